@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every module says what it imports, how far that import reaches, and `any` where a type is erased.
+let houseRules: [SwiftSetting] = [
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+  name: "Strata",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Strata", targets: ["Strata"]),
+    .library(name: "StrataTesting", targets: ["StrataTesting"]),
+    .executable(name: "logreplay", targets: ["logreplay"]),
+    .executable(name: "stratabench", targets: ["stratabench"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLZ4",
+      pkgConfig: "liblz4",
+      providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
+    ),
+    .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "StrataLog", dependencies: ["CLZ4", "CStrata"], swiftSettings: houseRules),
+    .target(name: "StrataEvents", dependencies: ["StrataLog"], swiftSettings: houseRules),
+    .target(name: "Strata", dependencies: ["StrataEvents"], swiftSettings: houseRules),
+    .target(
+      name: "StrataTesting",
+      dependencies: ["StrataLog", "StrataEvents"],
+      swiftSettings: houseRules
+    ),
+    .executableTarget(
+      name: "logreplay",
+      dependencies: [
+        "Strata", "StrataLog", "StrataEvents",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/logreplay",
+      swiftSettings: houseRules
+    ),
+    .executableTarget(
+      name: "stratabench",
+      dependencies: ["Strata", "StrataLog", "StrataEvents", "StrataTesting", "CLZ4"],
+      path: "Tools/stratabench",
+      swiftSettings: houseRules
+    ),
+    .testTarget(
+      name: "StrataLogTests",
+      dependencies: ["StrataLog", "StrataTesting", "CStrata", "CLZ4"],
+      swiftSettings: houseRules
+    ),
+    .testTarget(
+      name: "StrataEventsTests",
+      dependencies: ["StrataEvents", "StrataTesting"],
+      swiftSettings: houseRules
+    ),
+    .testTarget(
+      name: "LogreplayTests",
+      dependencies: ["logreplay", "StrataTesting", "Strata"],
+      swiftSettings: houseRules
+    ),
+    .testTarget(name: "HouseTests", dependencies: ["StrataLog"], swiftSettings: houseRules),
+  ],
+  swiftLanguageModes: [.v6]
+)

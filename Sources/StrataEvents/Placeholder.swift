@@ -1,0 +1,1 @@
+// StrataEvents: typed events, streams, expected versions and the change feed over a log.

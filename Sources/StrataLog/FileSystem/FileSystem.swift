@@ -1,0 +1,112 @@
+// The seam through which every byte reaches and leaves the disk, so that the same log runs over POSIX
+// files, over memory, and over a simulated disk that loses power.
+
+/// What a store needs of a file system: a dozen calls, each with the contract that recovery relies on.
+///
+/// Paths are absolute or relative to the working directory, separated by `/`. All calls block; none may be
+/// made on the cooperative pool.
+package protocol FileSystem: Sendable {
+  /// Creates the folder, and those above it that are missing. Does nothing where it exists.
+  func createDirectory(_ path: String) throws(FileSystemError)
+
+  /// The names in a folder, without `.` and `..`, in ascending order of their bytes.
+  func contents(ofDirectory path: String) throws(FileSystemError) -> [String]
+
+  /// What stands at the path, or nil where nothing does.
+  func kind(of path: String) throws(FileSystemError) -> FileKind?
+
+  /// Opens a file. The descriptor does not survive `exec`.
+  func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File
+
+  /// Gives a file a new name in one step; whatever had that name is gone. Durable only after
+  /// `syncDirectory` of the folder.
+  func rename(_ path: String, to newPath: String) throws(FileSystemError)
+
+  /// Removes a file. Durable only after `syncDirectory` of the folder.
+  func remove(_ path: String) throws(FileSystemError)
+
+  /// Makes the folder's entries (names created, renamed, removed) durable.
+  func syncDirectory(_ path: String) throws(FileSystemError)
+}
+
+/// One open file. Calls are safe from several threads; each is a system call and blocks.
+package protocol File: AnyObject, Sendable {
+  /// The path that the file was opened by, for messages.
+  var path: String { get }
+
+  /// Reads up to `buffer.count` bytes at `offset`; fewer only at the end of the file. Interrupted and
+  /// partial reads are continued.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError) -> Int
+
+  /// Writes all bytes at `offset`, growing the file where needed. On an error any part of them may have
+  /// been written.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemError)
+
+  /// The length in bytes.
+  func size() throws(FileSystemError) -> Int64
+
+  /// Cuts the file, or extends it with zeros.
+  func truncate(to size: Int64) throws(FileSystemError)
+
+  /// Makes content and length durable. After a failure nothing is known about what is on disk.
+  func sync() throws(FileSystemError)
+
+  /// Makes content durable, and the length where it is needed to read that content back.
+  func syncData() throws(FileSystemError)
+
+  /// Asks that the next reads come from the disk and not from a cache of pages that a failed sync may have
+  /// marked clean. A request: it cannot fail.
+  func dropCache()
+
+  /// Takes the advisory lock of this open file without waiting. False where somebody else has it.
+  func tryLock(_ kind: FileLockKind) throws(FileSystemError) -> Bool
+
+  /// Gives the lock back; closing does too.
+  func unlock()
+
+  /// The identity of the file behind the descriptor and of the one at its path now; they differ when the
+  /// file was replaced or removed.
+  func isStillAtItsPath() throws(FileSystemError) -> Bool
+
+  /// Closes the descriptor. Later calls fail with EBADF. Closing twice does nothing.
+  func close()
+}
+
+/// What a name in a folder stands for.
+package enum FileKind: Sendable, Equatable {
+  case file, directory, other
+}
+
+/// How a file is opened.
+package enum FileOpenMode: Sendable, Equatable {
+  /// For reading; fails where there is none.
+  case read
+  /// For reading and writing; fails where there is none.
+  case readWrite
+  /// For reading and writing; created where there is none.
+  case create
+  /// For reading and writing; fails where there is one.
+  case createNew
+}
+
+/// The two strengths of an advisory lock.
+package enum FileLockKind: Sendable, Equatable {
+  case shared, exclusive
+}
+
+/// A call that the file system refused: which, on what, and the system's number for the reason.
+package struct FileSystemError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The call, as a verb: `open`, `read`, `sync`.
+  package var operation: String
+  package var path: String
+  /// The value of `errno`.
+  package var code: Int32
+
+  package init(_ operation: String, _ path: String, code: Int32) {
+    self.operation = operation
+    self.path = path
+    self.code = code
+  }
+
+  package var description: String { "cannot \(operation) \(path): \(systemMessage(code))" }
+}
