@@ -1,0 +1,121 @@
+// Appends and events as they stand in a decoded payload, without copies.
+
+/// One append in a payload. Pointers are valid as long as the payload.
+package struct AppendView {
+  package var flags: UInt64
+  package var eventCount: Int
+  package var commitTime: Int64
+  /// The clock's or the import's time where it differs from the commit time.
+  package var given: Int64?
+  package var id: UnsafeRawBufferPointer
+  /// The bytes that the chain hashes as *head*.
+  package var head: UnsafeRawBufferPointer
+  /// The events that follow.
+  package var events: ByteCursor
+}
+
+/// One event in a payload. Pointers are valid as long as the payload.
+package struct EventView {
+  package var kind: UInt8
+  package var revision: UInt64
+  package var stream: UnsafeRawBufferPointer
+  package var type: UnsafeRawBufferPointer
+  package var codec: UInt64
+  package var salt: UnsafeRawBufferPointer
+  package var metadata: UnsafeRawBufferPointer
+  package var payload: UnsafeRawBufferPointer
+  /// The bytes that the chain hashes as *names*.
+  package var names: UnsafeRawBufferPointer
+  /// The bytes that the chain hashes as *content*; empty where H(content) is written out.
+  package var content: UnsafeRawBufferPointer
+  /// H(content) of an erased or opaque event.
+  package var writtenContentHash: UInt64
+
+  package var contentHash: UInt64 {
+    kind == EventKind.event ? XXH64.of(content) : writtenContentHash
+  }
+}
+
+/// Why a payload that is intact cannot be read.
+package enum DecodingProblem: Error, Equatable, Sendable {
+  case damaged(String)
+  case unsupported(String)
+}
+
+private let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+
+extension ByteCursor {
+  /// The next append of a payload.
+  package mutating func nextAppend() throws(DecodingProblem) -> AppendView {
+    guard let body = lengthPrefixed(), let start = body.baseAddress else {
+      throw .damaged("an append is longer than its block")
+    }
+    var cursor = ByteCursor(start, count: body.count)
+    guard let flags = cursor.varint() else { throw .damaged("an append without flags") }
+    guard flags & ~AppendFlag.known == 0 else { throw .unsupported("append flags \(flags)") }
+    guard let count = cursor.varint(), count >= 1, count <= UInt64(body.count),
+      let time = cursor.integer(Int64.self), time != FormatLimits.noTime
+    else { throw .damaged("an append's head is cut short") }
+    var given: Int64?
+    if flags & AppendFlag.given != 0 {
+      guard let time = cursor.integer(Int64.self) else { throw .damaged("an append's head is cut short") }
+      given = time
+    }
+    var id = nothing
+    if flags & AppendFlag.id != 0 {
+      guard let bytes = cursor.lengthPrefixed(), (1...FormatLimits.appendIDLengthMax).contains(bytes.count)
+      else { throw .damaged("an append's id is empty, too long or cut short") }
+      id = bytes
+    }
+    let head = UnsafeRawBufferPointer(start: start, count: cursor.position - start)
+    return AppendView(
+      flags: flags, eventCount: Int(count), commitTime: time, given: given, id: id, head: head, events: cursor)
+  }
+
+  /// The next event of an append.
+  @inline(__always)
+  package mutating func nextEvent() throws(DecodingProblem) -> EventView {
+    guard let body = lengthPrefixed(), let start = body.baseAddress else {
+      throw .damaged("an event is longer than its append")
+    }
+    var cursor = ByteCursor(start, count: body.count)
+    guard let kind = cursor.integer(UInt8.self), let flags = cursor.varint(),
+      let revision = cursor.integer(UInt64.self)
+    else { throw .damaged("an event is cut short") }
+    guard flags == 0 else { throw .unsupported("event flags \(flags)") }
+    let names = cursor.position
+    guard let stream = cursor.lengthPrefixed(), (1...FormatLimits.streamLengthMax).contains(stream.count),
+      let type = cursor.lengthPrefixed(), (1...FormatLimits.typeLengthMax).contains(type.count)
+    else { throw .damaged("an event's stream or type is empty, too long or cut short") }
+    let content = cursor.position
+    var view = EventView(
+      kind: kind, revision: revision, stream: stream, type: type, codec: 0, salt: nothing, metadata: nothing,
+      payload: nothing, names: UnsafeRawBufferPointer(start: names, count: content - names), content: nothing,
+      writtenContentHash: 0)
+    if kind == EventKind.event {
+      guard let codec = cursor.varint(), let salt = cursor.lengthPrefixed(),
+        salt.count == 0 || salt.count == FormatLimits.saltLength,
+        let metadata = cursor.lengthPrefixed(), let payload = cursor.lengthPrefixed(), cursor.remaining == 0
+      else { throw .damaged("an event's content does not fill the event") }
+      view.codec = codec
+      view.salt = salt
+      view.metadata = metadata
+      view.payload = payload
+      view.content = UnsafeRawBufferPointer(start: content, count: cursor.position - content)
+    } else {
+      guard let hash = cursor.integer(UInt64.self) else { throw .damaged("an event is cut short") }
+      view.writtenContentHash = hash
+      if kind == EventKind.erased {
+        guard cursor.varint() != nil, cursor.remaining == 0 else {
+          throw .damaged("an erased event does not fill its place")
+        }
+      } else if kind >= EventKind.firstOpaque {
+        guard let rest = cursor.bytes(UInt64(cursor.remaining)) else { throw .damaged("an event is cut short") }
+        view.payload = rest
+      } else {
+        throw .unsupported("event kind \(kind)")
+      }
+    }
+    return view
+  }
+}

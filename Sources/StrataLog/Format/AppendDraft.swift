@@ -1,0 +1,148 @@
+// An append as its caller encodes it, before the committer decides sequence, revisions and time.
+
+/// Whole events in the bytes of the format, with holes for their revisions, and the hashes that the chain
+/// will need. Built on the caller's thread, so that the committer only copies.
+package final class AppendDraft: @unchecked Sendable {
+  // Safe to send because it is only mutated while it is built, before the one call that hands it over.
+
+  /// What the committer must know of each event.
+  package struct Mark {
+    /// Where the eight bytes of the revision stand in `events`.
+    package var revisionOffset: Int
+    package var streamOffset: Int
+    package var streamLength: Int
+    package var streamHash: UInt64
+    package var namesHash: UInt64
+    package var contentHash: UInt64
+  }
+
+  /// What a stream must hold for the append to be accepted.
+  package struct Expectation: Sendable {
+    package var stream: [UInt8]
+    package var version: ExpectedCount
+  }
+
+  package private(set) var events: RawBuffer
+  package private(set) var marks: [Mark] = []
+  package var id: [UInt8] = []
+  package var given: Int64?
+  package var isErasable = false
+  package var expectations: [Expectation] = []
+
+  package init(bytesHint: Int = 512) {
+    events = RawBuffer(capacity: bytesHint)
+  }
+
+  package var eventCount: Int { marks.count }
+  package var byteCount: Int { events.count }
+
+  /// Adds one event. Names and lengths must be within the format's limits, which the caller has checked.
+  package func add(
+    stream: UnsafeRawBufferPointer, type: UnsafeRawBufferPointer, codec: UInt64,
+    salt: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+    metadata: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
+  ) {
+    precondition((1...FormatLimits.streamLengthMax).contains(stream.count), "a stream's name has 1 to 1024 bytes")
+    precondition((1...FormatLimits.typeLengthMax).contains(type.count), "a type's name has 1 to 255 bytes")
+    let namesLength = field(stream) + field(type)
+    let contentLength = Varint.length(codec) + field(salt) + field(metadata) + field(payload)
+    let length = 1 + 1 + 8 + namesLength + contentLength
+    _ = events.reserve(length + Varint.lengthMax)
+    events.append(varint: UInt64(length))
+    events.append(byte: EventKind.event)
+    events.append(byte: 0)
+    let revisionOffset = events.count
+    events.append(integer: UInt64(0))
+    let names = events.count
+    events.append(varint: UInt64(stream.count))
+    let streamOffset = events.count
+    events.append(stream)
+    events.append(varint: UInt64(type.count))
+    events.append(type)
+    let content = events.count
+    events.append(varint: codec)
+    events.append(varint: UInt64(salt.count))
+    events.append(salt)
+    events.append(varint: UInt64(metadata.count))
+    events.append(metadata)
+    events.append(varint: UInt64(payload.count))
+    events.append(payload)
+    marks.append(
+      Mark(
+        revisionOffset: revisionOffset, streamOffset: streamOffset, streamLength: stream.count,
+        streamHash: XXH64.of(stream),
+        namesHash: XXH64.of(UnsafeRawBufferPointer(start: events.base + names, count: namesLength)),
+        contentHash: XXH64.of(UnsafeRawBufferPointer(start: events.base + content, count: contentLength))))
+  }
+
+  private func field(_ bytes: UnsafeRawBufferPointer) -> Int {
+    Varint.length(UInt64(bytes.count)) + bytes.count
+  }
+
+  /// The most bytes that this append takes in a block, head included.
+  package var encodedLengthMax: Int { events.count + Self.headLengthMax + Varint.lengthMax }
+
+  /// The longest head: flags, count, two times and an id.
+  package static let headLengthMax =
+    2 * Varint.lengthMax + 16 + Varint.lengthMax + FormatLimits.appendIDLengthMax
+}
+
+/// The kinds of events in a payload.
+package enum EventKind {
+  package static let event: UInt8 = 1
+  package static let erased: UInt8 = 2
+  package static let firstOpaque: UInt8 = 128
+}
+
+/// The flags of an append's head.
+package enum AppendFlag {
+  package static let given: UInt64 = 1
+  package static let id: UInt64 = 2
+  package static let erasable: UInt64 = 4
+  package static let known: UInt64 = 7
+}
+
+/// What a stream is expected to hold when an append is framed.
+package enum ExpectedCount: Equatable, Sendable {
+  /// Exactly so many events; 0 means that there is no such stream.
+  case exactly(UInt64)
+  /// At least one event.
+  case exists
+}
+
+extension AppendDraft {
+  /// Writes the head of this append to `target`, which has room for `headLengthMax`, and returns its length.
+  package func writeHead(commitTime: Int64, to target: UnsafeMutableRawPointer) -> Int {
+    var flags: UInt64 = 0
+    let givenTime = given ?? commitTime
+    if givenTime != commitTime { flags |= AppendFlag.given }
+    if !id.isEmpty { flags |= AppendFlag.id }
+    if isErasable { flags |= AppendFlag.erasable }
+    var length = Varint.write(flags, to: target)
+    length += Varint.write(UInt64(eventCount), to: target + length)
+    target.setLittleEndian(commitTime, at: length)
+    length += 8
+    if flags & AppendFlag.given != 0 {
+      target.setLittleEndian(givenTime, at: length)
+      length += 8
+    }
+    if !id.isEmpty {
+      length += Varint.write(UInt64(id.count), to: target + length)
+      (target + length).copyMemory(from: id, byteCount: id.count)
+      length += id.count
+    }
+    return length
+  }
+
+  /// Fills the hole for one event's revision.
+  @inline(__always)
+  package func setRevision(_ revision: UInt64, of mark: Mark) {
+    events.base.setLittleEndian(revision, at: mark.revisionOffset)
+  }
+
+  /// The bytes of a mark's stream name, valid while the draft is.
+  @inline(__always)
+  package func stream(of mark: Mark) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: events.base + mark.streamOffset, count: mark.streamLength)
+  }
+}

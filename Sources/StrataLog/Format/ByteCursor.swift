@@ -1,0 +1,68 @@
+// Reads the fields of a payload one after another, never past its end.
+
+/// A position in bytes that somebody else keeps alive. Every read is checked against the end; a read that
+/// does not fit, or a varint that is not in its shortest form, gives nil and leaves the cursor unusable.
+package struct ByteCursor {
+  package private(set) var position: UnsafeRawPointer
+  package let end: UnsafeRawPointer
+
+  @inline(__always)
+  package init(_ start: UnsafeRawPointer, count: Int) {
+    position = start
+    end = start + count
+  }
+
+  /// The bytes that are left.
+  @inline(__always)
+  package var remaining: Int { end - position }
+
+  @inline(__always)
+  package mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
+    let size = MemoryLayout<Integer>.size
+    guard remaining >= size else { return nil }
+    defer { position += size }
+    return position.littleEndian(type, at: 0)
+  }
+
+  @inline(__always)
+  package mutating func varint() -> UInt64? {
+    guard position < end else { return nil }
+    let first = position.load(as: UInt8.self)
+    if first < 0x80 {
+      position += 1
+      return UInt64(first)
+    }
+    return longVarint()
+  }
+
+  private mutating func longVarint() -> UInt64? {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while position < end {
+      let byte = position.load(as: UInt8.self)
+      position += 1
+      if shift == 63, byte > 1 { return nil }
+      value |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return byte == 0 ? nil : value }
+      shift += 7
+      if shift > 63 { return nil }
+    }
+    return nil
+  }
+
+  /// `count` bytes, not copied.
+  @inline(__always)
+  package mutating func bytes(_ count: UInt64) -> UnsafeRawBufferPointer? {
+    guard count <= UInt64(remaining) else { return nil }
+    let result = UnsafeRawBufferPointer(start: position, count: Int(count))
+    position += Int(count)
+    return result
+  }
+
+  /// Bytes behind a varint that counts them, not copied.
+  @inline(__always)
+  package mutating func lengthPrefixed() -> UnsafeRawBufferPointer? {
+    guard let count = varint() else { return nil }
+    return bytes(count)
+  }
+}

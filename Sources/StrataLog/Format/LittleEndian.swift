@@ -1,0 +1,17 @@
+// Integers in the byte order of the format, at any address.
+
+extension UnsafeRawPointer {
+  /// The little-endian integer `offset` bytes from here; any alignment.
+  @inline(__always)
+  package func littleEndian<Integer: FixedWidthInteger>(_ type: Integer.Type, at offset: Int) -> Integer {
+    Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  /// Writes an integer in little-endian order `offset` bytes from here; any alignment.
+  @inline(__always)
+  package func setLittleEndian<Integer: FixedWidthInteger>(_ value: Integer, at offset: Int) {
+    storeBytes(of: value.littleEndian, toByteOffset: offset, as: Integer.self)
+  }
+}

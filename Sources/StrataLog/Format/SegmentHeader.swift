@@ -1,0 +1,165 @@
+// The 4,096 bytes at the start of a segment.
+
+/// What a segment says of itself, and of the logical end of the one before it.
+package struct SegmentHeader: Equatable, Sendable {
+  package static let length = 4096
+
+  /// Where each field stands, in bytes from the start of the file.
+  package enum Offset {
+    package static let magic = 0
+    package static let major = 8
+    package static let minor = 10
+    package static let headerLength = 12
+    package static let storeID = 16
+    package static let firstSequence = 32
+    package static let incompatibleFeatures = 40
+    package static let readOnlyFeatures = 48
+    package static let compatibleFeatures = 56
+    package static let previousFirst = 64
+    package static let previousLast = 72
+    package static let previousChain = 80
+    package static let previousTime = 88
+    package static let appendsBefore = 96
+    package static let epoch = 104
+    package static let created = 112
+    package static let revision = 120
+    package static let chainAlgorithm = 124
+    package static let footerOffset = 128
+    package static let rewrittenLast = 136
+    package static let rewrittenChain = 144
+    package static let rewrittenEnd = 152
+    package static let checksum = 4092
+  }
+
+  package static let magic = Array("STRATASG".utf8)
+
+  package var storeID: StoreID
+  package var firstSequence: UInt64
+  package var incompatibleFeatures: UInt64 = 0
+  package var readOnlyFeatures: UInt64 = 0
+  package var previousFirst: UInt64 = 0
+  package var previousLast: UInt64 = 0
+  package var previousChain: UInt64 = 0
+  package var previousTime: Int64 = FormatLimits.noTime
+  package var appendsBefore: UInt64 = 0
+  package var epoch: UInt64
+  package var created: Int64
+  package var revision: UInt32 = 0
+  package var footerOffset: UInt64 = 0
+  package var rewrittenLast: UInt64 = 0
+  package var rewrittenChain: UInt64 = 0
+  package var rewrittenEnd: UInt64 = 0
+
+  package init(storeID: StoreID, firstSequence: UInt64, epoch: UInt64, created: Int64) {
+    self.storeID = storeID
+    self.firstSequence = firstSequence
+    self.epoch = epoch
+    self.created = created
+  }
+
+  /// True for a segment whose blocks were merged or erased after it was closed.
+  package var isRewritten: Bool { revision > 0 }
+
+  /// The name of the file, without its folder.
+  package var fileName: String { Self.fileName(firstSequence: firstSequence) }
+
+  package static func fileName(firstSequence: UInt64) -> String {
+    let digits = String(firstSequence)
+    return String(repeating: "0", count: max(0, FormatLimits.segmentNameDigits - digits.count)) + digits + ".seg"
+  }
+
+  /// The first sequence that a file's name says, or nil where it is no segment's name.
+  package static func firstSequence(ofFileName name: String) -> UInt64? {
+    guard name.hasSuffix(".seg"), name.utf8.count == FormatLimits.segmentNameDigits + 4 else { return nil }
+    let digits = name.dropLast(4)
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let first = UInt64(digits), first > 0
+    else { return nil }
+    return first
+  }
+}
+
+extension SegmentHeader {
+  /// The header as 4,096 bytes.
+  package func encoded() -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Self.length)
+    bytes.withUnsafeMutableBytes { buffer in
+      let base = buffer.baseAddress!
+      buffer.copyBytes(from: Self.magic)
+      base.setLittleEndian(FormatLimits.major, at: Offset.major)
+      base.setLittleEndian(FormatLimits.minor, at: Offset.minor)
+      base.setLittleEndian(UInt32(Self.length), at: Offset.headerLength)
+      storeID.write(to: base + Offset.storeID)
+      base.setLittleEndian(firstSequence, at: Offset.firstSequence)
+      base.setLittleEndian(incompatibleFeatures, at: Offset.incompatibleFeatures)
+      base.setLittleEndian(readOnlyFeatures, at: Offset.readOnlyFeatures)
+      base.setLittleEndian(previousFirst, at: Offset.previousFirst)
+      base.setLittleEndian(previousLast, at: Offset.previousLast)
+      base.setLittleEndian(previousChain, at: Offset.previousChain)
+      base.setLittleEndian(previousTime, at: Offset.previousTime)
+      base.setLittleEndian(appendsBefore, at: Offset.appendsBefore)
+      base.setLittleEndian(epoch, at: Offset.epoch)
+      base.setLittleEndian(created, at: Offset.created)
+      base.setLittleEndian(revision, at: Offset.revision)
+      base.setLittleEndian(Chain.algorithm, at: Offset.chainAlgorithm)
+      base.setLittleEndian(footerOffset, at: Offset.footerOffset)
+      base.setLittleEndian(rewrittenLast, at: Offset.rewrittenLast)
+      base.setLittleEndian(rewrittenChain, at: Offset.rewrittenChain)
+      base.setLittleEndian(rewrittenEnd, at: Offset.rewrittenEnd)
+      let crc = CRC32C.of(UnsafeRawBufferPointer(start: base, count: Offset.checksum))
+      base.setLittleEndian(crc, at: Offset.checksum)
+    }
+    return bytes
+  }
+
+  /// Why bytes are not a segment header that this version can use.
+  package enum Problem: Error, Equatable, Sendable {
+    case damaged(String)
+    case unsupported(String)
+  }
+
+  /// Reads a header. The identity and the name of the file are for the caller to compare.
+  package init(decoding bytes: UnsafeRawBufferPointer) throws(Problem) {
+    guard bytes.count >= Self.length, let base = bytes.baseAddress else {
+      throw .damaged("the segment header is cut short at \(bytes.count) bytes")
+    }
+    guard bytes.prefix(8).elementsEqual(Self.magic) else { throw .damaged("no segment begins here") }
+    guard base.littleEndian(UInt32.self, at: Offset.headerLength) == UInt32(Self.length) else {
+      throw .damaged("the segment header names another length")
+    }
+    let crc = CRC32C.of(UnsafeRawBufferPointer(start: base, count: Offset.checksum))
+    guard base.littleEndian(UInt32.self, at: Offset.checksum) == crc else {
+      throw .damaged("the checksum of the segment header does not hold")
+    }
+    let major = base.littleEndian(UInt16.self, at: Offset.major)
+    let minor = base.littleEndian(UInt16.self, at: Offset.minor)
+    guard major == FormatLimits.major else {
+      throw .unsupported("format \(major).\(minor); this version reads format \(FormatLimits.major)")
+    }
+    self.init(
+      storeID: StoreID(at: base + Offset.storeID),
+      firstSequence: base.littleEndian(UInt64.self, at: Offset.firstSequence),
+      epoch: base.littleEndian(UInt64.self, at: Offset.epoch),
+      created: base.littleEndian(Int64.self, at: Offset.created)
+    )
+    incompatibleFeatures = base.littleEndian(UInt64.self, at: Offset.incompatibleFeatures)
+    readOnlyFeatures = base.littleEndian(UInt64.self, at: Offset.readOnlyFeatures)
+    previousFirst = base.littleEndian(UInt64.self, at: Offset.previousFirst)
+    previousLast = base.littleEndian(UInt64.self, at: Offset.previousLast)
+    previousChain = base.littleEndian(UInt64.self, at: Offset.previousChain)
+    previousTime = base.littleEndian(Int64.self, at: Offset.previousTime)
+    appendsBefore = base.littleEndian(UInt64.self, at: Offset.appendsBefore)
+    revision = base.littleEndian(UInt32.self, at: Offset.revision)
+    footerOffset = base.littleEndian(UInt64.self, at: Offset.footerOffset)
+    rewrittenLast = base.littleEndian(UInt64.self, at: Offset.rewrittenLast)
+    rewrittenChain = base.littleEndian(UInt64.self, at: Offset.rewrittenChain)
+    rewrittenEnd = base.littleEndian(UInt64.self, at: Offset.rewrittenEnd)
+    guard incompatibleFeatures == 0 else {
+      throw .unsupported("incompatible feature bit \(incompatibleFeatures.trailingZeroBitCount)")
+    }
+    let algorithm = base.load(fromByteOffset: Offset.chainAlgorithm, as: UInt8.self)
+    guard algorithm == Chain.algorithm else { throw .unsupported("chain algorithm \(algorithm)") }
+    guard firstSequence > 0, previousLast == firstSequence - 1 else {
+      throw .damaged("the segment header does not continue the segment before it")
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// Unsigned LEB128, shortest form only.
+
+/// The variable-length integers of the format: seven bits a byte, lowest first.
+package enum Varint {
+  /// The longest encoding, of a 64-bit integer.
+  package static let lengthMax = 10
+
+  /// The bytes that `value` takes, 1 to 10.
+  @inline(__always)
+  package static func length(_ value: UInt64) -> Int {
+    value < 0x80 ? 1 : (70 - value.leadingZeroBitCount) / 7
+  }
+
+  /// Writes `value` and returns the bytes written. `target` must have room for `length(value)`.
+  @inline(__always)
+  package static func write(_ value: UInt64, to target: UnsafeMutableRawPointer) -> Int {
+    var rest = value
+    var count = 0
+    while rest >= 0x80 {
+      target.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: count, as: UInt8.self)
+      rest >>= 7
+      count += 1
+    }
+    target.storeBytes(of: UInt8(truncatingIfNeeded: rest), toByteOffset: count, as: UInt8.self)
+    return count + 1
+  }
+}

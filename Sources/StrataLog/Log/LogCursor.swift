@@ -1,0 +1,128 @@
+// Walks the events blocks of the whole log from any sequence: the one path of replay and live.
+
+/// What a cursor and the seeks read from: the segments, and the visible end.
+package struct LogSource: Sendable {
+  package let catalog: SegmentCatalog
+  package let tail: VisibleTail
+
+  /// Where reading of a segment ends, given the visible mark: its mark if it is active, else its file's end.
+  func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError) -> UInt64 {
+    if handle.header.firstSequence == bound.segment { return bound.mark.offset }
+    if handle.header.isRewritten { return handle.header.rewrittenEnd }
+    do { return UInt64(try handle.file.size()) } catch { throw LogError(error) }
+  }
+}
+
+/// A position that pulls. Belongs to one consumer; every call blocks for as long as the disk does.
+package struct LogCursor: ~Copyable {
+  private let source: LogSource
+  /// The next sequence to deliver.
+  package private(set) var nextSequence: UInt64
+  /// Stops at the durable mark instead of the visible one.
+  package let isDurableOnly: Bool
+  /// The chain behind `nextSequence − 1`, once known.
+  package private(set) var chain: UInt64?
+  private var segment: SegmentHandle?
+  private var blocks: BlockSource?
+  private var offset: UInt64 = 0
+  private let step: Int
+
+  /// Begins behind `sequence`, which may lie in the future.
+  package init(_ source: LogSource, after sequence: UInt64, isDurableOnly: Bool = false, step: Int = 1 << 20) {
+    self.source = source
+    nextSequence = sequence &+ 1
+    self.isDurableOnly = isDurableOnly
+    self.step = step
+  }
+
+  /// The next events block that holds `nextSequence`, or nil at the end. The first block may begin earlier:
+  /// skip what comes before `nextSequence` as it was before the call.
+  package mutating func next() throws(LogError) -> DecodedBlock? {
+    let mark = source.tail.mark
+    let bound = isDurableOnly ? mark.durable : mark.visible
+    guard nextSequence <= bound.sequence else { return nil }
+    guard nextSequence >= mark.logBegin else { throw .trimmed(firstAvailable: mark.logBegin) }
+    while true {
+      if segment == nil { try locate(bound: (mark.segment, bound)) }
+      guard let segment else { throw missing("the log ends before sequence \(nextSequence)", at: 0) }
+      let end = try source.end(of: segment, bound: (mark.segment, bound))
+      guard offset < end else {
+        guard let behind = source.catalog.first(behind: segment.header.firstSequence), behind == nextSequence
+        else { throw missing("\(segment.name) ends before sequence \(nextSequence)", at: end) }
+        let next = try source.catalog.segment(first: behind)
+        if let chain, next.header.previousChain != chain {
+          throw .corrupt(
+            Finding(
+              .stale, file: next.name, offset: 0, first: nextSequence, last: bound.sequence,
+              what: "the segment does not continue the chain of the one before it"))
+        }
+        enter(next, at: UInt64(SegmentHeader.length))
+        continue
+      }
+      if let block = try read(in: segment, end: end, last: bound.sequence) { return block }
+    }
+  }
+
+  private mutating func read(
+    in segment: SegmentHandle, end: UInt64, last: UInt64
+  ) throws(LogError) -> DecodedBlock? {
+    let place = offset
+    let verdict: BlockVerdict
+    do { verdict = try blocks!.block(at: place, limit: end) } catch { throw LogError(error) }
+    func finding(_ kind: Finding.Class, _ what: String) -> Finding {
+      Finding(kind, file: segment.name, offset: place, first: nextSequence, last: last, what: what)
+    }
+    switch verdict {
+    case .invalid(let problem):
+      throw .corrupt(problem.finding(in: segment.name, at: place, first: nextSequence, last: last))
+    case .valid(let block, let payload):
+      if let what = block.unsupported { throw .unsupported(finding(.unsupported, what)) }
+      if let chain, block.chainBefore != chain {
+        throw .corrupt(finding(.stale, "the block's chain does not continue the one before it"))
+      }
+      if block.isControl {
+        offset = block.end
+        return nil
+      }
+      guard block.firstSequence <= nextSequence, nextSequence < block.nextSequence else {
+        throw .corrupt(
+          finding(.stale, "the block holds \(block.firstSequence)…\(block.nextSequence &- 1), not \(nextSequence)"))
+      }
+      do {
+        let decoded = try DecodedBlock(header: block, stored: payload)
+        offset = block.end
+        nextSequence = block.nextSequence
+        chain = block.chainAfter
+        return decoded
+      } catch .damaged(let what) {
+        throw .corrupt(finding(.corrupt, what))
+      } catch .unsupported(let what) {
+        throw .unsupported(finding(.unsupported, what))
+      }
+    }
+  }
+
+  private mutating func locate(bound: (segment: UInt64, mark: LogMark)) throws(LogError) {
+    guard let handle = try source.catalog.segment(containing: nextSequence) else {
+      throw missing("no segment holds sequence \(nextSequence)", at: 0)
+    }
+    let end = try source.end(of: handle, bound: bound)
+    guard let place = try handle.place(forSequence: nextSequence, end: end) else {
+      throw missing("\(handle.name) does not hold sequence \(nextSequence)", at: end)
+    }
+    enter(handle, at: place.offset)
+  }
+
+  private mutating func enter(_ handle: SegmentHandle, at place: UInt64) {
+    segment = handle
+    offset = place
+    blocks = BlockSource(file: handle.file, segment: handle.header, step: step)
+  }
+
+  private func missing(_ what: String, at offset: UInt64) -> LogError {
+    .corrupt(
+      Finding(
+        .missing, file: segment?.name ?? StoreLayout.logName, offset: offset, first: nextSequence,
+        last: nextSequence, what: what))
+  }
+}

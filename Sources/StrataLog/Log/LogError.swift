@@ -1,0 +1,94 @@
+// What can go wrong in a log, in few cases, each with its place and the next step.
+
+/// One thing that a check found wrong: its class, where it is, and which events it puts in doubt.
+public struct Finding: Error, Equatable, Sendable {
+  /// The classes of FORMAT.md.
+  public enum Class: String, Sendable, CaseIterable {
+    case torn, corrupt, missing, misplaced, stale, unsupported, index
+  }
+
+  public var `class`: Class
+  /// The file, relative to the store's folder.
+  public var file: String
+  /// Bytes from the start of the file.
+  public var offset: UInt64
+  /// The first sequence that cannot be relied on.
+  public var first: UInt64
+  /// The last one; `first − 1` where no event is in doubt.
+  public var last: UInt64
+  /// What is wrong, as a sentence without its full stop.
+  public var what: String
+
+  package init(
+    _ class: Class, file: String, offset: UInt64, first: UInt64, last: UInt64, what: String
+  ) {
+    self.class = `class`
+    self.file = file
+    self.offset = offset
+    self.first = first
+    self.last = last
+    self.what = what
+  }
+
+  /// What to do about it, as a sentence without its full stop.
+  public var next: String {
+    switch `class` {
+    case .torn:
+      "nothing acknowledged is lost; the next append moves the tail to quarantine/ and goes on"
+    case .unsupported:
+      "open the store with a newer version of Strata"
+    case .index:
+      "delete the file; it is rebuilt from the log"
+    case .missing:
+      "restore the file from a backup; events up to \(first - 1) can be read"
+    case .corrupt, .misplaced, .stale:
+      "keep a copy of the store and restore this file from a backup; events up to \(first - 1) can be read"
+    }
+  }
+}
+
+/// The errors of the log.
+package enum LogError: Error, Equatable, Sendable {
+  /// The bytes on disk are not what was written. Restore from a backup, or read up to the place.
+  case corrupt(Finding)
+  /// Written by a newer version. Use one.
+  case unsupported(Finding)
+  /// Nothing is there to open; a read-only open creates nothing.
+  case notFound(path: String, what: String)
+  /// Something else stands where the store should be.
+  case notAStore(path: String, what: String)
+  /// The store cannot be created there.
+  case cannotCreate(path: String, what: String)
+  /// Another writer has the store. Wait, or open it for reading.
+  case locked(path: String, holder: String?)
+  /// The disk is full. Nothing of the append remains; make room and append again.
+  case full(path: String)
+  /// The file system refused a call.
+  case io(FileSystemError)
+  /// A sync failed or the lock was lost; nothing more is accepted. Reopen the store.
+  case poisoned(String)
+  /// The store was closed, or is open for reading only.
+  case closed
+  case readOnly
+  /// An option's or the format's limit: what, how much, at most how much.
+  case tooLarge(what: String, actual: Int, limit: Int)
+  /// A time outside what 64 bits of nanoseconds can say, or nothing where something must be.
+  case invalid(what: String)
+  /// The stream does not hold what was expected.
+  case conflict(stream: String, expected: ExpectedCount, actual: UInt64)
+  /// An append with this id is in the log, with other content.
+  case idReused(id: String, first: UInt64, last: UInt64)
+  /// The log's events up to this sequence are not the ones that the cursor has seen.
+  case diverged(sequence: UInt64, expected: UInt64, actual: UInt64?)
+  /// The log begins later.
+  case trimmed(firstAvailable: UInt64)
+  /// The task was cancelled before its append was in a group.
+  case cancelled
+}
+
+extension LogError {
+  /// The error for a refused call on the way to the disk: full where that is the reason.
+  package init(_ error: FileSystemError) {
+    self = error.isOutOfSpace ? .full(path: error.path) : .io(error)
+  }
+}

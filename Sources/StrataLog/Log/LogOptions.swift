@@ -1,0 +1,79 @@
+// Every choice and every limit of a log, each with a name.
+
+/// How durable an append is when its caller is told that it is done.
+public enum Durability: UInt32, Sendable, CaseIterable {
+  /// On disk, and HEAD too: even a wiped tail is noticed after a power cut.
+  case paranoid = 1
+  /// On disk. The default.
+  case synced = 2
+  /// Handed to the system, on disk within `headSyncInterval`: survives the process, not a power cut.
+  case buffered = 3
+}
+
+/// Where commit times come from.
+public struct StoreClock: Sendable {
+  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  public var now: @Sendable () -> Int64
+
+  public init(now: @escaping @Sendable () -> Int64) { self.now = now }
+
+  /// The system's wall clock.
+  public static let system = StoreClock { systemNanoseconds() }
+
+  /// A clock for tests: 2026-01-01T00:00:00Z, and one second more each time it is asked.
+  public static var fixed: StoreClock {
+    let seconds = Lock<Int64>(1_767_225_600)
+    return StoreClock {
+      seconds.withLock { seconds in
+        defer { seconds += 1 }
+        return seconds * 1_000_000_000
+      }
+    }
+  }
+}
+
+/// The choices and limits of an open store. The defaults suit most applications.
+public struct StoreOptions: Sendable {
+  public var durability: Durability = .synced
+  public var clock: StoreClock = .system
+  /// A segment is closed once it is this long, in bytes.
+  public var segmentSizeTarget = 16 << 20
+  /// Appends are gathered into blocks of about this many bytes before compression.
+  public var blockSizeTarget = 64 << 10
+  /// One group is written with one sync; it gathers about this many bytes before compression at most.
+  public var groupSizeMax = 4 << 20
+  /// The largest append, encoded.
+  public var appendSizeMax = 16 << 20
+  /// The largest payload of one event.
+  public var payloadSizeMax = 16 << 20
+  /// The largest metadata of one event, encoded.
+  public var metadataSizeMax = 64 << 10
+  /// The most events in one append.
+  public var appendEventsMax = 1 << 20
+  /// Bytes that may wait for the committer; beyond that callers wait before they hand anything over.
+  public var pendingBytesMax = 32 << 20
+  /// HEAD is synced at least this often while there is something to sync.
+  public var headSyncInterval: Duration = .seconds(1)
+  /// Pads every group to 4,096 bytes, for disks that may leave garbage in a sector that was being written.
+  public var padsGroupsToPages = false
+  /// How long an open waits for a lock that a reader is probing.
+  public var lockTimeout: Duration = .milliseconds(200)
+  /// A reader may go on with what comes before a damaged place, instead of refusing the store.
+  public var readsDamaged = false
+
+  public init() {}
+}
+
+extension StoreOptions {
+  /// The first limit of these options that the format does not allow, or nil.
+  var problem: String? {
+    if appendSizeMax + AppendDraft.headLengthMax > FormatLimits.rawLengthMax {
+      return "appendSizeMax may be at most 64 MiB less the head of an append"
+    }
+    if payloadSizeMax > appendSizeMax { return "payloadSizeMax may be at most appendSizeMax" }
+    if segmentSizeTarget < 1 || blockSizeTarget < 1 || groupSizeMax < 1 || pendingBytesMax < 1 {
+      return "sizes must be positive"
+    }
+    return nil
+  }
+}

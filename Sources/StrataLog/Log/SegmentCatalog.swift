@@ -1,0 +1,91 @@
+// Which segments a store has, and the ones that are open.
+
+/// The names in `log/`, and a bounded number of open segments. Reading a closed segment may open it anew.
+package final class SegmentCatalog: Sendable {
+  /// The most closed segments that are kept open.
+  package static let openSegmentsMax = 64
+
+  private struct State {
+    /// First sequences, ascending.
+    var names: [UInt64]
+    var open: [UInt64: (handle: SegmentHandle, used: UInt64)] = [:]
+    var clock: UInt64 = 0
+  }
+
+  package let fileSystem: any FileSystem
+  package let layout: StoreLayout
+  package let storeID: StoreID
+  private let state: Lock<State>
+
+  package init(fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [UInt64]) {
+    self.fileSystem = fileSystem
+    self.layout = layout
+    self.storeID = storeID
+    state = Lock(State(names: names))
+  }
+
+  /// The first sequences of the segments in a folder, ascending. Other names are ignored.
+  package static func names(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout
+  ) throws(FileSystemError) -> [UInt64] {
+    guard try fileSystem.kind(of: layout.log) == .directory else { return [] }
+    return try fileSystem.contents(ofDirectory: layout.log)
+      .compactMap { SegmentHeader.firstSequence(ofFileName: $0) }
+      .sorted()
+  }
+
+  package var names: [UInt64] { state.withLock { $0.names } }
+
+  /// Looks at the folder again, after a roll in another process.
+  package func refresh() throws(LogError) {
+    let names: [UInt64]
+    do { names = try Self.names(fileSystem, layout) } catch { throw LogError(error) }
+    state.withLock { $0.names = names }
+  }
+
+  /// Adds the segment that a roll created.
+  package func add(_ handle: SegmentHandle) {
+    state.withLock { state in
+      let first = handle.header.firstSequence
+      if state.names.last ?? 0 < first { state.names.append(first) }
+      state.keep(handle)
+    }
+  }
+
+  /// The segment with this first sequence.
+  package func segment(first: UInt64) throws(LogError) -> SegmentHandle {
+    if let handle = state.withLock({ $0.use(first) }) { return handle }
+    let handle = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
+    state.withLock { $0.keep(handle) }
+    return handle
+  }
+
+  /// The segment in which a sequence is or would be; nil before the beginning of the log.
+  package func segment(containing sequence: UInt64) throws(LogError) -> SegmentHandle? {
+    guard let first = state.withLock({ $0.names.last { $0 <= sequence } }) else { return nil }
+    return try segment(first: first)
+  }
+
+  /// The first sequence of the segment behind one, or nil for the last.
+  package func first(behind first: UInt64) -> UInt64? {
+    state.withLock { state in state.names.first { $0 > first } }
+  }
+}
+
+extension SegmentCatalog.State {
+  fileprivate mutating func use(_ first: UInt64) -> SegmentHandle? {
+    guard let entry = open[first] else { return nil }
+    clock += 1
+    open[first] = (entry.handle, clock)
+    return entry.handle
+  }
+
+  fileprivate mutating func keep(_ handle: SegmentHandle) {
+    clock += 1
+    open[handle.header.firstSequence] = (handle, clock)
+    guard open.count > SegmentCatalog.openSegmentsMax,
+      let oldest = open.min(by: { $0.value.used < $1.value.used })?.key
+    else { return }
+    open[oldest] = nil
+  }
+}

@@ -1,0 +1,37 @@
+// Where the parts of a store are.
+
+/// The paths of a store's files.
+package struct StoreLayout: Sendable {
+  package let root: String
+
+  package init(root: String) {
+    self.root = root.count > 1 && root.hasSuffix("/") ? String(root.dropLast()) : root
+  }
+
+  package static let headName = "HEAD"
+  package static let lockName = "LOCK"
+  package static let logName = "log"
+  package static let derivedName = "derived"
+  package static let quarantineName = "quarantine"
+  package static let temporarySuffix = ".tmp"
+
+  package var head: String { "\(root)/\(Self.headName)" }
+  package var lock: String { "\(root)/\(Self.lockName)" }
+  package var log: String { "\(root)/\(Self.logName)" }
+  package var derived: String { "\(root)/\(Self.derivedName)" }
+  package var quarantine: String { "\(root)/\(Self.quarantineName)" }
+
+  package func segment(_ firstSequence: UInt64) -> String {
+    "\(log)/\(SegmentHeader.fileName(firstSequence: firstSequence))"
+  }
+
+  /// The derived index of a closed segment.
+  package func index(_ firstSequence: UInt64) -> String {
+    "\(derived)/\(SegmentHeader.fileName(firstSequence: firstSequence).dropLast(4)).idx"
+  }
+
+  /// A path below the store, for messages and findings.
+  package static func segmentName(_ firstSequence: UInt64) -> String {
+    "\(logName)/\(SegmentHeader.fileName(firstSequence: firstSequence))"
+  }
+}

@@ -1,0 +1,97 @@
+// The end of the log as everybody may see it, and those who wait for it to move.
+
+/// The visible end: where it is in the active segment, and what stands before it.
+package struct VisibleMark: Equatable, Sendable {
+  /// First sequence of the active segment.
+  package var segment: UInt64
+  package var visible: LogMark
+  package var durable: LogMark
+  /// Commit time of the last append, or `FormatLimits.noTime`.
+  package var time: Int64
+  /// Appends in the store, the trimmed ones included.
+  package var appends: UInt64
+  /// The first sequence that the log still has.
+  package var logBegin: UInt64
+
+  package var sequence: UInt64 { visible.sequence }
+}
+
+/// A locked shell around the visible mark. Waiting is by continuation, so no thread is held.
+package final class VisibleTail: Sendable {
+  private struct Waiter {
+    var beyond: UInt64
+    var isDurable: Bool
+    var continuation: UnsafeContinuation<Void, Never>
+  }
+
+  private struct State {
+    var mark: VisibleMark
+    var waiters: [UInt64: Waiter] = [:]
+    /// Tickets that were cancelled before they began to wait.
+    var cancelled: Set<UInt64> = []
+    var nextTicket: UInt64 = 0
+    var end: LogError?
+  }
+
+  private let state: Lock<State>
+
+  package init(_ mark: VisibleMark) {
+    state = Lock(State(mark: mark))
+  }
+
+  package var mark: VisibleMark { state.withLock { $0.mark } }
+  /// Why nothing more will come, once that is so.
+  package var end: LogError? { state.withLock { $0.end } }
+  package var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
+
+  /// Moves the end and wakes those whose wait is over.
+  package func publish(_ mark: VisibleMark) {
+    let ready = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
+      state.mark = mark
+      guard !state.waiters.isEmpty else { return [] }
+      let tickets = state.waiters.filter {
+        ($0.value.isDurable ? mark.durable.sequence : mark.visible.sequence) > $0.value.beyond
+      }.map(\.key)
+      return tickets.compactMap { state.waiters.removeValue(forKey: $0)?.continuation }
+    }
+    for continuation in ready { continuation.resume() }
+  }
+
+  /// Says that nothing more will come, and wakes everybody.
+  package func finish(_ error: LogError) {
+    let all = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
+      state.end = state.end ?? error
+      defer { state.waiters = [:] }
+      return state.waiters.values.map(\.continuation)
+    }
+    for continuation in all { continuation.resume() }
+  }
+
+  /// Suspends until something stands behind `sequence`, the log ends, or the task is cancelled. The caller
+  /// looks again: a return promises nothing.
+  package func wait(beyond sequence: UInt64, durably isDurable: Bool = false) async {
+    let ticket = state.withLock { state in
+      state.nextTicket += 1
+      return state.nextTicket
+    }
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+        let isOver = state.withLock { state in
+          let head = isDurable ? state.mark.durable.sequence : state.mark.visible.sequence
+          if state.cancelled.remove(ticket) != nil || state.end != nil || head > sequence { return true }
+          state.waiters[ticket] = Waiter(beyond: sequence, isDurable: isDurable, continuation: continuation)
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state in
+        let waiter = state.waiters.removeValue(forKey: ticket)
+        if waiter == nil { state.cancelled.insert(ticket) }
+        return waiter
+      }
+      waiter?.continuation.resume()
+    }
+    state.withLock { _ = $0.cancelled.remove(ticket) }
+  }
+}

@@ -1,0 +1,190 @@
+// Reads the blocks of a segment and says which are valid, by the rule of FORMAT.md.
+
+/// What the next block of a segment must continue.
+package struct BlockLink: Equatable, Sendable {
+  package var offset: UInt64
+  package var nextSequence: UInt64
+  package var appends: UInt64
+  package var chain: UInt64
+  package var lastTime: Int64
+  package var epoch: UInt64
+  package var syncedThrough: UInt64
+
+  /// The link that a segment's header makes.
+  package init(_ header: SegmentHeader) {
+    offset = UInt64(SegmentHeader.length)
+    nextSequence = header.firstSequence
+    appends = header.appendsBefore
+    chain = header.previousChain
+    lastTime = header.previousTime
+    epoch = header.epoch
+    syncedThrough = UInt64(SegmentHeader.length)
+  }
+
+  /// Moves behind a valid block.
+  package mutating func pass(_ block: BlockHeader) {
+    offset = block.end
+    nextSequence = block.nextSequence
+    appends = block.appendsBefore + UInt64(block.appendCount)
+    chain = block.chainAfter
+    if !block.isControl { lastTime = block.lastTime }
+    epoch = max(epoch, block.epoch)
+    syncedThrough = block.syncedThrough
+  }
+
+  /// The sequence of the last event before this place.
+  package var lastSequence: UInt64 { nextSequence - 1 }
+  package var mark: LogMark { LogMark(offset: offset, sequence: lastSequence, chain: chain) }
+}
+
+/// Why no valid block stands at an offset.
+package enum BlockProblem: Error, Equatable, Sendable {
+  case corrupt(String)
+  case misplaced(String)
+  case stale(String)
+}
+
+/// What stands at an offset.
+package enum BlockVerdict {
+  /// A valid block: its header, and its stored payload until the window moves.
+  case valid(BlockHeader, payload: UnsafeRawBufferPointer)
+  case invalid(BlockProblem)
+}
+
+/// Reads blocks at given offsets and checks each by itself: points 1 to 4 of FORMAT.md's rule.
+package struct BlockSource: ~Copyable {
+  package let segment: SegmentHeader
+  private var window: SegmentWindow
+
+  package init(file: any File, segment: SegmentHeader, step: Int = 1 << 20) {
+    self.segment = segment
+    window = SegmentWindow(file: file, step: step)
+  }
+
+  /// The block at an offset. `limit` is the length of the file, or a mark before it. The payload is valid
+  /// until the next call.
+  package mutating func block(at offset: UInt64, limit: UInt64) throws(FileSystemError) -> BlockVerdict {
+    let block: BlockHeader
+    switch try header(at: offset, limit: limit) {
+    case .success(let header): block = header
+    case .failure(let problem): return .invalid(problem)
+    }
+    let whole = try window.bytes(at: offset, length: Int(block.span), limit: limit)
+    guard whole.count == Int(block.span) else { return .invalid(.corrupt("the block is cut short")) }
+    let begin = Int(block.headerLength)
+    let end = begin + Int(block.storedLength)
+    let payload = UnsafeRawBufferPointer(rebasing: whole[begin..<end])
+    guard CRC32C.of(payload) == block.payloadChecksum else {
+      return .invalid(.corrupt("the checksum of the payload does not hold"))
+    }
+    guard UnsafeRawBufferPointer(rebasing: whole[end...]).isAllZero else {
+      return .invalid(.corrupt("the padding behind the payload is not zero"))
+    }
+    return .valid(block, payload: payload)
+  }
+
+  /// The header at an offset, checked by itself; its payload is not read.
+  package mutating func header(
+    at offset: UInt64, limit: UInt64
+  ) throws(FileSystemError) -> Result<BlockHeader, BlockProblem> {
+    let front = try window.bytes(at: offset, length: BlockHeader.length, limit: limit)
+    guard front.count >= BlockHeader.length else {
+      return .failure(.corrupt("\(front.count) bytes are too few for a block"))
+    }
+    let declared = Int(front.baseAddress!.littleEndian(UInt16.self, at: BlockHeader.Offset.headerLength))
+    var bytes = front
+    if declared > BlockHeader.length, declared <= BlockHeader.lengthMax {
+      bytes = try window.bytes(at: offset, length: declared, limit: limit)
+    }
+    guard let block = BlockHeader(decoding: bytes) else {
+      return .failure(.corrupt("no block header stands here, or its checksum does not hold"))
+    }
+    if let problem = misplacement(of: block, at: offset) { return .failure(.misplaced(problem)) }
+    if let problem = Self.lengthProblem(of: block, at: offset, limit: limit) {
+      return .failure(.corrupt(problem))
+    }
+    return .success(block)
+  }
+
+  private func misplacement(of block: BlockHeader, at offset: UInt64) -> String? {
+    if block.ownOffset != offset { return "the block was written for offset \(block.ownOffset)" }
+    if block.segment != segment.firstSequence {
+      return "the block was written for the segment that begins at \(block.segment)"
+    }
+    if block.storeID != segment.storeID { return "the block was written for the store \(block.storeID)" }
+    return nil
+  }
+
+  /// Why the lengths in a header cannot be right where it stands, or nil.
+  private static func lengthProblem(of block: BlockHeader, at offset: UInt64, limit: UInt64) -> String? {
+    let used = UInt64(block.headerLength) + UInt64(block.storedLength)
+    guard block.span % 8 == 0, block.span >= used else { return "the block's span is impossible" }
+    guard block.span <= limit - offset else { return "the block reaches beyond the end of the file" }
+    guard block.rawLength <= UInt32(FormatLimits.rawLengthMax),
+      Int(block.rawLength) <= Compression.rawLengthMax(stored: Int(block.storedLength))
+    else { return "the block claims to decode to \(block.rawLength) bytes" }
+    guard block.codec != BlockCodec.none || block.rawLength == block.storedLength else {
+      return "the block's two lengths differ though it is not compressed"
+    }
+    return nil
+  }
+}
+
+/// A walk from block to block that also holds each against the one before it: points 5 and 6.
+package struct BlockWalk: ~Copyable {
+  package private(set) var link: BlockLink
+  /// Where the walk ends: the length of the file, or a mark before it.
+  package let limit: UInt64
+  private var source: BlockSource
+
+  package init(
+    file: any File, segment: SegmentHeader, from link: BlockLink? = nil, limit: UInt64, step: Int = 1 << 20
+  ) {
+    self.link = link ?? BlockLink(segment)
+    self.limit = limit
+    source = BlockSource(file: file, segment: segment, step: step)
+  }
+
+  package var isAtLimit: Bool { link.offset >= limit }
+
+  /// Looks at the block where the walk stands, and moves behind it if it is valid.
+  package mutating func next() throws(FileSystemError) -> BlockVerdict {
+    let verdict = try source.block(at: link.offset, limit: limit)
+    guard case .valid(let block, _) = verdict else { return verdict }
+    if let problem = link.discontinuity(of: block, isRewritten: source.segment.isRewritten) {
+      return .invalid(.stale(problem))
+    }
+    link.pass(block)
+    return verdict
+  }
+}
+
+extension BlockLink {
+  /// Why a block that is right by itself does not continue this place, or nil.
+  package func discontinuity(of block: BlockHeader, isRewritten: Bool) -> String? {
+    if isRewritten {
+      if block.syncedThrough != block.ownOffset { return "the rewritten block is not synced through itself" }
+    } else {
+      if block.epoch < epoch { return "the block's epoch \(block.epoch) is behind \(epoch)" }
+      if block.syncedThrough < syncedThrough || block.syncedThrough > block.ownOffset {
+        return "the block is synced through \(block.syncedThrough), which does not follow \(syncedThrough)"
+      }
+    }
+    if block.firstSequence != nextSequence {
+      return "the block begins at sequence \(block.firstSequence), not at \(nextSequence)"
+    }
+    if block.appendsBefore != appends {
+      return "the block counts \(block.appendsBefore) appends before it, not \(appends)"
+    }
+    if block.chainBefore != chain { return "the block's chain does not continue the one before it" }
+    if block.isControl {
+      guard block.eventCount == 0, block.appendCount == 0, block.chainAfter == block.chainBefore else {
+        return "a control block counts events"
+      }
+      return nil
+    }
+    if block.appendCount == 0 || block.eventCount < block.appendCount { return "an empty block of events" }
+    if block.firstTime < lastTime { return "the block's time is before that of the block before it" }
+    return nil
+  }
+}

@@ -1,0 +1,133 @@
+// A block's payload, decoded and owned, and the walks over what it holds.
+
+/// Why a block's content cannot be delivered.
+package enum ContentProblem: Error, Equatable, Sendable {
+  case damaged(String)
+  case unsupported(String)
+
+  init(_ problem: DecodingProblem) {
+    switch problem {
+    case .damaged(let what): self = .damaged(what)
+    case .unsupported(let what): self = .unsupported(what)
+    }
+  }
+}
+
+/// The raw payload of one events block. Immutable, so it may be shared between threads.
+package final class DecodedBlock: @unchecked Sendable {
+  // Safe to share because nothing changes the bytes after `init`.
+  package let header: BlockHeader
+  private let storage: UnsafeMutableRawPointer
+  private let count: Int
+
+  /// Decodes a stored payload. Lengths must have been checked against `BlockWalk.lengthProblem`.
+  package init(header: BlockHeader, stored: UnsafeRawBufferPointer) throws(ContentProblem) {
+    if let problem = header.unsupported { throw .unsupported(problem) }
+    self.header = header
+    count = Int(header.rawLength)
+    storage = .allocate(byteCount: max(1, count), alignment: 16)
+    let target = UnsafeMutableRawBufferPointer(start: storage, count: count)
+    if header.codec == BlockCodec.none {
+      target.copyMemory(from: UnsafeRawBufferPointer(rebasing: stored[..<count]))
+    } else if !Compression.decompress(stored, into: target) {
+      throw .damaged("the payload is not LZ4 for \(count) bytes")
+    }
+  }
+
+  deinit { storage.deallocate() }
+
+  /// The decoded bytes. They live as long as the block: hold it while a pointer into them is in use.
+  package var raw: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: count) }
+
+  /// Walks every append: its view, and the sequence of its first event.
+  package func forEachAppend(
+    _ body: (borrowing AppendView, _ first: UInt64) throws(ContentProblem) -> Void
+  ) throws(ContentProblem) {
+    defer { withExtendedLifetime(self) {} }
+    var cursor = ByteCursor(storage, count: count)
+    var sequence = header.firstSequence
+    while cursor.remaining > 0 {
+      let append: AppendView
+      do { append = try cursor.nextAppend() } catch { throw ContentProblem(error) }
+      guard sequence - header.firstSequence + UInt64(append.eventCount) <= UInt64(header.eventCount) else {
+        throw .damaged("the block holds more events than its header counts")
+      }
+      try body(append, sequence)
+      sequence += UInt64(append.eventCount)
+    }
+    guard sequence == header.nextSequence else {
+      throw .damaged("the block holds fewer events than its header counts")
+    }
+  }
+
+  /// Walks every event of every append.
+  package func forEachEvent(
+    _ body: (borrowing EventView, borrowing AppendView, _ sequence: UInt64) throws(ContentProblem) -> Void
+  ) throws(ContentProblem) {
+    try forEachAppend { append, first throws(ContentProblem) in
+      var events = append.events
+      for index in 0..<append.eventCount {
+        let event: EventView
+        do { event = try events.nextEvent() } catch { throw ContentProblem(error) }
+        try body(event, append, first + UInt64(index))
+      }
+      guard events.remaining == 0 else { throw .damaged("an append holds more than its events") }
+    }
+  }
+
+  /// Recomputes the chain over the whole block and compares counts, times and chain with the header.
+  package func verifyContent() throws(ContentProblem) {
+    var chain = header.chainBefore
+    var appends: UInt32 = 0
+    var lastTime = FormatLimits.noTime
+    var lastAppend: UnsafeRawPointer?
+    var headHash: UInt64 = 0
+    try forEachEvent { event, append, sequence throws(ContentProblem) in
+      if append.head.baseAddress != lastAppend {
+        if lastAppend == nil, append.commitTime != header.firstTime {
+          throw .damaged("the block's first time is not that of its first append")
+        }
+        guard append.commitTime >= lastTime else { throw .damaged("the time of an append runs backwards") }
+        lastAppend = append.head.baseAddress
+        lastTime = append.commitTime
+        headHash = XXH64.of(append.head)
+        appends += 1
+      }
+      chain = Chain.next(
+        after: chain, sequence: sequence, revision: event.revision, head: headHash,
+        names: XXH64.of(event.names), content: event.contentHash)
+    }
+    guard appends == header.appendCount else {
+      throw .damaged("the block holds \(appends) appends, and its header counts \(header.appendCount)")
+    }
+    guard lastTime == header.lastTime else {
+      throw .damaged("the block's last time is not that of its last append")
+    }
+    guard chain == header.chainAfter else { throw .damaged("the chain over the block's events does not hold") }
+  }
+
+  /// The chain behind one event of this block.
+  package func chain(after sequence: UInt64) throws(ContentProblem) -> UInt64 {
+    if sequence == header.nextSequence - 1 { return header.chainAfter }
+    var chain = header.chainBefore
+    try forEachEvent { event, append, number throws(ContentProblem) in
+      guard number <= sequence else { return }
+      chain = Chain.next(
+        after: chain, sequence: number, revision: event.revision, head: XXH64.of(append.head),
+        names: XXH64.of(event.names), content: event.contentHash)
+    }
+    return chain
+  }
+}
+
+extension BlockHeader {
+  /// What a reader of 1.0 does not know about a valid block and may not skip, or nil.
+  package var unsupported: String? {
+    if kind > BlockKind.footer, kind < BlockKind.firstSkippable { return "block kind \(kind)" }
+    if kind == 0 { return "block kind 0" }
+    if kind >= BlockKind.firstSkippable { return nil }
+    if codec > BlockCodec.lz4 { return "payload codec \(codec)" }
+    if flags & Self.refusedFlags != 0 { return "block flags \(flags & Self.refusedFlags)" }
+    return nil
+  }
+}

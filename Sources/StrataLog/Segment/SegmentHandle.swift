@@ -1,0 +1,186 @@
+// One segment, opened for reading, with the table that seeks in it.
+
+/// A segment's header, its file, and where its blocks are. Shared by all who read it.
+package final class SegmentHandle: Sendable {
+  package let header: SegmentHeader
+  package let file: any File
+  private let table: Lock<PlaceTable>
+
+  /// The places known so far, and the offset up to which the file was looked at.
+  private struct PlaceTable {
+    var places: [BlockPlace] = []
+    var scanned = UInt64(SegmentHeader.length)
+  }
+
+  package init(header: SegmentHeader, file: any File) {
+    self.header = header
+    self.file = file
+    table = Lock(PlaceTable())
+  }
+
+  deinit { file.close() }
+
+  package var name: String { StoreLayout.segmentName(header.firstSequence) }
+
+  /// Opens a segment by its first sequence and checks its header against its name and the store.
+  package static func open(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, first: UInt64, storeID: StoreID?,
+    mode: FileOpenMode = .read
+  ) throws(LogError) -> SegmentHandle {
+    let file: any File
+    do { file = try fileSystem.open(layout.segment(first), mode) } catch { throw LogError(error) }
+    let header: SegmentHeader
+    do {
+      header = try readHeader(of: file, first: first, storeID: storeID)
+    } catch {
+      file.close()
+      throw error
+    }
+    return SegmentHandle(header: header, file: file)
+  }
+
+  /// Reads and checks the header of a segment's file.
+  package static func readHeader(
+    of file: any File, first: UInt64, storeID: StoreID?
+  ) throws(LogError) -> SegmentHeader {
+    let name = StoreLayout.segmentName(first)
+    func finding(_ kind: Finding.Class, _ what: String) -> Finding {
+      Finding(kind, file: name, offset: 0, first: first, last: first - 1, what: what)
+    }
+    var bytes = [UInt8](repeating: 0, count: SegmentHeader.length)
+    let count: Int
+    do { count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) } } catch {
+      throw LogError(error as! FileSystemError)
+    }
+    let header: SegmentHeader
+    do {
+      header = try bytes.withUnsafeBytes { buffer throws(SegmentHeader.Problem) in
+        try SegmentHeader(decoding: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      }
+    } catch .damaged(let what) {
+      throw .corrupt(finding(.corrupt, what))
+    } catch .unsupported(let what) {
+      throw .unsupported(finding(.unsupported, what))
+    }
+    if let storeID, header.storeID != storeID {
+      throw .corrupt(finding(.misplaced, "the segment belongs to the store \(header.storeID), not to \(storeID)"))
+    }
+    guard header.firstSequence == first else {
+      throw .corrupt(
+        finding(.misplaced, "the segment begins at sequence \(header.firstSequence), unlike its name"))
+    }
+    return header
+  }
+
+  /// Adds a block that was just written or scanned, in order.
+  package func add(_ place: BlockPlace, end: UInt64) {
+    table.withLock { table in
+      guard end > table.scanned else { return }
+      table.places.append(place)
+      table.scanned = end
+    }
+  }
+
+  /// Takes a whole table from elsewhere: a footer, or a derived index.
+  package func adopt(_ places: [BlockPlace], end: UInt64) {
+    table.withLock { table in
+      guard end > table.scanned else { return }
+      table = PlaceTable(places: places, scanned: end)
+    }
+  }
+
+  package var places: [BlockPlace] { table.withLock { $0.places } }
+
+  /// The last block that begins at or before a sequence, looking at headers up to `end` where that is needed.
+  package func place(forSequence sequence: UInt64, end: UInt64) throws(LogError) -> BlockPlace? {
+    try lastPlace(end: end) { $0.firstSequence <= sequence }
+  }
+
+  /// The last block whose first append is not later than a time.
+  package func place(forTime time: Int64, end: UInt64) throws(LogError) -> BlockPlace? {
+    try lastPlace(end: end) { $0.firstTime <= time }
+  }
+
+  /// The last block with at most so many appends before it.
+  package func place(forAppend ordinal: UInt64, end: UInt64) throws(LogError) -> BlockPlace? {
+    try lastPlace(end: end) { $0.appendsBefore <= ordinal }
+  }
+
+  private func lastPlace(
+    end: UInt64, where isBefore: (BlockPlace) -> Bool
+  ) throws(LogError) -> BlockPlace? {
+    try extend(to: end)
+    return table.withLock { table in
+      var low = 0
+      var high = table.places.count
+      while low < high {
+        let middle = (low + high) / 2
+        if isBefore(table.places[middle]) { low = middle + 1 } else { high = middle }
+      }
+      return low == 0 ? nil : table.places[low - 1]
+    }
+  }
+
+  /// Looks at the headers between what is known and `end`.
+  package func extend(to end: UInt64) throws(LogError) {
+    let scanned = table.withLock { $0.scanned }
+    guard scanned < end else { return }
+    if header.isRewritten, let places = try footer(end: end) { return adopt(places, end: end) }
+    var source = BlockSource(file: file, segment: header, step: 1 << 16)
+    var offset = scanned
+    while offset < end {
+      let found: Result<BlockHeader, BlockProblem>
+      do { found = try source.header(at: offset, limit: end) } catch { throw LogError(error) }
+      switch found {
+      case .success(let block):
+        if let what = block.unsupported {
+          throw .unsupported(
+            Finding(
+              .unsupported, file: name, offset: offset, first: block.firstSequence,
+              last: block.nextSequence &- 1, what: what))
+        }
+        if block.isControl {
+          table.withLock { $0.scanned = max($0.scanned, block.end) }
+        } else {
+          add(BlockPlace(block), end: block.end)
+        }
+        offset = block.end
+      case .failure(let problem):
+        throw .corrupt(problem.finding(in: name, at: offset, first: 0, last: 0))
+      }
+    }
+  }
+
+  /// The footer of a rewritten segment, or nil where it cannot be used and the headers must be walked.
+  private func footer(end: UInt64) throws(LogError) -> [BlockPlace]? {
+    guard header.footerOffset >= UInt64(SegmentHeader.length), header.footerOffset < end else { return nil }
+    var source = BlockSource(file: file, segment: header, step: 1 << 16)
+    let verdict: BlockVerdict
+    do { verdict = try source.block(at: header.footerOffset, limit: end) } catch { throw LogError(error) }
+    guard case .valid(let block, let payload) = verdict, block.kind == BlockKind.footer,
+      let decoded = try? DecodedBlock(header: block, stored: payload)
+    else { return nil }
+    defer { withExtendedLifetime(decoded) {} }
+    return FooterIndex.decoding(decoded.raw)
+  }
+}
+
+extension BlockPlace {
+  package init(_ block: BlockHeader) {
+    self.init(
+      firstSequence: block.firstSequence, firstTime: block.firstTime, appendsBefore: block.appendsBefore,
+      offset: block.ownOffset)
+  }
+}
+
+extension BlockProblem {
+  /// This problem as a finding at a place.
+  package func finding(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> Finding {
+    switch self {
+    case .corrupt(let what): Finding(.corrupt, file: file, offset: offset, first: first, last: last, what: what)
+    case .misplaced(let what):
+      Finding(.misplaced, file: file, offset: offset, first: first, last: last, what: what)
+    case .stale(let what): Finding(.stale, file: file, offset: offset, first: first, last: last, what: what)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// A stretch of a segment's bytes in memory, moved along the file by whoever walks its blocks.
+
+/// Reads ahead in large steps, so that a walk over many small blocks costs few system calls.
+package struct SegmentWindow: ~Copyable {
+  package let file: any File
+  private var buffer: UnsafeMutableRawBufferPointer
+  private var start: Int64 = 0
+  private var count = 0
+  private let step: Int
+
+  /// `step` bytes are read at a time where nothing larger is asked for.
+  package init(file: any File, step: Int = 1 << 20) {
+    self.file = file
+    self.step = step
+    buffer = .allocate(byteCount: step, alignment: 16)
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// Up to `length` bytes at `offset`, fewer only at the end of the file or at `limit`. The pointer is valid
+  /// until the next call.
+  package mutating func bytes(
+    at offset: UInt64, length: Int, limit: UInt64
+  ) throws(FileSystemError) -> UnsafeRawBufferPointer {
+    let place = Int64(offset)
+    if place >= start, place + Int64(length) <= start + Int64(count) {
+      return slice(place, length)
+    }
+    guard offset < limit else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    if length > buffer.count {
+      buffer.deallocate()
+      buffer = .allocate(byteCount: length, alignment: 16)
+    }
+    let left = Int(min(limit - offset, UInt64(Int.max)))
+    let wanted = min(max(length, min(step, buffer.count)), left)
+    start = place
+    count = 0
+    count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: place)
+    return slice(place, min(length, count))
+  }
+
+  /// Forgets what was read, for bytes that may have changed since.
+  package mutating func invalidate() { count = 0 }
+
+  private func slice(_ place: Int64, _ length: Int) -> UnsafeRawBufferPointer {
+    let from = Int(place - start)
+    return UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[from..<from + length])
+  }
+}

@@ -1,0 +1,184 @@
+// Torn tail or corruption: the one rule of FORMAT.md, applied to the active segment and HEAD.
+
+/// What the rule says of an active segment. Nothing on disk was changed to find out.
+package struct TailAssessment: Sendable {
+  package enum State: Equatable, Sendable {
+    case clean
+    /// Bytes behind X that were never acknowledged.
+    case torn
+    case corrupt(Finding)
+    /// Behind X stands a block that needs a newer reader.
+    case unsupported(Finding)
+  }
+
+  /// X, and what a next block must continue there.
+  package var link: BlockLink
+  /// D: the highest durability promise found.
+  package var promised: UInt64
+  package var fileSize: UInt64
+  package var state: State
+  /// What HEAD gets wrong about the valid prefix, if anything.
+  package var staleHead: Finding?
+}
+
+/// The rule itself.
+package enum TailRule {
+  /// Applies the rule to one file. `visit` sees every valid block on the way.
+  package static func assess(
+    file: any File, name: String, segment: SegmentHeader, head: HeadSlot?,
+    visit: (BlockHeader, UnsafeRawBufferPointer) throws(LogError) -> Void = { _, _ throws(LogError) in }
+  ) throws(LogError) -> TailAssessment {
+    do {
+      let size = UInt64(try file.size())
+      let slot = head.flatMap { $0.segment == segment.firstSequence ? $0 : nil }
+      var walk = BlockWalk(file: file, segment: segment, limit: size)
+      var problem: BlockProblem?
+      var unsupported: Finding?
+      var isMarkSeen = slot.map { $0.durable == walk.link.mark } ?? true
+      while !walk.isAtLimit, problem == nil {
+        let before = walk.link
+        switch try walk.next() {
+        case .valid(let block, let payload):
+          if let what = block.unsupported, unsupported == nil {
+            unsupported = Finding(
+              .unsupported, file: name, offset: before.offset, first: before.nextSequence,
+              last: block.nextSequence &- 1, what: what)
+          }
+          if slot?.durable == walk.link.mark { isMarkSeen = true }
+          if unsupported == nil { try visit(block, payload) }
+        case .invalid(let why):
+          problem = why
+        }
+      }
+      let link = walk.link
+      var tail = try Tail(file: file, from: link, segment: segment, size: size)
+      if let slot { tail.promise(slot.durable.offset, through: max(slot.visible.sequence, slot.durable.sequence)) }
+      var state = try judge(
+        tail, problem: problem, link: link, slot: slot, file: file, name: name)
+      if let unsupported { state = .unsupported(unsupported) }
+      var staleHead: Finding?
+      if let slot, slot.durable.offset <= link.offset, !isMarkSeen {
+        staleHead = Finding(
+          .stale, file: "HEAD", offset: 0, first: link.nextSequence, last: link.lastSequence,
+          what: "HEAD's durable mark is not the end of a block of \(name) with that sequence and chain")
+      }
+      return TailAssessment(
+        link: link, promised: tail.promised, fileSize: size, state: state, staleHead: staleHead)
+    } catch let error as FileSystemError {
+      throw LogError(error)
+    } catch let error as LogError {
+      throw error
+    } catch {
+      preconditionFailure("only typed errors are thrown above")
+    }
+  }
+
+  private static func judge(
+    _ tail: Tail, problem: BlockProblem?, link: BlockLink, slot: HeadSlot?, file: any File, name: String
+  ) throws(FileSystemError) -> TailAssessment.State {
+    let isShort = tail.size < tail.promised
+    var isBehindClean = false
+    if let slot, slot.isClean, slot.durable.offset < tail.size {
+      isBehindClean = try !file.isZero(from: slot.durable.offset, to: tail.size)
+    }
+    if tail.promised > link.offset || isShort || isBehindClean {
+      let offset = link.offset
+      let last = max(tail.lastPromised, link.lastSequence)
+      func finding(_ kind: Finding.Class, _ what: String) -> TailAssessment.State {
+        .corrupt(Finding(kind, file: name, offset: offset, first: link.nextSequence, last: last, what: what))
+      }
+      if isShort, tail.size <= offset {
+        return finding(.missing, "the file is \(tail.promised - tail.size) bytes shorter than was promised")
+      }
+      switch problem {
+      case .misplaced(let what): return finding(.misplaced, what)
+      case .stale(let what): return finding(.stale, what)
+      case .corrupt(let what): return finding(.corrupt, what)
+      case nil: return finding(.corrupt, "blocks stand behind the end that a clean close promised")
+      }
+    }
+    return tail.isZero ? .clean : .torn
+  }
+}
+
+/// What stands behind X.
+private struct Tail {
+  var size: UInt64
+  var promised: UInt64 = 0
+  var lastPromised: UInt64 = 0
+  var isZero = true
+
+  /// Looks at every multiple of 8 behind X for headers that promise something, and for bytes that are not
+  /// zero. No length is trusted.
+  init(file: any File, from link: BlockLink, segment: SegmentHeader, size: UInt64) throws(FileSystemError) {
+    self.size = size
+    guard link.offset < size else { return }
+    var window = SegmentWindow(file: file)
+    var offset = link.offset
+    let step = 1 << 16
+    let magic = UInt32(littleEndian: BlockHeader.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) })
+    while offset < size {
+      let bytes = try window.bytes(at: offset, length: step + BlockHeader.lengthMax, limit: size)
+      guard bytes.count > 0 else { break }
+      let stop = min(step, bytes.count)
+      var place = 0
+      while place < stop {
+        if place + 8 <= bytes.count {
+          let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+          if word != 0 {
+            isZero = false
+            if UInt32(truncatingIfNeeded: UInt64(littleEndian: word)) == magic {
+              consider(bytes, place, at: offset + UInt64(place), link: link, segment: segment)
+            }
+          }
+        } else if bytes[place...].contains(where: { $0 != 0 }) {
+          isZero = false
+        }
+        place += 8
+      }
+      offset += UInt64(step)
+    }
+  }
+
+  private mutating func consider(
+    _ bytes: UnsafeRawBufferPointer, _ place: Int, at offset: UInt64, link: BlockLink, segment: SegmentHeader
+  ) {
+    guard let block = BlockHeader(decoding: UnsafeRawBufferPointer(rebasing: bytes[place...])),
+      block.ownOffset == offset, block.segment == segment.firstSequence, block.storeID == segment.storeID,
+      block.epoch >= link.epoch, block.syncedThrough <= block.ownOffset
+    else { return }
+    promise(block.syncedThrough, through: block.firstSequence &- 1)
+  }
+
+  mutating func promise(_ offset: UInt64, through sequence: UInt64) {
+    promised = max(promised, offset)
+    lastPromised = max(lastPromised, sequence)
+  }
+}
+
+extension File {
+  /// True when all bytes of a range are zero.
+  package func isZero(from start: UInt64, to end: UInt64) throws(FileSystemError) -> Bool {
+    var window = SegmentWindow(file: self)
+    var offset = start
+    while offset < end {
+      let bytes = try window.bytes(at: offset, length: 1 << 16, limit: end)
+      guard bytes.count > 0 else { return true }
+      if !bytes.isAllZero { return false }
+      offset += UInt64(bytes.count)
+    }
+    return true
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// True when every byte is zero.
+  package var isAllZero: Bool {
+    var place = 0
+    while place + 8 <= count {
+      if loadUnaligned(fromByteOffset: place, as: UInt64.self) != 0 { return false }
+      place += 8
+    }
+    return self[place...].allSatisfy { $0 == 0 }
+  }
+}
