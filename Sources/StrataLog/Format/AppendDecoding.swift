@@ -42,7 +42,7 @@ package enum DecodingProblem: Error, Equatable, Sendable {
   case unsupported(String)
 }
 
-private let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+private var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
 extension ByteCursor {
   /// The next append of a payload.

@@ -88,17 +88,14 @@ package struct LogCursor: ~Copyable {
         throw .corrupt(
           finding(.stale, "the block holds \(block.firstSequence)…\(block.nextSequence &- 1), not \(nextSequence)"))
       }
-      do {
-        let decoded = try DecodedBlock(header: block, stored: payload)
-        offset = block.end
-        nextSequence = block.nextSequence
-        chain = block.chainAfter
-        return decoded
-      } catch .damaged(let what) {
-        throw .corrupt(finding(.corrupt, what))
-      } catch .unsupported(let what) {
-        throw .unsupported(finding(.unsupported, what))
+      let decoded: DecodedBlock
+      do throws(ContentProblem) { decoded = try DecodedBlock(header: block, stored: payload) } catch {
+        throw error.logError(in: segment.name, at: place, first: nextSequence, last: last)
       }
+      offset = block.end
+      nextSequence = block.nextSequence
+      chain = block.chainAfter
+      return decoded
     }
   }
 

@@ -89,6 +89,13 @@ package enum LogError: Error, Equatable, Sendable {
 extension LogError {
   /// The error for a refused call on the way to the disk: full where that is the reason.
   package init(_ error: FileSystemError) {
-    self = error.isOutOfSpace ? .full(path: error.path) : .io(error)
+    self = error.code == SystemErrorCode.noSpace ? .full(path: error.path) : .io(error)
+  }
+
+  /// Runs calls of the file system and turns their refusals into the log's errors.
+  package static func wrapping<Result>(
+    _ body: () throws(FileSystemError) -> Result
+  ) throws(LogError) -> Result {
+    do throws(FileSystemError) { return try body() } catch { throw LogError(error) }
   }
 }

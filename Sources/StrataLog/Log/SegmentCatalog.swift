@@ -5,7 +5,7 @@ package final class SegmentCatalog: Sendable {
   /// The most closed segments that are kept open.
   package static let openSegmentsMax = 64
 
-  private struct State {
+  fileprivate struct State {
     /// First sequences, ascending.
     var names: [UInt64]
     var open: [UInt64: (handle: SegmentHandle, used: UInt64)] = [:]

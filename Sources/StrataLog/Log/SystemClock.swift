@@ -17,3 +17,9 @@ package func systemNanoseconds() -> Int64 {
 
 /// The id of this process.
 package func processID() -> Int32 { getpid() }
+
+/// Holds this thread up. For threads of our own.
+package func pauseThread(nanoseconds: Int) {
+  var time = timespec(tv_sec: nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
+  nanosleep(&time, nil)
+}

@@ -48,7 +48,7 @@ package final class DecodedBlock: @unchecked Sendable {
     var sequence = header.firstSequence
     while cursor.remaining > 0 {
       let append: AppendView
-      do { append = try cursor.nextAppend() } catch { throw ContentProblem(error) }
+      do throws(DecodingProblem) { append = try cursor.nextAppend() } catch { throw ContentProblem(error) }
       guard sequence - header.firstSequence + UInt64(append.eventCount) <= UInt64(header.eventCount) else {
         throw .damaged("the block holds more events than its header counts")
       }
@@ -68,7 +68,7 @@ package final class DecodedBlock: @unchecked Sendable {
       var events = append.events
       for index in 0..<append.eventCount {
         let event: EventView
-        do { event = try events.nextEvent() } catch { throw ContentProblem(error) }
+        do throws(DecodingProblem) { event = try events.nextEvent() } catch { throw ContentProblem(error) }
         try body(event, append, first + UInt64(index))
       }
       guard events.remaining == 0 else { throw .damaged("an append holds more than its events") }
@@ -117,6 +117,27 @@ package final class DecodedBlock: @unchecked Sendable {
         names: XXH64.of(event.names), content: event.contentHash)
     }
     return chain
+  }
+}
+
+extension ContentProblem {
+  /// This problem as a finding in a file.
+  package func finding(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> Finding {
+    switch self {
+    case .damaged(let what):
+      Finding(.corrupt, file: file, offset: offset, first: first, last: last, what: what)
+    case .unsupported(let what):
+      Finding(.unsupported, file: file, offset: offset, first: first, last: last, what: what)
+    }
+  }
+
+  /// This problem as the log's error.
+  package func logError(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> LogError {
+    let finding = finding(in: file, at: offset, first: first, last: last)
+    switch self {
+    case .damaged: return .corrupt(finding)
+    case .unsupported: return .unsupported(finding)
+    }
   }
 }
 

@@ -48,19 +48,19 @@ package final class SegmentHandle: Sendable {
       Finding(kind, file: name, offset: 0, first: first, last: first - 1, what: what)
     }
     var bytes = [UInt8](repeating: 0, count: SegmentHeader.length)
-    let count: Int
-    do { count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) } } catch {
-      throw LogError(error as! FileSystemError)
+    let count = try LogError.wrapping { () throws(FileSystemError) in
+      try bytes.lendMutableBytes { buffer throws(FileSystemError) in try file.read(into: buffer, at: 0) }
     }
     let header: SegmentHeader
-    do {
-      header = try bytes.withUnsafeBytes { buffer throws(SegmentHeader.Problem) in
+    do throws(SegmentHeader.Problem) {
+      header = try bytes.lendBytes { buffer throws(SegmentHeader.Problem) in
         try SegmentHeader(decoding: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       }
-    } catch .damaged(let what) {
-      throw .corrupt(finding(.corrupt, what))
-    } catch .unsupported(let what) {
-      throw .unsupported(finding(.unsupported, what))
+    } catch {
+      switch error {
+      case .damaged(let what): throw .corrupt(finding(.corrupt, what))
+      case .unsupported(let what): throw .unsupported(finding(.unsupported, what))
+      }
     }
     if let storeID, header.storeID != storeID {
       throw .corrupt(finding(.misplaced, "the segment belongs to the store \(header.storeID), not to \(storeID)"))

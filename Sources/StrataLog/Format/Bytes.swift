@@ -1,0 +1,25 @@
+// Borrowing the bytes of an array in a scope that throws one kind of error.
+
+extension [UInt8] {
+  /// Lends the bytes to a body that throws a typed error.
+  @inline(__always)
+  package func lendBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let result = withUnsafeBytes { bytes -> Swift.Result<Result, Failure> in
+      do throws(Failure) { return .success(try body(bytes)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  /// Lends the bytes, to be changed, to a body that throws a typed error.
+  @inline(__always)
+  package mutating func lendMutableBytes<Result, Failure: Error>(
+    _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let result = withUnsafeMutableBytes { bytes -> Swift.Result<Result, Failure> in
+      do throws(Failure) { return .success(try body(bytes)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}

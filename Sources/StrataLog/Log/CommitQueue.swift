@@ -1,0 +1,187 @@
+// Where callers hand their appends over, and the committer takes them as groups.
+
+/// What became of an append.
+package struct AppendOutcome: Sendable, Equatable {
+  package var first: UInt64
+  package var last: UInt64
+  /// The commit time.
+  package var time: Int64
+  /// True where an append with this id was in the log already, and nothing was appended.
+  package var isKnown: Bool
+}
+
+package typealias AppendResult = Result<AppendOutcome, LogError>
+
+/// One append that waits for its group, and whom to tell.
+struct PendingAppend {
+  enum Caller {
+    case task(UnsafeContinuation<AppendResult, Never>)
+    case thread(Gate<AppendResult?>)
+  }
+
+  var ticket: UInt64
+  var draft: AppendDraft
+  var caller: Caller
+
+  func finish(_ result: AppendResult) {
+    switch caller {
+    case .task(let continuation):
+      continuation.resume(returning: result)
+    case .thread(let gate):
+      gate.withLock { $0 = result }
+      gate.signalAll()
+    }
+  }
+}
+
+/// A locked shell around the appends that wait. Bounded: beyond `bytesMax` callers wait before they hand over.
+final class CommitQueue: Sendable {
+  private struct State {
+    var pending: [PendingAppend] = []
+    var bytes = 0
+    var nextTicket: UInt64 = 0
+    var cancelled: Set<UInt64> = []
+    /// Tasks that wait for room.
+    var room: [UnsafeContinuation<Void, Never>] = []
+    /// Why nothing more is accepted.
+    var end: LogError?
+    var isClosing = false
+  }
+
+  private let gate = Gate(State())
+  private let bytesMax: Int
+
+  init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+  /// Hands an append over and suspends until it is durable or refused. Cancelling the task takes it back as
+  /// long as no group has it.
+  func submit(_ draft: AppendDraft) async -> AppendResult {
+    await waitForRoom()
+    let ticket = gate.withLock { state in
+      state.nextTicket += 1
+      return state.nextTicket
+    }
+    // A ticket that was cancelled too late to matter is forgotten with its append.
+    defer { gate.withLock { _ = $0.cancelled.remove(ticket) } }
+    return await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .task(continuation)))
+      }
+    } onCancel: {
+      let taken = gate.withLock { state -> PendingAppend? in
+        guard let place = state.pending.firstIndex(where: { $0.ticket == ticket }) else {
+          state.cancelled.insert(ticket)
+          return nil
+        }
+        let append = state.pending.remove(at: place)
+        state.bytes -= append.draft.byteCount
+        return append
+      }
+      taken?.finish(.failure(.cancelled))
+    }
+  }
+
+  /// The same for a thread that may block.
+  func submitBlocking(_ draft: AppendDraft) -> AppendResult {
+    gate.wait { $0.bytes < bytesMax || $0.end != nil }
+    let answer = Gate<AppendResult?>(nil)
+    let ticket = gate.withLock { state in
+      state.nextTicket += 1
+      return state.nextTicket
+    }
+    enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .thread(answer)))
+    return answer.wait { $0 }
+  }
+
+  private func waitForRoom() async {
+    while true {
+      let isFull = gate.withLock { $0.bytes >= bytesMax && $0.end == nil }
+      guard isFull else { return }
+      await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+        let hasRoom = gate.withLock { state in
+          if state.bytes < bytesMax || state.end != nil { return true }
+          state.room.append(continuation)
+          return false
+        }
+        if hasRoom { continuation.resume() }
+      }
+    }
+  }
+
+  private func enqueue(_ append: PendingAppend) {
+    let refusal = gate.withLock { state -> LogError? in
+      if let end = state.end { return end }
+      // `cancelled` holds tickets whose task was cancelled before it got here.
+      if state.cancelled.remove(append.ticket) != nil { return .cancelled }
+      state.pending.append(append)
+      state.bytes += append.draft.byteCount
+      return nil
+    }
+    if let refusal { append.finish(.failure(refusal)) } else { gate.signalAll() }
+  }
+
+  /// What the committer finds when it looks.
+  enum Work {
+    case group([PendingAppend])
+    case idle
+    case closing
+  }
+
+  /// The next group, of at most `bytesMax` bytes unless one append is larger. Blocks until there is work, the
+  /// queue is closed and drained, or the timeout.
+  func take(bytesMax groupBytesMax: Int, timeout: Duration?) -> Work {
+    var work = Work.idle
+    var room: [UnsafeContinuation<Void, Never>] = []
+    let isReady: (inout State) -> Bool = { state in
+      if state.pending.isEmpty {
+        work = state.isClosing ? .closing : .idle
+        return state.isClosing
+      }
+      var bytes = 0
+      var count = 0
+      while count < state.pending.count {
+        bytes += state.pending[count].draft.byteCount
+        if count > 0, bytes > groupBytesMax { break }
+        count += 1
+      }
+      let group = Array(state.pending[..<count])
+      state.pending.removeSubrange(..<count)
+      state.bytes -= group.reduce(0) { $0 + $1.draft.byteCount }
+      if state.bytes < self.bytesMax {
+        room = state.room
+        state.room = []
+      }
+      work = .group(group)
+      return true
+    }
+    if let timeout {
+      if !gate.wait(timeout: timeout, until: isReady) { work = .idle }
+    } else {
+      gate.wait(until: isReady)
+    }
+    for continuation in room { continuation.resume() }
+    if case .group = work { gate.signalAll() }
+    return work
+  }
+
+  /// Refuses everything from now on. What was accepted is still committed when `error` is `closed`; after a
+  /// failure it is refused too.
+  func end(_ error: LogError, refusingPending: Bool) {
+    let (refused, room) = gate.withLock { state in
+      state.end = state.end ?? error
+      state.isClosing = true
+      defer { state.room = [] }
+      guard refusingPending else { return ([PendingAppend](), state.room) }
+      defer {
+        state.pending = []
+        state.bytes = 0
+      }
+      return (state.pending, state.room)
+    }
+    for append in refused { append.finish(.failure(error)) }
+    for continuation in room { continuation.resume() }
+    gate.signalAll()
+  }
+
+  var failure: LogError? { gate.withLock { $0.end } }
+}
