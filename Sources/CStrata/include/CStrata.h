@@ -1,12 +1,71 @@
-// The few things that Strata needs from C: checksums in hardware, and calls that Glibc hides from Swift.
+// The few things that Strata needs from C: checksums in hardware, and calls that Glibc hides from Swift
+// or that have another shape on each system.
 #ifndef CSTRATA_H
 #define CSTRATA_H
 #include <stddef.h>
 #include <stdint.h>
+
+// Checksums.
+
 /// CRC32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to begin). Hardware where there is any.
 uint32_t strata_crc32c(uint32_t crc, const void *bytes, size_t length);
 /// The same in software (slicing by 8), for machines without the instruction and for tests.
 uint32_t strata_crc32c_software(uint32_t crc, const void *bytes, size_t length);
+/// What `strata_crc32c` uses on this machine: "sse4.2", "armv8" or "software".
+const char *strata_crc32c_implementation(void);
 /// XXH64 of `length` bytes.
 uint64_t strata_xxh64(const void *bytes, size_t length, uint64_t seed);
+
+// Calls of the system. Those that return an int return 0 or a value of errno, unless they say otherwise.
+
+/// Writes the system's words for `code` into `buffer`, always ended by a zero byte.
+void strata_error_message(int code, char *buffer, size_t capacity);
+
+/// The calling thread's errno, for code that must set or read it around a call of its own.
+int strata_errno(void);
+void strata_set_errno(int code);
+
+/// Opens with O_CLOEXEC. The descriptor, or -1 with errno set.
+int strata_open(const char *path, int flags, unsigned mode);
+
+/// Makes a file's content and metadata durable: F_FULLFSYNC on Apple, or fsync where that is refused.
+/// 0, or -1 with errno set.
+int strata_sync(int descriptor);
+/// The same without metadata that reading back does not need. 0, or -1 with errno set.
+int strata_sync_data(int descriptor);
+/// Asks the system to forget the cached pages of a file.
+void strata_drop_cache(int descriptor);
+
+/// flock without waiting. 0, or -1 with errno set (EWOULDBLOCK where somebody else has it).
+int strata_lock(int descriptor, int exclusive);
+void strata_unlock(int descriptor);
+
+/// What `strata_stat` and `strata_fstat` tell of a file.
+typedef struct {
+  uint64_t device;
+  uint64_t inode;
+  int64_t size;
+  int is_file;
+  int is_directory;
+} strata_file_status;
+/// Follows symbolic links. 0, or -1 with errno set.
+int strata_stat(const char *path, strata_file_status *status);
+int strata_fstat(int descriptor, strata_file_status *status);
+
+/// A folder's names, one by one. NULL with errno set where it cannot be opened.
+void *strata_directory_open(const char *path);
+/// The next name, valid until the next call; NULL at the end (errno 0) or after a failure (errno set).
+const char *strata_directory_next(void *directory);
+void strata_directory_close(void *directory);
+
+// Threads.
+
+/// Starts a thread that runs `body(context)`, under a name cut to what the system allows. Signals meant for
+/// the process are left to other threads. 0, or a value of errno.
+int strata_thread_start(uintptr_t *thread, const char *name, void (*body)(void *), void *context);
+int strata_thread_join(uintptr_t thread);
+int strata_thread_detach(uintptr_t thread);
+/// Whether the calling thread is this one.
+int strata_thread_is_current(uintptr_t thread);
+
 #endif

@@ -1,0 +1,160 @@
+// Calls of the system that Glibc's headers hide without _GNU_SOURCE, that take a variable number of
+// arguments, or that have another shape on Linux than on Apple's systems.
+#include "CStrata.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#if defined(__APPLE__)
+#include <pthread/qos.h>
+#include <sys/mman.h>
+#endif
+
+void strata_error_message(int code, char *buffer, size_t capacity) {
+  if (capacity == 0) return;
+  buffer[0] = 0;
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+  const char *message = strerror_r(code, buffer, capacity);
+  if (message != buffer) snprintf(buffer, capacity, "%s", message);
+#else
+  strerror_r(code, buffer, capacity);
+#endif
+  if (buffer[0] == 0) snprintf(buffer, capacity, "error %d", code);
+}
+
+int strata_errno(void) { return errno; }
+void strata_set_errno(int code) { errno = code; }
+
+int strata_open(const char *path, int flags, unsigned mode) {
+  return open(path, flags | O_CLOEXEC, (mode_t)mode);
+}
+
+int strata_sync(int descriptor) {
+#if defined(__APPLE__)
+  // fsync leaves the data in the drive's own cache; only F_FULLFSYNC asks the drive to write it. Some
+  // network and foreign file systems do not know it.
+  if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
+  if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY) return -1;
+#endif
+  return fsync(descriptor);
+}
+
+int strata_sync_data(int descriptor) {
+#if defined(__APPLE__)
+  return strata_sync(descriptor);
+#else
+  return fdatasync(descriptor);
+#endif
+}
+
+void strata_drop_cache(int descriptor) {
+#if defined(__APPLE__)
+  // There is no posix_fadvise; invalidating a mapping drops the clean pages behind it.
+  struct stat found;
+  if (fstat(descriptor, &found) != 0 || found.st_size <= 0) return;
+  void *mapping = mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
+  if (mapping == MAP_FAILED) return;
+  msync(mapping, (size_t)found.st_size, MS_INVALIDATE);
+  munmap(mapping, (size_t)found.st_size);
+#else
+  posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+#endif
+}
+
+int strata_lock(int descriptor, int exclusive) {
+  return flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB);
+}
+
+void strata_unlock(int descriptor) { flock(descriptor, LOCK_UN); }
+
+static void fill_status(const struct stat *from, strata_file_status *status) {
+  status->device = (uint64_t)from->st_dev;
+  status->inode = (uint64_t)from->st_ino;
+  status->size = (int64_t)from->st_size;
+  status->is_file = S_ISREG(from->st_mode) ? 1 : 0;
+  status->is_directory = S_ISDIR(from->st_mode) ? 1 : 0;
+}
+
+int strata_stat(const char *path, strata_file_status *status) {
+  struct stat found;
+  if (stat(path, &found) != 0) return -1;
+  fill_status(&found, status);
+  return 0;
+}
+
+int strata_fstat(int descriptor, strata_file_status *status) {
+  struct stat found;
+  if (fstat(descriptor, &found) != 0) return -1;
+  fill_status(&found, status);
+  return 0;
+}
+
+void *strata_directory_open(const char *path) { return opendir(path); }
+
+const char *strata_directory_next(void *directory) {
+  for (;;) {
+    errno = 0;
+    const struct dirent *entry = readdir(directory);
+    if (entry == NULL) return NULL;
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) return entry->d_name;
+  }
+}
+
+void strata_directory_close(void *directory) { closedir(directory); }
+
+/// What a new thread needs before its body runs.
+typedef struct {
+  char name[16];
+  void (*body)(void *);
+  void *context;
+} thread_start;
+
+static void *run_thread(void *argument) {
+  const thread_start start = *(thread_start *)argument;
+  free(argument);
+#if defined(__APPLE__)
+  pthread_setname_np(start.name);
+  pthread_set_qos_class_self_np(QOS_CLASS_USER_INITIATED, 0);
+#else
+  pthread_setname_np(pthread_self(), start.name);
+#endif
+  start.body(start.context);
+  return NULL;
+}
+
+int strata_thread_start(uintptr_t *thread, const char *name, void (*body)(void *), void *context) {
+  thread_start *start = malloc(sizeof *start);
+  if (start == NULL) return ENOMEM;
+  snprintf(start->name, sizeof start->name, "%s", name);
+  start->body = body;
+  start->context = context;
+  // A thread begins with its creator's mask. A program's signal handlers must not run on ours; signals that
+  // report a fault of this very thread stay open.
+  sigset_t masked, before;
+  sigfillset(&masked);
+  const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+  for (size_t at = 0; at < sizeof faults / sizeof *faults; at++) sigdelset(&masked, faults[at]);
+  pthread_sigmask(SIG_SETMASK, &masked, &before);
+  pthread_t handle;
+  const int code = pthread_create(&handle, NULL, run_thread, start);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (code != 0) {
+    free(start);
+    return code;
+  }
+  *thread = (uintptr_t)handle;
+  return 0;
+}
+
+int strata_thread_join(uintptr_t thread) { return pthread_join((pthread_t)thread, NULL); }
+int strata_thread_detach(uintptr_t thread) { return pthread_detach((pthread_t)thread); }
+int strata_thread_is_current(uintptr_t thread) {
+  return pthread_equal(pthread_self(), (pthread_t)thread) != 0;
+}

@@ -1,0 +1,218 @@
+// Mutual exclusion over pthreads: a state behind a mutex, and a state that threads can wait for.
+//
+// The standard library's Mutex is not used because ThreadSanitizer reports races on it that do not exist;
+// pthread's it understands.
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A state that one thread at a time may touch. The lock is not recursive.
+///
+/// Sendable without the compiler's proof: `state` is only reached while the mutex is held, and what leaves
+/// `withLock` is the caller's result.
+package final class Lock<State>: @unchecked Sendable {
+  @exclusivity(unchecked) @usableFromInline
+  internal var state: State
+  @usableFromInline
+  internal let mutex: RawMutex
+
+  /// - Parameter state: the first state; nobody else may hold a reference into it.
+  package init(_ state: sending State) {
+    self.state = state
+    mutex = RawMutex()
+  }
+
+  deinit { mutex.destroy() }
+
+  /// Runs the body alone with the state. It must not wait for anything, nor take this lock again.
+  @inlinable
+  package func withLock<Result, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    mutex.lock()
+    defer { mutex.unlock() }
+    return try body(&state)
+  }
+}
+
+/// A state that one thread at a time may touch and that others wait for: a mutex and a condition variable.
+///
+/// Every change that somebody may be waiting for is followed by `signalAll` or `signalOne`. Waiting blocks
+/// the thread, so it is for threads of our own and never for the cooperative pool.
+///
+/// Sendable without the compiler's proof, for the same reason as `Lock`.
+package final class Gate<State>: @unchecked Sendable {
+  @exclusivity(unchecked) @usableFromInline
+  internal var state: State
+  @usableFromInline
+  internal let mutex: RawMutex
+  @usableFromInline
+  internal let condition: RawCondition
+
+  /// - Parameter state: the first state; nobody else may hold a reference into it.
+  package init(_ state: sending State) {
+    self.state = state
+    mutex = RawMutex()
+    condition = RawCondition()
+  }
+
+  deinit {
+    condition.destroy()
+    mutex.destroy()
+  }
+
+  /// Runs the body alone with the state.
+  @inlinable
+  package func withLock<Result, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    mutex.lock()
+    defer { mutex.unlock() }
+    return try body(&state)
+  }
+
+  /// Waits until the body accepts the state, which it may change in the same step. It is asked at once, and
+  /// again after each signal.
+  @inlinable
+  package func wait(until isReady: (inout State) -> Bool) {
+    mutex.lock()
+    defer { mutex.unlock() }
+    while !isReady(&state) { condition.wait(mutex) }
+  }
+
+  /// Waits until the body makes something of the state, and returns that.
+  @inlinable
+  package func wait<Result>(for take: (inout State) -> Result?) -> Result {
+    mutex.lock()
+    defer { mutex.unlock() }
+    while true {
+      if let result = take(&state) { return result }
+      condition.wait(mutex)
+    }
+  }
+
+  /// Waits until the body accepts the state, but not longer than the timeout on the monotonic clock.
+  /// - Returns: false where the time ran out and the body, asked once more, still refused.
+  @inlinable
+  package func wait(timeout: Duration, until isReady: (inout State) -> Bool) -> Bool {
+    let deadline = RawCondition.deadline(after: timeout)
+    mutex.lock()
+    defer { mutex.unlock() }
+    while !isReady(&state) {
+      guard condition.wait(mutex, until: deadline) else { return isReady(&state) }
+    }
+    return true
+  }
+
+  /// Wakes all who wait. May be called with or without the lock held.
+  @inlinable
+  package func signalAll() { condition.signalAll() }
+
+  /// Wakes one who waits, where any of them will do.
+  @inlinable
+  package func signalOne() { condition.signalOne() }
+}
+
+/// A mutex at a fixed address. Whoever makes one destroys it.
+@usableFromInline
+internal struct RawMutex {
+  fileprivate let pointer: UnsafeMutablePointer<pthread_mutex_t>
+
+  fileprivate init() {
+    pointer = .allocate(capacity: 1)
+    pointer.initialize(to: pthread_mutex_t())
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    #if DEBUG
+      // Taking a lock twice is then an error that `lock` asserts on, and not a thread that hangs.
+      pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
+    #endif
+    let code = pthread_mutex_init(pointer, &attributes)
+    pthread_mutexattr_destroy(&attributes)
+    precondition(code == 0, "the system refused a mutex")
+  }
+
+  fileprivate func destroy() {
+    pthread_mutex_destroy(pointer)
+    pointer.deinitialize(count: 1)
+    pointer.deallocate()
+  }
+
+  @usableFromInline
+  internal func lock() {
+    let code = pthread_mutex_lock(pointer)
+    assert(code == 0, "a lock was destroyed or taken twice")
+  }
+
+  @usableFromInline
+  internal func unlock() {
+    let code = pthread_mutex_unlock(pointer)
+    assert(code == 0, "a lock was given back that was not held")
+  }
+}
+
+/// A condition variable on the monotonic clock, at a fixed address. Whoever makes one destroys it.
+@usableFromInline
+internal struct RawCondition {
+  fileprivate let pointer: UnsafeMutablePointer<pthread_cond_t>
+
+  fileprivate init() {
+    pointer = .allocate(capacity: 1)
+    pointer.initialize(to: pthread_cond_t())
+    #if canImport(Darwin)
+      let code = pthread_cond_init(pointer, nil)
+    #else
+      var attributes = pthread_condattr_t()
+      pthread_condattr_init(&attributes)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      let code = pthread_cond_init(pointer, &attributes)
+      pthread_condattr_destroy(&attributes)
+    #endif
+    precondition(code == 0, "the system refused a condition variable")
+  }
+
+  fileprivate func destroy() {
+    pthread_cond_destroy(pointer)
+    pointer.deinitialize(count: 1)
+    pointer.deallocate()
+  }
+
+  @usableFromInline
+  internal func wait(_ mutex: RawMutex) { pthread_cond_wait(pointer, mutex.pointer) }
+
+  /// The nanosecond of the monotonic clock at which the timeout ends.
+  @usableFromInline
+  internal static func deadline(after timeout: Duration) -> Int64 {
+    MonotonicTime.now().advanced(by: timeout).nanoseconds
+  }
+
+  /// False once the deadline has passed.
+  @usableFromInline
+  internal func wait(_ mutex: RawMutex, until deadline: Int64) -> Bool {
+    #if canImport(Darwin)
+      let left = deadline - MonotonicTime.now().nanoseconds
+      guard left > 0 else { return false }
+      var timeLeft = Self.interval(left)
+      return pthread_cond_timedwait_relative_np(pointer, mutex.pointer, &timeLeft) != ETIMEDOUT
+    #else
+      guard deadline > MonotonicTime.now().nanoseconds else { return false }
+      var end = Self.interval(deadline)
+      return pthread_cond_timedwait(pointer, mutex.pointer, &end) != ETIMEDOUT
+    #endif
+  }
+
+  private static func interval(_ nanoseconds: Int64) -> timespec {
+    timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+  }
+
+  @usableFromInline
+  internal func signalAll() { pthread_cond_broadcast(pointer) }
+
+  @usableFromInline
+  internal func signalOne() { pthread_cond_signal(pointer) }
+}

@@ -1,0 +1,34 @@
+// Time that never runs backwards, for timeouts and durations; never for what is stored.
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// Nanoseconds of the monotonic clock: never set back, and of no meaning outside this boot of the machine.
+package struct MonotonicTime: Sendable, Comparable {
+  package var nanoseconds: Int64
+
+  package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  package static func now() -> MonotonicTime {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
+  /// The time after a duration; a duration too long for the clock means the end of its range.
+  package func advanced(by duration: Duration) -> MonotonicTime {
+    let (seconds, attoseconds) = duration.components
+    let (scaled, overflowed) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    guard !overflowed else { return MonotonicTime(nanoseconds: seconds < 0 ? .min : .max) }
+    let (sum, overflowedToo) = nanoseconds.addingReportingOverflow(scaled &+ attoseconds / 1_000_000_000)
+    guard !overflowedToo else { return MonotonicTime(nanoseconds: seconds < 0 ? .min : .max) }
+    return MonotonicTime(nanoseconds: sum)
+  }
+
+  package static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
+}

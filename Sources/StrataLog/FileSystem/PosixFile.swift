@@ -1,0 +1,147 @@
+// One open file of the machine.
+
+internal import CStrata
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// An open descriptor. It is closed by `close`, or with the last reference.
+package final class PosixFile: File {
+  package let path: String
+
+  /// The descriptor and how many calls are using it. The system gives a closed number to the next file that
+  /// is opened, so a close waits for the calls under way, and the last of them carries it out.
+  private struct Use {
+    var descriptor: Int32
+    var callCount = 0
+    var isClosed = false
+  }
+  private let use: Lock<Use>
+
+  init(path: String, descriptor: Int32) {
+    self.path = path
+    use = Lock(Use(descriptor: descriptor))
+  }
+
+  deinit { close() }
+
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError)
+    -> Int
+  {
+    try withDescriptor("read") { (descriptor) throws(FileSystemError) in
+      try SystemCall.transferring("read", path, count: buffer.count) { done in
+        pread(descriptor, buffer.baseAddress! + done, buffer.count - done, off_t(offset) + off_t(done))
+      }
+    }
+  }
+
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemError) {
+    try withDescriptor("write") { (descriptor) throws(FileSystemError) in
+      let done = try SystemCall.transferring("write", path, count: bytes.count) { done in
+        pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + off_t(done))
+      }
+      // A write that moves nothing and reports nothing: no system does that to a file, but going on would
+      // lose bytes.
+      guard done == bytes.count else { throw FileSystemError("write", path, code: EIO) }
+    }
+  }
+
+  package func size() throws(FileSystemError) -> Int64 { try status("get the size of").size }
+
+  package func truncate(to size: Int64) throws(FileSystemError) {
+    try call("truncate") { ftruncate($0, off_t(size)) }
+  }
+
+  package func sync() throws(FileSystemError) { try call("sync") { strata_sync($0) } }
+
+  package func syncData() throws(FileSystemError) { try call("sync") { strata_sync_data($0) } }
+
+  package func dropCache() {
+    try? withDescriptor("drop the cache of") { (descriptor) throws(FileSystemError) in
+      strata_drop_cache(descriptor)
+    }
+  }
+
+  package func tryLock(_ kind: FileLockKind) throws(FileSystemError) -> Bool {
+    try withDescriptor("lock") { (descriptor) throws(FileSystemError) in
+      while strata_lock(descriptor, kind == .exclusive ? 1 : 0) != 0 {
+        switch strata_errno() {
+        case EWOULDBLOCK: return false
+        case EINTR: continue
+        case let code: throw FileSystemError("lock", path, code: code)
+        }
+      }
+      return true
+    }
+  }
+
+  package func unlock() {
+    try? withDescriptor("unlock") { (descriptor) throws(FileSystemError) in strata_unlock(descriptor) }
+  }
+
+  package func isStillAtItsPath() throws(FileSystemError) -> Bool {
+    let own = try status("look at")
+    guard let found = try PosixFileSystem.status(of: path) else { return false }
+    return own.device == found.device && own.inode == found.inode
+  }
+
+  package func close() {
+    let idle = use.withLock { use -> Int32? in
+      guard !use.isClosed else { return nil }
+      use.isClosed = true
+      return use.callCount == 0 ? use.descriptor : nil
+    }
+    if let idle { Self.closeDescriptor(idle) }
+  }
+
+  /// What the descriptor stands for.
+  func status(_ operation: String) throws(FileSystemError) -> strata_file_status {
+    var status = strata_file_status()
+    try call(operation) { strata_fstat($0, &status) }
+    return status
+  }
+
+  /// Makes a call that returns 0, or -1 with errno.
+  private func call(_ operation: String, _ body: (Int32) -> Int32) throws(FileSystemError) {
+    try withDescriptor(operation) { (descriptor) throws(FileSystemError) in
+      _ = try SystemCall.repeating(operation, path) { body(descriptor) }
+    }
+  }
+
+  /// Runs the body with the descriptor, which stays open until it has ended.
+  func withDescriptor<Result>(
+    _ operation: String, _ body: (Int32) throws(FileSystemError) -> Result
+  ) throws(FileSystemError) -> Result {
+    let descriptor = use.withLock { use -> Int32? in
+      guard !use.isClosed else { return nil }
+      use.callCount += 1
+      return use.descriptor
+    }
+    guard let descriptor else { throw FileSystemError(operation, path, code: EBADF) }
+    defer {
+      let isLast = use.withLock { use -> Bool in
+        use.callCount -= 1
+        return use.callCount == 0 && use.isClosed
+      }
+      if isLast { Self.closeDescriptor(descriptor) }
+    }
+    return try body(descriptor)
+  }
+
+  /// Not repeated where it was interrupted: Linux has closed the number by then, and the next file opened
+  /// may have it.
+  private static func closeDescriptor(_ descriptor: Int32) {
+    #if canImport(Darwin)
+      _ = Darwin.close(descriptor)
+    #elseif canImport(Musl)
+      _ = Musl.close(descriptor)
+    #else
+      _ = Glibc.close(descriptor)
+    #endif
+  }
+}

@@ -1,0 +1,53 @@
+// How a system call is made: again where a signal interrupted it, on where it did only a part, and its
+// errno turned into a typed error.
+
+internal import CStrata
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// The rules under which calls are repeated. Pure but for errno, so that tests can put any call behind them.
+package enum SystemCall {
+  /// EAGAIN is an answer of devices and foreign file systems, "not now". A file that answers nothing else
+  /// is broken, and after so many tries the caller hears of it.
+  package static let tryAgainCountMax = 1_000
+
+  /// Makes a call that returns -1 on failure, until it succeeds or fails for a reason of its own.
+  package static func repeating<Count: SignedInteger>(
+    _ operation: String, _ path: String, _ call: () -> Count
+  ) throws(FileSystemError) -> Count {
+    var tryAgainCount = 0
+    while true {
+      let result = call()
+      if result != -1 { return result }
+      let code = strata_errno()
+      if code == EINTR { continue }
+      if code == EAGAIN && tryAgainCount < tryAgainCountMax {
+        tryAgainCount += 1
+        sched_yield()
+        continue
+      }
+      throw FileSystemError(operation, path, code: code)
+    }
+  }
+
+  /// Moves `count` bytes by calls that may move fewer, and returns how many there were before a call moved
+  /// none, which is the end of a file.
+  /// - Parameter call: gets how many bytes are done and returns how many more it moved, or -1 with errno.
+  package static func transferring(
+    _ operation: String, _ path: String, count: Int, _ call: (_ done: Int) -> Int
+  ) throws(FileSystemError) -> Int {
+    var done = 0
+    while done < count {
+      let moved = try repeating(operation, path) { call(done) }
+      if moved == 0 { break }
+      done += moved
+    }
+    return done
+  }
+}

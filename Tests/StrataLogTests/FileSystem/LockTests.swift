@@ -1,0 +1,141 @@
+import StrataLog
+import Testing
+
+@Suite struct LockTests {
+  @Test func aLockLetsOneThreadInAtATime() throws {
+    let counter = Lock(0)
+    let threads = try (0..<4).map { _ in
+      try DedicatedThread(name: "counting") {
+        for _ in 0..<10_000 { counter.withLock { $0 += 1 } }
+      }
+    }
+    for thread in threads { thread.join() }
+    #expect(counter.withLock { $0 } == 40_000)
+  }
+
+  @Test func aLockIsGivenBackWhereTheBodyThrows() {
+    struct Failure: Error, Equatable {}
+    let lock = Lock(1)
+    #expect(throws: Failure()) { try lock.withLock { (_) throws(Failure) in throw Failure() } }
+    #expect(lock.withLock { $0 } == 1)
+  }
+
+  @Test func aGateWakesThoseWhoWait() throws {
+    let gate = Gate<[Int]>([])
+    let sum = Lock(0)
+    let consumer = try DedicatedThread(name: "consuming") {
+      while true {
+        let next = gate.wait { $0.isEmpty ? nil : $0.removeFirst() }
+        if next < 0 { return }
+        sum.withLock { $0 += next }
+      }
+    }
+    for number in 1...1_000 {
+      gate.withLock { $0.append(number) }
+      gate.signalAll()
+    }
+    gate.withLock { $0.append(-1) }
+    gate.signalAll()
+    consumer.join()
+    #expect(sum.withLock { $0 } == 500_500)
+  }
+
+  @Test func aWaitEndsWhenItsTimeRunsOut() {
+    let gate = Gate(false)
+    let start = MonotonicTime.now()
+    #expect(!gate.wait(timeout: .milliseconds(20)) { $0 })
+    #expect(MonotonicTime.now() >= start.advanced(by: .milliseconds(20)))
+  }
+
+  @Test func aWaitWithATimeoutEndsWithTheSignal() throws {
+    let gate = Gate(false)
+    let thread = try DedicatedThread(name: "signalling") {
+      gate.withLock { $0 = true }
+      gate.signalAll()
+    }
+    #expect(gate.wait(timeout: .seconds(60)) { $0 })
+    thread.join()
+  }
+
+  @Test func timeSaturatesAtTheEndOfItsRange() {
+    let now = MonotonicTime.now()
+    #expect(now.advanced(by: .seconds(Int64.max)) == MonotonicTime(nanoseconds: .max))
+    #expect(now.advanced(by: .nanoseconds(5)).nanoseconds == now.nanoseconds + 5)
+  }
+
+  @Test func systemMessagesAreTheSystemsWords() {
+    #expect(systemMessage(SystemErrorCode.notFound) == "No such file or directory")
+    #expect(!systemMessage(99_999).isEmpty)
+  }
+}
+
+@Suite struct IOThreadsTests {
+  private struct Refused: Error, Equatable { var number: Int }
+
+  @Test func everyCallerGetsItsOwnResult() async {
+    let threads = IOThreads()
+    let results = await withTaskGroup(of: (Int, Int).self) { group in
+      for number in 0..<500 {
+        group.addTask { (number, await threads.run { number * 3 }) }
+      }
+      return await group.reduce(into: [Int: Int]()) { $0[$1.0] = $1.1 }
+    }
+    #expect(results == Dictionary(uniqueKeysWithValues: (0..<500).map { ($0, $0 * 3) }))
+  }
+
+  @Test func whatTheBodyThrowsReachesTheCallerWithItsType() async {
+    let threads = IOThreads()
+    do throws(Refused) {
+      try await threads.run { () throws(Refused) in throw Refused(number: 7) }
+      Issue.record("nothing was thrown")
+    } catch {
+      #expect(error.number == 7)
+    }
+  }
+
+  @Test func asManyBodiesRunAtOnceAsThereAreThreads() async {
+    let threads = IOThreads(threadCountMax: 2)
+    let inside = Gate(0)
+    // Each waits for the other: with one thread neither would end.
+    async let first: Void = threads.run { meet(inside) }
+    async let second: Void = threads.run { meet(inside) }
+    _ = await (first, second)
+    #expect(inside.withLock { $0 } == 2)
+  }
+
+  @Test func neverMoreBodiesRunThanThereAreThreads() async {
+    let threads = IOThreads(threadCountMax: 2)
+    let counts = Lock((now: 0, most: 0))
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<200 {
+        group.addTask {
+          await threads.run {
+            counts.withLock {
+              $0.now += 1
+              $0.most = max($0.most, $0.now)
+            }
+            counts.withLock { $0.now -= 1 }
+          }
+        }
+      }
+    }
+    #expect(counts.withLock { $0.most } <= 2)
+  }
+
+  @Test func aThreadEndsOnlyOnceAndManyCanWaitForIt() throws {
+    let hasRun = Lock(false)
+    let thread = try DedicatedThread(name: "a name longer than fifteen bytes") {
+      hasRun.withLock { $0 = true }
+    }
+    let waiters = try (0..<3).map { _ in try DedicatedThread(name: "waiter") { thread.join() } }
+    for waiter in waiters { waiter.join() }
+    thread.join()
+    #expect(hasRun.withLock { $0 })
+  }
+}
+
+private func meet(_ inside: Gate<Int>) {
+  inside.withLock { $0 += 1 }
+  inside.signalAll()
+  inside.wait { $0 == 2 }
+}
