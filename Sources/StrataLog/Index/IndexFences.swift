@@ -1,0 +1,76 @@
+// The fences of an index file: where each chunk is, its checksum, and its first key.
+
+/// The fence table as it stands in the file, checked once so that every later access is inside it.
+struct IndexFences: Sendable {
+  let count: Int
+  private let bytes: FileBytes
+
+  /// Nil where the bytes are not a fence table that agrees with the trailer: checksum, chunks back to back from
+  /// the beginning of the file to the filter, keys back to back and ascending, entries adding up.
+  init?(_ file: any File, _ trailer: IndexTrailer) throws(FileSystemError) {
+    count = Int(trailer.chunkCount)
+    let offset = trailer.filterOffset + trailer.filterLength
+    guard let bytes = try FileBytes(file, at: offset, count: Int(trailer.fencesLength)) else { return nil }
+    self.bytes = bytes
+    guard bytes.withBytes({ $0.checksum() }) == trailer.fencesChecksum, agrees(with: trailer) else {
+      return nil
+    }
+  }
+
+  var byteCount: Int { bytes.count }
+
+  subscript(_ index: Int) -> IndexFence {
+    bytes.withBytes { IndexFence(decoding: $0, at: index * IndexFormat.fenceLength) }
+  }
+
+  /// Runs the body with the first key of a chunk.
+  @inline(__always)
+  func withKey<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    bytes.withBytes { body(key($0, IndexFence(decoding: $0, at: index * IndexFormat.fenceLength))) }
+  }
+
+  /// The only chunk that can hold a key: the last whose first key is not greater. Nil where the key comes
+  /// before all. O(log chunks).
+  func chunk(holding key: UnsafeRawBufferPointer) -> Int? {
+    bytes.withBytes { bytes in
+      var low = 0
+      var high = count
+      while low < high {
+        let middle = (low + high) / 2
+        let fence = IndexFence(decoding: bytes, at: middle * IndexFormat.fenceLength)
+        if self.key(bytes, fence).order(against: key) <= 0 { low = middle + 1 } else { high = middle }
+      }
+      return low == 0 ? nil : low - 1
+    }
+  }
+
+  @inline(__always)
+  private func key(_ bytes: UnsafeRawBufferPointer, _ fence: IndexFence) -> UnsafeRawBufferPointer {
+    let start = count * IndexFormat.fenceLength + Int(fence.keyOffset)
+    return UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(fence.keyLength)])
+  }
+
+  private func agrees(with trailer: IndexTrailer) -> Bool {
+    bytes.withBytes { bytes in
+      let keyBytes = UInt64(bytes.count - count * IndexFormat.fenceLength)
+      var chunksEnd: UInt64 = 0
+      var keysEnd: UInt64 = 0
+      var entries: UInt64 = 0
+      var before: UnsafeRawBufferPointer?
+      for index in 0..<count {
+        let fence = IndexFence(decoding: bytes, at: index * IndexFormat.fenceLength)
+        guard fence.offset == chunksEnd, fence.keyOffset == keysEnd, fence.entryCount > 0,
+          UInt64(fence.keyLength) <= keyBytes - keysEnd,
+          UInt64(fence.length) <= trailer.filterOffset - chunksEnd
+        else { return false }
+        let key = key(bytes, fence)
+        if let before, before.order(against: key) >= 0 { return false }
+        before = key
+        chunksEnd += UInt64(fence.length)
+        keysEnd += UInt64(fence.keyLength)
+        entries += UInt64(fence.entryCount)
+      }
+      return chunksEnd == trailer.filterOffset && keysEnd == keyBytes && entries == trailer.entryCount
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// Asking an index file: for one key, or for all that begin alike.
+
+extension IndexFile {
+  /// False where no key with this hash (`keyHash`: XXH64, seed 0) is in the file. About 1 in 100 absent keys
+  /// gets true. No read.
+  @inline(__always)
+  package func mayContain(_ hash: UInt64) -> Bool {
+    filter.withBytes { KeyFilter.mayContain(hash, in: $0) }
+  }
+
+  /// The value of a key, or nil where the file does not have it. At most one read, of one chunk.
+  ///
+  /// - Parameter hash: the key's `keyHash`.
+  package func value(
+    forKey key: UnsafeRawBufferPointer, hash: UInt64
+  ) throws(IndexFileError) -> [UInt8]? {
+    guard mayContain(hash), let index = fences.chunk(holding: key) else { return nil }
+    // A chunk of one entry, perhaps megabytes, is not read for another key.
+    if fences[index].entryCount == 1, !fences.withKey(index, { $0.hasSameBytes(as: key) }) { return nil }
+    return try chunk(index).value(forKey: key)
+  }
+
+  /// Runs the body for every key that begins with the prefix, in ascending order, until it returns false. The
+  /// bytes are valid while the body runs.
+  package func forEach(
+    withPrefix prefix: [UInt8],
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(IndexFileError) -> Bool
+  ) throws(IndexFileError) {
+    var index = prefix.withUnsafeBytes { fences.chunk(holding: $0) } ?? 0
+    while index < fences.count {
+      // A typed error does not pass through the array's closure, so the prefix is compared in a closure of its
+      // own for each key.
+      let goesOn = try chunk(index).bytes.withBytes { (bytes) throws(IndexFileError) -> Bool in
+        var entries = IndexEntries(bytes)
+        while let entry = entries.next() {
+          let (begins, isPast) = prefix.withUnsafeBytes { prefix in
+            (entry.key.begins(with: prefix), entry.key.order(against: prefix) > 0)
+          }
+          if begins {
+            guard try body(entry.key, entry.value) else { return false }
+          } else if isPast {
+            return false
+          }
+        }
+        return true
+      }
+      guard goesOn else { return }
+      index += 1
+    }
+  }
+
+  /// Reads every chunk, so that damage anywhere in the file is found.
+  package func check() throws(IndexFileError) {
+    for index in 0..<fences.count { _ = try chunk(index) }
+  }
+
+  /// Longer chunks are not kept: they are single entries, and may be megabytes.
+  private static var keptChunkLengthMax: Int { 64 * 1024 }
+
+  private func chunk(_ index: Int) throws(IndexFileError) -> IndexChunk {
+    if let kept = lastChunk.withLock({ $0?.index == index ? $0?.chunk : nil }) { return kept }
+    let fence = fences[index]
+    let bytes: FileBytes?
+    do throws(FileSystemError) {
+      bytes = try FileBytes(file, at: fence.offset, count: Int(fence.length))
+    } catch { throw .fileSystem(error) }
+    guard let bytes, let chunk = IndexChunk(bytes, index, in: fences) else {
+      throw .damaged(path: path, offset: Int64(fence.offset))
+    }
+    if bytes.count <= Self.keptChunkLengthMax { lastChunk.withLock { $0 = (index, chunk) } }
+    return chunk
+  }
+}

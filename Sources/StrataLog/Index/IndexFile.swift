@@ -1,0 +1,63 @@
+// An immutable, sorted key/value file: the index of one closed segment.
+
+/// Why an index file gave no answer.
+package enum IndexFileError: Error, Equatable, Sendable {
+  /// The bytes are not those that were written: remove the file and build it again from the log.
+  case damaged(path: String, offset: Int64)
+  /// The file system refused to read.
+  case fileSystem(FileSystemError)
+}
+
+/// An index file, open for reading. Of its bytes only filter and fences are in memory; a chunk is read, and its
+/// checksum compared, when it is asked for.
+///
+/// Safe to use from several threads. Calls block on the file system.
+package final class IndexFile: Sendable {
+  package let identity: IndexIdentity
+  /// The number of keys.
+  package let entryCount: Int
+  let path: String
+  let file: any File
+  let filter: FileBytes
+  let fences: IndexFences
+  /// The chunk read last. Neighbours in the order of keys are often asked for together.
+  let lastChunk: Lock<(index: Int, chunk: IndexChunk)?>
+
+  /// Opens a file and reads its trailer, filter and fences.
+  ///
+  /// - Returns: nil where there is no file, or it cannot be read, is damaged, of another version, or the
+  ///   index of something else. In each case the caller builds it again from the log.
+  package static func open(
+    _ fileSystem: any FileSystem, path: String, expecting identity: IndexIdentity
+  ) -> IndexFile? {
+    guard let file = try? fileSystem.open(path, .read) else { return nil }
+    if let opened = try? IndexFile(file, path: path, expecting: identity) { return opened }
+    file.close()
+    return nil
+  }
+
+  private init?(_ file: any File, path: String, expecting: IndexIdentity) throws(FileSystemError) {
+    let fileLength = UInt64(try file.size())
+    let trailerLength = IndexFormat.trailerLength
+    guard fileLength >= trailerLength,
+      let bytes = try FileBytes(file, at: fileLength - UInt64(trailerLength), count: trailerLength),
+      let trailer = bytes.withBytes({ IndexTrailer(decoding: $0, fileLength: fileLength) }),
+      trailer.identity == expecting,
+      let filter = try FileBytes(file, at: trailer.filterOffset, count: Int(trailer.filterLength)),
+      filter.withBytes({ $0.checksum() }) == trailer.filterChecksum,
+      let fences = try IndexFences(file, trailer)
+    else { return nil }
+    self.path = path
+    self.file = file
+    self.filter = filter
+    self.fences = fences
+    identity = expecting
+    entryCount = Int(trailer.entryCount)
+    lastChunk = Lock(nil)
+  }
+
+  deinit { file.close() }
+
+  /// Bytes in memory for as long as the file is open, without the chunk read last.
+  package var residentBytes: Int { filter.count + fences.byteCount }
+}

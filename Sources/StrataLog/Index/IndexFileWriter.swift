@@ -1,0 +1,150 @@
+// Writing an index file: entries come in ascending order and stream out.
+
+/// Writes one index file. In memory it holds a buffer, and 8 bytes for each key and 32 and the key for each
+/// chunk until the end.
+///
+/// The file is worth nothing before `finish`, and durable only when the caller has synced it. After an error
+/// the writer is of no more use and the file is to be removed.
+package struct IndexFileWriter: ~Copyable {
+  private let file: any File
+  private let identity: IndexIdentity
+  private let chunkLengthTarget: Int
+
+  /// Bytes not yet written; the last of them, from `chunkStart` on, are the open chunk.
+  private var buffer: [UInt8] = []
+  /// Where the buffer begins in the file.
+  private var bufferOffset: UInt64 = 0
+  private var chunkStart = 0
+  private var chunkEntryCount: UInt32 = 0
+
+  private var hashes: [UInt64] = []
+  private var lastKey: [UInt8] = []
+  private var fences: [UInt8] = []
+  private var fenceKeys: [UInt8] = []
+  private var chunkKeyStart = 0
+  private var isFinished = false
+
+  /// Bytes that are gathered before they go to the file.
+  private static var bufferLength: Int { 256 * 1024 }
+
+  /// - Parameter file: open for writing; what it held is overwritten or cut off.
+  package init(file: any File, identity: IndexIdentity) {
+    self.init(file: file, identity: identity, chunkLengthTarget: IndexFormat.chunkLengthTarget)
+  }
+
+  /// With another length of chunks, so that tests need not write megabytes to have many.
+  package init(file: any File, identity: IndexIdentity, chunkLengthTarget: Int) {
+    precondition(chunkLengthTarget > 0 && chunkLengthTarget < Self.bufferLength, "chunks are of another size")
+    self.file = file
+    self.identity = identity
+    self.chunkLengthTarget = chunkLengthTarget
+    buffer.reserveCapacity(Self.bufferLength + chunkLengthTarget)
+  }
+
+  /// Adds an entry. Keys come in ascending order of their bytes, each once.
+  package mutating func add(
+    key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+  ) throws(FileSystemError) {
+    precondition(!isFinished, "an entry is added to a finished index file")
+    precondition(key.count <= IndexFormat.keyLengthMax, "a key is longer than keyLengthMax")
+    precondition(value.count <= IndexFormat.valueLengthMax, "a value is longer than valueLengthMax")
+    precondition(
+      hashes.isEmpty || lastKey.withUnsafeBytes { $0.order(against: key) } < 0,
+      "keys are not added in ascending order"
+    )
+    let length = IndexFormat.entryHeadLength + key.count + value.count
+    if chunkEntryCount > 0, buffer.count - chunkStart + length > chunkLengthTarget {
+      try closeChunk()
+    }
+    if chunkEntryCount == 0 {
+      chunkKeyStart = fenceKeys.count
+      fenceKeys.append(contentsOf: key)
+    }
+    chunkEntryCount += 1
+    hashes.append(key.keyHash)
+    lastKey.replaceSubrange(0..<lastKey.count, with: key)
+    buffer.appendLittleEndian(UInt16(key.count))
+    buffer.appendLittleEndian(UInt32(value.count))
+    buffer.append(contentsOf: key)
+    if value.count < Self.bufferLength {
+      buffer.append(contentsOf: value)
+    } else {
+      try addLarge(value)
+    }
+  }
+
+  /// Writes filter, fences and trailer, and cuts off what the file held behind them.
+  package mutating func finish() throws(FileSystemError) {
+    precondition(!isFinished, "an index file is finished twice")
+    isFinished = true
+    if chunkEntryCount > 0 {
+      try closeChunk()
+    }
+    let filterOffset = bufferOffset + UInt64(buffer.count)
+    let filter = KeyFilter.make(hashes)
+    let chunkCount = fences.count / IndexFormat.fenceLength
+    fences.append(contentsOf: fenceKeys)
+    let trailer = IndexTrailer(
+      identity: identity,
+      entryCount: UInt64(hashes.count),
+      chunkCount: UInt64(chunkCount),
+      filterOffset: filterOffset,
+      filterLength: UInt64(filter.count),
+      fencesLength: UInt64(fences.count),
+      filterChecksum: filter.withUnsafeBytes { $0.checksum() },
+      fencesChecksum: fences.withUnsafeBytes { $0.checksum() }
+    )
+    var trailerBytes = [UInt8](repeating: 0, count: IndexFormat.trailerLength)
+    trailerBytes.withUnsafeMutableBytes { trailer.encode(into: $0) }
+    for part in [filter, fences, trailerBytes] {
+      buffer.append(contentsOf: part)
+      if buffer.count >= Self.bufferLength { try writeBuffer() }
+    }
+    try writeBuffer()
+    try file.truncate(to: Int64(bufferOffset))
+  }
+
+  /// Writes a long value without gathering it first. Its chunk ends with it, and holds nothing else.
+  private mutating func addLarge(_ value: UnsafeRawBufferPointer) throws(FileSystemError) {
+    assert(chunkEntryCount == 1, "a long value shares its chunk")
+    let headLength = buffer.count - chunkStart
+    let headChecksum = openChunkChecksum()
+    try writeBuffer()
+    try file.write(value, at: Int64(bufferOffset))
+    bufferOffset += UInt64(value.count)
+    try closeChunk(value.checksum(continuing: headChecksum), length: headLength + value.count)
+  }
+
+  private mutating func closeChunk() throws(FileSystemError) {
+    try closeChunk(openChunkChecksum(), length: buffer.count - chunkStart)
+  }
+
+  private func openChunkChecksum() -> UInt32 { buffer[chunkStart...].withUnsafeBytes { $0.checksum() } }
+
+  /// Puts the chunk that ends here into the fences and begins the next.
+  private mutating func closeChunk(_ checksum: UInt32, length: Int) throws(FileSystemError) {
+    let end = bufferOffset + UInt64(buffer.count)
+    IndexFence(
+      offset: end - UInt64(length), keyOffset: UInt64(chunkKeyStart), length: UInt32(length),
+      keyLength: UInt32(fenceKeys.count - chunkKeyStart), checksum: checksum, entryCount: chunkEntryCount
+    ).append(to: &fences)
+    chunkEntryCount = 0
+    if buffer.count >= Self.bufferLength { try writeBuffer() }
+    chunkStart = buffer.count
+  }
+
+  private mutating func writeBuffer() throws(FileSystemError) {
+    guard !buffer.isEmpty else { return }
+    // Typed errors do not pass through the array's closure, so they are carried out by hand.
+    let failure: FileSystemError? = buffer.withUnsafeBytes { bytes in
+      do throws(FileSystemError) {
+        try file.write(bytes, at: Int64(bufferOffset))
+        return nil
+      } catch { return error }
+    }
+    if let failure { throw failure }
+    bufferOffset += UInt64(buffer.count)
+    buffer.removeAll(keepingCapacity: true)
+    chunkStart = 0
+  }
+}

@@ -1,0 +1,151 @@
+// The layout of an index file. FORMAT.md, "Derived indexes", describes it byte by byte.
+//
+//   ┌───────────────┐ 0
+//   │ chunks        │ entries in the order of their keys, about 4 KiB together
+//   ├───────────────┤ filter offset
+//   │ filter        │ blocks of 64 bytes
+//   ├───────────────┤ fences offset = filter offset + filter length
+//   │ fences        │ a record of 32 bytes for each chunk, then the chunks' first keys
+//   ├───────────────┤ fences offset + fences length
+//   │ trailer       │ 128 bytes
+//   └───────────────┘ the file's length
+//
+// Every byte is under a CRC that is checked before the byte is believed: the trailer's own, the filter's and
+// the fences' in the trailer, each chunk's in its fence.
+
+/// The numbers of the format.
+package enum IndexFormat {
+  /// `STRATAIX`, read as a little-endian number.
+  static var magic: UInt64 { 0x5849_4154_4152_5453 }
+  /// A reader rebuilds files of any other version.
+  package static var version: UInt32 { 1 }
+  package static var trailerLength: Int { 128 }
+  package static var fenceLength: Int { 32 }
+  /// The lengths of key and value in front of each entry.
+  package static var entryHeadLength: Int { 6 }
+  /// A chunk is no longer than this unless it is a single entry.
+  package static var chunkLengthTarget: Int { 4096 }
+  package static var keyLengthMax: Int { 65_535 }
+  package static var valueLengthMax: Int { 1 << 30 }
+}
+
+/// The last bytes of the file: what it is, and where its parts are.
+struct IndexTrailer {
+  var identity: IndexIdentity
+  var entryCount: UInt64
+  var chunkCount: UInt64
+  /// Also the end of the chunks.
+  var filterOffset: UInt64
+  var filterLength: UInt64
+  var fencesLength: UInt64
+  var filterChecksum: UInt32
+  var fencesChecksum: UInt32
+
+  /// Writes the trailer into 128 bytes.
+  func encode(into bytes: UnsafeMutableRawBufferPointer) {
+    precondition(bytes.count == IndexFormat.trailerLength, "a trailer has another length")
+    bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    bytes.storeLittleEndian(IndexFormat.magic, at: 0)
+    bytes.storeLittleEndian(IndexFormat.version, at: 8)
+    bytes.storeLittleEndian(UInt32(IndexFormat.trailerLength), at: 12)
+    bytes.storeLittleEndian(identity.store.first, at: 16)
+    bytes.storeLittleEndian(identity.store.second, at: 24)
+    bytes.storeLittleEndian(identity.firstSequence, at: 32)
+    bytes.storeLittleEndian(identity.lastSequence, at: 40)
+    bytes.storeLittleEndian(identity.chain, at: 48)
+    bytes.storeLittleEndian(entryCount, at: 56)
+    bytes.storeLittleEndian(chunkCount, at: 64)
+    bytes.storeLittleEndian(filterOffset, at: 72)
+    bytes.storeLittleEndian(filterLength, at: 80)
+    bytes.storeLittleEndian(fencesLength, at: 88)
+    bytes.storeLittleEndian(filterChecksum, at: 96)
+    bytes.storeLittleEndian(fencesChecksum, at: 100)
+    bytes.storeLittleEndian(UnsafeRawBufferPointer(bytes).prefixChecksum(124), at: 124)
+  }
+
+}
+
+extension IndexTrailer {
+  /// Nil where the bytes are not a trailer of this version, or its parts do not fill a file of that length.
+  init?(decoding bytes: UnsafeRawBufferPointer, fileLength: UInt64) {
+    guard bytes.count == IndexFormat.trailerLength,
+      bytes.littleEndian(at: 0) == IndexFormat.magic,
+      bytes.littleEndian(at: 8) == IndexFormat.version,
+      bytes.littleEndian(at: 12) == UInt32(IndexFormat.trailerLength),
+      bytes.littleEndian(at: 124) == bytes.prefixChecksum(124)
+    else { return nil }
+    identity = IndexIdentity(
+      store: IndexIdentity.StoreUUID(UnsafeRawBufferPointer(rebasing: bytes[16..<32])),
+      firstSequence: bytes.littleEndian(at: 32),
+      lastSequence: bytes.littleEndian(at: 40),
+      chain: bytes.littleEndian(at: 48)
+    )
+    entryCount = bytes.littleEndian(at: 56)
+    chunkCount = bytes.littleEndian(at: 64)
+    filterOffset = bytes.littleEndian(at: 72)
+    filterLength = bytes.littleEndian(at: 80)
+    fencesLength = bytes.littleEndian(at: 88)
+    filterChecksum = bytes.littleEndian(at: 96)
+    fencesChecksum = bytes.littleEndian(at: 100)
+    guard partsFill(fileLength) else { return nil }
+  }
+
+  /// Whether chunks, filter and fences fill the file up to the trailer, so that no length among them asks for
+  /// more memory than the file has bytes.
+  private func partsFill(_ fileLength: UInt64) -> Bool {
+    guard fileLength >= UInt64(IndexFormat.trailerLength) else { return false }
+    var left = fileLength - UInt64(IndexFormat.trailerLength)
+    for length in [filterOffset, filterLength, fencesLength] {
+      guard length <= left else { return false }
+      left -= length
+    }
+    guard left == 0,
+      entryCount <= filterOffset / UInt64(IndexFormat.entryHeadLength),
+      entryCount <= UInt64(Int.max) / 16,
+      chunkCount <= entryCount,
+      chunkCount <= fencesLength / UInt64(IndexFormat.fenceLength)
+    else { return false }
+    return filterLength == UInt64(KeyFilter.length(forKeys: Int(entryCount)))
+  }
+}
+
+/// What the file says of one chunk.
+struct IndexFence {
+  var offset: UInt64
+  /// Where the first key begins among the keys behind the records.
+  var keyOffset: UInt64
+  var length: UInt32
+  var keyLength: UInt32
+  var checksum: UInt32
+  var entryCount: UInt32
+
+  init(
+    offset: UInt64, keyOffset: UInt64, length: UInt32, keyLength: UInt32, checksum: UInt32, entryCount: UInt32
+  ) {
+    self.offset = offset
+    self.keyOffset = keyOffset
+    self.length = length
+    self.keyLength = keyLength
+    self.checksum = checksum
+    self.entryCount = entryCount
+  }
+
+  @inline(__always)
+  init(decoding bytes: UnsafeRawBufferPointer, at place: Int) {
+    offset = bytes.littleEndian(at: place)
+    keyOffset = bytes.littleEndian(at: place + 8)
+    length = bytes.littleEndian(at: place + 16)
+    keyLength = bytes.littleEndian(at: place + 20)
+    checksum = bytes.littleEndian(at: place + 24)
+    entryCount = bytes.littleEndian(at: place + 28)
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    bytes.appendLittleEndian(offset)
+    bytes.appendLittleEndian(keyOffset)
+    bytes.appendLittleEndian(length)
+    bytes.appendLittleEndian(keyLength)
+    bytes.appendLittleEndian(checksum)
+    bytes.appendLittleEndian(entryCount)
+  }
+}

@@ -1,0 +1,69 @@
+// Keys are bytes: their equality, their order (unsigned, a prefix before what it begins), and their words.
+
+extension UnsafeRawBufferPointer {
+  /// Whether both hold the same bytes. Eight at a time; the last word overlaps the one before it.
+  @inline(__always)
+  func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    guard let left = baseAddress, let right = other.baseAddress else { return true }
+    if count < 8 { return word(at: 0) == other.word(at: 0) }
+    var offset = 0
+    while offset < count - 8 {
+      guard left.nativeWord(at: offset) == right.nativeWord(at: offset) else { return false }
+      offset += 8
+    }
+    return left.nativeWord(at: count - 8) == right.nativeWord(at: count - 8)
+  }
+
+  /// Less than zero where these bytes come before the others, zero where they are the same, greater than
+  /// zero where they come after.
+  @inline(__always)
+  func order(against other: UnsafeRawBufferPointer) -> Int {
+    let common = Swift.min(count, other.count)
+    var offset = 0
+    while offset < common {
+      let left = word(at: offset)
+      let right = other.word(at: offset)
+      if left != right {
+        // A word that reaches past the end of one side is filled with zeros, so it may differ from the
+        // other's only behind the common part; then the lengths decide, below.
+        let differing = (left ^ right).leadingZeroBitCount / 8
+        if offset + differing >= common { break }
+        return left < right ? -1 : 1
+      }
+      offset += 8
+    }
+    return count - other.count
+  }
+
+  /// Whether these bytes begin with the prefix.
+  @inline(__always)
+  func begins(with prefix: UnsafeRawBufferPointer) -> Bool {
+    guard count >= prefix.count else { return false }
+    return UnsafeRawBufferPointer(rebasing: self[..<prefix.count]).hasSameBytes(as: prefix)
+  }
+
+  /// The eight bytes at `offset` as a number that orders as they do (the first byte is the highest); those
+  /// behind the end count as zero.
+  @inline(__always)
+  func word(at offset: Int) -> UInt64 {
+    let left = count - offset
+    guard left > 0 else { return 0 }
+    if left >= 8 { return UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+    if left >= 4 {
+      let high = UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+      let low = UInt32(bigEndian: loadUnaligned(fromByteOffset: offset + left - 4, as: UInt32.self))
+      return UInt64(high) << 32 | UInt64(low) << UInt64(8 * (8 - left))
+    }
+    var word: UInt64 = 0
+    for index in 0..<left { word |= UInt64(self[offset + index]) << UInt64(56 - 8 * index) }
+    return word
+  }
+}
+
+extension UnsafeRawPointer {
+  @inline(__always)
+  fileprivate func nativeWord(at offset: Int) -> UInt64 {
+    loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+  }
+}

@@ -1,0 +1,60 @@
+// The events of the segment, each linked to the one before it in its stream.
+
+extension KeyTable {
+  /// The number of events, and the index in the segment that the next one gets.
+  package var eventCount: UInt32 { UInt32(events.count) }
+
+  /// Gives the next event of the segment to an entry, and returns its revision in the stream. O(1) amortised.
+  @discardableResult
+  package mutating func append(to index: EntryIndex) -> UInt64 {
+    precondition(Int(index.rawValue) < entries.count, "no such entry")
+    precondition(events.count < Self.countMax, "the table is full")
+    let entry = entries.start + Int(index.rawValue)
+    let event = UInt32(events.count)
+    events.append(EventLink(previous: entry.pointee.last, entry: index.rawValue))
+    entry.pointee.last = event
+    entry.pointee.count += 1
+    return entry.pointee.revision
+  }
+
+  /// Takes the last events back, for a group whose write failed. Entries made for them stay, with what they
+  /// held before. O(count).
+  package mutating func undo(_ count: Int) {
+    precondition(count >= 0 && count <= events.count, "more events are taken back than there are")
+    for _ in 0..<count {
+      let link = events.start[events.count - 1]
+      let entry = entries.start + Int(link.entry)
+      assert(entry.pointee.last == eventCount - 1, "an event is not the last of its stream")
+      entry.pointee.last = link.previous
+      entry.pointee.count -= 1
+      events.count -= 1
+    }
+  }
+
+  /// The indices of an entry's events, ascending, below a bound. O(events of the entry).
+  ///
+  /// - Parameter eventIndex: the first event that is not wanted; `eventCount` for all.
+  package func eventIndices(of index: EntryIndex, upTo eventIndex: UInt32) -> [UInt32] {
+    let entry = self[index]
+    var event = entry.last
+    var count = Int(entry.count)
+    while event != Self.none, event >= eventIndex {
+      event = events.start[Int(event)].previous
+      count -= 1
+    }
+    return [UInt32](unsafeUninitializedCapacity: count) { buffer, initialized in
+      for place in stride(from: count - 1, through: 0, by: -1) {
+        buffer.initializeElement(at: place, to: event)
+        event = events.start[Int(event)].previous
+      }
+      assert(event == Self.none, "a stream holds more events than its entry counts")
+      initialized = count
+    }
+  }
+
+  /// The entry that an event of the segment belongs to.
+  package func entry(ofEvent eventIndex: UInt32) -> EntryIndex {
+    precondition(eventIndex < eventCount, "no such event")
+    return EntryIndex(rawValue: events.start[Int(eventIndex)].entry)
+  }
+}

@@ -1,0 +1,75 @@
+// Finding and adding keys.
+//
+// A slot is zero, or holds the upper half of a hash as a tag above the entry's index plus one. The lower bits
+// of the hash say where to begin; the tag keeps almost all other keys from being looked at. Keys are never
+// removed, so a search ends at the first empty slot.
+
+extension KeyTable {
+  /// The entry of a key, or nil where there is none. O(1) expected.
+  ///
+  /// - Parameter hash: any well-mixed 64-bit hash of the key, always the same for the same key.
+  package func find(_ key: UnsafeRawBufferPointer, hash: UInt64) -> EntryIndex? {
+    let mask = slots.count - 1
+    let slots = slots.baseAddress!
+    let entries = entries.start
+    let tag = hash >> 32
+    var place = Int(truncatingIfNeeded: hash) & mask
+    while true {
+      let slot = slots[place]
+      if slot == 0 { return nil }
+      if slot >> 32 == tag {
+        let index = UInt32(truncatingIfNeeded: slot) &- 1
+        let entry = entries + Int(index)
+        if entry.pointee.hash == hash, self.key(of: entry.pointee).hasSameBytes(as: key) {
+          return EntryIndex(rawValue: index)
+        }
+      }
+      place = (place &+ 1) & mask
+    }
+  }
+
+  /// Adds a key that is not there yet. O(1) amortised and expected.
+  ///
+  /// - Parameter base: the number of events of the stream before this segment.
+  package mutating func insert(_ key: UnsafeRawBufferPointer, hash: UInt64, base: UInt64) -> EntryIndex {
+    assert(find(key, hash: hash) == nil, "the key is already there")
+    precondition(entries.count < Self.countMax, "the table is full")
+    precondition(key.count <= Self.countMax - keys.count, "the table's keys are too long")
+    if (entries.count + 1) * 2 > slots.count { growSlots() }
+    let index = UInt32(entries.count)
+    let offset = UInt32(keys.count)
+    keys.append(key.assumingMemoryBound(to: UInt8.self))
+    entries.append(
+      Entry(
+        hash: hash, base: base, keyOffset: offset, keyLength: UInt32(key.count), count: 0, last: Self.none
+      )
+    )
+    Self.place(hash, index, in: slots)
+    return EntryIndex(rawValue: index)
+  }
+
+  /// Slots for so many entries, a power of two, at most half of them used.
+  static func makeSlots(forEntries count: Int) -> UnsafeMutableBufferPointer<UInt64> {
+    var capacity = 16
+    while capacity < count * 2 { capacity *= 2 }
+    let slots = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: capacity)
+    slots.initialize(repeating: 0)
+    return slots
+  }
+
+  @inline(never)
+  private mutating func growSlots() {
+    let larger = Self.makeSlots(forEntries: slots.count)
+    for index in 0..<entries.count { Self.place(entries.start[index].hash, UInt32(index), in: larger) }
+    slots.deallocate()
+    slots = larger
+  }
+
+  @inline(__always)
+  private static func place(_ hash: UInt64, _ index: UInt32, in slots: UnsafeMutableBufferPointer<UInt64>) {
+    let mask = slots.count - 1
+    var place = Int(truncatingIfNeeded: hash) & mask
+    while slots[place] != 0 { place = (place &+ 1) & mask }
+    slots[place] = (hash >> 32) << 32 | UInt64(index + 1)
+  }
+}
