@@ -21,6 +21,9 @@ package struct MonotonicTime: Sendable, Comparable {
   }
 
   /// The time after a duration; a duration too long for the clock means the end of its range.
+  /// How long ago this was.
+  package var elapsed: Duration { .nanoseconds(MonotonicTime.now().nanoseconds - nanoseconds) }
+
   package func advanced(by duration: Duration) -> MonotonicTime {
     let (seconds, attoseconds) = duration.components
     let (scaled, overflowed) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -47,3 +47,16 @@ package enum Chain {
     return withUnsafeBytes(of: &fields) { strata_xxh64($0.baseAddress, 48, 0) }
   }
 }
+
+extension CRC32C {
+  /// A checksum over bytes that come in parts.
+  package struct Running {
+    package private(set) var value: UInt32 = 0
+
+    package init() {}
+
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+      value = strata_crc32c(value, bytes.baseAddress, bytes.count)
+    }
+  }
+}

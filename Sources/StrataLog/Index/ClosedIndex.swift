@@ -1,0 +1,127 @@
+// The index of one closed segment: a file, or tables in memory until there is one.
+
+/// What a closed segment's index answers from. Nothing in it changes any more.
+package struct ClosedIndex: @unchecked Sendable {
+  // Sendable because a `SegmentIndex` in it is never changed again.
+  package enum Content {
+    case file(IndexFile)
+    case memory(SegmentIndex)
+  }
+
+  package let firstSequence: UInt64
+  package let lastSequence: UInt64
+  package let content: Content
+
+  /// The keys of an index file begin with one byte that says what they are.
+  package enum KeyTag {
+    package static let stream = UInt8(ascii: "s")
+    package static let appendID = UInt8(ascii: "a")
+  }
+
+  /// Where a stream's events are in this segment, or nil where it has none here.
+  package func places(of stream: UnsafeRawBufferPointer) throws(LogError) -> StreamPlaces? {
+    switch content {
+    case .memory(let index):
+      return index.places(of: stream, through: .max)
+    case .file(let file):
+      guard let value = try value(KeyTag.stream, stream, in: file) else { return nil }
+      guard
+        let places = StreamPlaces(decoding: value, firstSequence: firstSequence, lastSequence: lastSequence)
+      else { throw damaged(file) }
+      return places
+    }
+  }
+
+  /// The first sequence of the append with an id, or nil.
+  package func first(ofID id: UnsafeRawBufferPointer) throws(LogError) -> UInt64? {
+    switch content {
+    case .memory(let index):
+      return index.first(ofID: id)
+    case .file(let file):
+      guard let value = try value(KeyTag.appendID, id, in: file) else { return nil }
+      let first = value.withUnsafeBytes { bytes -> UInt64? in
+        guard let start = bytes.baseAddress else { return nil }
+        var cursor = ByteCursor(start, count: bytes.count)
+        return cursor.varint().map { firstSequence &+ $0 }
+      }
+      guard let first, first <= lastSequence else { throw damaged(file) }
+      return first
+    }
+  }
+
+  /// Calls the body with every append id that begins with `prefix`.
+  package func forEachID(
+    prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws(LogError) {
+    switch content {
+    case .memory(let index):
+      index.forEachID { id, _ in
+        if id.starts(with: prefix) { body(id) }
+      }
+    case .file(let file):
+      do throws(IndexFileError) {
+        try file.forEach(withPrefix: [KeyTag.appendID] + prefix) { key, _ throws(IndexFileError) in
+          body(UnsafeRawBufferPointer(rebasing: key.dropFirst()))
+          return true
+        }
+      } catch { throw LogError(error) }
+    }
+  }
+
+  private func value(
+    _ tag: UInt8, _ name: UnsafeRawBufferPointer, in file: IndexFile
+  ) throws(LogError) -> [UInt8]? {
+    var key = RawBuffer(capacity: name.count + 1)
+    key.append(byte: tag)
+    key.append(name)
+    do throws(IndexFileError) {
+      return try file.value(forKey: key.bytes, hash: XXH64.of(key.bytes))
+    } catch { throw LogError(error) }
+  }
+
+  private func damaged(_ file: IndexFile) -> LogError { LogError(.damaged(path: file.path, offset: 0)) }
+
+  /// Writes tables as an index file, under a temporary name first. What is there already is replaced.
+  package static func write(
+    _ index: SegmentIndex, identity: IndexIdentity, _ fileSystem: any FileSystem, path: String
+  ) throws(FileSystemError) {
+    let temporary = path + StoreLayout.temporarySuffix
+    let file = try fileSystem.open(temporary, .create)
+    defer { file.close() }
+    var writer = IndexFileWriter(file: file, identity: identity)
+    var key = RawBuffer(capacity: 256)
+    var value = RawBuffer(capacity: 256)
+    try index.forEachID { id, first throws(FileSystemError) in
+      key.removeAll()
+      value.removeAll()
+      key.append(byte: KeyTag.appendID)
+      key.append(id)
+      value.append(varint: first - index.firstSequence)
+      try writer.add(key: key.bytes, value: value.bytes)
+    }
+    try index.forEachStream { stream, places throws(FileSystemError) in
+      key.removeAll()
+      value.removeAll()
+      key.append(byte: KeyTag.stream)
+      key.append(stream)
+      places.encode(to: &value, firstSequence: index.firstSequence)
+      try writer.add(key: key.bytes, value: value.bytes)
+    }
+    try writer.finish()
+    try fileSystem.rename(temporary, to: path)
+  }
+}
+
+extension LogError {
+  init(_ error: IndexFileError) {
+    switch error {
+    case .fileSystem(let error):
+      self.init(error)
+    case .damaged(let path, let offset):
+      self = .corrupt(
+        Finding(
+          .index, file: path, offset: UInt64(max(0, offset)), first: 1, last: 0,
+          what: "the derived index is damaged"))
+    }
+  }
+}

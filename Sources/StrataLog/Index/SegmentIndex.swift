@@ -1,0 +1,107 @@
+// The indexes of one segment in memory: its streams, and the ids of its appends.
+
+/// Streams and append ids of one segment. The active segment's grows with every group; a closed one's is kept
+/// until its file is written, and then no longer changes. Not safe by itself: its owner holds a lock, or
+/// nobody changes it any more.
+package final class SegmentIndex {
+  package let firstSequence: UInt64
+  /// Streams: `base` is the revision before this segment, events link to the one before of their stream.
+  private var streams: KeyTable
+  /// Append ids: `base` is the first sequence of the append.
+  private var ids: KeyTable
+
+  package init(firstSequence: UInt64) {
+    self.firstSequence = firstSequence
+    streams = KeyTable(keyCapacity: 64, eventCapacity: 256)
+    ids = KeyTable(keyCapacity: 16, eventCapacity: 1)
+  }
+
+  /// The sequence that the next event gets.
+  package var nextSequence: UInt64 { firstSequence + UInt64(streams.eventCount) }
+
+  /// Takes in a block of the log behind those that it has. A revision that does not continue is corruption.
+  package func add(_ block: DecodedBlock) throws(ContentProblem) {
+    guard block.header.nextSequence > nextSequence else { return }
+    guard block.header.firstSequence == nextSequence else {
+      throw .damaged("the block does not continue the index at \(nextSequence)")
+    }
+    var lastAppend: UnsafeRawPointer?
+    try block.forEachEvent { event, append, sequence throws(ContentProblem) in
+      if append.head.baseAddress != lastAppend {
+        lastAppend = append.head.baseAddress
+        if append.id.count > 0 { addID(append.id, first: sequence) }
+      }
+      let hash = XXH64.of(event.stream)
+      let entry =
+        streams.find(event.stream, hash: hash)
+        ?? streams.insert(event.stream, hash: hash, base: event.revision &- 1)
+      guard event.revision > 0, streams.append(to: entry) == event.revision else {
+        let name = String(decoding: event.stream, as: UTF8.self)
+        throw .damaged("event \(sequence) has revision \(event.revision) in \(name), which does not continue it")
+      }
+    }
+  }
+
+  /// Notes the id of an append that is in the log.
+  package func addID(_ id: UnsafeRawBufferPointer, first: UInt64) {
+    let hash = XXH64.of(id)
+    if ids.find(id, hash: hash) == nil { _ = ids.insert(id, hash: hash, base: first) }
+  }
+
+  /// Gives the next sequence to a stream and returns the event's revision. `base` is asked for the stream's
+  /// revision before this segment when it is new here.
+  @inline(__always)
+  package func append(
+    to stream: UnsafeRawBufferPointer, hash: UInt64, base: () throws(LogError) -> UInt64
+  ) throws(LogError) -> UInt64 {
+    if let entry = streams.find(stream, hash: hash) { return streams.append(to: entry) }
+    let entry = streams.insert(stream, hash: hash, base: try base())
+    return streams.append(to: entry)
+  }
+
+  /// Takes back the last events, whose group could not be written.
+  package func undo(_ count: Int) { streams.undo(count) }
+
+  /// The revision of a stream here, or nil where it has no entry.
+  package func revision(of stream: UnsafeRawBufferPointer, hash: UInt64) -> UInt64? {
+    streams.find(stream, hash: hash).map { streams[$0].revision }
+  }
+
+  /// The first sequence of the append with an id, or nil.
+  package func first(ofID id: UnsafeRawBufferPointer) -> UInt64? {
+    ids.find(id, hash: XXH64.of(id)).map { ids[$0].base }
+  }
+
+  /// Where a stream's events are in this segment, up to `last`; nil where there is none.
+  package func places(of stream: UnsafeRawBufferPointer, through last: UInt64) -> StreamPlaces? {
+    guard let entry = streams.find(stream, hash: XXH64.of(stream)) else { return nil }
+    return places(of: entry, through: last)
+  }
+
+  private func places(of entry: KeyTable.EntryIndex, through last: UInt64) -> StreamPlaces? {
+    guard last >= firstSequence else { return nil }
+    let bound = UInt32(min(UInt64(streams.eventCount), last - firstSequence + 1))
+    let indices = streams.eventIndices(of: entry, upTo: bound)
+    guard !indices.isEmpty else { return nil }
+    return StreamPlaces(base: streams[entry].base, sequences: indices.map { firstSequence + UInt64($0) })
+  }
+
+  /// Calls the body with every stream's name and places, ascending by name.
+  package func forEachStream<Failure: Error>(
+    _ body: (UnsafeRawBufferPointer, StreamPlaces) throws(Failure) -> Void
+  ) throws(Failure) {
+    for entry in streams.entriesSortedByKey() {
+      guard let places = places(of: entry, through: .max) else { continue }
+      try body(streams.key(of: entry), places)
+    }
+  }
+
+  /// Calls the body with every append id and the first sequence of its append, ascending by id.
+  package func forEachID<Failure: Error>(
+    _ body: (UnsafeRawBufferPointer, UInt64) throws(Failure) -> Void
+  ) throws(Failure) {
+    for entry in ids.entriesSortedByKey() {
+      try body(ids.key(of: entry), ids[entry].base)
+    }
+  }
+}

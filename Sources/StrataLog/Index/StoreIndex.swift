@@ -1,0 +1,237 @@
+// Streams and append ids of the whole log: the active segment's in memory, each closed one's in a file.
+
+/// The derived indexes. Everything in them comes from the log, and a closed segment's file counts only while
+/// the store, the range and the chain that it names are those of the segment.
+package final class StoreIndex: Sendable {
+  private let source: LogSource
+  /// A writer keeps index files for closed segments; a reader writes nothing.
+  private let isWriter: Bool
+  /// The segment that grows. In a writer the committer is ahead of the visible mark by the group at hand.
+  private let active: Lock<SegmentIndex>
+  private let closed: Lock<[UInt64: ClosedIndex]>
+  private let indexing: Lock<DedicatedThread?>
+
+  package init(_ source: LogSource, isWriter: Bool) {
+    self.source = source
+    self.isWriter = isWriter
+    active = Lock(SegmentIndex(firstSequence: source.tail.mark.segment))
+    closed = Lock([:])
+    indexing = Lock(nil)
+  }
+
+  // MARK: The active segment
+
+  /// Takes in what the log has and the active index misses, up to the visible mark. A writer calls it once,
+  /// at open; a reader before every look-up.
+  package func catchUp() throws(LogError) {
+    let mark = source.tail.mark
+    try active.withLock { index throws(LogError) in
+      if index.firstSequence != mark.segment {
+        guard !isWriter else { return }
+        index = SegmentIndex(firstSequence: mark.segment)
+      }
+      guard index.nextSequence <= mark.sequence else { return }
+      try fill(index)
+    }
+  }
+
+  private func fill(_ index: SegmentIndex) throws(LogError) {
+    var cursor = LogCursor(source, after: index.nextSequence - 1)
+    while index.nextSequence <= source.tail.mark.sequence, let block = try cursor.next() {
+      try add(block, to: index)
+    }
+  }
+
+  private func add(_ block: DecodedBlock, to index: SegmentIndex) throws(LogError) {
+    do throws(ContentProblem) { try index.add(block) } catch {
+      throw error.logError(
+        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+    }
+  }
+
+  /// The committer's work on the active tables, alone for its duration.
+  func withActive<Result, Failure: Error>(
+    _ body: (SegmentIndex) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try active.withLock { index throws(Failure) in try body(index) }
+  }
+
+  /// Closes the active index with its segment and begins the next. The file is written by a thread of its
+  /// own; one at a time, so that nothing piles up.
+  func roll(to next: UInt64, chain: UInt64) {
+    let full = active.withLock { index -> ClosedIndex in
+      defer { index = SegmentIndex(firstSequence: next) }
+      return ClosedIndex(
+        firstSequence: index.firstSequence, lastSequence: next - 1, content: .memory(index))
+    }
+    closed.withLock { $0[full.firstSequence] = full }
+    let identity = identity(of: full.firstSequence, last: next - 1, chain: chain)
+    let previous = indexing.withLock { $0 }
+    previous?.join()
+    let thread = try? DedicatedThread(name: "strata-index") { [self] in write(full, identity: identity) }
+    indexing.withLock { $0 = thread }
+  }
+
+  private func write(_ index: ClosedIndex, identity: IndexIdentity) {
+    guard case .memory(let tables) = index.content else { return }
+    let path = source.catalog.layout.index(index.firstSequence)
+    let fileSystem = source.catalog.fileSystem
+    // A derived file that cannot be written is no loss: the tables answer now, and a later open rebuilds it.
+    guard (try? ClosedIndex.write(tables, identity: identity, fileSystem, path: path)) != nil,
+      let file = IndexFile.open(fileSystem, path: path, expecting: identity)
+    else { return }
+    let written = ClosedIndex(
+      firstSequence: index.firstSequence, lastSequence: index.lastSequence, content: .file(file))
+    closed.withLock { $0[index.firstSequence] = written }
+  }
+
+  /// Waits for an index file that is being written.
+  func finishWriting() { indexing.withLock { $0 }?.join() }
+
+  // MARK: Closed segments
+
+  private func identity(of first: UInt64, last: UInt64, chain: UInt64) -> IndexIdentity {
+    let id = source.catalog.storeID
+    return IndexIdentity(
+      store: .init(first: id.low, second: id.high), firstSequence: first, lastSequence: last, chain: chain)
+  }
+
+  /// The index of a closed segment: from memory, from its file, or by one pass over the segment.
+  package func closedIndex(_ first: UInt64) throws(LogError) -> ClosedIndex {
+    if let index = closed.withLock({ $0[first] }) { return index }
+    guard let behind = source.catalog.first(behind: first) else {
+      throw .invalid(what: "the active segment has no closed index")
+    }
+    let next = try source.catalog.segment(first: behind).header
+    let identity = identity(of: first, last: next.previousLast, chain: next.previousChain)
+    let path = source.catalog.layout.index(first)
+    var index: ClosedIndex
+    if let file = IndexFile.open(source.catalog.fileSystem, path: path, expecting: identity) {
+      index = ClosedIndex(firstSequence: first, lastSequence: identity.lastSequence, content: .file(file))
+    } else {
+      index = try rebuild(first, identity: identity)
+      if isWriter { write(index, identity: identity) }
+      index = closed.withLock { $0[first] } ?? index
+    }
+    closed.withLock { $0[first] = index }
+    return index
+  }
+
+  private func rebuild(_ first: UInt64, identity: IndexIdentity) throws(LogError) -> ClosedIndex {
+    let tables = SegmentIndex(firstSequence: first)
+    var cursor = LogCursor(source, after: first - 1)
+    while tables.nextSequence <= identity.lastSequence, let block = try cursor.next() {
+      try add(block, to: tables)
+    }
+    guard cursor.chain == identity.chain, tables.nextSequence == identity.lastSequence + 1 else {
+      throw .corrupt(
+        Finding(
+          .stale, file: StoreLayout.segmentName(first), offset: 0, first: first, last: identity.lastSequence,
+          what: "the segment does not end with the chain that the next one names"))
+    }
+    return ClosedIndex(firstSequence: first, lastSequence: identity.lastSequence, content: .memory(tables))
+  }
+
+  /// Calls the body with the index of each closed segment, newest first, until it returns true.
+  private func searchClosed(
+    before active: UInt64, _ body: (ClosedIndex) throws(LogError) -> Bool
+  ) throws(LogError) {
+    for first in source.catalog.names.reversed() where first < active {
+      do throws(LogError) {
+        if try body(try closedIndex(first)) { return }
+      } catch .corrupt(let finding) where finding.class == .index {
+        if try body(try replaced(first)) { return }
+      }
+    }
+  }
+
+  /// A damaged index file is dropped and built again from the log.
+  private func replaced(_ first: UInt64) throws(LogError) -> ClosedIndex {
+    closed.withLock { _ = $0.removeValue(forKey: first) }
+    let next = try source.catalog.segment(first: source.catalog.first(behind: first) ?? first).header
+    let identity = identity(of: first, last: next.previousLast, chain: next.previousChain)
+    let index = try rebuild(first, identity: identity)
+    closed.withLock { $0[first] = index }
+    if isWriter { write(index, identity: identity) }
+    return index
+  }
+
+  // MARK: Look-ups
+
+  /// The revision of a stream before a segment: how many events it holds in the closed ones.
+  func closedRevision(
+    of stream: UnsafeRawBufferPointer, before active: UInt64
+  ) throws(LogError) -> UInt64 {
+    var revision: UInt64 = 0
+    try searchClosed(before: active) { index throws(LogError) in
+      guard let places = try index.places(of: stream) else { return false }
+      revision = places.revision
+      return true
+    }
+    return revision
+  }
+
+  /// The first sequence of the append with an id in the closed segments, or nil.
+  func closedFirst(ofID id: UnsafeRawBufferPointer, before active: UInt64) throws(LogError) -> UInt64? {
+    var first: UInt64?
+    try searchClosed(before: active) { index throws(LogError) in
+      first = try index.first(ofID: id)
+      return first != nil
+    }
+    return first
+  }
+
+  /// The parts of a stream that hold revisions behind `revision`, oldest first, up to the visible mark: for
+  /// each segment that has any, the revision before it and the sequences in it.
+  package func parts(of stream: [UInt8], after revision: UInt64) throws(LogError) -> [StreamPlaces] {
+    if !isWriter { try catchUp() }
+    let visible = source.tail.mark.sequence
+    var parts: [StreamPlaces] = []
+    try stream.lendBytes { name throws(LogError) in
+      let (activeFirst, newest) = active.withLock {
+        ($0.firstSequence, $0.places(of: name, through: visible))
+      }
+      if let newest {
+        parts.append(newest)
+        if newest.base <= revision { return }
+      }
+      try searchClosed(before: activeFirst) { index throws(LogError) in
+        guard let places = try index.places(of: name) else { return false }
+        if places.revision > revision { parts.append(places) }
+        return places.base <= revision
+      }
+    }
+    return parts.reversed()
+  }
+
+  /// The first sequence of the visible append with an id, or nil.
+  package func first(ofID id: [UInt8]) throws(LogError) -> UInt64? {
+    if !isWriter { try catchUp() }
+    let visible = source.tail.mark.sequence
+    return try id.lendBytes { bytes throws(LogError) in
+      let (activeFirst, first) = active.withLock { ($0.firstSequence, $0.first(ofID: bytes)) }
+      if let first { return first <= visible ? first : nil }
+      return try closedFirst(ofID: bytes, before: activeFirst)
+    }
+  }
+
+  /// The append ids that begin with `prefix`, at most `limit` of them, in no order.
+  package func ids(prefix: [UInt8], limit: Int) throws(LogError) -> [[UInt8]] {
+    if !isWriter { try catchUp() }
+    var found: [[UInt8]] = []
+    let activeFirst = active.withLock { index -> UInt64 in
+      index.forEachID { id, _ in
+        if found.count < limit, id.starts(with: prefix) { found.append(Array(id)) }
+      }
+      return index.firstSequence
+    }
+    try searchClosed(before: activeFirst) { index throws(LogError) in
+      try index.forEachID(prefix: prefix) { id in
+        if found.count < limit { found.append(Array(id)) }
+      }
+      return found.count >= limit
+    }
+    return found
+  }
+}

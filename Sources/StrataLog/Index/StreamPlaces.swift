@@ -1,0 +1,52 @@
+// What an index holds for a stream: its revision before the segment, and where its events are.
+
+/// The events of one stream in one segment.
+package struct StreamPlaces: Equatable, Sendable {
+  /// Events of the stream before the segment.
+  package var base: UInt64
+  /// Sequences in the segment, ascending.
+  package var sequences: [UInt64]
+
+  package init(base: UInt64, sequences: [UInt64]) {
+    self.base = base
+    self.sequences = sequences
+  }
+
+  /// The revision of the last of them.
+  package var revision: UInt64 { base + UInt64(sequences.count) }
+
+  /// Varints: base, count, and each sequence as the distance from the one before (the first from the
+  /// segment's first).
+  package func encode(to target: inout RawBuffer, firstSequence: UInt64) {
+    target.append(varint: base)
+    target.append(varint: UInt64(sequences.count))
+    var previous = firstSequence
+    for sequence in sequences {
+      target.append(varint: sequence - previous)
+      previous = sequence
+    }
+  }
+
+  /// The places in a value, or nil where the bytes are none.
+  package init?(decoding bytes: [UInt8], firstSequence: UInt64, lastSequence: UInt64) {
+    let decoded = bytes.withUnsafeBytes { buffer -> StreamPlaces? in
+      guard let start = buffer.baseAddress else { return nil }
+      var cursor = ByteCursor(start, count: buffer.count)
+      guard let base = cursor.varint(), let count = cursor.varint(), count <= UInt64(buffer.count) else {
+        return nil
+      }
+      var sequences: [UInt64] = []
+      sequences.reserveCapacity(Int(count))
+      var previous = firstSequence
+      for index in 0..<count {
+        guard let distance = cursor.varint(), distance <= lastSequence - previous, index == 0 || distance > 0
+        else { return nil }
+        previous += distance
+        sequences.append(previous)
+      }
+      return cursor.remaining == 0 ? StreamPlaces(base: base, sequences: sequences) : nil
+    }
+    guard let decoded else { return nil }
+    self = decoded
+  }
+}

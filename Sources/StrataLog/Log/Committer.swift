@@ -1,0 +1,397 @@
+// The one thread that writes: it frames groups, syncs once for each, and tells everybody.
+
+/// The writer's state, used by the committer's thread alone.
+///
+/// Sendable without the compiler's proof: after `init` only that thread touches it.
+final class Committer: @unchecked Sendable {
+  /// What the open found and made.
+  struct Start {
+    var layout: StoreLayout
+    var fileSystem: any FileSystem
+    var options: StoreOptions
+    var lock: StoreLock
+    var head: HeadFile
+    var active: SegmentHandle
+    var link: BlockLink
+    var epoch: UInt64
+    var isTorn: Bool
+    var logBegin: UInt64
+  }
+
+  private let layout: StoreLayout
+  private let fileSystem: any FileSystem
+  private let options: StoreOptions
+  private let lock: StoreLock
+  private let source: LogSource
+  private let index: StoreIndex
+  private let queue: CommitQueue
+
+  private var head: HeadFile
+  private var active: SegmentHandle
+  /// The end of the log as written.
+  private var link: BlockLink
+  /// The end of the log as known to be on disk.
+  private var durable: LogMark
+  private let epoch: UInt64
+  private var isTorn: Bool
+  private let logBegin: UInt64
+  private var frame: GroupFrame
+  private var isHeadUnsynced = false
+  private var lastHeadSync = MonotonicTime.now()
+  /// The segment must be rolled before the next group.
+  private var failure: LogError?
+  /// Ids of the group at hand: first and last sequence, and whose they are.
+  private var groupIDs: [[UInt8]: (outcome: AppendOutcome, draft: AppendDraft)] = [:]
+
+  init(_ start: Start, source: LogSource, index: StoreIndex, queue: CommitQueue) {
+    layout = start.layout
+    fileSystem = start.fileSystem
+    options = start.options
+    lock = start.lock
+    head = start.head
+    active = start.active
+    link = start.link
+    durable = start.link.mark
+    epoch = start.epoch
+    isTorn = start.isTorn
+    logBegin = start.logBegin
+    self.source = source
+    self.index = index
+    self.queue = queue
+    frame = GroupFrame(
+      context: .init(
+        segment: start.active.header.firstSequence, storeID: start.active.header.storeID, epoch: start.epoch,
+        blockSizeTarget: start.options.blockSizeTarget, padsToPages: start.options.padsGroupsToPages),
+      link: start.link)
+  }
+
+  /// The thread's life: groups until the queue is closed and drained, then the end of the store.
+  func run() {
+    while true {
+      switch queue.take(bytesMax: options.groupSizeMax, timeout: nextTimeout) {
+      case .group(let group):
+        commit(group)
+      case .idle:
+        settle()
+      case .closing:
+        close()
+        return
+      }
+    }
+  }
+
+  /// How long the committer may sleep before HEAD, or what is only buffered, must be synced.
+  private var nextTimeout: Duration? {
+    guard isHeadUnsynced, failure == nil else { return nil }
+    return max(.zero, options.headSyncInterval - lastHeadSync.elapsed)
+  }
+
+  // MARK: A group
+
+  private func commit(_ group: [PendingAppend]) {
+    if let failure { return refuse(group, failure) }
+    do throws(LogError) {
+      guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
+        throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
+      }
+      if active.header.rewrittenEnd == 0, link.offset >= UInt64(options.segmentSizeTarget) { try roll() }
+    } catch {
+      poison(error)
+      return refuse(group, failure ?? error)
+    }
+    do throws(LogError) {
+      try recoverIfTorn()
+    } catch {
+      return refuse(group, failure ?? error)
+    }
+    write(group)
+  }
+
+  private func refuse(_ group: [PendingAppend], _ error: LogError) {
+    for append in group { append.finish(.failure(error)) }
+  }
+
+  /// Nothing is accepted any more; what waits is refused.
+  private func poison(_ error: LogError) {
+    guard failure == nil else { return }
+    let reason: LogError =
+      if case .poisoned = error { error } else { .poisoned(String(describing: error)) }
+    failure = reason
+    queue.end(reason, refusingPending: true)
+    source.tail.finish(reason)
+  }
+
+  private func write(_ group: [PendingAppend]) {
+    frame.begin(at: link, syncedThrough: durable.offset)
+    groupIDs.removeAll(keepingCapacity: true)
+    var results: [AppendResult] = []
+    results.reserveCapacity(group.count)
+    for append in group {
+      do throws(LogError) {
+        results.append(.success(try place(append.draft)))
+      } catch {
+        results.append(.failure(error))
+      }
+    }
+    frame.finish()
+    if frame.output.count > 0 {
+      do throws(LogError) {
+        try writeFrame()
+      } catch {
+        return refuse(group, error)
+      }
+    }
+    for (append, result) in zip(group, results) { append.finish(result) }
+  }
+
+  /// Decides everything about one append, or why it cannot be.
+  private func place(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
+    if !draft.id.isEmpty, let known = try known(draft) { return known }
+    let first = frame.next
+    let activeFirst = active.header.firstSequence
+    try index.withActive { tables throws(LogError) in
+      for expectation in draft.expectations { try check(expectation, tables, activeFirst) }
+      var framed = 0
+      do throws(LogError) {
+        for mark in draft.marks {
+          let stream = draft.stream(of: mark)
+          let revision = try tables.append(to: stream, hash: mark.streamHash) { () throws(LogError) in
+            try index.closedRevision(of: stream, before: activeFirst)
+          }
+          draft.setRevision(revision, of: mark)
+          framed += 1
+        }
+      } catch {
+        tables.undo(framed)
+        throw error
+      }
+    }
+    let time = frame.commitTime(given: draft.given ?? options.clock.now())
+    frame.add(draft, commitTime: time)
+    let outcome = AppendOutcome(
+      first: first, last: first + UInt64(draft.eventCount) - 1, time: time, isKnown: false)
+    if !draft.id.isEmpty { groupIDs[draft.id] = (outcome, draft) }
+    return outcome
+  }
+
+  private func check(
+    _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ activeFirst: UInt64
+  ) throws(LogError) {
+    let actual = try expectation.stream.lendBytes { name throws(LogError) in
+      if let revision = tables.revision(of: name, hash: XXH64.of(name)) { return revision }
+      return try index.closedRevision(of: name, before: activeFirst)
+    }
+    let isMet =
+      switch expectation.version {
+      case .exactly(let version): version == actual
+      case .exists: actual > 0
+      }
+    guard isMet else {
+      throw .conflict(
+        stream: String(decoding: expectation.stream, as: UTF8.self), expected: expectation.version,
+        actual: actual)
+    }
+  }
+
+  /// The outcome of the append that has this id already, or nil.
+  private func known(_ draft: AppendDraft) throws(LogError) -> AppendOutcome? {
+    if let (outcome, earlier) = groupIDs[draft.id] {
+      guard earlier.hasSameContent(as: draft) else {
+        throw .idReused(id: String(decoding: draft.id, as: UTF8.self), first: outcome.first, last: outcome.last)
+      }
+      var known = outcome
+      known.isKnown = true
+      return known
+    }
+    guard let first = try index.first(ofID: draft.id) else { return nil }
+    let recorded = try RecordedDigest(source, first: first)
+    guard recorded.matches(draft) else {
+      throw .idReused(id: String(decoding: draft.id, as: UTF8.self), first: first, last: recorded.last)
+    }
+    return AppendOutcome(first: first, last: recorded.last, time: recorded.time, isKnown: true)
+  }
+
+  // MARK: To the disk
+
+  private func writeFrame() throws(LogError) {
+    do throws(FileSystemError) {
+      try active.file.write(frame.output.bytes, at: Int64(link.offset))
+    } catch {
+      throw takeBack(after: error)
+    }
+    if options.durability != .buffered {
+      do throws(FileSystemError) { try active.file.syncData() } catch {
+        poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
+        throw failure ?? LogError(error)
+      }
+    }
+    advance()
+    do throws(FileSystemError) {
+      try writeHead(isClean: false, syncs: options.durability == .paranoid)
+    } catch {
+      poison(.poisoned("HEAD cannot be written: \(error)"))
+      throw failure ?? LogError(error)
+    }
+    publish()
+  }
+
+  /// A write failed: the file is cut back to the end of the last group, and the store goes on.
+  private func takeBack(after error: FileSystemError) -> LogError {
+    index.withActive { $0.undo(frame.eventCount) }
+    do throws(FileSystemError) {
+      try active.file.truncate(to: Int64(link.offset))
+      try active.file.sync()
+    } catch let second {
+      poison(.poisoned("a write failed (\(error)), and it could not be taken back (\(second))"))
+      return failure ?? LogError(error)
+    }
+    return LogError(error)
+  }
+
+  /// The frame is written: the end of the log moves behind it.
+  private func advance() {
+    var offset = link.offset
+    link = frame.link
+    for (number, place) in frame.places.enumerated() {
+      let isLast = number == frame.places.count - 1
+      offset = isLast ? link.offset : frame.places[number + 1].offset
+      active.add(place, end: offset)
+    }
+    if options.durability != .buffered { durable = link.mark }
+    if !groupIDs.isEmpty {
+      index.withActive { tables in
+        for (id, entry) in groupIDs { id.withUnsafeBytes { tables.addID($0, first: entry.outcome.first) } }
+      }
+    }
+  }
+
+  private func publish() {
+    source.tail.publish(
+      VisibleMark(
+        segment: active.header.firstSequence, visible: link.mark, durable: durable, time: link.lastTime,
+        appends: link.appends, logBegin: logBegin))
+  }
+
+  private func writeHead(isClean: Bool, syncs: Bool) throws(FileSystemError) {
+    try head.write(
+      HeadSlot(
+        storeID: active.header.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
+        isClean: isClean, durability: options.durability.rawValue, visible: link.mark, durable: durable,
+        lastTime: link.lastTime, logBegin: logBegin))
+    isHeadUnsynced = true
+    if syncs || lastHeadSync.elapsed >= options.headSyncInterval { try syncHead() }
+  }
+
+  /// Syncs what is buffered, and HEAD behind it.
+  private func syncHead() throws(FileSystemError) {
+    if durable != link.mark {
+      try active.file.syncData()
+      durable = link.mark
+      guard let slot = head.slot else { return }
+      var next = slot
+      next.durable = durable
+      try head.write(next)
+    }
+    try head.sync()
+    isHeadUnsynced = false
+    lastHeadSync = .now()
+  }
+
+  /// Nothing to commit: time to sync HEAD.
+  private func settle() {
+    guard isHeadUnsynced, failure == nil else { return }
+    let before = durable
+    do throws(FileSystemError) {
+      try syncHead()
+      if durable != before { publish() }
+    } catch {
+      poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
+    }
+  }
+
+  // MARK: Recovery, roll, close
+
+  private func recoverIfTorn() throws(LogError) {
+    guard isTorn else { return }
+    let note: RecoveryNote
+    let time = max(options.clock.now(), FormatLimits.noTime + 1)
+    do throws(FileSystemError) {
+      note = try Quarantine.moveTail(
+        of: active.file, segment: active.header.firstSequence, at: link.offset, epoch: epoch, time: time,
+        fileSystem, layout)
+    } catch {
+      throw LogError(error)
+    }
+    isTorn = false
+    frame.begin(at: link, syncedThrough: durable.offset)
+    frame.addControl(kind: BlockKind.recovery, payload: note.encoded(), time: time)
+    try writeFrame()
+  }
+
+  /// Closes the active segment and begins the next. Failing to make the next one is no loss: the active one
+  /// goes on beyond its target.
+  private func roll() throws(LogError) {
+    do throws(FileSystemError) {
+      if durable != link.mark { try syncHead() }
+      try active.file.sync()
+    } catch {
+      throw .poisoned("a sync failed, so what is on disk is not known: \(error)")
+    }
+    var header = SegmentHeader(
+      storeID: active.header.storeID, firstSequence: link.nextSequence, epoch: epoch,
+      created: options.clock.now())
+    header.previousFirst = active.header.firstSequence
+    header.previousLast = link.lastSequence
+    header.previousChain = link.chain
+    header.previousTime = link.lastTime
+    header.appendsBefore = link.appends
+    let next: SegmentHandle
+    do throws(FileSystemError) {
+      next = try SegmentFiles.create(header, fileSystem, layout)
+    } catch {
+      if try LogError.wrapping({ () throws(FileSystemError) in
+        try fileSystem.kind(of: layout.segment(header.firstSequence))
+      }) == nil {
+        return
+      }
+      throw .poisoned("the next segment has its name but could not be opened: \(error)")
+    }
+    let chain = link.chain
+    active = next
+    link = BlockLink(header)
+    durable = link.mark
+    frame.context.segment = header.firstSequence
+    source.catalog.add(next)
+    do throws(FileSystemError) {
+      try writeHead(isClean: false, syncs: true)
+    } catch {
+      throw .poisoned("HEAD cannot be written: \(error)")
+    }
+    index.roll(to: header.firstSequence, chain: chain)
+    publish()
+  }
+
+  /// The last act: everything on disk, HEAD clean, the lock given back.
+  private func close() {
+    if failure == nil {
+      do throws(FileSystemError) {
+        if durable != link.mark { try syncHead() }
+        let end = UInt64(try active.file.size())
+        let isZero = try active.file.isZero(from: durable.offset, to: end)
+        let isClean = !isTorn && isZero
+        try writeHead(isClean: isClean, syncs: true)
+      } catch {
+        failure = .poisoned("the store could not be closed cleanly: \(error)")
+      }
+    }
+    index.finishWriting()
+    head.close()
+    lock.release()
+    source.tail.finish(.closed)
+    closed.withLock { $0 = true }
+    closed.signalAll()
+  }
+
+  /// Becomes true when the thread is done with the store.
+  let closed = Gate(false)
+}

@@ -1,0 +1,179 @@
+// Frames appends as blocks: sequences, times and chain are decided here, and nowhere earlier.
+
+/// The blocks of one group in the making, behind a known end of the active segment.
+struct GroupFrame: ~Copyable {
+  /// What does not change while a segment is active.
+  struct Context {
+    var segment: UInt64
+    var storeID: StoreID
+    var epoch: UInt64
+    var blockSizeTarget: Int
+    var padsToPages: Bool
+  }
+
+  var context: Context
+  /// What the next block continues; moves as blocks are framed.
+  private(set) var link: BlockLink
+  /// The blocks, back to back, ready to be written.
+  private(set) var output = RawBuffer(capacity: 1 << 20)
+  /// The events blocks among them.
+  private(set) var places: [BlockPlace] = []
+  private(set) var eventCount = 0
+
+  private var raw = RawBuffer(capacity: 128 << 10)
+  private var block: OpenBlock?
+  /// Chain and time behind the last append framed, open block included.
+  private var chain: UInt64
+  private var lastTime: Int64
+  private var nextSequence: UInt64
+
+  private struct OpenBlock {
+    var firstSequence: UInt64
+    var firstTime: Int64
+    var chainBefore: UInt64
+    var events: UInt32 = 0
+    var appends: UInt32 = 0
+  }
+
+  init(context: Context, link: BlockLink) {
+    self.context = context
+    self.link = link
+    chain = link.chain
+    lastTime = link.lastTime
+    nextSequence = link.nextSequence
+  }
+
+  /// Begins a new group behind `link`. `syncedThrough` is the end of what is known to be on disk.
+  mutating func begin(at link: BlockLink, syncedThrough: UInt64) {
+    self.link = link
+    self.link.syncedThrough = syncedThrough
+    output.removeAll()
+    raw.removeAll()
+    places.removeAll(keepingCapacity: true)
+    block = nil
+    eventCount = 0
+    chain = link.chain
+    lastTime = link.lastTime
+    nextSequence = link.nextSequence
+  }
+
+  /// The sequence and time that an append framed now would get.
+  var next: UInt64 { nextSequence }
+  func commitTime(given: Int64) -> Int64 { max(given, lastTime) }
+
+  /// Frames one append whose revisions are set. Returns nothing: its sequences are `next` before the call.
+  mutating func add(_ draft: AppendDraft, commitTime: Int64) {
+    if raw.count > 0, raw.count + draft.encodedLengthMax > context.blockSizeTarget { closeBlock() }
+    var open =
+      block
+      ?? OpenBlock(firstSequence: nextSequence, firstTime: commitTime, chainBefore: chain)
+    let head = withUnsafeTemporaryAllocation(byteCount: AppendDraft.headLengthMax, alignment: 8) {
+      buffer -> UInt64 in
+      let length = draft.writeHead(commitTime: commitTime, to: buffer.baseAddress!)
+      let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<length])
+      raw.append(varint: UInt64(length + draft.byteCount))
+      raw.append(bytes)
+      return XXH64.of(bytes)
+    }
+    raw.append(draft.events.bytes)
+    chain = draft.chain(after: chain, first: nextSequence, head: head)
+    nextSequence += UInt64(draft.eventCount)
+    open.events += UInt32(draft.eventCount)
+    open.appends += 1
+    lastTime = commitTime
+    eventCount += draft.eventCount
+    block = open
+  }
+
+  /// Closes the last block of the group and pads the group if the store asks for it.
+  mutating func finish() {
+    closeBlock()
+    if context.padsToPages { padLastBlock() }
+  }
+
+  /// Frames a control block with a payload of its own.
+  mutating func addControl(kind: UInt8, payload: [UInt8], time: Int64) {
+    closeBlock()
+    var header = nextHeader(kind: kind, chainAfter: link.chain)
+    header.firstTime = time
+    header.lastTime = time
+    payload.withUnsafeBytes { write(&header, payload: $0, compresses: false) }
+  }
+
+  private mutating func closeBlock() {
+    guard let open = block else { return }
+    block = nil
+    var header = nextHeader(kind: BlockKind.events, chainAfter: chain)
+    header.eventCount = open.events
+    header.appendCount = open.appends
+    header.firstTime = open.firstTime
+    header.lastTime = lastTime
+    places.append(BlockPlace(header))
+    write(&header, payload: raw.bytes, compresses: true)
+    raw.removeAll()
+  }
+
+  private func nextHeader(kind: UInt8, chainAfter: UInt64) -> BlockHeader {
+    BlockHeader(
+      kind: kind, ownOffset: link.offset, firstSequence: link.nextSequence, appendsBefore: link.appends,
+      segment: context.segment, storeID: context.storeID, epoch: context.epoch,
+      syncedThrough: link.syncedThrough, chainBefore: link.chain, chainAfter: chainAfter)
+  }
+
+  private mutating func write(
+    _ header: inout BlockHeader, payload: UnsafeRawBufferPointer, compresses: Bool
+  ) {
+    let start = output.count
+    let room = max(payload.count, Compression.bound(payload.count))
+    let target = output.reserve(BlockHeader.length + room + FormatLimits.alignment)
+    let body = UnsafeMutableRawBufferPointer(start: target + BlockHeader.length, count: room)
+    if compresses, let stored = Compression.compress(payload, into: body) {
+      header.codec = BlockCodec.lz4
+      header.storedLength = UInt32(stored)
+    } else {
+      body.copyMemory(from: payload)
+      header.storedLength = UInt32(payload.count)
+    }
+    header.rawLength = UInt32(payload.count)
+    let used = BlockHeader.length + Int(header.storedLength)
+    header.span = UInt64(FormatLimits.aligned(used))
+    header.payloadChecksum = CRC32C.of(
+      UnsafeRawBufferPointer(start: body.baseAddress, count: Int(header.storedLength)))
+    header.write(to: target)
+    output.count = start + used
+    output.pad(to: start + Int(header.span))
+    link.pass(header)
+    lastBlock = (start, header)
+  }
+
+  private var lastBlock: (start: Int, header: BlockHeader)?
+
+  /// Lengthens the span of the last block so that the group ends at a page.
+  private mutating func padLastBlock() {
+    guard let (start, last) = lastBlock, output.count > start else { return }
+    var header = last
+    let end = (header.end + 4095) & ~4095
+    guard end > header.end else { return }
+    let extra = Int(end - header.end)
+    header.span += UInt64(extra)
+    output.pad(to: output.count + extra)
+    header.write(to: output.base + start)
+    link.offset = end
+  }
+}
+
+extension AppendDraft {
+  /// The chain behind this append's last event.
+  func chain(after previous: UInt64, first: UInt64, head: UInt64) -> UInt64 {
+    var chain = previous
+    var sequence = first
+    let base = UnsafeRawPointer(events.base)
+    for mark in marks {
+      chain = Chain.next(
+        after: chain, sequence: sequence, revision: base.littleEndian(UInt64.self, at: mark.revisionOffset),
+        head: head, names: mark.namesHash, content: mark.contentHash)
+      sequence += 1
+    }
+    return chain
+  }
+}

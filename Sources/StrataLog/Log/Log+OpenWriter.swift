@@ -1,0 +1,168 @@
+// Opening a store for writing: one lock, one scan of the active segment, one HEAD.
+
+extension Log {
+  /// Opens a store for writing, creating it where there is none. Blocks.
+  package static func openWriter(
+    _ fileSystem: any FileSystem, path: String, options: StoreOptions, storeID: StoreID? = nil
+  ) throws(LogError) -> Log {
+    if let problem = options.problem { throw .invalid(what: problem) }
+    let layout = StoreLayout(root: path)
+    try checkPlace(fileSystem, layout)
+    do throws(FileSystemError) {
+      try fileSystem.createDirectory(layout.root)
+    } catch {
+      throw .cannotCreate(path: path, what: systemMessage(error.code))
+    }
+    let lock = try StoreLock.acquire(fileSystem, layout, timeout: options.lockTimeout)
+    do throws(LogError) {
+      return try open(fileSystem, layout, options, lock, newStoreID: storeID ?? .random())
+    } catch {
+      lock.release()
+      throw error
+    }
+  }
+
+  /// Refuses a path at which something else stands.
+  private static func checkPlace(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError) {
+    let (kind, names) = try LogError.wrapping { () throws(FileSystemError) in
+      let kind = try fileSystem.kind(of: layout.root)
+      return (kind, kind == .directory ? try fileSystem.contents(ofDirectory: layout.root) : [])
+    }
+    if let kind, kind != .directory {
+      throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
+    }
+    let own = [
+      StoreLayout.headName, StoreLayout.lockName, StoreLayout.logName, StoreLayout.derivedName,
+      StoreLayout.quarantineName,
+    ]
+    if !names.isEmpty, !names.contains(where: { own.contains($0) }) {
+      throw .notAStore(path: layout.root, what: "the folder holds other things and no store")
+    }
+  }
+
+  private static func open(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
+    newStoreID: StoreID
+  ) throws(LogError) -> Log {
+    try LogError.wrapping { () throws(FileSystemError) in
+      for folder in [layout.log, layout.derived, layout.quarantine] { try fileSystem.createDirectory(folder) }
+      try SegmentFiles.removeTemporary(fileSystem, layout)
+    }
+    var (names, head) = try LogError.wrapping { () throws(FileSystemError) in
+      (try SegmentCatalog.names(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
+    }
+    if names.isEmpty, head == nil {
+      try create(fileSystem, layout, options, storeID: newStoreID)
+      names = [1]
+    }
+    let chain = try SegmentChain(fileSystem, layout, names: names, head: head)
+    if let feature = chain.readOnlyFeature {
+      throw .unsupported(
+        Finding(
+          .unsupported, file: StoreLayout.segmentName(names[0]), offset: 0, first: names[0],
+          last: names[0] - 1, what: feature))
+    }
+    guard let activeFirst = names.last else {
+      throw .corrupt(
+        Finding(
+          .missing, file: StoreLayout.segmentName(head?.segment ?? 1), offset: 0, first: 1,
+          last: head?.durable.sequence ?? 0, what: "HEAD names a segment, and there is none"))
+    }
+    let active = try SegmentHandle.open(
+      fileSystem, layout, first: activeFirst, storeID: chain.storeID, mode: .readWrite)
+    return try open(fileSystem, layout, options, lock, chain: chain, active: active, head: head)
+  }
+
+  private static func open(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
+    chain: SegmentChain, active: SegmentHandle, head: HeadSlot?
+  ) throws(LogError) -> Log {
+    let assessment = try assessActive(active, head: head)
+    guard let first = chain.headers.first else { throw .closed }
+    let epochs = chain.headers.map(\.epoch) + [head?.epoch ?? 0, assessment.link.epoch]
+    let epoch = (epochs.max() ?? 0) + 1
+    let link = assessment.link
+    let headFile = try LogError.wrapping { () throws(FileSystemError) in
+      var file = try HeadFile(fileSystem, path: layout.head)
+      try file.write(
+        HeadSlot(
+          storeID: chain.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
+          isClean: false, durability: options.durability.rawValue, visible: link.mark, durable: link.mark,
+          lastTime: link.lastTime, logBegin: first.firstSequence))
+      try file.sync()
+      try fileSystem.syncDirectory(layout.root)
+      return file
+    }
+    let catalog = SegmentCatalog(
+      fileSystem: fileSystem, layout: layout, storeID: chain.storeID, names: chain.headers.map(\.firstSequence))
+    catalog.add(active)
+    let tail = VisibleTail(
+      VisibleMark(
+        segment: active.header.firstSequence, visible: link.mark, durable: link.mark, time: link.lastTime,
+        appends: link.appends, logBegin: first.firstSequence))
+    let source = LogSource(catalog: catalog, tail: tail)
+    let index = StoreIndex(source, isWriter: true)
+    do throws(LogError) {
+      try index.catchUp()
+      let isTorn = assessment.state == .torn
+      let queue = CommitQueue(bytesMax: options.pendingBytesMax)
+      let committer = Committer(
+        Committer.Start(
+          layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: headFile,
+          active: active, link: link, epoch: epoch, isTorn: isTorn, logBegin: first.firstSequence),
+        source: source, index: index, queue: queue)
+      _ = try LogError.wrapping { () throws(FileSystemError) in
+        try DedicatedThread(name: "strata-commit") { committer.run() }
+      }
+      return Log(
+        options: options, layout: layout, source: source, index: index,
+        tornBytes: isTorn ? assessment.fileSize - link.offset : 0,
+        role: .writer(queue: queue, closed: committer.closed))
+    } catch {
+      headFile.close()
+      throw error
+    }
+  }
+
+  /// Applies the rule to the active segment. After anything but a clean close the file is synced and its
+  /// cached pages are dropped first, because a failed sync may have left pages that claim to be on disk.
+  static func assessActive(
+    _ active: SegmentHandle, head: HeadSlot?, readsDamaged: Bool = false
+  ) throws(LogError) -> TailAssessment {
+    if head?.isClean != true || head?.segment != active.header.firstSequence {
+      // Where syncing is not allowed, as on read-only media, there is nothing that could be unsynced.
+      try? active.file.sync()
+      active.file.dropCache()
+    }
+    let assessment = try TailRule.assess(
+      file: active.file, name: active.name, segment: active.header, head: head
+    ) { block, _ in
+      if !block.isControl { active.add(BlockPlace(block), end: block.end) }
+    }
+    switch assessment.state {
+    case .unsupported(let finding):
+      throw .unsupported(finding)
+    case .corrupt(let finding) where !readsDamaged:
+      throw .corrupt(finding)
+    default:
+      break
+    }
+    if let stale = assessment.staleHead, !readsDamaged { throw .corrupt(stale) }
+    return assessment
+  }
+
+  /// Makes the first segment of a new store. HEAD follows when it is opened.
+  private static func create(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, storeID: StoreID
+  ) throws(LogError) {
+    do throws(FileSystemError) {
+      try fileSystem.syncDirectory(layout.root)
+      let header = SegmentHeader(storeID: storeID, firstSequence: 1, epoch: 1, created: options.clock.now())
+      let handle = try SegmentFiles.create(header, fileSystem, layout)
+      withExtendedLifetime(handle) {}
+    } catch {
+      throw error.code == SystemErrorCode.noSpace
+        ? .full(path: layout.root) : .cannotCreate(path: layout.root, what: systemMessage(error.code))
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// The log: opened once, appended to by one process, read by many.
+
+/// An open log. Writers append through it; everybody reads from it.
+///
+/// Dropping the last reference without `close` loses nothing that was acknowledged: what was accepted is
+/// still committed, and the lock is given back.
+package final class Log: Sendable {
+  package let options: StoreOptions
+  package let layout: StoreLayout
+  package let source: LogSource
+  package let index: StoreIndex
+  /// What the open found behind the end: a torn tail, in bytes.
+  package let tornBytes: UInt64
+  private let role: Role
+
+  enum Role: Sendable {
+    case writer(queue: CommitQueue, closed: Gate<Bool>)
+    case reader(HeadWatcher)
+  }
+
+  init(
+    options: StoreOptions, layout: StoreLayout, source: LogSource, index: StoreIndex, tornBytes: UInt64,
+    role: Role
+  ) {
+    self.options = options
+    self.layout = layout
+    self.source = source
+    self.index = index
+    self.tornBytes = tornBytes
+    self.role = role
+  }
+
+  deinit {
+    switch role {
+    case .writer(let queue, _): queue.end(.closed, refusingPending: false)
+    case .reader(let watcher): watcher.stop()
+    }
+  }
+
+  package var storeID: StoreID { source.catalog.storeID }
+  package var tail: VisibleTail { source.tail }
+  package var mark: VisibleMark { source.tail.mark }
+  package var isReadOnly: Bool {
+    if case .reader = role { return true }
+    return false
+  }
+
+  // MARK: Appending
+
+  /// Appends, and returns when the append is as durable as the store was opened for.
+  package func append(_ draft: AppendDraft) async throws(LogError) -> AppendOutcome {
+    guard case .writer(let queue, _) = role else { throw .readOnly }
+    try check(draft)
+    return try await queue.submit(draft).get()
+  }
+
+  /// The same for a thread that may block. Never on the cooperative pool.
+  package func appendBlocking(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
+    guard case .writer(let queue, _) = role else { throw .readOnly }
+    try check(draft)
+    return try queue.submitBlocking(draft).get()
+  }
+
+  private func check(_ draft: AppendDraft) throws(LogError) {
+    guard draft.eventCount > 0 else { throw .invalid(what: "an append needs at least one event") }
+    guard draft.eventCount <= options.appendEventsMax else {
+      throw .tooLarge(
+        what: "the append's events", actual: draft.eventCount, limit: options.appendEventsMax)
+    }
+    guard draft.encodedLengthMax <= options.appendSizeMax else {
+      throw .tooLarge(what: "the append", actual: draft.encodedLengthMax, limit: options.appendSizeMax)
+    }
+    guard draft.id.count <= FormatLimits.appendIDLengthMax else {
+      throw .tooLarge(
+        what: "the append's id", actual: draft.id.count, limit: FormatLimits.appendIDLengthMax)
+    }
+    guard draft.given != FormatLimits.noTime else {
+      throw .invalid(what: "the append's time is outside 1677-09-21 to 2262-04-11")
+    }
+  }
+
+  // MARK: Closing
+
+  /// Drains what was accepted, refuses new appends, and marks the store as closed cleanly. Blocks.
+  package func close() {
+    switch role {
+    case .writer(let queue, let closed):
+      queue.end(.closed, refusingPending: false)
+      closed.wait { $0 }
+    case .reader(let watcher):
+      watcher.stop()
+      source.tail.finish(.closed)
+    }
+  }
+
+  // MARK: Reading
+
+  /// A cursor behind a sequence.
+  package func cursor(after sequence: UInt64, isDurableOnly: Bool = false) -> LogCursor {
+    LogCursor(source, after: sequence, isDurableOnly: isDurableOnly)
+  }
+
+  /// The visible block that holds a sequence, or nil where the log does not have it.
+  package func block(holding sequence: UInt64) throws(LogError) -> DecodedBlock? {
+    guard sequence >= mark.logBegin, sequence <= mark.sequence else { return nil }
+    var cursor = LogCursor(source, after: sequence - 1, step: 1 << 16)
+    return try cursor.next()
+  }
+
+  /// The chain behind a sequence. 0 stands before everything.
+  package func chain(after sequence: UInt64) throws(LogError) -> UInt64? {
+    if sequence == mark.sequence { return mark.visible.chain }
+    if sequence + 1 == mark.logBegin {
+      return try source.catalog.segment(first: mark.logBegin).header.previousChain
+    }
+    guard let block = try block(holding: sequence) else { return nil }
+    do throws(ContentProblem) { return try block.chain(after: sequence) } catch {
+      throw error.logError(
+        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+        first: block.header.firstSequence, last: sequence)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// Finding an append by time or by its number: segments by their headers, blocks by the table, appends by
+// walking one block.
+
+/// Where an append is, and what it says of itself.
+package struct AppendPlace: Equatable, Sendable {
+  package var first: UInt64
+  package var last: UInt64
+  /// The commit time.
+  package var time: Int64
+  /// How many appends the store has up to and including this one.
+  package var ordinal: UInt64
+}
+
+extension Log {
+  /// The last append whose commit time is not later than `time`, or nil where all are later.
+  /// One binary search over segments, one over blocks, one block decoded.
+  package func lastAppend(notAfter time: Int64) throws(LogError) -> AppendPlace? {
+    let mark = mark
+    guard mark.sequence >= mark.logBegin else { return nil }
+    return try search(
+      segment: { header in header.previousTime <= time && header.previousTime != FormatLimits.noTime },
+      place: { handle, end throws(LogError) in try handle.place(forTime: time, end: end) },
+      append: { append in append.time <= time })
+  }
+
+  /// The append with a number, counted from 1 over the life of the store.
+  package func append(ordinal: UInt64) throws(LogError) -> AppendPlace? {
+    guard ordinal > 0, ordinal <= mark.appends else { return nil }
+    return try search(
+      segment: { header in header.appendsBefore < ordinal },
+      place: { handle, end throws(LogError) in try handle.place(forAppend: ordinal - 1, end: end) },
+      append: { append in append.ordinal <= ordinal })
+  }
+
+  /// The append that holds a sequence.
+  package func append(holding sequence: UInt64) throws(LogError) -> AppendPlace? {
+    guard let block = try block(holding: sequence) else { return nil }
+    return try lastAppend(in: block) { $0.first <= sequence }
+  }
+
+  private func search(
+    segment isBefore: (SegmentHeader) -> Bool,
+    place: (SegmentHandle, UInt64) throws(LogError) -> BlockPlace?,
+    append: (AppendPlace) -> Bool
+  ) throws(LogError) -> AppendPlace? {
+    let mark = mark
+    let names = source.catalog.names.filter { $0 <= mark.segment }
+    // The first segment always qualifies; of the others those whose predecessor ends at or before the target.
+    var low = 1
+    var high = names.count
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(try source.catalog.segment(first: names[middle]).header) {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    for number in stride(from: min(low, names.count) - 1, through: 0, by: -1) {
+      let handle = try source.catalog.segment(first: names[number])
+      let end = try source.end(of: handle, bound: (mark.segment, mark.visible))
+      guard let found = try place(handle, end), let block = try block(holding: found.firstSequence) else {
+        continue
+      }
+      return try lastAppend(in: block, where: append)
+    }
+    return nil
+  }
+
+  private func lastAppend(
+    in block: DecodedBlock, where isBefore: (AppendPlace) -> Bool
+  ) throws(LogError) -> AppendPlace? {
+    var found: AppendPlace?
+    var ordinal = block.header.appendsBefore
+    do throws(ContentProblem) {
+      try block.forEachAppend { append, first throws(ContentProblem) in
+        ordinal += 1
+        let place = AppendPlace(
+          first: first, last: first + UInt64(append.eventCount) - 1, time: append.commitTime, ordinal: ordinal)
+        if isBefore(place) { found = place }
+      }
+    } catch {
+      throw error.logError(
+        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+    }
+    return found
+  }
+}

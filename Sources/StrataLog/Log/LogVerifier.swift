@@ -1,0 +1,301 @@
+// Checks a whole store and reports what it finds, as FORMAT.md's "What a check reports" says.
+
+/// The result of a check.
+package struct VerifyReport: Sendable {
+  package var segments = 0
+  package var blocks = 0
+  package var events: UInt64 = 0
+  package var findings: [Finding] = []
+  /// Behind the last block that was reached.
+  package var end = LogMark(offset: 0, sequence: 0, chain: 0)
+
+  package var isOK: Bool { findings.isEmpty }
+  package var isOnlyTorn: Bool { !findings.isEmpty && findings.allSatisfy { $0.class == .torn } }
+}
+
+/// How much of a store is checked.
+package enum VerifyDepth: Sendable {
+  /// The headers of all segments, HEAD, and the last segment's blocks with their links.
+  case quick
+  /// Every checksum, link, padding and chain, and every payload decoded.
+  case full
+}
+
+/// A check that only reads. Beside a running writer it ends at the visible mark of its start, so that a group
+/// being written is no finding.
+package struct LogVerifier {
+  /// One segment's file, with its header where that verifies.
+  private struct Part {
+    var first: UInt64
+    var name: String
+    var header: SegmentHeader?
+    var file: any File
+    var size: UInt64
+  }
+
+  private let fileSystem: any FileSystem
+  private let layout: StoreLayout
+  private let depth: VerifyDepth
+  /// Told now and then: bytes looked at, and bytes in all.
+  private let progress: (UInt64, UInt64) -> Void
+  private var report = VerifyReport()
+  private var bytesDone: UInt64 = 0
+  private var bytesAll: UInt64 = 0
+
+  package init(
+    _ fileSystem: any FileSystem, path: String, depth: VerifyDepth = .full,
+    progress: @escaping (UInt64, UInt64) -> Void = { _, _ in }
+  ) {
+    self.fileSystem = fileSystem
+    layout = StoreLayout(root: path)
+    self.depth = depth
+    self.progress = progress
+  }
+
+  /// Runs the check. Throws only where the store cannot be looked at.
+  package mutating func run() throws(LogError) -> VerifyReport {
+    let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: layout.root) }
+    guard let kind else { throw .notFound(path: layout.root, what: "no store is there") }
+    guard kind == .directory else {
+      throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
+    }
+    // HEAD is read before the folder is listed: a roll in between then only adds a segment behind the mark.
+    let (isAlive, head, names) = try LogError.wrapping { () throws(FileSystemError) in
+      (
+        try StoreLock.isHeld(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head),
+        try SegmentCatalog.names(fileSystem, layout)
+      )
+    }
+    let bound = isAlive ? head : nil
+    let considered = bound.map { bound in names.filter { $0 <= bound.segment } } ?? names
+    if considered.isEmpty, head == nil {
+      throw .notFound(path: layout.root, what: "the folder holds no segment: the store was never finished")
+    }
+    try check(try parts(considered, storeID: head?.storeID), head: head, bound: bound)
+    return report
+  }
+
+  private mutating func parts(_ names: [UInt64], storeID: StoreID?) throws(LogError) -> [Part] {
+    var storeID = storeID
+    var parts: [Part] = []
+    for first in names {
+      let (file, size) = try LogError.wrapping { () throws(FileSystemError) in
+        let file = try fileSystem.open(layout.segment(first), .read)
+        return (file, UInt64(try file.size()))
+      }
+      var part = Part(
+        first: first, name: StoreLayout.segmentName(first), header: nil, file: file, size: size)
+      do throws(LogError) {
+        part.header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
+        storeID = part.header?.storeID
+      } catch {
+        switch error {
+        case .corrupt(let finding), .unsupported(let finding): report.findings.append(finding)
+        default: throw error
+        }
+      }
+      parts.append(part)
+      bytesAll += size
+    }
+    report.segments = parts.count
+    return parts
+  }
+
+  private mutating func check(_ parts: [Part], head: HeadSlot?, bound: HeadSlot?) throws(LogError) {
+    defer { for part in parts { part.file.close() } }
+    for (number, part) in parts.enumerated() {
+      guard let header = part.header else { continue }
+      let before = number > 0 ? parts[number - 1].first : head?.logBegin ?? part.first
+      let named = number > 0 ? header.previousFirst : part.first
+      if named != before {
+        let missing = number > 0 ? named : before
+        report.findings.append(
+          Finding(
+            .missing, file: StoreLayout.segmentName(missing), offset: 0, first: missing, last: part.first - 1,
+            what: "the segment is not there"))
+      }
+      if number < parts.count - 1 {
+        guard depth == .full else { continue }
+        try checkClosed(part, header, next: parts[number + 1].header)
+      } else {
+        try checkActive(part, header, head: head, bound: bound)
+      }
+    }
+    if let head, !parts.contains(where: { $0.first == head.segment }) {
+      report.findings.append(
+        Finding(
+          .missing, file: StoreLayout.segmentName(head.segment), offset: 0, first: head.segment,
+          last: max(head.durable.sequence, head.segment - 1), what: "HEAD names a segment that is not there"))
+    }
+    try checkHead(head, in: parts)
+    report.findings = Self.oneForEachFile(report.findings)
+  }
+
+  private static func oneForEachFile(_ findings: [Finding]) -> [Finding] {
+    var seen: Set<String> = []
+    return findings.filter { seen.insert($0.file).inserted }
+  }
+
+  // MARK: One segment
+
+  /// Counts a valid block, and decodes it. The finding is nil where it is right.
+  private mutating func content(
+    of block: BlockHeader, _ payload: UnsafeRawBufferPointer, in name: String
+  ) -> Finding? {
+    report.blocks += 1
+    bytesDone += block.span
+    progress(bytesDone, bytesAll)
+    let last = block.nextSequence &- 1
+    if let what = block.unsupported {
+      return Finding(
+        .unsupported, file: name, offset: block.ownOffset, first: block.firstSequence, last: last, what: what)
+    }
+    do throws(ContentProblem) {
+      if block.kind == BlockKind.events {
+        try DecodedBlock(header: block, stored: payload).verifyContent()
+        report.events += UInt64(block.eventCount)
+      } else if let what = try block.controlProblem(payload) {
+        throw .damaged(what)
+      }
+      return nil
+    } catch {
+      return error.finding(in: name, at: block.ownOffset, first: block.firstSequence, last: last)
+    }
+  }
+
+  private mutating func checkClosed(
+    _ part: Part, _ header: SegmentHeader, next: SegmentHeader?
+  ) throws(LogError) {
+    var walk = BlockWalk(file: part.file, segment: header, limit: part.size)
+    let last = next?.previousLast
+    while !walk.isAtLimit {
+      let place = walk.link
+      let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
+      switch verdict {
+      case .valid(let block, let payload):
+        if var finding = content(of: block, payload, in: part.name) {
+          finding.last = max(last ?? finding.last, finding.first - 1)
+          report.findings.append(finding)
+          return
+        }
+      case .invalid(let problem):
+        report.findings.append(
+          problem.finding(
+            in: part.name, at: place.offset, first: place.nextSequence,
+            last: max(last ?? place.lastSequence, place.lastSequence)))
+        return
+      }
+    }
+    let link = walk.link
+    report.end = link.mark
+    guard let next, next.previousFirst == part.first else { return }
+    let isShort = link.lastSequence < next.previousLast
+    guard isShort || link.lastSequence > next.previousLast || link.chain != next.previousChain else { return }
+    report.findings.append(
+      Finding(
+        isShort ? .missing : .stale, file: part.name, offset: link.offset, first: link.nextSequence,
+        last: max(next.previousLast, link.lastSequence),
+        what: isShort
+          ? "the segment ends at sequence \(link.lastSequence), and the next one begins behind "
+            + "\(next.previousLast)" : "the segment does not end with the chain that the next one names"))
+  }
+
+  private mutating func checkActive(
+    _ part: Part, _ header: SegmentHeader, head: HeadSlot?, bound: HeadSlot?
+  ) throws(LogError) {
+    if let bound { return try checkLive(part, header, bound) }
+    var problem: Finding?
+    var verifier = self
+    let assessment = try TailRule.assess(file: part.file, name: part.name, segment: header, head: head) {
+      block, payload throws(LogError) in
+      if problem == nil { problem = verifier.content(of: block, payload, in: part.name) }
+    }
+    self = verifier
+    report.end = assessment.link.mark
+    switch assessment.state {
+    case .unsupported(let finding):
+      report.blocks += 1
+      problem = problem ?? finding
+    case .corrupt(let finding):
+      problem = problem ?? finding
+    case .torn:
+      problem =
+        problem
+        ?? Finding(
+          .torn, file: part.name, offset: assessment.link.offset, first: assessment.link.nextSequence,
+          last: assessment.link.lastSequence,
+          what: "\(assessment.fileSize - assessment.link.offset) bytes of an unfinished write")
+    case .clean:
+      break
+    }
+    if var problem {
+      problem.last = max(problem.last, assessment.link.lastSequence)
+      report.findings.append(problem)
+    }
+    if let stale = assessment.staleHead { report.findings.append(stale) }
+  }
+
+  /// The active segment of a store that is being written: whole up to the mark, and nothing is said of what
+  /// comes behind it.
+  private mutating func checkLive(
+    _ part: Part, _ header: SegmentHeader, _ bound: HeadSlot
+  ) throws(LogError) {
+    var walk = BlockWalk(file: part.file, segment: header, limit: bound.visible.offset)
+    while !walk.isAtLimit {
+      let place = walk.link
+      let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
+      switch verdict {
+      case .valid(let block, let payload):
+        if let finding = content(of: block, payload, in: part.name) { return report.findings.append(finding) }
+      case .invalid(let problem):
+        return report.findings.append(
+          problem.finding(
+            in: part.name, at: place.offset, first: place.nextSequence, last: bound.visible.sequence))
+      }
+    }
+    report.end = walk.link.mark
+    if walk.link.mark != bound.visible {
+      report.findings.append(
+        Finding(
+          .stale, file: StoreLayout.headName, offset: 0, first: walk.link.nextSequence,
+          last: walk.link.lastSequence, what: "HEAD's visible mark is not the end of a block"))
+    }
+  }
+
+  /// HEAD that names a closed segment: its mark must be the end of a block there.
+  private mutating func checkHead(_ head: HeadSlot?, in parts: [Part]) throws(LogError) {
+    guard let head, let part = parts.dropLast().first(where: { $0.first == head.segment }),
+      let header = part.header, !header.isRewritten, depth == .full
+    else { return }
+    var walk = BlockWalk(file: part.file, segment: header, limit: part.size)
+    while walk.link.offset < head.durable.offset, !walk.isAtLimit {
+      let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
+      guard case .valid = verdict else { return }
+    }
+    guard walk.link.mark != head.durable else { return }
+    report.findings.append(
+      Finding(
+        .stale, file: StoreLayout.headName, offset: 0, first: walk.link.nextSequence,
+        last: walk.link.lastSequence,
+        what: "HEAD's durable mark is not the end of a block of \(part.name) with that sequence and chain"))
+  }
+}
+
+extension BlockHeader {
+  /// Why a control block's payload is not what its kind says, or nil.
+  fileprivate func controlProblem(_ stored: UnsafeRawBufferPointer) throws(ContentProblem) -> String? {
+    guard kind < BlockKind.firstSkippable else { return nil }
+    let decoded = try DecodedBlock(header: self, stored: stored)
+    defer { withExtendedLifetime(decoded) {} }
+    switch kind {
+    case BlockKind.recovery:
+      guard let note = RecoveryNote(decoding: decoded.raw), note.cutOffset == ownOffset else {
+        return "the RECOVERY block does not say what was cut off"
+      }
+    case BlockKind.footer:
+      guard FooterIndex.decoding(decoded.raw) != nil else { return "the FOOTER block is no index" }
+    default: break
+    }
+    return nil
+  }
+}

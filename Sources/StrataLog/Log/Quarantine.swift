@@ -1,0 +1,52 @@
+// What the first append to a torn store does before anything else.
+
+/// Moves a torn tail out of the way, in the order that keeps it: copied and synced before it is cut off.
+enum Quarantine {
+  /// Copies [X, end) to `quarantine/`, syncs the copy and the folder, truncates the segment to X and syncs it.
+  /// Done again after a crash in between, it comes to the same.
+  static func moveTail(
+    of file: any File, segment: UInt64, at offset: UInt64, epoch: UInt64, time: Int64,
+    _ fileSystem: any FileSystem, _ layout: StoreLayout
+  ) throws(FileSystemError) -> RecoveryNote {
+    let size = UInt64(try file.size())
+    let digits = SegmentHeader.fileName(firstSequence: segment).dropLast(4)
+    let name = "\(digits)-\(offset)-\(epoch).tail"
+    let path = "\(layout.quarantine)/\(name)"
+    try fileSystem.createDirectory(layout.quarantine)
+    let copy = try fileSystem.open(path, .create)
+    defer { copy.close() }
+    let checksum: UInt32
+    do {
+      checksum = try self.copy(file, from: offset, to: size, into: copy)
+      try copy.sync()
+      try fileSystem.syncDirectory(layout.quarantine)
+      try fileSystem.syncDirectory(layout.root)
+    } catch {
+      // The tail is still where it was; half a copy of it is no evidence.
+      try? fileSystem.remove(path)
+      throw error
+    }
+    try file.truncate(to: Int64(offset))
+    try file.sync()
+    return RecoveryNote(
+      cutOffset: offset, cutLength: size - offset, time: time, checksum: checksum,
+      reason: RecoveryNote.tornTail, path: "\(StoreLayout.quarantineName)/\(name)")
+  }
+
+  private static func copy(
+    _ source: any File, from start: UInt64, to end: UInt64, into target: any File
+  ) throws(FileSystemError) -> UInt32 {
+    try target.truncate(to: 0)
+    var window = SegmentWindow(file: source)
+    var offset = start
+    var checksum = CRC32C.Running()
+    while offset < end {
+      let bytes = try window.bytes(at: offset, length: 1 << 20, limit: end)
+      guard bytes.count > 0 else { break }
+      checksum.add(bytes)
+      try target.write(bytes, at: Int64(offset - start))
+      offset += UInt64(bytes.count)
+    }
+    return checksum.value
+  }
+}

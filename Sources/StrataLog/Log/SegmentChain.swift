@@ -1,0 +1,49 @@
+// The segments of a store as a whole: do their headers link, and does HEAD name one of them?
+
+/// The headers of all segments, checked against each other and against HEAD. No block has been read.
+struct SegmentChain {
+  private(set) var storeID: StoreID
+  private(set) var headers: [SegmentHeader]
+
+  /// Reads and checks the header of every segment. `names` is not empty.
+  init(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [UInt64], head: HeadSlot?
+  ) throws(LogError) {
+    var headers: [SegmentHeader] = []
+    var storeID = head?.storeID
+    for first in names {
+      let file = try LogError.wrapping { () throws(FileSystemError) in
+        try fileSystem.open(layout.segment(first), .read)
+      }
+      defer { file.close() }
+      let header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
+      storeID = header.storeID
+      let expected = headers.last?.firstSequence ?? head?.logBegin
+      if let last = headers.last, header.previousFirst != last.firstSequence {
+        throw .corrupt(Self.missing(header.previousFirst, before: first))
+      }
+      if headers.isEmpty, let expected, expected != first {
+        throw .corrupt(Self.missing(expected, before: first))
+      }
+      headers.append(header)
+    }
+    if let head, !names.contains(head.segment) {
+      throw .corrupt(Self.missing(head.segment, before: head.durable.sequence + 1))
+    }
+    guard let storeID else { throw .notFound(path: layout.root, what: "the store has no segment") }
+    self.storeID = storeID
+    self.headers = headers
+  }
+
+  private static func missing(_ first: UInt64, before next: UInt64) -> Finding {
+    Finding(
+      .missing, file: StoreLayout.segmentName(first), offset: 0, first: first, last: max(first, next) - 1,
+      what: "the segment is not there")
+  }
+
+  /// The features that forbid writing, or nil.
+  var readOnlyFeature: String? {
+    guard let header = headers.first(where: { $0.readOnlyFeatures != 0 }) else { return nil }
+    return "feature bit \(header.readOnlyFeatures.trailingZeroBitCount), which this version can only read"
+  }
+}
