@@ -1,0 +1,95 @@
+// Whether CBOR bytes are the one deterministic encoding of what they say.
+
+extension CBORReader {
+  /// Whether these bytes are one item in the core deterministic encoding (RFC 8949, 4.2.1): shortest heads and
+  /// floats, no indefinite lengths, keys strictly ascending by their encoded bytes, big integers only where 64
+  /// bits do not do. False for bytes that are no item at all. O(n).
+  public static func isDeterministic(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var reader = CBORReader(bytes)
+    do {
+      return try reader.skipDeterministic(depth: 0) && reader.isAtEnd
+    } catch {
+      return false
+    }
+  }
+
+  /// Whether these bytes are one item in the core deterministic encoding.
+  public static func isDeterministic(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { isDeterministic($0) }
+  }
+
+  /// Moves past one item; false as soon as something in it is not deterministic.
+  private mutating func skipDeterministic(depth: Int) throws(CodecError) -> Bool {
+    let start = offset
+    let head = try readHead()
+    let length = offset - start
+    switch head {
+    case .unsigned(let value), .negative(let value): return length == Self.headLength(value)
+    case .bytes(let count?):
+      _ = try readRaw(count: count)
+      return length == Self.headLength(UInt64(count))
+    case .text(let count?):
+      _ = try readText(count: count, at: start)
+      return length == Self.headLength(UInt64(count))
+    case .array(let count?):
+      guard depth < CodecLimits.depthMax, length == Self.headLength(UInt64(count)) else { return false }
+      for _ in 0..<count where !(try skipDeterministic(depth: depth + 1)) { return false }
+      return true
+    case .map(let count?):
+      guard depth < CodecLimits.depthMax, length == Self.headLength(UInt64(count)) else { return false }
+      return try skipDeterministicPairs(count, depth: depth + 1)
+    case .tag(let tag):
+      guard length == Self.headLength(tag) else { return false }
+      if tag == CBORTag.positiveBignum || tag == CBORTag.negativeBignum, let byte = nextByte,
+        byte & 0xE0 == CBORMajor.bytes
+      {
+        return try skipDeterministicInteger()
+      }
+      guard depth < CodecLimits.depthMax else { return false }
+      return try skipDeterministic(depth: depth + 1)
+    case .bool, .null, .undefined, .simple: return true
+    case .float(let value):
+      var shortest = CBORWriter(capacity: 16)
+      shortest.writeDouble(value)
+      return shortest.withUnsafeBytes { bytes in
+        bytes.elementsEqual(UnsafeRawBufferPointer(start: base + start, count: length))
+      }
+    default: return false
+    }
+  }
+
+  private mutating func skipDeterministicPairs(_ count: Int, depth: Int) throws(CodecError) -> Bool {
+    var previous = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+    for _ in 0..<count {
+      let start = offset
+      guard try skipDeterministic(depth: depth) else { return false }
+      let key = UnsafeRawBufferPointer(start: base + start, count: offset - start)
+        .assumingMemoryBound(to: UInt8.self)
+      guard compareBytes(previous, key) < 0 else { return false }
+      previous = key
+      guard try skipDeterministic(depth: depth) else { return false }
+    }
+    return true
+  }
+
+  /// Moves past the bytes of a big integer: more than eight, without a leading zero.
+  private mutating func skipDeterministicInteger() throws(CodecError) -> Bool {
+    let start = offset
+    guard case .bytes(let count?) = try readHead(), offset - start == Self.headLength(UInt64(count)) else {
+      return false
+    }
+    let bytes = try readRaw(count: count)
+    return bytes.count > 8 && bytes.first != 0
+  }
+
+  /// The bytes of the shortest head with this number.
+  private static func headLength(_ argument: UInt64) -> Int {
+    switch argument {
+    case 0..<24: 1
+    case 24...0xFF: 2
+    case 0x100...0xFFFF: 3
+    case 0x1_0000...0xFFFF_FFFF: 5
+    default: 9
+    }
+  }
+}

@@ -1,0 +1,225 @@
+// Reads CBOR, RFC 8949, item by item from bytes that somebody else holds.
+
+/// A position in CBOR bytes, and what can be read there.
+///
+/// It reads everything that is well-formed: indefinite lengths, half floats, tags, simple values, keys of any
+/// kind, heads longer than needed. Each call that succeeds moves past what it read; one that throws leaves the
+/// position at the item that was refused or within it. Nothing traps, whatever the bytes are, and nothing is
+/// allocated that the bytes do not hold.
+///
+/// The reader does not keep the bytes alive: use it only where the pointer is valid.
+///
+/// ```swift
+/// try bytes.withUnsafeBytes {
+///   var reader = CBORReader($0)
+///   for _ in 0..<(try reader.readArrayHead() ?? 0) { total += try reader.readInteger() }
+/// }
+/// ```
+public struct CBORReader {
+  /// The first byte.
+  let base: UnsafeRawPointer
+  /// The number of bytes.
+  let end: Int
+  /// Where the next item begins, in bytes from the first one.
+  public internal(set) var offset: Int
+
+  /// A reader at the first of these bytes.
+  public init(_ bytes: UnsafeRawBufferPointer) {
+    self.init(bytes, at: 0)
+  }
+
+  @inline(__always)
+  init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
+    end = bytes.count
+    self.offset = offset
+  }
+
+  /// Whether all bytes are read.
+  public var isAtEnd: Bool { offset >= end }
+
+  /// The number of bytes that are not read yet.
+  @inline(__always)
+  var remaining: Int { end &- offset }
+}
+
+extension CBORReader {
+  /// Reads the head of the next item. Of a number or simple value that is all there is; for a string
+  /// continue with `readRaw(count:)`, for a container or a tag with what is inside.
+  ///
+  /// A count that the remaining bytes cannot hold is refused here: `.truncated`.
+  public mutating func readHead() throws(CodecError) -> CBORHead {
+    let start = offset
+    guard offset < end else { throw CodecError(.truncated, at: end) }
+    let initial = base.load(fromByteOffset: offset, as: UInt8.self)
+    let major = initial & 0xE0
+    let info = initial & 0x1F
+    if major == CBORMajor.simple { return try readSimpleHead(initial) }
+    if info == CBORByte.indefinite {
+      offset &+= 1
+      switch major {
+      case CBORMajor.bytes: return .bytes(count: nil)
+      case CBORMajor.text: return .text(count: nil)
+      case CBORMajor.array: return .array(count: nil)
+      case CBORMajor.map: return .map(count: nil)
+      default: throw CodecError(.malformed, at: start)
+      }
+    }
+    let argument = try readArgument()
+    switch major {
+    case CBORMajor.unsigned: return .unsigned(argument)
+    case CBORMajor.negative: return .negative(argument)
+    case CBORMajor.bytes: return .bytes(count: try checkedCount(argument, unit: 1))
+    case CBORMajor.text: return .text(count: try checkedCount(argument, unit: 1))
+    case CBORMajor.array: return .array(count: try checkedCount(argument, unit: 1))
+    case CBORMajor.map: return .map(count: try checkedCount(argument, unit: 2))
+    default: return .tag(argument)
+    }
+  }
+
+  /// The head of the next item, without moving.
+  public func peekHead() throws(CodecError) -> CBORHead {
+    var copy = self
+    return try copy.readHead()
+  }
+
+  /// The next byte without moving, nil at the end.
+  @inline(__always)
+  var nextByte: UInt8? { offset < end ? base.load(fromByteOffset: offset, as: UInt8.self) : nil }
+
+  /// Reads the initial byte and the number that it holds or announces (RFC 8949, section 3).
+  @inline(__always)
+  mutating func readArgument() throws(CodecError) -> UInt64 {
+    let info = base.load(fromByteOffset: offset, as: UInt8.self) & 0x1F
+    if info < 24 {
+      offset &+= 1
+      return UInt64(info)
+    }
+    guard info < 28 else { throw CodecError(.malformed, at: offset) }
+    let width = 1 << Int(info &- 24)
+    guard remaining > width else { throw CodecError(.truncated, at: end) }
+    let argument = base + offset + 1
+    offset &+= 1 &+ width
+    switch width {
+    case 1: return UInt64(argument.load(as: UInt8.self))
+    case 2: return UInt64(UInt16(bigEndian: argument.loadUnaligned(as: UInt16.self)))
+    case 4: return UInt64(UInt32(bigEndian: argument.loadUnaligned(as: UInt32.self)))
+    default: return UInt64(bigEndian: argument.loadUnaligned(as: UInt64.self))
+    }
+  }
+
+  @inline(__always)
+  private func checkedCount(_ argument: UInt64, unit: Int) throws(CodecError) -> Int {
+    guard argument <= UInt64(remaining / unit) else { throw CodecError(.truncated, at: end) }
+    return Int(truncatingIfNeeded: argument)
+  }
+
+  private mutating func readSimpleHead(_ initial: UInt8) throws(CodecError) -> CBORHead {
+    let start = offset
+    switch initial {
+    case CBORByte.false: offset &+= 1; return .bool(false)
+    case CBORByte.true: offset &+= 1; return .bool(true)
+    case CBORByte.null: offset &+= 1; return .null
+    case CBORByte.undefined: offset &+= 1; return .undefined
+    case CBORByte.breakCode: offset &+= 1; return .breakCode
+    default: break
+    }
+    let argument = try readArgument()
+    switch initial {
+    case CBORByte.half: return .float(Double(halfBits: UInt16(truncatingIfNeeded: argument)))
+    case CBORByte.single: return .float(Double(Float(bitPattern: UInt32(truncatingIfNeeded: argument))))
+    case CBORByte.double: return .float(Double(bitPattern: argument))
+    case 0xF8:
+      // Two bytes for a value that has a one-byte form, or for one that is reserved.
+      guard argument >= 32 else { throw CodecError(.malformed, at: start) }
+      return .simple(UInt8(truncatingIfNeeded: argument))
+    default: return .simple(UInt8(truncatingIfNeeded: argument))
+    }
+  }
+}
+
+extension CBORReader {
+  /// Reads one whole item and whatever is inside, and checks that it is well-formed. Strings are not checked
+  /// for UTF-8. O(bytes of the item).
+  public mutating func skip() throws(CodecError) { try skip(depth: 0) }
+
+  /// Whether the next byte is the break of an item of indefinite length; moves past it if so.
+  @inline(__always)
+  public mutating func readBreak() throws(CodecError) -> Bool {
+    guard let byte = nextByte else { throw CodecError(.truncated, at: end) }
+    guard byte == CBORByte.breakCode else { return false }
+    offset &+= 1
+    return true
+  }
+
+  mutating func skip(depth: Int) throws(CodecError) {
+    guard let initial = nextByte else { throw CodecError(.truncated, at: end) }
+    if initial < 0x18 || (initial &- 0x20) < 0x18 || (initial &- 0xF4) < 4 {  // small integers, null, booleans
+      offset &+= 1
+      return
+    }
+    let start = offset
+    switch try readHead() {
+    case .bytes(let count?), .text(let count?): offset &+= count
+    case .bytes(nil): try skipChunks(major: CBORMajor.bytes)
+    case .text(nil): try skipChunks(major: CBORMajor.text)
+    case .array(let count): try skipItems(count, depth: depth, start: start)
+    case .map(let count?): try skipItems(count * 2, depth: depth, start: start)
+    case .map(nil):
+      guard depth < CodecLimits.depthMax else { throw CodecError(.tooDeep, at: start) }
+      while !(try readBreak()) {
+        try skip(depth: depth + 1)
+        try skip(depth: depth + 1)
+      }
+    case .tag(let tag):
+      // A big integer is a leaf.
+      let isInteger = tag == CBORTag.positiveBignum || tag == CBORTag.negativeBignum
+      if isInteger, let byte = nextByte, byte & 0xE0 == CBORMajor.bytes {
+        try skip(depth: depth)
+      } else {
+        try skipItems(1, depth: depth, start: start)
+      }
+    case .breakCode: throw CodecError(.malformed, at: start)
+    default: break
+    }
+  }
+
+  private mutating func skipItems(_ count: Int?, depth: Int, start: Int) throws(CodecError) {
+    guard depth < CodecLimits.depthMax else { throw CodecError(.tooDeep, at: start) }
+    if let count {
+      for _ in 0..<count { try skip(depth: depth + 1) }
+    } else {
+      while !(try readBreak()) { try skip(depth: depth + 1) }
+    }
+  }
+
+  private mutating func skipChunks(major: UInt8) throws(CodecError) {
+    while !(try readBreak()) { offset &+= try readChunkHead(major: major) }
+  }
+
+  /// Reads the head of a chunk: of the same major type and of definite length (RFC 8949, 3.2.3).
+  mutating func readChunkHead(major: UInt8) throws(CodecError) -> Int {
+    let start = offset
+    switch try readHead() {
+    case .bytes(let count?) where major == CBORMajor.bytes: return count
+    case .text(let count?) where major == CBORMajor.text: return count
+    default: throw CodecError(.malformed, at: start)
+    }
+  }
+}
+
+extension Double {
+  /// The number of an IEEE 754 half, widened exactly (RFC 8949, appendix D).
+  init(halfBits bits: UInt16) {
+    let exponent = Int(bits >> 10 & 0x1F)
+    let fraction = UInt64(bits & 0x3FF)
+    let sign = UInt64(bits >> 15) << 63
+    switch exponent {
+    case 0:
+      let magnitude = Double(fraction) * 0x1p-24
+      self = sign == 0 ? magnitude : -magnitude
+    case 31: self.init(bitPattern: sign | 0x7FF0_0000_0000_0000 | fraction << 42)
+    default: self.init(bitPattern: sign | UInt64(exponent - 15 + 1023) << 52 | fraction << 42)
+    }
+  }
+}

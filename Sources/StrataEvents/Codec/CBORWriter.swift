@@ -1,0 +1,198 @@
+// Writes CBOR in the core deterministic encoding of RFC 8949, section 4.2.1.
+
+/// Gathers the bytes of CBOR items.
+///
+/// Each call writes the one deterministic form: shortest heads, the shortest float that keeps the value, NaN
+/// as `f97e00`, definite lengths. The order of a map's keys is the caller's part: by their encoded bytes, so
+/// shorter text first; `write(_:)` of a document does it.
+///
+/// Memory is freed with the writer. Appending costs O(1) per byte, amortised.
+public struct CBORWriter: ~Copyable {
+  private(set) var base: UnsafeMutableRawPointer
+  /// The number of bytes written.
+  public private(set) var count = 0
+  private var capacity: Int
+
+  /// An empty writer with room for so many bytes before it has to grow.
+  public init(capacity: Int = 512) {
+    self.capacity = max(capacity, 64)
+    base = .allocate(byteCount: self.capacity, alignment: 8)
+  }
+
+  deinit { base.deallocate() }
+
+  /// What was written, as an array of its own.
+  public var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: count)) }
+
+  /// Calls `body` with what was written. The pointer is valid inside only.
+  public func withUnsafeBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(UnsafeRawBufferPointer(start: base, count: count))
+  }
+
+  /// Forgets what was written and keeps the memory.
+  public mutating func removeAll() { count = 0 }
+
+  /// Makes sure of room for so many more bytes.
+  @inline(__always)
+  mutating func reserve(_ additional: Int) {
+    if capacity &- count < additional { grow(additional) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ additional: Int) {
+    let larger = max(capacity * 2, count + additional)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
+    memory.copyMemory(from: base, byteCount: count)
+    base.deallocate()
+    base = memory
+    capacity = larger
+  }
+}
+
+extension CBORWriter {
+  public mutating func writeNull() { writeByte(CBORByte.null) }
+
+  public mutating func writeBool(_ value: Bool) { writeByte(value ? CBORByte.true : CBORByte.false) }
+
+  @inline(__always)
+  public mutating func writeInteger(_ value: Int64) {
+    if value >= 0 {
+      writeHead(CBORMajor.unsigned, UInt64(bitPattern: value))
+    } else {
+      writeHead(CBORMajor.negative, UInt64(bitPattern: ~value))  // −1 − value
+    }
+  }
+
+  public mutating func writeUnsigned(_ value: UInt64) { writeHead(CBORMajor.unsigned, value) }
+
+  /// Writes the integer −1 − `offset`.
+  public mutating func writeNegative(_ offset: UInt64) { writeHead(CBORMajor.negative, offset) }
+
+  /// Writes an integer of any size: in 64 bits where they hold it, else with tag 2 or 3 (RFC 8949, 3.4.3).
+  public mutating func writeInteger(_ value: BigInteger) {
+    let bytes = value.isNegative ? value.negativeOffset : value.magnitude
+    if let short = UInt64(bigEndianBytes: bytes) {
+      writeHead(value.isNegative ? CBORMajor.negative : CBORMajor.unsigned, short)
+    } else {
+      writeTag(value.isNegative ? CBORTag.negativeBignum : CBORTag.positiveBignum)
+      bytes.withUnsafeBytes { writeBytes($0) }
+    }
+  }
+
+  /// Writes the shortest float that keeps the value.
+  public mutating func writeDouble(_ value: Double) {
+    reserve(9)
+    guard !value.isNaN else {
+      storeArgument(CBORByte.half, UInt16(0x7E00))
+      return
+    }
+    let single = Float(value)
+    guard Double(single) == value else {
+      storeArgument(CBORByte.double, value.bitPattern)
+      return
+    }
+    if let half = single.halfBits {
+      storeArgument(CBORByte.half, half)
+    } else {
+      storeArgument(CBORByte.single, single.bitPattern)
+    }
+  }
+
+  @inline(__always)
+  public mutating func writeText(_ text: String) {
+    text.withUTF8Bytes { utf8 in
+      writeHead(CBORMajor.text, UInt64(truncatingIfNeeded: utf8.count))
+      writeEncoded(UnsafeRawBufferPointer(utf8))
+    }
+  }
+
+  public mutating func writeBytes(_ bytes: UnsafeRawBufferPointer) {
+    writeHead(CBORMajor.bytes, UInt64(bytes.count))
+    writeEncoded(bytes)
+  }
+
+  /// Begins an array; so many items must follow.
+  public mutating func writeArrayHead(count: Int) { writeHead(CBORMajor.array, UInt64(count)) }
+
+  /// Begins a map; so many pairs must follow, ascending by the keys' encoded bytes.
+  public mutating func writeMapHead(count: Int) { writeHead(CBORMajor.map, UInt64(count)) }
+
+  /// Tags the item that follows.
+  public mutating func writeTag(_ tag: UInt64) { writeHead(CBORMajor.tag, tag) }
+
+  public mutating func writeUndefined() { writeByte(CBORByte.undefined) }
+
+  /// Writes a simple value; 20…31 have calls of their own or are reserved.
+  public mutating func writeSimple(_ value: UInt8) {
+    precondition(!(20..<32).contains(value), "simple value \(value) has a meaning of its own")
+    writeHead(CBORMajor.simple, UInt64(value))
+  }
+
+  /// Writes bytes that are encoded already.
+  @inline(__always)
+  public mutating func writeEncoded(_ bytes: UnsafeRawBufferPointer) {
+    guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+    reserve(bytes.count)
+    (base + count).copyMemory(from: source, byteCount: bytes.count)
+    count &+= bytes.count
+  }
+
+  @inline(__always)
+  mutating func writeByte(_ byte: UInt8) {
+    reserve(1)
+    base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+    count &+= 1
+  }
+
+  /// Writes an initial byte and its number in the fewest bytes.
+  @inline(__always)
+  mutating func writeHead(_ major: UInt8, _ argument: UInt64) {
+    reserve(9)
+    if argument < 24 {
+      base.storeBytes(of: major | UInt8(truncatingIfNeeded: argument), toByteOffset: count, as: UInt8.self)
+      count &+= 1
+    } else if argument <= 0xFF {
+      storeArgument(major | 24, UInt8(truncatingIfNeeded: argument))
+    } else if argument <= 0xFFFF {
+      storeArgument(major | 25, UInt16(truncatingIfNeeded: argument))
+    } else if argument <= 0xFFFF_FFFF {
+      storeArgument(major | 26, UInt32(truncatingIfNeeded: argument))
+    } else {
+      storeArgument(major | 27, argument)
+    }
+  }
+
+  /// Writes an initial byte and a big-endian number; there must be room for both.
+  @inline(__always)
+  private mutating func storeArgument<Argument: FixedWidthInteger & BitwiseCopyable>(
+    _ initial: UInt8,
+    _ argument: Argument
+  ) {
+    base.storeBytes(of: initial, toByteOffset: count, as: UInt8.self)
+    base.storeBytes(of: argument.bigEndian, toByteOffset: count &+ 1, as: Argument.self)
+    count &+= 1 &+ MemoryLayout<Argument>.size
+  }
+}
+
+extension Float {
+  /// The bits of the IEEE 754 half with exactly this value, nil where there is none. Not for NaN.
+  var halfBits: UInt16? {
+    let sign = UInt16(truncatingIfNeeded: bitPattern >> 16) & 0x8000
+    if isInfinite { return sign | 0x7C00 }
+    if isZero { return sign }
+    let exponent = Int(bitPattern >> 23 & 0xFF) - 127
+    let fraction = bitPattern & 0x7F_FFFF
+    if exponent >= -14, exponent <= 15 {
+      guard fraction & 0x1FFF == 0 else { return nil }
+      return sign | UInt16(exponent + 15) << 10 | UInt16(fraction >> 13)
+    }
+    // A subnormal half is a multiple of 2⁻²⁴ below 2⁻¹⁴.
+    guard exponent >= -24, exponent < -14 else { return nil }
+    let significand = fraction | 0x80_0000
+    let shift = UInt32(-exponent - 1)
+    guard significand & (1 << shift - 1) == 0 else { return nil }
+    return sign | UInt16(significand >> shift)
+  }
+}

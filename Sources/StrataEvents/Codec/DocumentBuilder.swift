@@ -1,0 +1,129 @@
+// Where parsers gather the values of open arrays and objects: two stacks that are reused, so that every
+// array is allocated once and in its final size.
+
+/// The unfinished containers of one parse. Memory grows with what was really read, never with what a
+/// count in the input claims.
+struct DocumentBuilder: ~Copyable {
+  /// A pair whose key's first bytes are at hand for sorting.
+  struct Pair {
+    var prefix: UInt64
+    var key: String
+    var value: DocumentValue
+    /// Where the key stands in the input.
+    var offset: Int
+  }
+
+  private var values = MoveStack<DocumentValue>()
+  private var pairs = MoveStack<Pair>()
+
+  /// Pass to `array(from:)` when the array that begins now ends.
+  var arrayStart: Int { values.count }
+  /// Pass to `object(from:)` when the object that begins now ends.
+  var objectStart: Int { pairs.count }
+
+  mutating func append(_ value: consuming DocumentValue) { values.push(value) }
+
+  mutating func append(_ value: consuming DocumentValue, forKey key: consuming String, at offset: Int) {
+    pairs.push(Pair(prefix: key.bytePrefix, key: key, value: value, offset: offset))
+  }
+
+  /// The values that were appended since the start.
+  mutating func array(from start: Int) -> [DocumentValue] {
+    let count = values.count - start
+    if count == 0 { return [] }
+    return Array(unsafeUninitializedCapacity: count) { buffer, initialized in
+      if let base = buffer.baseAddress { base.moveInitialize(from: values.base + start, count: count) }
+      initialized = count
+      values.forget(to: start)
+    }
+  }
+
+  /// The pairs that were appended since the start, sorted; or the later one of two with the same key.
+  mutating func object(from start: Int) -> Result<DocumentObject, DuplicateKey> {
+    let count = pairs.count - start
+    if count == 0 { return .success(DocumentObject()) }
+    let region = UnsafeMutableBufferPointer(start: pairs.base + start, count: count)
+    Self.sort(region)
+    for index in 1..<max(count, 1) where Self.order(region[index - 1], region[index]) == 0 {
+      let offset = max(region[index - 1].offset, region[index].offset)
+      return .failure(DuplicateKey(key: region[index].key, offset: offset))
+    }
+    let entries = [DocumentObject.Element](unsafeUninitializedCapacity: count) { buffer, initialized in
+      for index in 0..<count {
+        let pair = (pairs.base + start + index).move()
+        buffer.initializeElement(at: index, to: (pair.key, pair.value))
+      }
+      initialized = count
+      pairs.forget(to: start)
+    }
+    return .success(DocumentObject(ascending: entries))
+  }
+
+  struct DuplicateKey: Error {
+    var key: String
+    var offset: Int
+  }
+
+  @inline(__always)
+  private static func order(_ a: borrowing Pair, _ b: borrowing Pair) -> Int {
+    if a.prefix != b.prefix { return a.prefix < b.prefix ? -1 : 1 }
+    return a.key.comparingBytes(to: b.key)
+  }
+
+  private static func sort(_ pairs: UnsafeMutableBufferPointer<Pair>) {
+    guard pairs.count <= CodecLimits.insertionSortCountMax else {
+      var pairs = pairs
+      pairs.sort { order($0, $1) < 0 }
+      return
+    }
+    guard let base = pairs.baseAddress else { return }
+    for index in 1..<max(pairs.count, 1) where order(base[index - 1], base[index]) > 0 {
+      let moved = (base + index).move()
+      var hole = index
+      repeat {
+        (base + hole).moveInitialize(from: base + hole - 1, count: 1)
+        hole -= 1
+      } while hole > 0 && order(base[hole - 1], moved) > 0
+      (base + hole).initialize(to: moved)
+    }
+  }
+}
+
+/// A stack whose top can be moved out in one piece.
+struct MoveStack<Element>: ~Copyable {
+  private(set) var base: UnsafeMutablePointer<Element>
+  private(set) var count = 0
+  private var capacity: Int
+
+  init() {
+    capacity = 16
+    base = .allocate(capacity: capacity)
+  }
+
+  deinit {
+    base.deinitialize(count: count)
+    base.deallocate()
+  }
+
+  @inline(__always)
+  mutating func push(_ element: consuming Element) {
+    if count == capacity { grow() }
+    (base + count).initialize(to: element)
+    count &+= 1
+  }
+
+  /// Takes note that all elements above were moved elsewhere.
+  @inline(__always)
+  mutating func forget(to count: Int) {
+    assert(count <= self.count)
+    self.count = count
+  }
+
+  private mutating func grow() {
+    let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
+    larger.moveInitialize(from: base, count: count)
+    base.deallocate()
+    base = larger
+    capacity *= 2
+  }
+}

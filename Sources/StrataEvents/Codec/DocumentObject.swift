@@ -1,0 +1,121 @@
+// The objects of documents: unique keys in ascending order of their UTF-8 bytes.
+
+/// A map from keys to values, iterated in ascending order of the keys' UTF-8 bytes.
+///
+/// The order in which keys were put in leaves no trace. Keys are compared byte by byte, so é as one scalar
+/// and é as two are different keys. Stored as one sorted array: lookup is O(log n), insertion O(n), a walk
+/// costs nothing beyond its entries.
+public struct DocumentObject: Sendable {
+  public typealias Element = (key: String, value: DocumentValue)
+
+  /// Strictly ascending by the keys' UTF-8.
+  private(set) var entries: [Element]
+
+  public init() { entries = [] }
+
+  /// An object of these pairs; no key may occur twice. O(n log n).
+  public init(uniqueKeysWithValues pairs: some Sequence<(String, DocumentValue)>) {
+    self.init()
+    for (key, value) in pairs {
+      let previous = updateValue(value, forKey: key)
+      precondition(previous == nil, "the key \(String(reflecting: key)) occurs twice")
+    }
+  }
+
+  /// Takes entries that are known to ascend strictly.
+  init(ascending entries: [Element]) {
+    assert(zip(entries, entries.dropFirst()).allSatisfy { $0.key.bytesPrecede($1.key) })
+    self.entries = entries
+  }
+}
+
+extension DocumentObject {
+  /// The value of a key. O(log n); setting a new key or nil is O(n), except that keys set in ascending order
+  /// cost O(1) each.
+  public subscript(key: String) -> DocumentValue? {
+    get {
+      let (index, isFound) = position(of: key)
+      return isFound ? entries[index].value : nil
+    }
+    set {
+      if let newValue {
+        updateValue(newValue, forKey: key)
+      } else {
+        removeValue(forKey: key)
+      }
+    }
+  }
+
+  /// Sets a key's value and gives back the one it had.
+  @discardableResult
+  public mutating func updateValue(_ value: DocumentValue, forKey key: String) -> DocumentValue? {
+    let (index, isFound) = position(of: key)
+    guard isFound else {
+      entries.insert((key, value), at: index)
+      return nil
+    }
+    let old = entries[index].value
+    entries[index].value = value
+    return old
+  }
+
+  /// Removes a key and gives back its value.
+  @discardableResult
+  public mutating func removeValue(forKey key: String) -> DocumentValue? {
+    let (index, isFound) = position(of: key)
+    return isFound ? entries.remove(at: index).value : nil
+  }
+
+  /// The keys, ascending.
+  public var keys: some RandomAccessCollection<String> & Sendable { entries.lazy.map(\.key) }
+
+  /// Where the key stands or would stand.
+  private func position(of key: String) -> (index: Int, isFound: Bool) {
+    guard let last = entries.last else { return (0, false) }
+    let order = last.key.comparingBytes(to: key)
+    if order < 0 { return (entries.count, false) }
+    if order == 0 { return (entries.count - 1, true) }
+    var low = 0
+    var high = entries.count - 1
+    while low < high {
+      let middle = (low + high) / 2
+      let order = entries[middle].key.comparingBytes(to: key)
+      if order == 0 { return (middle, true) }
+      if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return (low, false)
+  }
+}
+
+extension DocumentObject: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { entries.count }
+  public subscript(position: Int) -> Element { entries[position] }
+}
+
+extension DocumentObject: Hashable {
+  public static func == (a: DocumentObject, b: DocumentObject) -> Bool {
+    a.entries.count == b.entries.count
+      && zip(a.entries, b.entries).allSatisfy { $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(entries.count)
+    for entry in entries {
+      entry.key.hashBytes(into: &hasher)
+      hasher.combine(entry.value)
+    }
+  }
+}
+
+extension DocumentObject: ExpressibleByDictionaryLiteral {
+  /// No key may occur twice.
+  public init(dictionaryLiteral elements: (String, DocumentValue)...) {
+    self.init(uniqueKeysWithValues: elements)
+  }
+}
+
+extension DocumentObject: CustomStringConvertible {
+  /// The object as compact JSON.
+  public var description: String { DocumentValue.object(self).json() }
+}

@@ -1,0 +1,151 @@
+// JSON text to documents: RFC 8259 to the letter, over bytes, in one pass.
+
+extension DocumentValue {
+  /// Reads JSON text that holds one value and otherwise only white space.
+  ///
+  /// Strict RFC 8259: UTF-8 without a byte order mark, no lone surrogates, no key twice, no deeper than
+  /// `CodecLimits.depthMax`. A number without fraction and exponent is an integer, kept exactly whatever its
+  /// size (`-0` is the double −0.0, the only value that JSON can mean by it); every other number is the
+  /// nearest double, and one beyond a double's range is an error. So `1` and `1.0` stay distinct.
+  /// O(n), and O(k log k) for an object of k keys.
+  public init(json text: UnsafeRawBufferPointer) throws(JSONError) {
+    let bytes = text.assumingMemoryBound(to: UInt8.self)
+    var parser = JSONParser(bytes)
+    do {
+      self = try parser.parseDocument()
+    } catch {
+      throw JSONError(error.reason, at: error.offset, in: bytes)
+    }
+  }
+
+  /// Reads JSON text that holds one value and otherwise only white space.
+  public init(json text: [UInt8]) throws(JSONError) {
+    self = try text.withUnsafeBufferPointer { (buffer) throws(JSONError) in
+      try DocumentValue(json: UnsafeRawBufferPointer(buffer))
+    }
+  }
+
+  /// Reads JSON text that holds one value and otherwise only white space.
+  public init(json text: String) throws(JSONError) {
+    self = try text.withUTF8Bytes { buffer in
+      Result { () throws(JSONError) in try DocumentValue(json: UnsafeRawBufferPointer(buffer)) }
+    }.get()
+  }
+}
+
+/// A recursive descent over the bytes of one text.
+struct JSONParser: ~Copyable {
+  /// A reason and the byte where it was found; line and column are counted only when there is one.
+  struct Failure: Error {
+    var reason: JSONError.Reason
+    var offset: Int
+  }
+
+  let base: UnsafePointer<UInt8>
+  let end: Int
+  var offset = 0
+  private var builder = DocumentBuilder()
+
+  init(_ text: UnsafeBufferPointer<UInt8>) {
+    base = text.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
+    end = text.count
+  }
+
+  mutating func parseDocument() throws(Failure) -> DocumentValue {
+    skipSpace()
+    let value = try parseValue(depth: 0)
+    skipSpace()
+    if offset < end { throw Failure(reason: .trailingBytes, offset: offset) }
+    return value
+  }
+
+  /// What is wrong at a place where something else was expected.
+  func unexpected() -> Failure {
+    if offset >= end { return Failure(reason: .truncated, offset: end) }
+    return Failure(reason: .unexpectedByte(base[offset]), offset: offset)
+  }
+
+  private mutating func parseValue(depth: Int) throws(Failure) -> DocumentValue {
+    guard offset < end else { throw unexpected() }
+    switch base[offset] {
+    case UInt8(ascii: "\""): return .string(try parseString())
+    case UInt8(ascii: "{"): return .object(try parseObject(depth: depth))
+    case UInt8(ascii: "["): return .array(try parseArray(depth: depth))
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try parseNumber()
+    case UInt8(ascii: "t"): try parseWord("true"); return .bool(true)
+    case UInt8(ascii: "f"): try parseWord("false"); return .bool(false)
+    case UInt8(ascii: "n"): try parseWord("null"); return .null
+    default: throw unexpected()
+    }
+  }
+
+  private mutating func parseObject(depth: Int) throws(Failure) -> DocumentObject {
+    guard depth < CodecLimits.depthMax else { throw Failure(reason: .tooDeep, offset: offset) }
+    offset &+= 1
+    let start = builder.objectStart
+    skipSpace()
+    if try !skip(UInt8(ascii: "}")) {
+      repeat {
+        skipSpace()
+        guard offset < end, base[offset] == UInt8(ascii: "\"") else { throw unexpected() }
+        let keyOffset = offset
+        let key = try parseString()
+        skipSpace()
+        guard try skip(UInt8(ascii: ":")) else { throw unexpected() }
+        skipSpace()
+        let value = try parseValue(depth: depth + 1)
+        builder.append(value, forKey: key, at: keyOffset)
+        skipSpace()
+      } while try skip(UInt8(ascii: ","))
+      guard try skip(UInt8(ascii: "}")) else { throw unexpected() }
+    }
+    switch builder.object(from: start) {
+    case .success(let object): return object
+    case .failure(let duplicate):
+      throw Failure(reason: .duplicateKey(duplicate.key), offset: duplicate.offset)
+    }
+  }
+
+  private mutating func parseArray(depth: Int) throws(Failure) -> [DocumentValue] {
+    guard depth < CodecLimits.depthMax else { throw Failure(reason: .tooDeep, offset: offset) }
+    offset &+= 1
+    let start = builder.arrayStart
+    skipSpace()
+    if try !skip(UInt8(ascii: "]")) {
+      repeat {
+        skipSpace()
+        let value = try parseValue(depth: depth + 1)
+        builder.append(value)
+        skipSpace()
+      } while try skip(UInt8(ascii: ","))
+      guard try skip(UInt8(ascii: "]")) else { throw unexpected() }
+    }
+    return builder.array(from: start)
+  }
+
+  private mutating func parseWord(_ word: StaticString) throws(Failure) {
+    for index in 0..<word.utf8CodeUnitCount {
+      guard offset < end, base[offset] == word.utf8Start[index] else { throw unexpected() }
+      offset &+= 1
+    }
+  }
+
+  /// Moves past a byte if it is the next one. At the end of the text there is none, which is an error.
+  @inline(__always)
+  private mutating func skip(_ byte: UInt8) throws(Failure) -> Bool {
+    guard offset < end else { throw unexpected() }
+    guard base[offset] == byte else { return false }
+    offset &+= 1
+    return true
+  }
+
+  @inline(__always)
+  private mutating func skipSpace() {
+    while offset < end {
+      switch base[offset] {
+      case 0x20, 0x0A, 0x0D, 0x09: offset &+= 1
+      default: return
+      }
+    }
+  }
+}

@@ -1,0 +1,194 @@
+// Documents to JSON text: compact for programs, indented for people, the same bytes for equal documents.
+
+/// How JSON text is laid out.
+public enum JSONStyle: Hashable, Sendable {
+  /// No white space at all.
+  case compact
+  /// A line per member, indented by two spaces; `"key": value`.
+  case pretty
+}
+
+extension DocumentValue {
+  /// The value as JSON text; see `JSONWriter` for what it looks like.
+  public func json(_ style: JSONStyle = .compact) -> String {
+    String(decoding: jsonBytes(style), as: UTF8.self)
+  }
+
+  /// The value as the UTF-8 of JSON text; see `JSONWriter` for what it looks like.
+  public func jsonBytes(_ style: JSONStyle = .compact) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(256)
+    JSONWriter.append(self, style: style, to: &bytes)
+    return bytes
+  }
+}
+
+/// Appends JSON text (RFC 8259) to bytes.
+///
+/// Keys ascend by UTF-8. Text stays UTF-8; only quotes, backslashes and control characters are escaped. A
+/// double is the shortest text that reads back as the same double, always with a fraction or an exponent, so
+/// that it stays one. Whatever is valid JSON on the way in comes out as an equal value.
+///
+/// What JSON cannot say is written as an object with one telling key, and reads back as that object:
+///
+/// | value | text |
+/// |---|---|
+/// | bytes | `{"b64":"AQID"}` (base 64 with padding, RFC 4648, section 4) |
+/// | NaN, infinities | `{"f64":"NaN"}`, `{"f64":"Infinity"}`, `{"f64":"-Infinity"}` |
+/// | tagged | `{"tag":32,"value":"https://strata.example"}` |
+///
+/// All calls cost O(bytes written).
+public enum JSONWriter {
+  public static func append(_ value: DocumentValue, style: JSONStyle = .compact, to bytes: inout [UInt8]) {
+    append(value, style: style, level: 0, to: &bytes)
+  }
+
+  /// Appends a string with its quotes.
+  public static func append(_ text: String, to bytes: inout [UInt8]) {
+    text.withUTF8Bytes { utf8 in
+      bytes.append(UInt8(ascii: "\""))
+      var plain = 0
+      for index in 0..<utf8.count where utf8[index].needsEscape {
+        bytes += utf8[plain..<index]
+        appendEscape(utf8[index], to: &bytes)
+        plain = index + 1
+      }
+      bytes += utf8[plain...]
+      bytes.append(UInt8(ascii: "\""))
+    }
+  }
+
+  private static func append(
+    _ value: DocumentValue,
+    style: JSONStyle,
+    level: Int,
+    to bytes: inout [UInt8]
+  ) {
+    switch value {
+    case .null: bytes += "null".utf8
+    case .bool(let value): bytes += (value ? "true" : "false").utf8
+    case .int(let value): appendInteger(value.magnitude, isNegative: value < 0, to: &bytes)
+    case .uint(let value): appendInteger(value, isNegative: false, to: &bytes)
+    case .bigInt(let value): bytes += value.description.utf8
+    case .double(let value): append(value, to: &bytes)
+    case .string(let value): append(value, to: &bytes)
+    case .bytes(let value):
+      bytes += "{\"b64\":\"".utf8
+      appendBase64(value, to: &bytes)
+      bytes += "\"}".utf8
+    case .array(let values):
+      append(values.count, "[", "]", style, level, &bytes) { index, bytes in
+        append(values[index], style: style, level: level + 1, to: &bytes)
+      }
+    case .object(let object):
+      append(object.count, "{", "}", style, level, &bytes) { index, bytes in
+        append(object[index].key, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        if style == .pretty { bytes.append(UInt8(ascii: " ")) }
+        append(object[index].value, style: style, level: level + 1, to: &bytes)
+      }
+    case .tagged(let tag, let value):
+      bytes += "{\"tag\":\(tag),\"value\":".utf8
+      append(value, style: .compact, level: level, to: &bytes)
+      bytes.append(UInt8(ascii: "}"))
+    }
+  }
+
+  @inline(__always)
+  private static func append(
+    _ count: Int,
+    _ open: Unicode.Scalar,
+    _ close: Unicode.Scalar,
+    _ style: JSONStyle,
+    _ level: Int,
+    _ bytes: inout [UInt8],
+    member: (Int, inout [UInt8]) -> Void
+  ) {
+    bytes.append(UInt8(ascii: open))
+    for index in 0..<count {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      if style == .pretty { appendLine(level + 1, to: &bytes) }
+      member(index, &bytes)
+    }
+    if style == .pretty, count > 0 { appendLine(level, to: &bytes) }
+    bytes.append(UInt8(ascii: close))
+  }
+
+  private static func appendLine(_ level: Int, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\n"))
+    bytes += repeatElement(UInt8(ascii: " "), count: 2 * level)
+  }
+
+  private static func append(_ value: Double, to bytes: inout [UInt8]) {
+    guard value.isFinite else {
+      let name = value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
+      bytes += "{\"f64\":\"\(name)\"}".utf8
+      return
+    }
+    bytes += value.description.utf8
+  }
+
+  private static func appendInteger(_ magnitude: UInt64, isNegative: Bool, to bytes: inout [UInt8]) {
+    if isNegative { bytes.append(UInt8(ascii: "-")) }
+    if magnitude < 10 {
+      bytes.append(UInt8(ascii: "0") + UInt8(magnitude))
+      return
+    }
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var rest = magnitude
+      var first = 20
+      while rest > 0 {
+        first -= 1
+        digits.initializeElement(at: first, to: UInt8(ascii: "0") + UInt8(rest % 10))
+        rest /= 10
+      }
+      bytes += UnsafeMutableBufferPointer(rebasing: digits[first...])
+    }
+  }
+
+  private static func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case 0x08: bytes.append(UInt8(ascii: "b"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    case 0x0A: bytes.append(UInt8(ascii: "n"))
+    case 0x0C: bytes.append(UInt8(ascii: "f"))
+    case 0x0D: bytes.append(UInt8(ascii: "r"))
+    case 0x00..<0x20:
+      bytes += byte < 0x10 ? "u000".utf8 : "u001".utf8
+      bytes += String(byte & 0x0F, radix: 16).utf8
+    default: bytes.append(byte)
+    }
+  }
+
+  /// Base 64 with padding (RFC 4648, section 4).
+  private static func appendBase64(_ value: [UInt8], to bytes: inout [UInt8]) {
+    var index = 0
+    while index < value.count {
+      let group = value[index..<min(index + 3, value.count)]
+      var bits: UInt32 = 0
+      for byte in group { bits = bits << 8 | UInt32(byte) }
+      bits <<= UInt32(8 * (3 - group.count))
+      for position in 0..<4 {
+        let sextet = UInt8(truncatingIfNeeded: bits >> UInt32(18 - 6 * position)) & 0x3F
+        bytes.append(position <= group.count ? base64Character(sextet) : UInt8(ascii: "="))
+      }
+      index += 3
+    }
+  }
+
+  private static func base64Character(_ sextet: UInt8) -> UInt8 {
+    switch sextet {
+    case 0..<26: UInt8(ascii: "A") + sextet
+    case 26..<52: UInt8(ascii: "a") + sextet - 26
+    case 52..<62: UInt8(ascii: "0") + sextet - 52
+    case 62: UInt8(ascii: "+")
+    default: UInt8(ascii: "/")
+    }
+  }
+}
+
+extension UInt8 {
+  @inline(__always)
+  fileprivate var needsEscape: Bool { self < 0x20 || self == 0x22 || self == 0x5C }
+}

@@ -1,0 +1,47 @@
+// JSON merge patches, RFC 7396, applied and found.
+
+extension DocumentValue {
+  /// The value after a merge patch (RFC 7396, section 2): members of the patch replace members of this value,
+  /// objects are merged, null removes. A patch that is no object replaces the whole value.
+  ///
+  /// O(patch), and a copy of every object on the way.
+  public func applying(mergePatch patch: DocumentValue) -> DocumentValue {
+    guard case .object(let changes) = patch else { return patch }
+    var object: DocumentObject = if case .object(let object) = self { object } else { [:] }
+    for (key, change) in changes {
+      if change.isNull {
+        object.removeValue(forKey: key)
+      } else {
+        object[key] = (object[key] ?? .null).applying(mergePatch: change)
+      }
+    }
+    return .object(object)
+  }
+
+  /// The smallest merge patch that makes `new` of `old`; an empty object where they are equal objects. Nil
+  /// where none exists: in a merge patch a null removes, so it cannot set a member to null.
+  ///
+  /// `old.applying(mergePatch: patch) == new` holds for every patch that this returns. O(old + new).
+  public static func mergePatch(from old: DocumentValue, to new: DocumentValue) -> DocumentValue? {
+    guard case .object(let new) = new else { return new }
+    let old: DocumentObject = if case .object(let old) = old { old } else { [:] }
+    var changes: [DocumentObject.Element] = []
+    var index = 0
+    for (key, value) in new {
+      while index < old.count, old[index].key.bytesPrecede(key) {
+        changes.append((old[index].key, .null))
+        index += 1
+      }
+      var previous: DocumentValue?
+      if index < old.count, old[index].key.hasSameBytes(as: key) {
+        previous = old[index].value
+        index += 1
+      }
+      if value == previous { continue }
+      guard !value.isNull, let change = mergePatch(from: previous ?? .null, to: value) else { return nil }
+      changes.append((key, change))
+    }
+    changes += old.entries[index...].map { ($0.key, .null) }
+    return .object(DocumentObject(ascending: changes))
+  }
+}

@@ -1,0 +1,75 @@
+// Strings as the bytes they are: equality, order and hashing that know nothing of Unicode equivalence.
+
+extension String {
+  /// Calls `body` with the UTF-8 bytes, without a copy where the string holds them in one piece.
+  @inline(__always)
+  func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+    var copy = self
+    return copy.withUTF8(body)
+  }
+
+  /// A string of these bytes, or nil where they are not UTF-8.
+  @inline(__always)
+  init?(validatingBytes bytes: UnsafeBufferPointer<UInt8>) {
+    self.init(validating: bytes, as: UTF8.self)
+  }
+
+  /// Whether both have the same UTF-8 bytes: é in one scalar is not é in two.
+  func hasSameBytes(as other: String) -> Bool {
+    withUTF8Bytes { a in other.withUTF8Bytes { b in a.count == b.count && compareBytes(a, b) == 0 } }
+  }
+
+  /// Whether the UTF-8 bytes come before the other's.
+  func bytesPrecede(_ other: String) -> Bool { comparingBytes(to: other) < 0 }
+
+  /// Negative, zero or positive as the UTF-8 bytes come before, are, or come after the other's.
+  func comparingBytes(to other: String) -> Int {
+    withUTF8Bytes { a in other.withUTF8Bytes { b in compareBytes(a, b) } }
+  }
+
+  /// Feeds the UTF-8 bytes and an end mark that no UTF-8 contains.
+  func hashBytes(into hasher: inout Hasher) {
+    withUTF8Bytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    hasher.combine(0xFF as UInt8)
+  }
+
+  /// The first eight UTF-8 bytes as a number that sorts as they do, zeros where there are fewer. Different
+  /// prefixes order two strings; equal ones say nothing.
+  @inline(__always)
+  var bytePrefix: UInt64 { withUTF8Bytes { prefixBytes($0) } }
+}
+
+/// The first eight bytes, big-endian, padded with zeros.
+@inline(__always)
+func prefixBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+  guard let base = bytes.baseAddress else { return 0 }
+  if bytes.count >= 8 {
+    return UInt64(bigEndian: UnsafeRawPointer(base).loadUnaligned(as: UInt64.self))
+  }
+  var prefix: UInt64 = 0
+  for index in 0..<bytes.count { prefix |= UInt64(base[index]) << UInt64(56 - 8 * index) }
+  return prefix
+}
+
+/// Compares byte by byte, a shorter string before its extensions. Eight bytes at a time.
+@inline(__always)
+func compareBytes(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Int {
+  let common = min(a.count, b.count)
+  if common > 0, let a = a.baseAddress, let b = b.baseAddress {
+    let rawA = UnsafeRawPointer(a)
+    let rawB = UnsafeRawPointer(b)
+    var index = 0
+    while index &+ 8 <= common {
+      let wordA = rawA.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let wordB = rawB.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      if wordA != wordB { return wordA.bigEndian < wordB.bigEndian ? -1 : 1 }
+      index &+= 8
+    }
+    while index < common {
+      if a[index] != b[index] { return a[index] < b[index] ? -1 : 1 }
+      index &+= 1
+    }
+  }
+  return a.count - b.count
+}
