@@ -1,4 +1,3 @@
-import StrataLog
 import StrataTesting
 import Testing
 
