@@ -114,7 +114,7 @@ package final class PosixFile: File {
   }
 
   /// Runs the body with the descriptor, which stays open until it has ended.
-  func withDescriptor<Result>(
+  package func withDescriptor<Result>(
     _ operation: String, _ body: (Int32) throws(FileSystemError) -> Result
   ) throws(FileSystemError) -> Result {
     let descriptor = use.withLock { use -> Int32? in

@@ -20,7 +20,15 @@ package struct PosixFileSystem: FileSystem {
   package func createDirectory(_ path: String) throws(FileSystemError) {
     if try kind(of: path) == .directory { return }
     let parent = Self.parent(of: path)
-    if let parent { try createDirectory(parent) }
+    if let parent {
+      do throws(FileSystemError) {
+        try createDirectory(parent)
+      } catch {
+        // What exists on the way and is no folder is not what the caller asked to create.
+        let code = error.code == EEXIST ? ENOTDIR : error.code
+        throw FileSystemError("create folder", path, code: code)
+      }
+    }
     do throws(FileSystemError) {
       _ = try SystemCall.repeating("create folder", path) { mkdir(path, 0o777) }
     } catch {

@@ -34,6 +34,8 @@ package enum SystemErrorCode {
   package static var readOnly: Int32 { EROFS }
   /// The disk is full.
   package static var noSpace: Int32 { ENOSPC }
+  /// The file would be longer than a file can be.
+  package static var fileTooLarge: Int32 { EFBIG }
   /// The device failed.
   package static var inputOutput: Int32 { EIO }
   /// The process has no descriptor left.

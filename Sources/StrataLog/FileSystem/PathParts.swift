@@ -1,0 +1,26 @@
+// Paths as the file systems that are not the machine's own read them.
+
+/// The names on the way to a file. `a//b/./c` and `/a/b/c` are one path: there is one root, and the working
+/// directory is that root.
+package struct PathParts: Hashable, Sendable {
+  package var names: [String]
+
+  package init(_ path: String) {
+    names = []
+    for name in path.split(separator: "/") {
+      switch name {
+      case ".": continue
+      case "..": _ = names.popLast()
+      default: names.append(String(name))
+      }
+    }
+  }
+
+  package init(names: some Sequence<String>) { self.names = Array(names) }
+
+  /// The folder above; nil for the root.
+  package var parent: PathParts? { names.isEmpty ? nil : PathParts(names: names.dropLast()) }
+
+  /// The last name; empty for the root.
+  package var name: String { names.last ?? "" }
+}

@@ -1,0 +1,193 @@
+// The bytes of one simulated file: what a program reads, and what would be there after a power cut.
+
+/// A file's content twice: `live` as the page cache has it and `durable` as the medium has it, with the
+/// state of each sector between them.
+///
+///     live      [ A ][ B'][ C'][ D ]     what reads return
+///     durable   [ A ][ B ][ C ]          what the medium holds; past its end it holds zeros
+///     sectors     =    *    ?    *       clean, dirty, lost
+struct SimulatedContent: Sendable {
+  static let sectorSize = 512
+
+  enum Sector: UInt8, Sendable {
+    /// Live and durable are equal.
+    case clean
+    /// Written since the last sync; the next one writes it to the medium.
+    case dirty
+    /// A failed sync marked it clean although it is not on the medium: it reads well until the cache drops
+    /// it, and no later sync writes it.
+    case lost
+  }
+
+  private(set) var live: [UInt8] = []
+  private(set) var durable: [UInt8] = []
+  private(set) var sectors: [Sector] = []
+  /// Where sectors that are not clean can be.
+  private var touched: Range<Int> = 0..<0
+  /// The smallest that the file has been since its size was last durable.
+  private var lowestSize = 0
+
+  init() {}
+
+  /// A file that is wholly on the medium.
+  init(durable bytes: [UInt8]) {
+    live = bytes
+    durable = bytes
+    sectors = Array(repeating: .clean, count: Self.sectorCount(bytes.count))
+    lowestSize = bytes.count
+  }
+
+  static func sectorCount(_ size: Int) -> Int { (size + sectorSize - 1) / sectorSize }
+
+  /// How many sectors a power cut may lose.
+  var unsyncedSectorCount: Int { touched.count { sectors[$0] != .clean } }
+
+  var isSizeUnsynced: Bool { live.count != durable.count || lowestSize < durable.count }
+
+  var isFullyDurable: Bool { !isSizeUnsynced && unsyncedSectorCount == 0 }
+
+  // MARK: What a program does
+
+  mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    guard !bytes.isEmpty else { return }
+    let end = offset + bytes.count
+    if end > live.count { extend(to: end) }
+    live.withUnsafeMutableBytes { $0[offset..<end].copyBytes(from: bytes) }
+    mark(offset / Self.sectorSize..<Self.sectorCount(end))
+  }
+
+  mutating func truncate(to size: Int) {
+    guard size < live.count else { return extend(to: size) }
+    live.removeLast(live.count - size)
+    sectors.removeLast(sectors.count - Self.sectorCount(size))
+    touched = touched.clamped(to: 0..<sectors.count)
+    lowestSize = min(lowestSize, size)
+  }
+
+  /// Zeros to the new end. They differ from the medium only where it still holds bytes that were cut off.
+  private mutating func extend(to size: Int) {
+    let before = live.count
+    live.append(contentsOf: repeatElement(0, count: size - before))
+    sectors.append(contentsOf: repeatElement(.clean, count: Self.sectorCount(size) - sectors.count))
+    if before < durable.count {
+      mark(before / Self.sectorSize..<Self.sectorCount(min(size, durable.count)))
+    }
+  }
+
+  private mutating func mark(_ range: Range<Int>) {
+    for index in range { sectors[index] = .dirty }
+    touched =
+      touched.isEmpty
+      ? range : min(touched.lowerBound, range.lowerBound)..<max(touched.upperBound, range.upperBound)
+  }
+
+  // MARK: Syncing
+
+  /// Brings dirty sectors to the medium.
+  /// - Parameter shrinks: whether a smaller size is made durable too. `syncData` owes only the length that
+  ///   reading the content back needs, so it does not.
+  mutating func sync(shrinks: Bool) {
+    if live.count > durable.count {
+      durable.append(contentsOf: repeatElement(0, count: live.count - durable.count))
+    } else if shrinks {
+      durable.removeLast(durable.count - live.count)
+    }
+    for index in touched where sectors[index] == .dirty {
+      let range = liveRange(of: index)
+      durable.replaceSubrange(range, with: live[range])
+      sectors[index] = .clean
+    }
+    narrowTouched()
+    lowestSize = live.count
+  }
+
+  /// A failed sync that forgets what it could not write.
+  mutating func loseDirtySectors() {
+    for index in touched where sectors[index] == .dirty { sectors[index] = .lost }
+  }
+
+  /// The cache forgets what it holds to be clean.
+  mutating func dropCache() {
+    for index in touched where sectors[index] == .lost {
+      let range = liveRange(of: index)
+      live.replaceSubrange(range, with: durableBytes(range))
+      sectors[index] = .clean
+    }
+    narrowTouched()
+  }
+
+  private mutating func narrowTouched() {
+    guard let first = touched.first(where: { sectors[$0] != .clean }),
+      let last = touched.last(where: { sectors[$0] != .clean })
+    else {
+      touched = 0..<0
+      return
+    }
+    touched = first..<last + 1
+  }
+
+  private func liveRange(of sector: Int) -> Range<Int> {
+    sector * Self.sectorSize..<min((sector + 1) * Self.sectorSize, live.count)
+  }
+
+  private func durableBytes(_ range: Range<Int>) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: range.count)
+    for index in range where index < durable.count { bytes[index - range.lowerBound] = durable[index] }
+    return bytes
+  }
+
+  // MARK: Power cuts
+
+  /// The file after a power cut in which nothing unsynced reached the medium.
+  func droppingUnsynced() -> SimulatedContent { SimulatedContent(durable: durable) }
+
+  /// The file after a power cut in which any part of what was unsynced reached the medium.
+  ///
+  /// The size is anywhere between the smallest and the largest that the medium may have learned of. One
+  /// draw decides how likely a sector is to be new, so that among many cuts there are some that keep nearly
+  /// all and some that keep nearly nothing.
+  func keepingSome(garbage: Bool, using random: inout SeededGenerator) -> SimulatedContent {
+    if isFullyDurable { return self }
+    let size = crashSize(using: &random)
+    var bytes = durable
+    if size < bytes.count {
+      bytes.removeLast(bytes.count - size)
+    } else {
+      bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+    }
+    let chanceOfNew = Double.random(in: 0...1, using: &random)
+    for index in touched where sectors[index] != .clean {
+      let isNew = Double.random(in: 0..<1, using: &random) < chanceOfNew
+      let isTorn = garbage && sectors[index] == .dirty && Int.random(in: 0..<4, using: &random) == 0
+      let range = liveRange(of: index).clamped(to: 0..<size)
+      if range.isEmpty { continue }
+      if isTorn {
+        tear(&bytes, range, using: &random)
+      } else if isNew {
+        bytes.replaceSubrange(range, with: live[range])
+      }
+    }
+    return SimulatedContent(durable: bytes)
+  }
+
+  private func crashSize(using random: inout SeededGenerator) -> Int {
+    let lowest = min(lowestSize, durable.count, live.count)
+    let highest = max(durable.count, live.count)
+    // Half of the cuts leave a size that some call had set; the others any.
+    return switch Int.random(in: 0..<4, using: &random) {
+    case 0: live.count
+    case 1: lowest
+    default: Int.random(in: lowest...highest, using: &random)
+    }
+  }
+
+  /// New up to some byte and old after it, or random bytes.
+  private func tear(_ bytes: inout [UInt8], _ range: Range<Int>, using random: inout SeededGenerator) {
+    if Bool.random(using: &random) {
+      let cut = Int.random(in: range.lowerBound...range.upperBound, using: &random)
+      bytes.replaceSubrange(range.lowerBound..<cut, with: live[range.lowerBound..<cut])
+    } else {
+      for index in range { bytes[index] = UInt8.random(in: 0...255, using: &random) }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// A simulated disk behind the seam.
+
+package import StrataLog
+
+extension SimulatedDisk: FileSystem {
+  /// Creates what is missing, each folder made durable in the one above it, as the machine's file system does.
+  package func createDirectory(_ path: String) throws(FileSystemError) {
+    let parts = PathParts(path)
+    let firstMissing = try perform(.createDirectory, path) { (state) throws(FileSystemError) -> Int? in
+      for count in 0...parts.names.count {
+        switch state.image.node(at: PathParts(names: parts.names.prefix(count))) {
+        case .success(.folder): continue
+        case .success(.file):
+          let code =
+            count == parts.names.count ? SystemErrorCode.alreadyExists : SystemErrorCode.notDirectory
+          throw FileSystemError("create folder", path, code: code)
+        case .failure: return count
+        }
+      }
+      return nil
+    }
+    guard let firstMissing else { return }
+    for count in firstMissing...parts.names.count {
+      let folder = PathParts(names: parts.names.prefix(count))
+      try perform(.createDirectory, path) { (state) throws(FileSystemError) in
+        guard case .success(let parent) = state.image.parent(of: folder),
+          case .failure = state.image.node(at: folder)
+        else { return }
+        state.image.addFolder(folder.name, in: parent)
+      }
+      try syncDirectory(folder.parent!.names.joined(separator: "/"))
+    }
+  }
+
+  package func contents(ofDirectory path: String) throws(FileSystemError) -> [String] {
+    let names = try perform(.list, path) { (state) throws(FileSystemError) in
+      let folder = try state.folder("list", path)
+      return state.image.folders[folder]!.live.keys
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  package func kind(of path: String) throws(FileSystemError) -> FileKind? {
+    try perform(.kind, path) { (state) throws(FileSystemError) in
+      switch state.image.node(at: PathParts(path)) {
+      case .success(.file): .file
+      case .success(.folder): .directory
+      case .failure: nil
+      }
+    }
+  }
+
+  package func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+    let parts = PathParts(path)
+    let (inode, owner) = try perform(.open, path) { (state) throws(FileSystemError) in
+      let inode = try state.openInode(path, parts, mode)
+      state.lastOwner += 1
+      state.openCounts[inode, default: 0] += 1
+      return (inode, state.lastOwner)
+    }
+    return SimulatedFile(disk: self, path: path, mode: mode, inode: inode, owner: owner)
+  }
+
+  package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+    let (from, to) = (PathParts(path), PathParts(newPath))
+    try perform(.rename, path) { (state) throws(FileSystemError) in
+      // Both folders first, then the names in them: the order in which the system looks.
+      let parent = try state.get("rename", path, state.image.parent(of: from))
+      let newParent = try state.get("rename", path, state.image.parent(of: to))
+      let inode = try state.file("rename", path)
+      if case .success(.folder) = state.image.node(at: to) {
+        throw FileSystemError("rename", path, code: SystemErrorCode.isDirectory)
+      }
+      state.image.renameFile(inode, from.name, in: parent, to: to.name, in: newParent)
+    }
+  }
+
+  package func remove(_ path: String) throws(FileSystemError) {
+    let parts = PathParts(path)
+    try perform(.remove, path) { (state) throws(FileSystemError) in
+      _ = try state.file("remove", path)
+      state.image.removeFile(parts.name, in: try state.get("remove", path, state.image.parent(of: parts)))
+    }
+  }
+
+  package func syncDirectory(_ path: String) throws(FileSystemError) {
+    try perform(.syncDirectory, path) { (state) throws(FileSystemError) in
+      state.image.syncFolder(try state.folder("open folder", path))
+      state.image.removeUnreachable(open: state.openInodes)
+    }
+  }
+}
+
+extension SimulatedDisk.State {
+  fileprivate func get<Value>(
+    _ operation: String, _ path: String, _ result: Result<Value, SimulatedCode>
+  ) throws(FileSystemError) -> Value {
+    switch result {
+    case .success(let value): return value
+    case .failure(let failure): throw FileSystemError(operation, path, code: failure.code)
+    }
+  }
+
+  fileprivate func file(_ operation: String, _ path: String) throws(FileSystemError) -> SimulatedImage.Inode {
+    switch try get(operation, path, image.node(at: PathParts(path))) {
+    case .file(let inode): return inode
+    case .folder: throw FileSystemError(operation, path, code: SystemErrorCode.isDirectory)
+    }
+  }
+
+  fileprivate func folder(_ operation: String, _ path: String) throws(FileSystemError) -> SimulatedImage.Inode
+  {
+    switch try get(operation, path, image.node(at: PathParts(path))) {
+    case .folder(let inode): return inode
+    case .file: throw FileSystemError(operation, path, code: SystemErrorCode.notDirectory)
+    }
+  }
+
+  /// The file to open, created where the mode says so.
+  fileprivate mutating func openInode(
+    _ path: String, _ parts: PathParts, _ mode: FileOpenMode
+  ) throws(FileSystemError) -> SimulatedImage.Inode {
+    switch image.node(at: parts) {
+    case .success where mode == .createNew:
+      throw FileSystemError("open", path, code: SystemErrorCode.alreadyExists)
+    case .success(.folder): throw FileSystemError("open", path, code: SystemErrorCode.isDirectory)
+    case .success(.file(let inode)): return inode
+    case .failure(let failure):
+      guard failure.code == SystemErrorCode.notFound, mode == .create || mode == .createNew else {
+        throw FileSystemError("open", path, code: failure.code)
+      }
+      return image.addFile(parts.name, in: try get("open", path, image.parent(of: parts)))
+    }
+  }
+}

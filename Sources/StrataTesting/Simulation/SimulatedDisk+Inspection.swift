@@ -1,0 +1,68 @@
+// How a test looks at a simulated disk, and how it damages it, past the seam and uncounted.
+
+internal import StrataLog
+
+extension SimulatedDisk {
+  /// The paths of all files, in ascending order.
+  package var paths: [String] { state.withLock { $0.image.paths() } }
+
+  /// What a program would read; nil where there is no such file.
+  package func contents(_ path: String) -> [UInt8]? {
+    state.withLock { state in state.image.file(at: path).map { state.image.content($0).live } }
+  }
+
+  /// Gives a file these bytes, live and durable.
+  /// - Precondition: there is such a file.
+  package func replace(_ path: String, _ bytes: [UInt8]) {
+    state.withLock { state in
+      guard let inode = state.image.file(at: path) else {
+        preconditionFailure("there is no file \(path) to replace")
+      }
+      state.image.change(inode) { $0 = SimulatedContent(durable: bytes) }
+    }
+  }
+
+  /// Turns one bit around: the lowest of the first byte is 0. Live and durable, and everything else in the
+  /// file becomes durable too.
+  /// - Precondition: there is such a file and it has that bit.
+  package func flipBit(_ path: String, _ bit: Int) {
+    guard var bytes = contents(path), bytes.indices.contains(bit / 8) else {
+      preconditionFailure("\(path) has no bit \(bit)")
+    }
+    bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+    replace(path, bytes)
+  }
+
+  /// Creates a file with these bytes, and the folders above it; all durable.
+  package func add(_ path: String, _ bytes: [UInt8]) {
+    state.withLock { state in
+      let parts = PathParts(path)
+      var folder = SimulatedImage.root
+      for name in parts.names.dropLast() {
+        if state.image.folders[folder]?.live[name] == nil { state.image.addFolder(name, in: folder) }
+        state.image.syncFolder(folder)
+        guard let next = state.image.folders[folder]?.live[name], state.image.folders[next] != nil else {
+          preconditionFailure("a file stands on the way to \(path)")
+        }
+        folder = next
+      }
+      let inode = state.image.file(at: path) ?? state.image.addFile(parts.name, in: folder)
+      state.image.syncFolder(folder)
+      state.image.change(inode) { $0 = SimulatedContent(durable: bytes) }
+    }
+  }
+
+  /// Removes a file, durably.
+  package func delete(_ path: String) {
+    state.withLock { state in
+      let parts = PathParts(path)
+      guard state.image.file(at: path) != nil, case .success(let parent) = state.image.parent(of: parts)
+      else {
+        preconditionFailure("there is no file \(path) to delete")
+      }
+      state.image.removeFile(parts.name, in: parent)
+      state.image.syncFolder(parent)
+      state.image.removeUnreachable(open: state.openInodes)
+    }
+  }
+}

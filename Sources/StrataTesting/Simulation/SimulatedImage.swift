@@ -1,0 +1,238 @@
+// A whole simulated disk as a value: files, folders, and the entries that a power cut may lose.
+
+internal import StrataLog
+
+/// Files and folders by number, and the names that lead to them, live and durable. Copying it is cheap until
+/// one of the copies changes.
+struct SimulatedImage: Sendable {
+  typealias Inode = Int
+  static let root: Inode = 0
+
+  struct Folder: Sendable {
+    var live: [String: Inode] = [:]
+    var durable: [String: Inode] = [:]
+  }
+
+  /// One entry set or removed, and not yet durable. A rename is two with one operation number: the new name
+  /// set, then the old one removed.
+  struct EntryChange: Sendable {
+    var operation: Int
+    var folder: Inode
+    var name: String
+    /// What the name leads to; nil where it was removed.
+    var inode: Inode?
+    var isRename: Bool
+  }
+
+  private(set) var folders: [Inode: Folder] = [root: Folder()]
+  private(set) var files: [Inode: SimulatedContent] = [:]
+  /// Oldest first.
+  private(set) var changes: [EntryChange] = []
+  private var lastInode = root
+  private var lastOperation = 0
+
+  enum Node {
+    case file(Inode)
+    case folder(Inode)
+  }
+
+  // MARK: Names
+
+  /// What a path leads to, or the code of why it leads nowhere.
+  func node(at parts: PathParts) -> Result<Node, SimulatedCode> {
+    var folder = Self.root
+    for (index, name) in parts.names.enumerated() {
+      guard let inode = folders[folder]?.live[name] else { return .failure(.init(SystemErrorCode.notFound)) }
+      if folders[inode] != nil {
+        folder = inode
+      } else if index == parts.names.count - 1 {
+        return .success(.file(inode))
+      } else {
+        return .failure(.init(SystemErrorCode.notDirectory))
+      }
+    }
+    return .success(.folder(folder))
+  }
+
+  /// The folder in which the path's last name stands or would stand.
+  func parent(of parts: PathParts) -> Result<Inode, SimulatedCode> {
+    guard let parent = parts.parent else { return .failure(.init(SystemErrorCode.isDirectory)) }
+    return node(at: parent).flatMap { node in
+      if case .folder(let inode) = node { return .success(inode) }
+      return .failure(.init(SystemErrorCode.notDirectory))
+    }
+  }
+
+  func file(at path: String) -> Inode? {
+    if case .success(.file(let inode)) = node(at: PathParts(path)) { return inode }
+    return nil
+  }
+
+  /// The paths of all files, in ascending order.
+  func paths() -> [String] {
+    var found: [String] = []
+    var open: [(Inode, String)] = [(Self.root, "")]
+    while let (folder, path) = open.popLast() {
+      for (name, inode) in folders[folder]?.live ?? [:] {
+        if folders[inode] != nil {
+          open.append((inode, "\(path)/\(name)"))
+        } else {
+          found.append("\(path)/\(name)")
+        }
+      }
+    }
+    return found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  mutating func addFolder(_ name: String, in parent: Inode) {
+    lastInode += 1
+    folders[lastInode] = Folder()
+    setEntries([(parent, name, lastInode)])
+  }
+
+  mutating func addFile(_ name: String, in parent: Inode) -> Inode {
+    lastInode += 1
+    files[lastInode] = SimulatedContent()
+    setEntries([(parent, name, lastInode)])
+    return lastInode
+  }
+
+  mutating func removeFile(_ name: String, in parent: Inode) { setEntries([(parent, name, nil)]) }
+
+  mutating func renameFile(
+    _ inode: Inode, _ name: String, in parent: Inode, to newName: String, in newParent: Inode
+  ) {
+    guard parent != newParent || name != newName else { return }
+    setEntries([(newParent, newName, inode), (parent, name, nil)])
+  }
+
+  private mutating func setEntries(_ entries: [(folder: Inode, name: String, inode: Inode?)]) {
+    lastOperation += 1
+    for (folder, name, inode) in entries {
+      folders[folder]!.live[name] = inode
+      changes.append(
+        EntryChange(
+          operation: lastOperation, folder: folder, name: name, inode: inode, isRename: entries.count > 1
+        )
+      )
+    }
+  }
+
+  /// Makes the folder's entries durable. Where a name was moved out of it, the new name is made durable too:
+  /// no file system forgets a file because it was renamed.
+  mutating func syncFolder(_ folder: Inode) {
+    let movedOut = Set(
+      changes.filter { $0.folder == folder && $0.isRename && $0.inode == nil }.map(\.operation))
+    for change in changes where change.inode != nil && movedOut.contains(change.operation) {
+      makeDurable(change)
+    }
+    for change in changes where change.folder == folder { makeDurable(change) }
+  }
+
+  /// What happened to the name before is superseded with it.
+  private mutating func makeDurable(_ change: EntryChange) {
+    folders[change.folder]!.durable[change.name] = change.inode
+    changes.removeAll {
+      $0.folder == change.folder && $0.name == change.name && $0.operation <= change.operation
+    }
+  }
+
+  /// Forgets the files that no name leads to, neither now nor after any power cut, and that nobody has open.
+  mutating func removeUnreachable(open: Set<Inode>) {
+    var reachable = open
+    for folder in folders.values {
+      reachable.formUnion(folder.live.values)
+      reachable.formUnion(folder.durable.values)
+    }
+    reachable.formUnion(changes.compactMap(\.inode))
+    if files.keys.allSatisfy(reachable.contains) { return }
+    files = files.filter { reachable.contains($0.key) }
+  }
+
+  /// Bytes of all files that have a name or are open.
+  func usedSize(open: Set<Inode>) -> Int {
+    var counted = open
+    for folder in folders.values { counted.formUnion(folder.live.values) }
+    return counted.reduce(0) { $0 + (files[$1]?.live.count ?? 0) }
+  }
+
+  // MARK: Contents
+
+  func content(_ inode: Inode) -> SimulatedContent { files[inode] ?? SimulatedContent() }
+
+  mutating func change<Result>(_ inode: Inode, _ body: (inout SimulatedContent) -> Result) -> Result {
+    body(&files[inode, default: SimulatedContent()])
+  }
+
+  var unsynced: SimulatedUnsynced {
+    SimulatedUnsynced(
+      sectorCount: files.values.reduce(0) { $0 + $1.unsyncedSectorCount },
+      sizeCount: files.values.count(where: \.isSizeUnsynced),
+      entryCount: changes.count
+    )
+  }
+
+  // MARK: Power cuts
+
+  /// The disk after a power cut: everything that is left is durable.
+  func crashed(_ model: CrashModel, using random: inout SeededGenerator) -> SimulatedImage {
+    if model == .lossless { return self }
+    var image = self
+    image.changes = []
+    let kept = model == .dropAll ? [] : keptChanges(using: &random)
+    for change in kept { image.folders[change.folder]!.durable[change.name] = change.inode }
+    for inode in image.folders.keys { image.folders[inode]!.live = image.folders[inode]!.durable }
+    // In ascending order: a dictionary's own order differs from run to run, and with it the draws.
+    for (inode, content) in files.sorted(by: { $0.key < $1.key }) where !content.isFullyDurable {
+      image.files[inode] =
+        model == .dropAll
+        ? content.droppingUnsynced() : content.keepingSome(garbage: model == .garbage, using: &random)
+    }
+    image.removeUnreachable(open: [])
+    return image
+  }
+
+  /// The entry changes that reached the medium: as a journal has them, all up to some operation; or for each
+  /// name by itself, all up to some change, in which case a renamed file may have both names, but not none.
+  private func keptChanges(using random: inout SeededGenerator) -> [EntryChange] {
+    guard let first = changes.first, let last = changes.last else { return [] }
+    if Bool.random(using: &random) {
+      let end = Int.random(in: first.operation - 1...last.operation, using: &random)
+      return changes.filter { $0.operation <= end }
+    }
+    return changesKeptByName(using: &random)
+  }
+
+  private func changesKeptByName(using random: inout SeededGenerator) -> [EntryChange] {
+    struct Name: Hashable {
+      var folder: Inode
+      var name: String
+    }
+    var left: [Name: Int] = [:]
+    for change in changes { left[Name(folder: change.folder, name: change.name), default: 0] += 1 }
+    var drawn: Set<Name> = []
+    for change in changes {
+      let name = Name(folder: change.folder, name: change.name)
+      if drawn.insert(name).inserted { left[name] = Int.random(in: 0...left[name]!, using: &random) }
+    }
+    // New names that are pending and were not kept: their old names must stay.
+    var unlinked = Set(changes.filter { $0.isRename && $0.inode != nil }.map(\.operation))
+    return changes.filter { change in
+      let name = Name(folder: change.folder, name: change.name)
+      let isOldName = change.isRename && change.inode == nil
+      guard left[name]! > 0, !(isOldName && unlinked.contains(change.operation)) else {
+        left[name] = 0
+        return false
+      }
+      left[name]! -= 1
+      if change.isRename && change.inode != nil { unlinked.remove(change.operation) }
+      return true
+    }
+  }
+}
+
+/// A value of `errno` on its way to become an error with an operation and a path.
+struct SimulatedCode: Error {
+  var code: Int32
+  init(_ code: Int32) { self.code = code }
+}

@@ -1,0 +1,51 @@
+import StrataLog
+import StrataTesting
+import Testing
+
+@Suite struct FileSystemContractTests {
+  @Test func memoryAndSimulationAnswerAsTheMachineDoes() throws {
+    let seed = SeededGenerator.testSeed()
+    for index in 0..<12 {
+      let folder = try TemporaryFolder()
+      let (memory, simulation) = (MemoryFileSystem(), SimulatedDisk())
+      try memory.createDirectory("/store")
+      try simulation.createDirectory("/store")
+      func record(_ fileSystem: any FileSystem, _ root: String) -> [String] {
+        FileSystemContract.record(of: fileSystem, root: root, seed: seed &+ UInt64(index), callCount: 300)
+      }
+      let expected = record(PosixFileSystem(), folder.path)
+      for (name, found) in [
+        ("memory", record(memory, "/store")), ("simulation", record(simulation, "/store")),
+      ] {
+        let difference = zip(expected, found).enumerated().first { $1.0 != $1.1 }
+        if let (line, (posix, other)) = difference {
+          let before = expected[max(0, line - 12)..<line].joined(separator: "\n")
+          Issue.record("walk \(index), \(name) differs after\n\(before)\nposix: \(posix)\n\(name): \(other)")
+          return
+        }
+        #expect(found.count == expected.count)
+      }
+    }
+  }
+
+  /// Otherwise the test above would compare failures with failures.
+  @Test func theWalkMeetsSuccessesAndFailures() {
+    let disk = MemoryFileSystem()
+    let lines = (0..<20).flatMap {
+      FileSystemContract.record(of: disk, root: "/", seed: UInt64($0), callCount: 300)
+    }
+    for ending in [
+      ": opened", ": renamed", ": removed", ": written", ": taken", ": somebody else has it", ": true",
+      ": false",
+      ": synced",
+    ] {
+      #expect(lines.contains { $0.hasSuffix(ending) }, "no call ended with '\(ending)'")
+    }
+    for code in [
+      SystemErrorCode.notFound, SystemErrorCode.alreadyExists, SystemErrorCode.badDescriptor,
+      SystemErrorCode.isDirectory, SystemErrorCode.notDirectory,
+    ] {
+      #expect(lines.contains { $0.hasSuffix("(\(code))") }, "no call failed with \(code)")
+    }
+  }
+}
