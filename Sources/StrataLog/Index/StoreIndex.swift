@@ -184,7 +184,9 @@ package final class StoreIndex: Sendable {
 
   /// The parts of a stream that hold revisions behind `revision`, oldest first, up to the visible mark: for
   /// each segment that has any, the revision before it and the sequences in it.
-  package func parts(of stream: [UInt8], after revision: UInt64) throws(LogError) -> [StreamPlaces] {
+  package func parts(
+    of stream: [UInt8], after revision: UInt64, isNewestOnly: Bool = false
+  ) throws(LogError) -> [StreamPlaces] {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
     var parts: [StreamPlaces] = []
@@ -194,15 +196,20 @@ package final class StoreIndex: Sendable {
       }
       if let newest {
         parts.append(newest)
-        if newest.base <= revision { return }
+        if newest.base <= revision || isNewestOnly { return }
       }
       try searchClosed(before: activeFirst) { index throws(LogError) in
         guard let places = try index.places(of: name) else { return false }
         if places.revision > revision { parts.append(places) }
-        return places.base <= revision
+        return places.base <= revision || isNewestOnly
       }
     }
     return parts.reversed()
+  }
+
+  /// How many visible events a stream holds.
+  package func revision(of stream: [UInt8]) throws(LogError) -> UInt64 {
+    try parts(of: stream, after: 0, isNewestOnly: true).last?.revision ?? 0
   }
 
   /// The first sequence of the visible append with an id, or nil.

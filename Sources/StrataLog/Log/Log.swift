@@ -11,7 +11,7 @@ package final class Log: Sendable {
   package let index: StoreIndex
   /// What the open found behind the end: a torn tail, in bytes.
   package let tornBytes: UInt64
-  private let role: Role
+  let role: Role
 
   enum Role: Sendable {
     case writer(queue: CommitQueue, closed: Gate<Bool>)
@@ -119,5 +119,12 @@ package final class Log: Sendable {
         in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
         first: block.header.firstSequence, last: sequence)
     }
+  }
+}
+
+extension Log {
+  /// Makes sure that the visible mark moves while somebody waits: a reader looks at the writer's HEAD.
+  package func follow() throws(LogError) {
+    if case .reader(let watcher) = role { try watcher.start() }
   }
 }

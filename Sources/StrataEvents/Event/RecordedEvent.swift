@@ -1,0 +1,110 @@
+// Events and appends as the log has them.
+
+package import StrataLog
+
+/// One event of the log.
+public struct RecordedEvent: Sendable, Equatable {
+  /// What the log holds of the event's content.
+  public enum State: Sendable, Equatable {
+    case whole
+    /// The content was erased; stream, type, revision and time remain.
+    case erased
+    /// Written by a newer version as something that this one cannot read.
+    case opaque(kind: UInt8)
+  }
+
+  /// Its place in the whole log, from 1.
+  public var sequence: UInt64
+  /// Its place in its stream, from 1.
+  public var revision: UInt64
+  public var stream: StreamName
+  public var type: String
+  /// The commit time of its append.
+  public var time: Timestamp
+  public var payload: EventPayload
+  /// The codec's number as recorded; `payload.codec` is `.bytes` for one that is not known.
+  public var codecNumber: UInt64
+  /// Metadata as recorded: empty, or a CBOR map.
+  public var metadataBytes: [UInt8]
+  public var state: State
+
+  /// The metadata, decoded.
+  public func metadata() throws(StoreError) -> DocumentObject {
+    guard !metadataBytes.isEmpty else { return [:] }
+    do throws(CodecError) {
+      guard case .object(let object) = try DocumentValue(cbor: metadataBytes) else {
+        throw CodecError(.malformed("metadata is a map"), at: 0)
+      }
+      return object
+    } catch {
+      throw .invalid(what: "the metadata of event \(sequence) is no map: \(error)")
+    }
+  }
+
+  /// The payload, decoded as a document.
+  public func document() throws(StoreError) -> DocumentValue { try payload.document() }
+}
+
+/// One append of the log: what one caller wrote atomically.
+public struct RecordedAppend: Sendable, Equatable {
+  /// The commit time: never less than that of the append before.
+  public var time: Timestamp
+  /// The clock's or the import's time, where it differs.
+  public var givenTime: Timestamp?
+  /// The id that the caller gave, if any.
+  public var id: String?
+  /// In order; never empty.
+  public var events: [RecordedEvent]
+
+  /// The sequences of its events.
+  public var sequences: ClosedRange<UInt64> {
+    let first = events.first?.sequence ?? 1
+    return first...(events.last?.sequence ?? first)
+  }
+}
+
+extension RecordedEvent {
+  package init(_ view: borrowing EventView, sequence: UInt64, time: Int64) {
+    self.sequence = sequence
+    revision = view.revision
+    stream = StreamName(recorded: view.stream)
+    type = String(decoding: view.type, as: UTF8.self)
+    self.time = Timestamp(nanoseconds: time)
+    codecNumber = view.codec
+    payload = EventPayload(codec: PayloadCodec(rawValue: view.codec) ?? .bytes, bytes: Array(view.payload))
+    metadataBytes = Array(view.metadata)
+    switch view.kind {
+    case EventKind.event: state = .whole
+    case EventKind.erased: state = .erased
+    default: state = .opaque(kind: view.kind)
+    }
+  }
+}
+
+extension RecordedAppend {
+  /// The appends of a block whose last event is behind `sequence`.
+  package static func appends(
+    in block: DecodedBlock, after sequence: UInt64
+  ) throws(ContentProblem) -> [RecordedAppend] {
+    var appends: [RecordedAppend] = []
+    try block.forEachAppend { view, first throws(ContentProblem) in
+      let last = first + UInt64(view.eventCount) - 1
+      guard last > sequence else { return }
+      var events: [RecordedEvent] = []
+      events.reserveCapacity(view.eventCount)
+      var cursor = view.events
+      for number in first...last {
+        do throws(DecodingProblem) {
+          events.append(RecordedEvent(try cursor.nextEvent(), sequence: number, time: view.commitTime))
+        } catch { throw ContentProblem(error) }
+      }
+      guard cursor.remaining == 0 else { throw .damaged("an append holds more than its events") }
+      appends.append(
+        RecordedAppend(
+          time: Timestamp(nanoseconds: view.commitTime),
+          givenTime: view.given.map { Timestamp(nanoseconds: $0) },
+          id: view.id.isEmpty ? nil : String(decoding: view.id, as: UTF8.self), events: events))
+    }
+    return appends
+  }
+}

@@ -1,0 +1,51 @@
+// A moment, in nanoseconds, as the log keeps it.
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A moment: nanoseconds since 1970-01-01T00:00:00Z, from 1677-09-21 to 2262-04-11.
+public struct Timestamp: Hashable, Comparable, Sendable {
+  public var nanoseconds: Int64
+
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  public static func < (a: Timestamp, b: Timestamp) -> Bool { a.nanoseconds < b.nanoseconds }
+
+  /// The moment of a date, to the nanosecond that its double can say; nil outside the range.
+  public init?(_ date: Date) {
+    let seconds = date.timeIntervalSince1970.rounded(.down)
+    let rest = ((date.timeIntervalSince1970 - seconds) * 1e9).rounded()
+    guard seconds > -9_223_372_036, seconds < 9_223_372_036 else { return nil }
+    nanoseconds = Int64(seconds) * 1_000_000_000 + Int64(rest)
+  }
+
+  /// The same moment as a `Date`, rounded to what a double can say (about 100 ns).
+  public var date: Date { Date(timeIntervalSince1970: Double(nanoseconds) / 1e9) }
+}
+
+extension Timestamp: CustomStringConvertible {
+  /// UTC, nine digits, `Z`: `2026-11-20T18:17:16.000000000Z`.
+  public var description: String {
+    let second = Int64(1_000_000_000)
+    var seconds = nanoseconds / second
+    var rest = nanoseconds % second
+    if rest < 0 {
+      seconds -= 1
+      rest += second
+    }
+    return RFC3339.text(Instant(seconds: seconds, attoseconds: rest * second)) ?? "\(nanoseconds) ns"
+  }
+
+  /// A moment in RFC 3339's form, with an offset or `Z`; digits behind the ninth are dropped. Nil for
+  /// anything else and outside the range.
+  public init?(_ text: String) {
+    guard let instant = RFC3339.instant(text) else { return nil }
+    let (scaled, isOver) = instant.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isCarried) = scaled.addingReportingOverflow(instant.attoseconds / 1_000_000_000)
+    guard !isOver, !isCarried, sum != .min else { return nil }
+    nanoseconds = sum
+  }
+}

@@ -1,1 +1,0 @@
-// StrataEvents: typed events, streams, expected versions and the change feed over a log.

@@ -1,0 +1,136 @@
+// A category of documents, typed.
+
+/// An id of documents, and its text in the stream's name.
+public protocol DocumentID: Hashable, Sendable {
+  /// The part of the stream's name behind the first `/`.
+  var documentID: String { get }
+  init?(documentID: String)
+}
+
+extension String: DocumentID {
+  public var documentID: String { self }
+  public init?(documentID: String) { self = documentID }
+}
+
+extension DocumentID where Self: FixedWidthInteger {
+  public var documentID: String { String(self) }
+  public init?(documentID: String) {
+    guard let value = Self(documentID) else { return nil }
+    self = value
+  }
+}
+
+extension Int: DocumentID {}
+extension Int64: DocumentID {}
+extension Int32: DocumentID {}
+extension UInt64: DocumentID {}
+extension UInt32: DocumentID {}
+
+extension DocumentID where Self: RawRepresentable, RawValue: DocumentID {
+  public var documentID: String { rawValue.documentID }
+  public init?(documentID: String) {
+    guard let raw = RawValue(documentID: documentID) else { return nil }
+    self.init(rawValue: raw)
+  }
+}
+
+/// Documents of one type under one category: the document with the id `x` is the stream `category/x`.
+public struct DocumentCollection<Item: Codable & Identifiable & Sendable>: Sendable
+where Item.ID: DocumentID {
+  public let store: EventStore
+  public let category: String
+
+  /// Writes a whole document.
+  @discardableResult
+  public func put(
+    _ item: Item, expecting version: ExpectedVersion = .any, metadata: DocumentObject = [:]
+  ) async throws(StoreError) -> AppendReceipt {
+    let event = try putEvent(item, metadata: metadata)
+    return try await store.append(
+      store.draft([event], id: nil, time: nil, expecting: [event.stream: version], isOwn: false))
+  }
+
+  /// Writes many documents as one append.
+  @discardableResult
+  public func put(_ items: [Item]) async throws(StoreError) -> AppendReceipt {
+    var events: [NewEvent] = []
+    events.reserveCapacity(items.count)
+    for item in items { events.append(try putEvent(item)) }
+    return try await store.append(
+      store.draft(events, id: nil, time: nil, expecting: [:], isOwn: false))
+  }
+
+  /// Removes a document. Removing one that is not there is recorded and changes nothing.
+  @discardableResult
+  public func delete(
+    _ id: Item.ID, expecting version: ExpectedVersion = .any
+  ) async throws(StoreError) -> AppendReceipt {
+    let event = try deleteEvent(id)
+    return try await store.append(
+      store.draft([event], id: nil, time: nil, expecting: [event.stream: version], isOwn: false))
+  }
+
+  /// The stream of a document.
+  public func stream(of id: Item.ID) throws(StoreError) -> StreamName {
+    let text = id.documentID
+    guard !text.isEmpty else { throw .invalid(what: "a document's id is empty") }
+    guard let name = StreamName(category: category, id: text) else {
+      throw .tooLarge(
+        what: "the stream's name", actual: category.utf8.count + 1 + text.utf8.count, limit: 1024)
+    }
+    return name
+  }
+
+  func putEvent(_ item: Item, metadata: DocumentObject = [:]) throws(StoreError) -> NewEvent {
+    let stream = try stream(of: item.id)
+    let bytes: [UInt8]
+    do { bytes = try CBOREncoder().encode(item) } catch {
+      throw .invalid(what: "\(stream) cannot be encoded: \(error)")
+    }
+    try checkID(of: bytes, against: item.id.documentID, in: stream)
+    return NewEvent(
+      DocumentEvent.put, in: stream, payload: EventPayload(codec: .cbor, bytes: bytes), metadata: metadata)
+  }
+
+  func deleteEvent(_ id: Item.ID) throws(StoreError) -> NewEvent {
+    NewEvent(DocumentEvent.delete, in: try stream(of: id), .null)
+  }
+
+  /// A document is a map, and an `id` in it is the id of its stream.
+  private func checkID(of bytes: [UInt8], against id: String, in stream: StreamName) throws(StoreError) {
+    let problem = bytes.withUnsafeBytes { buffer -> String? in
+      var reader = CBORReader(buffer)
+      guard let count = try? reader.readMapHead() else { return "\(Item.self) does not encode as an object" }
+      for _ in 0..<count {
+        guard let key = try? reader.readText() else { return "\(Item.self) does not encode as an object" }
+        guard key == "id" else {
+          guard (try? reader.skip()) != nil else { return "\(Item.self) does not encode as an object" }
+          continue
+        }
+        guard let value = try? reader.readDocument() else { return nil }
+        switch value {
+        case .string(let text): return text == id ? nil : "its field id is \(text)"
+        case .int(let number): return String(number) == id ? nil : "its field id is \(number)"
+        default: return nil
+        }
+      }
+      return nil
+    }
+    if let problem { throw .invalid(what: "the document for \(stream) is refused: \(problem)") }
+  }
+}
+
+extension EventStore {
+  /// The documents of a category. Events of other types are refused there from now on.
+  ///
+  /// - Parameter category: holds no `/`, does not begin with `$`.
+  public func collection<Item: Codable & Identifiable & Sendable>(
+    _ category: String, of type: Item.Type = Item.self
+  ) -> DocumentCollection<Item> where Item.ID: DocumentID {
+    precondition(
+      !category.isEmpty && !category.contains("/") && !category.hasPrefix("$"),
+      "a collection's category is not empty, holds no slash, and does not begin with a dollar sign")
+    documentCategories.withLock { _ = $0.insert(category) }
+    return DocumentCollection(store: self, category: category)
+  }
+}

@@ -1,0 +1,51 @@
+// Places in the log by time, by number of appends and by append id.
+
+package import StrataLog
+
+extension EventStore {
+  /// The end of the last append whose commit time is not later than `time`; the beginning where all are later.
+  public func position(at time: Timestamp) async throws(StoreError) -> LogPosition {
+    let result = await IOThreads.shared.result { [log] () throws(StoreError) in
+      try StoreError.wrapping { () throws(LogError) in
+        let last = try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
+        return LogPosition(sequence: last, chain: try log.chain(after: last) ?? 0)
+      }
+    }
+    return try result.get()
+  }
+
+  /// The append with an id, or nil where there is none.
+  public func append(withID id: String) async throws(StoreError) -> RecordedAppend? {
+    let result = await IOThreads.shared.result { [self] () throws(StoreError) in
+      guard
+        let first = try StoreError.wrapping({ () throws(LogError) in
+          try log.index.first(ofID: Array(id.utf8))
+        })
+      else { return nil as RecordedAppend? }
+      return try appendBlocking(holding: first)
+    }
+    return try result.get()
+  }
+
+  /// The append that holds a sequence, or nil where the log does not have it. Blocks.
+  package func appendBlocking(holding sequence: UInt64) throws(StoreError) -> RecordedAppend? {
+    guard let block = try StoreError.wrapping({ () throws(LogError) in try log.block(holding: sequence) })
+    else { return nil }
+    do throws(ContentProblem) {
+      return try RecordedAppend.appends(in: block, after: sequence - 1).first
+    } catch {
+      throw StoreError(
+        error.logError(
+          in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+          first: block.header.firstSequence, last: sequence))
+    }
+  }
+
+  /// The append that holds a sequence, or nil where the log does not have it.
+  public func append(holding sequence: UInt64) async throws(StoreError) -> RecordedAppend? {
+    let result = await IOThreads.shared.result { [self] () throws(StoreError) in
+      try appendBlocking(holding: sequence)
+    }
+    return try result.get()
+  }
+}

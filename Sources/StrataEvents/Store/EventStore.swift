@@ -1,0 +1,117 @@
+// The store: events in streams, appended atomically, read from any place.
+
+package import StrataLog
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// An open event store. Safe to use from any task and thread.
+///
+/// One process at a time may have a store open for writing; any number may read it beside that. Dropping the
+/// last reference without `close` loses nothing that was acknowledged.
+public final class EventStore: Sendable {
+  /// How a store is opened.
+  public enum Access: Sendable, Hashable {
+    /// For reading and writing; creates the store where there is none.
+    case readWrite
+    /// For reading, beside a running writer or without one. Changes nothing on disk.
+    case readOnly
+  }
+
+  package let log: Log
+  /// Categories that hold documents: own events may not go there.
+  package let documentCategories = Lock<Set<String>>([])
+
+  package init(log: Log) { self.log = log }
+
+  /// Opens the store in a folder.
+  ///
+  /// Opening reads the headers of all segments and the last segment whole; it does not depend on how much the
+  /// closed segments hold.
+  public static func open(
+    at path: String, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
+  ) async throws(StoreError) -> EventStore {
+    let result = await IOThreads.shared.result { () throws(StoreError) in
+      try openBlocking(at: path, access, options: options)
+    }
+    return try result.get()
+  }
+
+  /// Opens the store in a folder that a file URL names.
+  public static func open(
+    at url: URL, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
+  ) async throws(StoreError) -> EventStore {
+    guard url.isFileURL else { throw .invalid(what: "\(url) is no file URL") }
+    return try await open(at: url.path, access, options: options)
+  }
+
+  /// The same for a thread that may block. Never on the cooperative pool.
+  public static func openBlocking(
+    at path: String, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) -> EventStore {
+    try open(PosixFileSystem(), path: path, access, options: options)
+  }
+
+  /// Opens a store on any file system.
+  package static func open(
+    _ fileSystem: any FileSystem, path: String, _ access: Access, options: StoreOptions,
+    storeID: StoreID? = nil
+  ) throws(StoreError) -> EventStore {
+    try StoreError.wrapping { () throws(LogError) in
+      switch access {
+      case .readWrite:
+        EventStore(
+          log: try Log.openWriter(fileSystem, path: path, options: options, storeID: storeID))
+      case .readOnly:
+        EventStore(log: try Log.openReader(fileSystem, path: path, options: options))
+      }
+    }
+  }
+
+  /// A store in memory: the same code over a file system that is gone with the last reference.
+  public static func inMemory(
+    clock: StoreClock = .system, options: StoreOptions = StoreOptions()
+  ) -> EventStore {
+    var options = options
+    options.clock = clock
+    do throws(StoreError) {
+      return try open(MemoryFileSystem(), path: "/store", .readWrite, options: options)
+    } catch {
+      preconditionFailure("a store in memory could not be opened: \(error)")
+    }
+  }
+
+  /// Drains what was accepted, refuses new appends, and marks the store as closed cleanly. A store that is
+  /// closed answers everything with `StoreError.closed`.
+  public func close() async {
+    await IOThreads.shared.run { [log] in log.close() }
+  }
+
+  /// The same for a thread that may block.
+  public func closeBlocking() { log.close() }
+
+  /// The store's identity, a UUID.
+  public var id: String { log.storeID.description }
+
+  /// The visible end of the log.
+  public var head: LogPosition {
+    let mark = log.mark.visible
+    return LogPosition(sequence: mark.sequence, chain: mark.chain)
+  }
+
+  /// The commit time of the last append; nil in an empty store.
+  public var lastTime: Timestamp? {
+    let time = log.mark.time
+    return time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: time)
+  }
+
+  /// The first sequence that the log still has. 1 unless it was trimmed.
+  public var firstSequence: UInt64 { log.mark.logBegin }
+
+  /// Bytes of a torn tail that the open found: never acknowledged, kept until the next append moves them to
+  /// `quarantine/`.
+  public var tornBytes: UInt64 { log.tornBytes }
+}

@@ -1,0 +1,142 @@
+// What can go wrong with a store, in few cases, each with its place and the next step.
+
+public import StrataLog
+
+/// The errors of the events floor. Each says what happened, where, and what to do next.
+public enum StoreError: Error, Sendable, Equatable {
+  /// A stream does not hold what was expected of it. Read it again and decide anew.
+  case conflict(stream: StreamName, expected: ExpectedVersion, actual: UInt64)
+  /// An append with this id is in the log, and it says something else. Use another id.
+  case idReused(id: String, sequences: ClosedRange<UInt64>)
+  /// Another writer has the store: which process, where that is known. Open it for reading, or wait.
+  case locked(path: String, holder: String?)
+  /// A sync failed or the lock was lost, so nothing more is accepted. Open the store anew.
+  case poisoned(String)
+  /// The store was closed.
+  case closed
+  /// The store is open for reading only.
+  case readOnly
+  /// The task was cancelled before its append was in a group; nothing was appended.
+  case cancelled
+  /// The disk is full. Nothing of the append remains. Make room and append again.
+  case full(path: String)
+  /// A limit of the options or of the format.
+  case tooLarge(what: String, actual: Int, limit: Int)
+  /// What was given makes no sense: a sentence that says why.
+  case invalid(what: String)
+  /// The bytes on disk are not what was written.
+  case corrupt(Finding)
+  /// Written by a newer version.
+  case unsupported(Finding)
+  /// There is no store at that path.
+  case notFound(path: String, what: String)
+  /// Something else stands where the store should be.
+  case notAStore(path: String, what: String)
+  /// The store cannot be made there.
+  case cannotCreate(path: String, what: String)
+  /// The system refused a call: which, on what, and the number of the reason.
+  case io(operation: String, path: String, code: Int32)
+  /// The log up to this sequence is not the one that the cursor has seen.
+  case diverged(sequence: UInt64)
+  /// The log begins later: at this sequence.
+  case trimmed(firstAvailable: UInt64)
+}
+
+extension StoreError {
+  package init(_ error: LogError) {
+    switch error {
+    case .corrupt(let finding): self = .corrupt(finding)
+    case .unsupported(let finding): self = .unsupported(finding)
+    case .notFound(let path, let what): self = .notFound(path: path, what: what)
+    case .notAStore(let path, let what): self = .notAStore(path: path, what: what)
+    case .cannotCreate(let path, let what): self = .cannotCreate(path: path, what: what)
+    case .locked(let path, let holder): self = .locked(path: path, holder: holder)
+    case .full(let path): self = .full(path: path)
+    case .io(let error): self = .io(operation: error.operation, path: error.path, code: error.code)
+    case .poisoned(let why): self = .poisoned(why)
+    case .closed: self = .closed
+    case .readOnly: self = .readOnly
+    case .tooLarge(let what, let actual, let limit):
+      self = .tooLarge(what: what, actual: actual, limit: limit)
+    case .invalid(let what): self = .invalid(what: what)
+    case .conflict(let stream, let expected, let actual):
+      self = .conflict(
+        stream: StreamName(stream) ?? "?", expected: ExpectedVersion(expected), actual: actual)
+    case .idReused(let id, let first, let last): self = .idReused(id: id, sequences: first...last)
+    case .diverged(let sequence, _, _): self = .diverged(sequence: sequence)
+    case .trimmed(let first): self = .trimmed(firstAvailable: first)
+    case .cancelled: self = .cancelled
+    }
+  }
+
+  /// Runs calls of the log and turns its errors into the store's.
+  package static func wrapping<Result>(
+    _ body: () throws(LogError) -> Result
+  ) throws(StoreError) -> Result {
+    do throws(LogError) { return try body() } catch { throw StoreError(error) }
+  }
+}
+
+extension StoreError: CustomStringConvertible {
+  /// What happened, as a sentence without its full stop.
+  public var what: String {
+    switch self {
+    case .conflict(let stream, let expected, let actual):
+      "\(stream) holds \(actual) events, and \(expected) was expected"
+    case .idReused(let id, let sequences):
+      "the append id \(id) was used for other content, at sequence \(sequences.lowerBound)"
+    case .locked(_, let holder): "the store is open for writing in \(holder ?? "another process")"
+    case .poisoned(let why): why
+    case .closed: "the store is closed"
+    case .readOnly: "the store is open for reading only"
+    case .cancelled: "the append was cancelled before it was written"
+    case .full: "the disk is full"
+    case .tooLarge(let what, let actual, let limit): "\(what) is \(actual), and at most \(limit) is allowed"
+    case .invalid(let what): what
+    case .corrupt(let finding), .unsupported(let finding): finding.what
+    case .notFound(_, let what), .notAStore(_, let what), .cannotCreate(_, let what): what
+    case .io(let operation, _, let code): "cannot \(operation): \(systemMessage(code))"
+    case .diverged(let sequence): "the log up to sequence \(sequence) is not the one that was read before"
+    case .trimmed(let first): "the log begins at sequence \(first)"
+    }
+  }
+
+  /// Where it happened: a path, a file with an offset, a stream. Empty where that is the store itself.
+  public var place: String {
+    switch self {
+    case .conflict(let stream, _, _): stream.text
+    case .locked(let path, _), .full(let path), .notFound(let path, _), .notAStore(let path, _),
+      .cannotCreate(let path, _), .io(_, let path, _):
+      path
+    case .corrupt(let finding), .unsupported(let finding): "\(finding.file) at byte \(finding.offset)"
+    default: ""
+    }
+  }
+
+  /// What to do next, as a sentence without its full stop.
+  public var next: String {
+    switch self {
+    case .conflict: "read the stream again, decide anew, and append with the version it has then"
+    case .idReused: "use another id for other content"
+    case .locked: "close the other writer, or open the store for reading"
+    case .poisoned: "open the store again; what was acknowledged is there"
+    case .closed: "open the store again"
+    case .readOnly: "open the store for writing"
+    case .cancelled: "append again if it is still wanted"
+    case .full: "make room and try again; nothing acknowledged is lost"
+    case .tooLarge: "append less at a time, or raise the limit in the options"
+    case .invalid: "correct what was given"
+    case .corrupt(let finding), .unsupported(let finding): finding.next
+    case .notFound: "check the path, or create the store by opening it for writing"
+    case .notAStore: "choose another path; what stands there was not touched"
+    case .cannotCreate: "check the permissions and the path"
+    case .io: "check the disk and the permissions"
+    case .diverged: "read the log anew from a sequence that both have"
+    case .trimmed(let first): "begin at sequence \(first)"
+    }
+  }
+
+  public var description: String {
+    (place.isEmpty ? what : "\(what) (\(place))") + "; \(next)"
+  }
+}

@@ -1,0 +1,99 @@
+// Reading one stream: the index says where its events are, and only those blocks are read.
+
+package import StrataLog
+
+extension EventStore {
+  /// How many events a stream holds. 0 where there is no such stream.
+  public func version(of stream: StreamName) async throws(StoreError) -> UInt64 {
+    let name = Array(stream.text.utf8)
+    let result = await IOThreads.shared.result { [log] () throws(StoreError) in
+      try StoreError.wrapping { () throws(LogError) in
+        try log.index.revision(of: name)
+      }
+    }
+    return try result.get()
+  }
+
+  /// The events of a stream behind a revision, oldest first, at most `limit` of them.
+  ///
+  /// Reads only the blocks that hold them.
+  public func events(
+    in stream: StreamName, after revision: UInt64 = 0, limit: Int = 1000
+  ) async throws(StoreError) -> [RecordedEvent] {
+    let result = await IOThreads.shared.result { [self] () throws(StoreError) in
+      try eventsBlocking(in: stream, after: revision, limit: limit)
+    }
+    return try result.get()
+  }
+
+  /// The same for a thread that may block.
+  public func eventsBlocking(
+    in stream: StreamName, after revision: UInt64 = 0, limit: Int = 1000
+  ) throws(StoreError) -> [RecordedEvent] {
+    try StoreError.wrapping { () throws(LogError) in
+      var reader = StreamReader(log: log)
+      return try reader.events(of: Array(stream.text.utf8), after: revision, limit: limit)
+    }
+  }
+}
+
+/// Reads events by sequence, a block at a time.
+package struct StreamReader {
+  private let log: Log
+  private var block: DecodedBlock?
+  /// How many blocks were read, for tests that count them.
+  package private(set) var blocksRead = 0
+
+  package init(log: Log) { self.log = log }
+
+  package mutating func events(
+    of stream: [UInt8], after revision: UInt64, limit: Int
+  ) throws(LogError) -> [RecordedEvent] {
+    var events: [RecordedEvent] = []
+    for part in try log.index.parts(of: stream, after: revision) {
+      let skipped = revision > part.base ? Int(min(revision - part.base, UInt64(part.sequences.count))) : 0
+      let wanted = part.sequences[skipped...].prefix(max(0, limit - events.count))
+      try read(wanted, into: &events)
+      if events.count >= limit { break }
+    }
+    return events
+  }
+
+  /// Adds the events with these sequences, which ascend.
+  private mutating func read(
+    _ sequences: ArraySlice<UInt64>, into events: inout [RecordedEvent]
+  ) throws(LogError) {
+    var rest = sequences
+    while let first = rest.first {
+      if block == nil || first >= (block?.header.nextSequence ?? 0) {
+        block = try log.block(holding: first)
+        blocksRead += 1
+      }
+      guard let block else {
+        throw .invalid(what: "the index names sequence \(first), which the log does not have")
+      }
+      let inside = rest.prefix { $0 < block.header.nextSequence }
+      try add(inside, of: block, to: &events)
+      rest = rest.dropFirst(inside.count)
+    }
+  }
+
+  private func add(
+    _ sequences: ArraySlice<UInt64>, of block: DecodedBlock, to events: inout [RecordedEvent]
+  ) throws(LogError) {
+    var wanted = sequences[...]
+    var found: [RecordedEvent] = []
+    do throws(ContentProblem) {
+      try block.forEachEvent { event, append, sequence throws(ContentProblem) in
+        guard sequence == wanted.first else { return }
+        wanted.removeFirst()
+        found.append(RecordedEvent(event, sequence: sequence, time: append.commitTime))
+      }
+    } catch {
+      throw error.logError(
+        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+    }
+    events += found
+  }
+}

@@ -1,0 +1,55 @@
+// The name of a stream: a category, and an id in it.
+
+internal import StrataLog
+
+/// `category/id`: the category is the part before the first `/`, the id everything behind it. A name without a
+/// `/` is a category with an empty id. 1 to 1,024 bytes of UTF-8; two names are equal when their bytes are.
+public struct StreamName: Sendable {
+  /// The whole name.
+  public let text: String
+
+  /// A name as it is written; nil where it is empty or too long.
+  public init?(_ text: String) {
+    guard (1...FormatLimits.streamLengthMax).contains(text.utf8.count) else { return nil }
+    self.text = text
+  }
+
+  /// The stream of an id in a category. The category holds no `/`.
+  public init?(category: String, id: String) {
+    guard !category.isEmpty, !category.utf8.contains(UInt8(ascii: "/")) else { return nil }
+    self.init("\(category)/\(id)")
+  }
+
+  package init(recorded bytes: UnsafeRawBufferPointer) {
+    text = String(decoding: bytes, as: UTF8.self)
+  }
+
+  public var category: String {
+    String(text.prefix { $0 != "/" })
+  }
+
+  public var id: String {
+    guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return "" }
+    return String(text[text.utf8.index(after: slash)...])
+  }
+}
+
+extension StreamName: Hashable {
+  public static func == (a: StreamName, b: StreamName) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+  }
+}
+
+extension StreamName: ExpressibleByStringLiteral, CustomStringConvertible {
+  /// A name in the source. It must be within the limits.
+  public init(stringLiteral text: String) {
+    guard let name = StreamName(text) else {
+      preconditionFailure("a stream's name has 1 to 1,024 bytes")
+    }
+    self = name
+  }
+
+  public var description: String { text }
+}
