@@ -154,7 +154,8 @@ extension CBORReader {
 
   mutating func skip(depth: Int) throws(CodecError) {
     guard let initial = nextByte else { throw CodecError(.truncated, at: end) }
-    if initial < 0x18 || (initial &- 0x20) < 0x18 || (initial &- 0xF4) < 4 {  // small integers, null, booleans
+    // Small integers, booleans, null.
+    if initial < 0x18 || (initial &- 0x20) < 0x18 || (initial &- 0xF4) < 4 {
       offset &+= 1
       return
     }

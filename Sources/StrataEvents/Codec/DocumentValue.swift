@@ -66,6 +66,16 @@ extension DocumentValue {
     if case .null = self { true } else { false }
   }
 
+  /// How many arrays, objects and tags stand inside each other here: 0 for a scalar. O(n).
+  public var depth: Int {
+    switch self {
+    case .array(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)
+    case .object(let object): 1 + (object.lazy.map(\.value.depth).max() ?? 0)
+    case .tagged(_, let value): 1 + value.depth
+    default: 0
+    }
+  }
+
   /// The same value, an integer in its shortest form.
   var withShortestInteger: DocumentValue {
     switch self {

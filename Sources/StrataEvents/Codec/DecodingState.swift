@@ -1,0 +1,288 @@
+// What one call of the decoder looks at: the bytes, and how each Swift type is read from them. A place is the
+// offset of an item; everything else, even the path for an error, can be found again from it.
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The bytes of one call. Used by one thread only, and closed when the call returns: a decoder that a type
+/// kept finds an empty input, not memory that is gone.
+final class DecodingState {
+  let userInfo: [CodingUserInfoKey: any Sendable]
+  @exclusivity(unchecked) private(set) var bytes: UnsafeRawBufferPointer
+
+  init(_ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable]) {
+    self.bytes = bytes
+    self.userInfo = userInfo
+  }
+
+  func close() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
+
+  @inline(__always)
+  func reader(at offset: Int) -> CBORReader { CBORReader(bytes, at: offset) }
+
+  /// Checks that the bytes are one well-formed item, nested no deeper than allowed.
+  func checkIsOneItem() throws {
+    var reader = CBORReader(bytes)
+    do {
+      try reader.skip()
+    } catch {
+      throw corrupted(error, path: [])
+    }
+    if !reader.isAtEnd { throw corrupted(CodecError(.trailingBytes, at: reader.offset), path: []) }
+  }
+
+  /// The offset after the item.
+  func end(ofItemAt offset: Int) throws -> Int {
+    var reader = reader(at: offset)
+    do {
+      try reader.skip()
+    } catch {
+      throw corrupted(error, path: path(to: offset))
+    }
+    return reader.offset
+  }
+}
+
+// MARK: Errors
+
+extension DecodingState {
+  func corrupted(_ error: CodecError, path: [any CodingKey]) -> DecodingError {
+    .dataCorrupted(.init(codingPath: path, debugDescription: error.description, underlyingError: error))
+  }
+
+  func corrupted(_ explanation: String, at offset: Int) -> DecodingError {
+    .dataCorrupted(.init(codingPath: path(to: offset), debugDescription: explanation))
+  }
+
+  func mismatch(_ head: CBORHead, _ type: Any.Type, at offset: Int) -> DecodingError {
+    let context = DecodingError.Context(
+      codingPath: path(to: offset), debugDescription: "expected \(type), found \(head.kind)")
+    return head == .null || head == .undefined ? .valueNotFound(type, context) : .typeMismatch(type, context)
+  }
+
+  /// The keys and indices that lead to the item at an offset. O(bytes before it).
+  func path(to target: Int) -> [any CodingKey] {
+    var path: [any CodingKey] = []
+    var reader = reader(at: 0)
+    while reader.offset < target, let step = try? step(&reader, towards: target) {
+      if let key = step { path.append(key) }
+    }
+    return path
+  }
+
+  /// Moves from a container to the member that holds the target, from a tag to what it tags.
+  private func step(_ reader: inout CBORReader, towards target: Int) throws(CodecError) -> DocumentKey?? {
+    switch try reader.readHead() {
+    case .tag: return .some(nil)
+    case .array:
+      var index = 0
+      while true {
+        var member = reader
+        try member.skip()
+        if member.offset > target { return DocumentKey(intValue: index) }
+        reader = member
+        index += 1
+      }
+    case .map:
+      while true {
+        let key = try reader.readText()
+        var member = reader
+        try member.skip()
+        if member.offset > target { return DocumentKey(stringValue: key) }
+        reader = member
+      }
+    default: return nil
+    }
+  }
+}
+
+// MARK: Scalars
+
+extension DecodingState {
+  /// Reads a head, and over tags that say nothing about how to read a value.
+  @inline(__always)
+  private func readHead(_ reader: inout CBORReader) throws -> CBORHead {
+    let start = reader.offset
+    do {
+      while true {
+        let head = try reader.readHead()
+        guard case .tag(let tag) = head, tag != CBORTag.positiveBignum, tag != CBORTag.negativeBignum else {
+          return head
+        }
+      }
+    } catch {
+      throw corrupted(error, path: path(to: start))
+    }
+  }
+
+  func isNull(at offset: Int) -> Bool {
+    let byte = reader(at: offset).nextByte
+    return byte == CBORByte.null || byte == CBORByte.undefined
+  }
+
+  func decodeBool(at offset: Int) throws -> Bool {
+    var reader = reader(at: offset)
+    let head = try readHead(&reader)
+    guard case .bool(let value) = head else { throw mismatch(head, Bool.self, at: offset) }
+    return value
+  }
+
+  @inline(__always)
+  func decodeInteger<Value: FixedWidthInteger>(_ type: Value.Type, at offset: Int) throws -> Value {
+    var reader = reader(at: offset)
+    let head = try readHead(&reader)
+    let value: Value? =
+      switch head {
+      case .unsigned(let value): Value(exactly: value)
+      case .negative(let value) where value <= UInt64(Int64.max): Value(exactly: -1 - Int64(value))
+      case .negative(let value): Value(exactly: -1 - Int128(value))
+      case .float(let value): Value(exactly: value)
+      case .tag: Value(try decodeDocument(at: offset).description)
+      default: throw mismatch(head, type, at: offset)
+      }
+    guard let value else { throw corrupted("a number that \(type) cannot hold", at: offset) }
+    return value
+  }
+
+  func decodeDouble(at offset: Int) throws -> Double {
+    var reader = reader(at: offset)
+    let head = try readHead(&reader)
+    switch head {
+    case .float(let value): return value
+    case .unsigned(let value): return Double(value)
+    case .negative(let value): return Double(-1 - Int128(value))
+    case .tag:
+      guard let value = Double(try decodeDocument(at: offset).description), value.isFinite else {
+        throw corrupted("a number that Double cannot hold", at: offset)
+      }
+      return value
+    default: throw mismatch(head, Double.self, at: offset)
+    }
+  }
+
+  func decodeFloat(at offset: Int) throws -> Float {
+    let value = try decodeDouble(at: offset)
+    let single = Float(value)
+    guard single.isFinite || !value.isFinite else {
+      throw corrupted("a number that Float cannot hold", at: offset)
+    }
+    return single
+  }
+
+  func decodeString(at offset: Int) throws -> String {
+    var reader = reader(at: offset)
+    let head = try readHead(&reader)
+    guard case .text(let count) = head else { throw mismatch(head, String.self, at: offset) }
+    do {
+      return try reader.readText(count: count, at: offset)
+    } catch {
+      throw corrupted(error, path: path(to: offset))
+    }
+  }
+
+  func decodeDocument(at offset: Int) throws -> DocumentValue {
+    var reader = reader(at: offset)
+    do {
+      return try reader.readDocument()
+    } catch {
+      throw corrupted(error, path: path(to: offset))
+    }
+  }
+}
+
+// MARK: Everything else
+
+extension DecodingState {
+  /// Decodes anything: what has a form of its own in documents here, the rest by its own code.
+  func decode<Value: Decodable>(_ type: Value.Type, at offset: Int) throws -> Value {
+    if type == String.self { return unsafeBitCast(try decodeString(at: offset), to: type) }
+    if type == Int.self { return unsafeBitCast(try decodeInteger(Int.self, at: offset), to: type) }
+    if type == Double.self { return unsafeBitCast(try decodeDouble(at: offset), to: type) }
+    if type == Date.self { return unsafeBitCast(try decodeDate(at: offset), to: type) }
+    if type == UUID.self { return unsafeBitCast(try decodeUUID(at: offset), to: type) }
+    if type == Data.self { return unsafeBitCast(try decodeData(at: offset), to: type) }
+    if type == URL.self { return unsafeBitCast(try decodeURL(at: offset), to: type) }
+    if type == Decimal.self { return unsafeBitCast(try decodeDecimal(at: offset), to: type) }
+    if type == DocumentValue.self { return unsafeBitCast(try decodeDocument(at: offset), to: type) }
+    return try Value(from: ItemDecoder(state: self, offset: offset))
+  }
+
+  /// Calls `body` with the UTF-8 of a text string, not yet validated, or throws.
+  @inline(__always)
+  private func withText<Result>(
+    at offset: Int,
+    _ type: Any.Type,
+    _ body: (UnsafeBufferPointer<UInt8>) -> Result
+  ) throws -> Result {
+    var reader = reader(at: offset)
+    let head = try readHead(&reader)
+    guard case .text(let count?) = head else {
+      guard case .text = head else { throw mismatch(head, type, at: offset) }
+      return try decodeString(at: offset).withUTF8Bytes(body)
+    }
+    return body(
+      UnsafeBufferPointer(
+        start: (reader.base + reader.offset).assumingMemoryBound(to: UInt8.self), count: count))
+  }
+
+  private func decodeDate(at offset: Int) throws -> Date {
+    var reader = reader(at: offset)
+    if reader.nextByte == CBORMajor.tag | UInt8(CBORTag.epochDate) {
+      reader.offset += 1
+      return Date(timeIntervalSince1970: try decodeDouble(at: reader.offset))
+    }
+    guard let instant = try withText(at: offset, Date.self, { RFC3339.instant($0) }) else {
+      throw corrupted("a string that is no date and time of RFC 3339", at: offset)
+    }
+    return Date(instant)
+  }
+
+  private func decodeUUID(at offset: Int) throws -> UUID {
+    var reader = reader(at: offset)
+    if case .bytes = try readHead(&reader) {
+      let bytes = try decodeBytes(UUID.self, at: offset)
+      guard bytes.count == 16 else { throw corrupted("a UUID of \(bytes.count) bytes", at: offset) }
+      return UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+    }
+    guard let value = try withText(at: offset, UUID.self, { UUID(text: $0) }) else {
+      throw corrupted("a string that is no UUID", at: offset)
+    }
+    return value
+  }
+
+  private func decodeData(at offset: Int) throws -> Data { Data(try decodeBytes(Data.self, at: offset)) }
+
+  private func decodeBytes(_ type: Any.Type, at offset: Int) throws -> [UInt8] {
+    var reader = reader(at: offset)
+    let head = try readHead(&reader)
+    guard case .bytes(let count) = head else { throw mismatch(head, type, at: offset) }
+    do {
+      return try reader.readBytes(count: count)
+    } catch {
+      throw corrupted(error, path: path(to: offset))
+    }
+  }
+
+  private func decodeURL(at offset: Int) throws -> URL {
+    guard let value = URL(string: try decodeString(at: offset)) else {
+      throw corrupted("a string that is no URL", at: offset)
+    }
+    return value
+  }
+
+  private func decodeDecimal(at offset: Int) throws -> Decimal {
+    var reader = reader(at: offset)
+    let head = try readHead(&reader)
+    let value: Decimal? =
+      switch head {
+      case .unsigned(let value): Decimal(value)
+      case .negative, .float, .text, .tag: Decimal(try decodeDocument(at: offset))
+      default: throw mismatch(head, Decimal.self, at: offset)
+      }
+    guard let value else { throw corrupted("what is no decimal", at: offset) }
+    return value
+  }
+}

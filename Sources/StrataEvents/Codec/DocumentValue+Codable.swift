@@ -1,0 +1,66 @@
+// Documents as a property of other types.
+
+extension DocumentValue: Codable {
+  /// With `CBOREncoder` the value is written exactly. Other encoders get what they can express: bytes, big
+  /// integers, tags and numbers that are none in the forms of `JSONWriter`, big integers as strings.
+  public func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .array(let values):
+      var container = encoder.unkeyedContainer()
+      for value in values { try container.encode(value) }
+    case .object(let object):
+      var container = encoder.container(keyedBy: DocumentKey.self)
+      for (key, value) in object { try container.encode(value, forKey: DocumentKey(stringValue: key)) }
+    case .double(let value) where !value.isFinite: try encodeAsJSON(to: encoder)
+    case .bytes, .tagged: try encodeAsJSON(to: encoder)
+    default:
+      var container = encoder.singleValueContainer()
+      switch self {
+      case .bool(let value): try container.encode(value)
+      case .int(let value): try container.encode(value)
+      case .uint(let value): try container.encode(value)
+      case .bigInt(let value): try container.encode(value.description)
+      case .double(let value): try container.encode(value)
+      case .string(let value): try container.encode(value)
+      default: try container.encodeNil()
+      }
+    }
+  }
+
+  private func encodeAsJSON(to encoder: any Encoder) throws {
+    try DocumentValue(json: jsonBytes()).encode(to: encoder)
+  }
+
+  /// With `CBORDecoder` the value is read exactly. Other decoders give what they can tell apart: most take
+  /// 1.0 for 1, and know neither bytes nor big integers.
+  public init(from decoder: any Decoder) throws {
+    if let container = try? decoder.container(keyedBy: DocumentKey.self) {
+      var object = DocumentObject()
+      for key in container.allKeys {
+        object[key.stringValue] = try container.decode(DocumentValue.self, forKey: key)
+      }
+      self = .object(object)
+      return
+    }
+    if var container = try? decoder.unkeyedContainer() {
+      var values: [DocumentValue] = []
+      while !container.isAtEnd { values.append(try container.decode(DocumentValue.self)) }
+      self = .array(values)
+      return
+    }
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Int64.self) {
+      self = .int(value)
+    } else if let value = try? container.decode(UInt64.self) {
+      self = DocumentValue(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .double(value)
+    } else {
+      self = .string(try container.decode(String.self))
+    }
+  }
+}

@@ -1,0 +1,329 @@
+// What one call of the encoder gathers: the bytes of all scalars in the order in which they came, and a tree
+// of slots that says where each belongs. Containers may be filled in any order and side by side; the tree is
+// sorted and written out once at the end.
+//
+//   scratch  │ key │ value │ key │ key │ value │ …
+//   slots    0 root ─ first child ─▶ 1 ─ next ─▶ 2 …
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One value that is or will be encoded, and its key.
+struct EncodingSlot {
+  enum Kind: UInt8 {
+    case empty, scalar, array, map
+  }
+
+  /// The first eight bytes of the encoded key, for sorting.
+  var keyPrefix: UInt64 = 0
+  /// The encoded key in the scratch bytes; empty for the root and in arrays.
+  var keyStart = 0
+  var keyEnd = 0
+  /// The encoded value in the scratch bytes, of a scalar.
+  var valueStart = 0
+  var valueEnd = 0
+  /// The members of a container, in the order in which they came. 0 is none: the root is nobody's child.
+  var firstChild: Int32 = 0
+  var lastChild: Int32 = 0
+  var nextSibling: Int32 = 0
+  var parent: Int32 = 0
+  var childCount: Int32 = 0
+  var depth: Int16 = 0
+  var kind = Kind.empty
+}
+
+/// The scratch bytes and slots of one call. Used by one thread only.
+final class EncodingState {
+  /// The slot of the value that the call is about.
+  static let root = 0
+
+  let userInfo: [CodingUserInfoKey: any Sendable]
+  @exclusivity(unchecked) private var scratch = CBORWriter(capacity: 512)
+  @exclusivity(unchecked) private var slots: UnsafeMutablePointer<EncodingSlot>
+  @exclusivity(unchecked) private var slotCount = 1
+  @exclusivity(unchecked) private var slotCapacity = 12
+
+  init(userInfo: [CodingUserInfoKey: any Sendable]) {
+    self.userInfo = userInfo
+    slots = .allocate(capacity: slotCapacity)
+    slots.initialize(to: EncodingSlot())
+  }
+
+  deinit { slots.deallocate() }
+
+  /// Whether anything was encoded there.
+  func isFilled(_ slot: Int) -> Bool { slots[slot].kind != .empty }
+
+  /// The number of members so far.
+  func count(of slot: Int) -> Int { Int(slots[slot].childCount) }
+
+  /// Makes the slot a container. Asking again for the same kind gives the same container, as a subclass does.
+  @inline(__always)
+  func begin(_ kind: EncodingSlot.Kind, in slot: Int) {
+    let old = slots[slot].kind
+    precondition(old == .empty || old == kind, "a value encodes itself as two different things")
+    slots[slot].kind = kind
+  }
+}
+
+// MARK: Slots
+
+extension EncodingState {
+  /// A new member at the end of an array.
+  @inline(__always)
+  func appendChild(of parent: Int) -> Int {
+    if slotCount == slotCapacity { growSlots() }
+    let child = slotCount
+    slotCount &+= 1
+    (slots + child).initialize(to: EncodingSlot())
+    slots[child].parent = Int32(truncatingIfNeeded: parent)
+    slots[child].depth = slots[parent].depth &+ 1
+    let index = Int32(truncatingIfNeeded: child)
+    let last = Int(slots[parent].lastChild)
+    if last == 0 { slots[parent].firstChild = index } else { slots[last].nextSibling = index }
+    slots[parent].lastChild = index
+    slots[parent].childCount &+= 1
+    return child
+  }
+
+  /// A new member of an object.
+  @inline(__always)
+  func appendChild(of parent: Int, key: String) -> Int {
+    let child = appendChild(of: parent)
+    let start = scratch.count
+    scratch.writeText(key)
+    let end = scratch.count
+    scratch.reserve(8)
+    slots[child].keyStart = start
+    slots[child].keyEnd = end
+    var prefix = UInt64(bigEndian: (scratch.base + start).loadUnaligned(as: UInt64.self))
+    if end &- start < 8 { prefix &= ~0 &<< UInt64(truncatingIfNeeded: 64 &- 8 &* (end &- start)) }
+    slots[child].keyPrefix = prefix
+    return child
+  }
+
+  private func growSlots() {
+    precondition(slotCapacity < Int(Int32.max) / 2, "a document of more than a billion values")
+    let larger = UnsafeMutablePointer<EncodingSlot>.allocate(capacity: slotCapacity * 2)
+    larger.moveInitialize(from: slots, count: slotCount)
+    slots.deallocate()
+    slots = larger
+    slotCapacity *= 2
+  }
+
+  /// Where a slot stands, for errors and for types that ask. O(depth + siblings).
+  func path(to slot: Int) -> [any CodingKey] {
+    var path: [any CodingKey] = []
+    var current = slot
+    while current != Self.root {
+      let parent = Int(slots[current].parent)
+      if slots[current].keyEnd > slots[current].keyStart {
+        path.append(DocumentKey(stringValue: keyText(of: current)))
+      } else {
+        var index = 0
+        var sibling = Int(slots[parent].firstChild)
+        while sibling != current {
+          sibling = Int(slots[sibling].nextSibling)
+          index += 1
+        }
+        path.append(DocumentKey(intValue: index))
+      }
+      current = parent
+    }
+    return path.reversed()
+  }
+
+  private func keyText(of slot: Int) -> String {
+    let key = UnsafeRawBufferPointer(
+      start: scratch.base + slots[slot].keyStart,
+      count: slots[slot].keyEnd - slots[slot].keyStart)
+    var reader = CBORReader(key)
+    return (try? reader.readText()) ?? ""
+  }
+}
+
+// MARK: Values
+
+extension EncodingState {
+  /// Writes a scalar into a slot.
+  @inline(__always)
+  func write(in slot: Int, _ body: (inout CBORWriter) -> Void) {
+    precondition(slots[slot].kind == .empty, "a value encodes itself twice")
+    slots[slot].kind = .scalar
+    slots[slot].valueStart = scratch.count
+    body(&scratch)
+    slots[slot].valueEnd = scratch.count
+  }
+
+  func encodeNil(in slot: Int) { write(in: slot) { $0.writeNull() } }
+  func encode(_ value: Bool, in slot: Int) { write(in: slot) { $0.writeBool(value) } }
+  func encode(_ value: Int64, in slot: Int) { write(in: slot) { $0.writeInteger(value) } }
+  func encode(_ value: UInt64, in slot: Int) { write(in: slot) { $0.writeUnsigned(value) } }
+  func encode(_ value: Double, in slot: Int) { write(in: slot) { $0.writeDouble(value) } }
+  func encode(_ value: String, in slot: Int) { write(in: slot) { $0.writeText(value) } }
+  func encode(_ value: DocumentValue, in slot: Int) { write(in: slot) { $0.write(value) } }
+
+  /// Encodes anything: what has a form of its own in documents here, the rest by its own code.
+  func encode<Value: Encodable>(_ value: Value, in slot: Int) throws {
+    if Value.self == String.self { return encode(unsafeBitCast(value, to: String.self), in: slot) }
+    if Value.self == Int.self { return encode(Int64(unsafeBitCast(value, to: Int.self)), in: slot) }
+    if Value.self == Double.self { return encode(unsafeBitCast(value, to: Double.self), in: slot) }
+    if Value.self == Date.self { return try encode(unsafeBitCast(value, to: Date.self), in: slot) }
+    if Value.self == UUID.self { return encode(unsafeBitCast(value, to: UUID.self), in: slot) }
+    if Value.self == Data.self { return encode(unsafeBitCast(value, to: Data.self), in: slot) }
+    if Value.self == URL.self {
+      return encode(unsafeBitCast(value, to: URL.self).absoluteString, in: slot)
+    }
+    if Value.self == Decimal.self { return try encode(unsafeBitCast(value, to: Decimal.self), in: slot) }
+    if Value.self == DocumentValue.self {
+      let document = unsafeBitCast(value, to: DocumentValue.self)
+      guard Int(slots[slot].depth) + document.depth <= CodecLimits.depthMax else {
+        throw tooDeep(value, in: slot)
+      }
+      return encode(document, in: slot)
+    }
+    guard slots[slot].depth <= CodecLimits.depthMax else { throw tooDeep(value, in: slot) }
+    try value.encode(to: SlotEncoder(state: self, slot: slot))
+  }
+
+  private func encode(_ value: UUID, in slot: Int) {
+    write(in: slot) { writer in
+      value.withText { text in
+        writer.writeHead(CBORMajor.text, UInt64(text.count))
+        writer.writeEncoded(UnsafeRawBufferPointer(text))
+      }
+    }
+  }
+
+  private func encode(_ value: Date, in slot: Int) throws {
+    let isWritten: Void? = value.instant.flatMap { instant in
+      RFC3339.withText(instant) { text in
+        write(in: slot) { writer in
+          writer.writeHead(CBORMajor.text, UInt64(text.count))
+          writer.writeEncoded(UnsafeRawBufferPointer(text))
+        }
+      }
+    }
+    guard isWritten == nil else { return }
+    // The seconds and not the date: describing a date that is no time traps.
+    throw invalid(
+      value.timeIntervalSinceReferenceDate, "a date outside the years 0000…9999 (seconds since 2001)",
+      in: slot)
+  }
+
+  private func encode(_ value: Data, in slot: Int) {
+    write(in: slot) { writer in value.withUnsafeBytes { writer.writeBytes($0) } }
+  }
+
+  private func encode(_ value: Decimal, in slot: Int) throws {
+    guard let document = value.documentValue else {
+      throw invalid(value, "a decimal that is no number", in: slot)
+    }
+    encode(document, in: slot)
+  }
+
+  func invalid(_ value: Any, _ explanation: String, in slot: Int) -> EncodingError {
+    .invalidValue(value, .init(codingPath: path(to: slot), debugDescription: explanation))
+  }
+
+  private func tooDeep(_ value: Any, in slot: Int) -> EncodingError {
+    invalid(value, "nested deeper than \(CodecLimits.depthMax)", in: slot)
+  }
+}
+
+// MARK: Writing it out
+
+extension EncodingState {
+  /// Writes the tree, the keys of every object in order. A slot that stayed empty is an empty object.
+  func emit(to writer: inout CBORWriter) throws {
+    try checkDepth()
+    writer.reserve(scratch.count + 16)
+    emit(Self.root, to: &writer)
+  }
+
+  /// Containers can also be nested without a value's own code being called.
+  private func checkDepth() throws {
+    for index in 0..<slotCount where slots[index].depth >= CodecLimits.depthMax {
+      if slots[index].kind != .scalar { throw tooDeep((), in: index) }
+    }
+  }
+
+  private func emit(_ slot: Int, to writer: inout CBORWriter) {
+    switch slots[slot].kind {
+    case .empty: writer.writeMapHead(count: 0)
+    case .scalar: writer.writeEncoded(bytes(slots[slot].valueStart, slots[slot].valueEnd))
+    case .array:
+      writer.writeArrayHead(count: Int(slots[slot].childCount))
+      var child = Int(slots[slot].firstChild)
+      while child != 0 {
+        emit(child, to: &writer)
+        child = Int(slots[child].nextSibling)
+      }
+    case .map:
+      let count = Int(slots[slot].childCount)
+      withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { buffer in
+        var order = buffer
+        sortChildren(of: slot, into: &order)
+        let uniqueCount = dropReplaced(&order)
+        writer.writeMapHead(count: uniqueCount)
+        for index in 0..<uniqueCount {
+          let child = Int(order[index])
+          writer.writeEncoded(bytes(slots[child].keyStart, slots[child].keyEnd))
+          emit(child, to: &writer)
+        }
+      }
+    }
+  }
+
+  @inline(__always)
+  private func bytes(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: scratch.base + start, count: end &- start)
+  }
+
+  /// The members by the bytes of their keys; those with the same key in the order in which they came.
+  private func sortChildren(of slot: Int, into order: inout UnsafeMutableBufferPointer<Int32>) {
+    var child = slots[slot].firstChild
+    var index = 0
+    let isShort = order.count <= CodecLimits.insertionSortCountMax
+    while child != 0 {
+      var hole = index
+      if isShort {
+        while hole > 0, keyOrder(Int(order[hole &- 1]), Int(child)) > 0 {
+          order[hole] = order[hole &- 1]
+          hole &-= 1
+        }
+      }
+      order[hole] = child
+      index &+= 1
+      child = slots[Int(child)].nextSibling
+    }
+    if !isShort {
+      order.sort { a, b in
+        let comparison = keyOrder(Int(a), Int(b))
+        return comparison < 0 || (comparison == 0 && a < b)
+      }
+    }
+  }
+
+  /// Keeps the last of the members with the same key, and gives the number that is left.
+  private func dropReplaced(_ order: inout UnsafeMutableBufferPointer<Int32>) -> Int {
+    var kept = 0
+    for index in 0..<order.count {
+      if kept > 0, keyOrder(Int(order[kept &- 1]), Int(order[index])) == 0 { kept &-= 1 }
+      order[kept] = order[index]
+      kept &+= 1
+    }
+    return kept
+  }
+
+  @inline(__always)
+  private func keyOrder(_ a: Int, _ b: Int) -> Int {
+    if slots[a].keyPrefix != slots[b].keyPrefix { return slots[a].keyPrefix < slots[b].keyPrefix ? -1 : 1 }
+    return compareBytes(
+      bytes(slots[a].keyStart, slots[a].keyEnd).assumingMemoryBound(to: UInt8.self),
+      bytes(slots[b].keyStart, slots[b].keyEnd).assumingMemoryBound(to: UInt8.self))
+  }
+}
