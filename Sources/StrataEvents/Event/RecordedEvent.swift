@@ -31,14 +31,14 @@ public struct RecordedEvent: Sendable, Equatable {
   /// The metadata, decoded.
   public func metadata() throws(StoreError) -> DocumentObject {
     guard !metadataBytes.isEmpty else { return [:] }
-    do throws(CodecError) {
-      guard case .object(let object) = try DocumentValue(cbor: metadataBytes) else {
-        throw CodecError(.malformed("metadata is a map"), at: 0)
-      }
-      return object
-    } catch {
-      throw .invalid(what: "the metadata of event \(sequence) is no map: \(error)")
+    let value: DocumentValue
+    do throws(CodecError) { value = try DocumentValue(cbor: metadataBytes) } catch {
+      throw .invalid(what: "the metadata of event \(sequence) is damaged: \(error)")
     }
+    guard case .object(let object) = value else {
+      throw .invalid(what: "the metadata of event \(sequence) is no object")
+    }
+    return object
   }
 
   /// The payload, decoded as a document.

@@ -1,5 +1,7 @@
 // A category of documents, typed.
 
+internal import StrataLog
+
 /// An id of documents, and its text in the stream's name.
 public protocol DocumentID: Hashable, Sendable {
   /// The part of the stream's name behind the first `/`.

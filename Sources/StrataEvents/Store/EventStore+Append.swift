@@ -1,6 +1,6 @@
 // Appending: encoded on the caller, decided by the committer.
 
-internal import StrataLog
+package import StrataLog
 
 extension EventStore {
   /// Appends events as one append: all of them are in the log, or none.
@@ -108,7 +108,7 @@ extension EventStore {
         what: "the payload of \(event.stream)", actual: event.payload.bytes.count,
         limit: options.payloadSizeMax)
     }
-    let metadata = event.metadata.isEmpty ? [] : event.metadata.cbor()
+    let metadata = event.metadata.isEmpty ? [] : DocumentValue.object(event.metadata).cbor()
     guard metadata.count <= options.metadataSizeMax else {
       throw .tooLarge(
         what: "the metadata of \(event.stream)", actual: metadata.count, limit: options.metadataSizeMax)

@@ -1,6 +1,6 @@
 // Places in the log by time, by number of appends and by append id.
 
-package import StrataLog
+internal import StrataLog
 
 extension EventStore {
   /// The end of the last append whose commit time is not later than `time`; the beginning where all are later.

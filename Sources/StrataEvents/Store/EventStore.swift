@@ -1,6 +1,6 @@
 // The store: events in streams, appended atomically, read from any place.
 
-package import StrataLog
+public import StrataLog
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

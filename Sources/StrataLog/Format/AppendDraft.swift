@@ -20,6 +20,11 @@ package final class AppendDraft: @unchecked Sendable {
   package struct Expectation: Sendable {
     package var stream: [UInt8]
     package var version: ExpectedCount
+
+    package init(stream: [UInt8], version: ExpectedCount) {
+      self.stream = stream
+      self.version = version
+    }
   }
 
   package private(set) var events: RawBuffer

@@ -5,7 +5,7 @@ package enum ContentProblem: Error, Equatable, Sendable {
   case damaged(String)
   case unsupported(String)
 
-  init(_ problem: DecodingProblem) {
+  package init(_ problem: DecodingProblem) {
     switch problem {
     case .damaged(let what): self = .damaged(what)
     case .unsupported(let what): self = .unsupported(what)
