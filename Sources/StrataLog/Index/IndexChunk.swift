@@ -68,6 +68,7 @@ struct IndexEntries {
     let key = head + IndexFormat.entryHeadLength
     place = head + length
     left -= length
+    assert(left >= 0, "an entry reaches past its chunk")
     return (
       UnsafeRawBufferPointer(start: key, count: keyLength),
       UnsafeRawBufferPointer(start: key + keyLength, count: valueLength)
