@@ -47,27 +47,31 @@ struct IndexChunk: Sendable {
 
 /// The entries of a chunk, one after another.
 struct IndexEntries {
-  private let bytes: UnsafeRawBufferPointer
-  private var offset = 0
+  private var place: UnsafeRawPointer?
+  private var left: Int
 
-  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  init(_ bytes: UnsafeRawBufferPointer) {
+    place = bytes.baseAddress
+    left = bytes.count
+  }
 
   /// False where the walk ended at something that is no entry.
-  var isExhausted: Bool { offset == bytes.count }
+  var isExhausted: Bool { left == 0 }
 
   @inline(__always)
   mutating func next() -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
-    let left = bytes.count - offset - IndexFormat.entryHeadLength
-    guard left >= 0 else { return nil }
-    let keyLength = Int(bytes.littleEndian(at: offset) as UInt16)
-    let valueLength = Int(bytes.littleEndian(at: offset + 2) as UInt32)
-    guard keyLength <= left, valueLength <= left - keyLength else { return nil }
-    let keyStart = offset + IndexFormat.entryHeadLength
-    let valueStart = keyStart + keyLength
-    offset = valueStart + valueLength
+    guard let head = place, left >= IndexFormat.entryHeadLength else { return nil }
+    let keyLength = Int(UInt16(littleEndian: head.loadUnaligned(as: UInt16.self)))
+    let valueLength = Int(UInt32(littleEndian: head.loadUnaligned(fromByteOffset: 2, as: UInt32.self)))
+    let length = IndexFormat.entryHeadLength + keyLength + valueLength
+    guard length <= left else { return nil }
+    let key = head + IndexFormat.entryHeadLength
+    place = head + length
+    left -= length
+    assert(left >= 0, "an entry reaches past its chunk")
     return (
-      UnsafeRawBufferPointer(rebasing: bytes[keyStart..<valueStart]),
-      UnsafeRawBufferPointer(rebasing: bytes[valueStart..<offset])
+      UnsafeRawBufferPointer(start: key, count: keyLength),
+      UnsafeRawBufferPointer(start: key + keyLength, count: valueLength)
     )
   }
 }

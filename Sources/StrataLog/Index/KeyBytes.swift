@@ -19,19 +19,18 @@ extension UnsafeRawBufferPointer {
   /// zero where they come after.
   @inline(__always)
   func order(against other: UnsafeRawBufferPointer) -> Int {
+    guard let left = baseAddress, let right = other.baseAddress else { return count - other.count }
     let common = Swift.min(count, other.count)
     var offset = 0
-    while offset < common {
-      let left = word(at: offset)
-      let right = other.word(at: offset)
-      if left != right {
-        // A word that reaches past the end of one side is filled with zeros, so it may differ from the
-        // other's only behind the common part; then the lengths decide, below.
-        let differing = (left ^ right).leadingZeroBitCount / 8
-        if offset + differing >= common { break }
-        return left < right ? -1 : 1
-      }
+    while offset + 8 <= common {
+      let (one, two) = (left.nativeWord(at: offset), right.nativeWord(at: offset))
+      if one != two { return UInt64(bigEndian: one) < UInt64(bigEndian: two) ? -1 : 1 }
       offset += 8
+    }
+    while offset < common {
+      let (one, two) = (left.nativeByte(at: offset), right.nativeByte(at: offset))
+      if one != two { return one < two ? -1 : 1 }
+      offset += 1
     }
     return count - other.count
   }
@@ -40,7 +39,7 @@ extension UnsafeRawBufferPointer {
   @inline(__always)
   func begins(with prefix: UnsafeRawBufferPointer) -> Bool {
     guard count >= prefix.count else { return false }
-    return UnsafeRawBufferPointer(rebasing: self[..<prefix.count]).hasSameBytes(as: prefix)
+    return UnsafeRawBufferPointer(start: baseAddress, count: prefix.count).hasSameBytes(as: prefix)
   }
 
   /// The eight bytes at `offset` as a number that orders as they do (the first byte is the highest); those
@@ -66,4 +65,7 @@ extension UnsafeRawPointer {
   fileprivate func nativeWord(at offset: Int) -> UInt64 {
     loadUnaligned(fromByteOffset: offset, as: UInt64.self)
   }
+
+  @inline(__always)
+  fileprivate func nativeByte(at offset: Int) -> UInt8 { load(fromByteOffset: offset, as: UInt8.self) }
 }
