@@ -1,0 +1,103 @@
+"""Hand-made stores, written from FORMAT.md alone, for what no writer may write and what none writes yet.
+
+    strata_forge.py --list       the recipes, one a line, with what a check must find
+    strata_forge.py NAME DIR     forges one store into a new or empty folder
+    strata_forge.py --all DIR    forges each store into DIR/NAME, with DIR/expected.json
+    strata_forge.py --check      forges all in memory and in a temporary folder, and compares
+
+Every recipe is a function that returns a `Forged`: the files, the findings that a check must report
+and the number of events that a reader delivers before them. Same recipe, same bytes, always.
+"""
+
+import json
+import os
+import sys
+import tempfile
+
+from strata_build import *  # noqa: F403
+from strata_recipes import *  # noqa: F403
+from strata_recipes import RECIPES
+
+# --- Commands -------------------------------------------------------------------------------------
+
+
+def forge(name):
+    """A recipe's store."""
+    return RECIPES[name]()
+
+
+def write(forged, folder):
+    """Writes a store into a folder that must not hold anything yet."""
+    os.makedirs(folder, exist_ok=True)
+    if os.listdir(folder):
+        raise FileExistsError("%s is not empty" % folder)
+    for inner in ("log", "derived", "quarantine"):
+        os.mkdir(os.path.join(folder, inner))
+    for path, data in sorted(forged.files.items()):
+        with open(os.path.join(folder, path), "wb") as file:
+            file.write(data)
+
+
+def expected(forged):
+    findings = [{"class": kind, "file": file, "offset": offset} for kind, file, offset in forged.findings]
+    return {"findings": findings, "events": forged.events}
+
+
+def differences(name, forged, opened):
+    """What the reader says about a store that the recipe does not."""
+    import strata_reader
+
+    check = strata_reader.verify(opened)
+    events, _ = strata_reader.read_events(opened)
+    found = [(finding.kind, finding.file, finding.offset) for finding in check.findings]
+    read = [(event.sequence, event.stream, event.revision, event.type, event.payload) for event in events]
+    if found != forged.findings:
+        yield "%s: findings are %r, expected %r" % (name, found, forged.findings)
+    if read != forged.written[: forged.events]:
+        yield "%s: %d events read, %d expected, or others" % (name, len(read), forged.events)
+    for event in events:
+        strata_reader.as_line(strata_reader.event_object(event))
+
+
+def check():
+    """Compares the reader with every recipe, in memory and in files."""
+    import strata_reader
+
+    wrong = []
+    for name in RECIPES:
+        forged = forge(name)
+        if forge(name) != forged:
+            wrong.append("%s: two forgeries differ" % name)
+        wrong += differences(name, forged, strata_reader.MemoryStore(forged.files))
+        with tempfile.TemporaryDirectory() as folder:
+            write(forged, folder)
+            wrong += differences(name + " in a folder", forged, strata_reader.FolderStore(folder))
+    return wrong
+
+
+def main(arguments):
+    if arguments == ["--list"]:
+        for name in RECIPES:
+            forged = forge(name)
+            found = ", ".join("%s %s@%d" % finding for finding in forged.findings) or "clean"
+            print("%-26s %3d events  %s" % (name, forged.events, found))
+        return 0
+    if arguments == ["--check"]:
+        wrong = check()
+        print("\n".join(wrong) or "%d recipes hold" % len(RECIPES))
+        return 1 if wrong else 0
+    if len(arguments) == 2 and arguments[0] == "--all":
+        for name in RECIPES:
+            write(forge(name), os.path.join(arguments[1], name))
+        with open(os.path.join(arguments[1], "expected.json"), "w") as file:
+            json.dump({name: expected(forge(name)) for name in RECIPES}, file, indent=1)
+        return 0
+    if len(arguments) == 2 and arguments[0] in RECIPES:
+        write(forge(arguments[0]), arguments[1])
+        return 0
+    sys.stderr.write(__doc__)
+    return 64
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,784 @@
+"""The hand-made stores: each recipe a function that returns the same `Forged` every time."""
+
+import struct
+
+from strata_build import *  # noqa: F403
+
+# --- Material -------------------------------------------------------------------------------------
+
+
+def incident(revision, number=1, second=0, **options):
+    """An append of one event on an incident's stream."""
+    payload = cbor({"number": number, "revision": revision, "title": "Tree down", "where": [48.137, 11.575]})
+    return Append(BEGINNING + second * SECOND, [Event("incident/%d" % number, revision, payload=payload)], **options)
+
+
+def rich_appends():
+    """Several streams, ids, given times, metadata and every payload codec."""
+    who = cbor({"user": "dispatcher", "shift": 3})
+    repeated = cbor({"log": ["engine 1 on its way"] * 12, "big": 1 << 70, "small": -(1 << 64), "half": 0.5, "raw": b"\0\xff"})
+    first = Append(BEGINNING, [Event("incident/1", 1, payload=cbor({"title": "Baum über Straße", "open": True}))])
+    second = Append(
+        BEGINNING + SECOND,
+        [
+            Event("incident/1", 2, "$patch", repeated, metadata=who),
+            Event("unit/engine-1", 1, "moved", b'{"to": [1, 2.5, null], "note": "\\u00fc"}', JSON),
+            Event("camera", 1, "frame", bytes(range(256)), BYTES, who),
+        ],
+        given=BEGINNING - 5 * SECOND,
+        id=b"import-1",
+    )
+    third = Append(BEGINNING + SECOND, [Event("unit/engine-1", 2, "moved", b"\x01", 9)], id=bytes(range(0x80, 0xC0)))
+    return first, second, third
+
+
+def plain_segment(**fields):
+    first, second, third = rich_appends()
+    segment = Segment(**fields)
+    segment.events(first).events(second, codec=LZ4).events(third)
+    return segment.events(incident(1, 2, 2), incident(2, 2, 3, given=BEGINNING), in_group=True)
+
+
+def pair(**fields):
+    """Two segments: a closed one with three appends, an active one with two."""
+    closed = Segment().events(incident(1)).events(incident(2, second=1)).events(incident(3, second=2))
+    return closed, closed.next(**fields).events(incident(4, second=3)).events(incident(5, second=4))
+
+
+# --- Recipes: whole stores ------------------------------------------------------------------------
+
+RECIPES = {}
+
+
+def recipe(function):
+    RECIPES[function.__name__.replace("_", "-")] = function
+    return function
+
+
+@recipe
+def plain():
+    return store([plain_segment()])
+
+
+@recipe
+def no_head():
+    return store([plain_segment()], b"")
+
+
+@recipe
+def two_segments():
+    return store(pair())
+
+
+@recipe
+def rewritten():
+    closed = Segment(revision=1, epoch=3)
+    closed.events(incident(1), incident(2, second=1), codec=LZ4, epoch=2)
+    closed.events(incident(3, second=2), codec=LZ4, epoch=1).footer(codec=LZ4)
+    return store([closed, closed.next().events(incident(4, second=3))])
+
+
+def erasable_append():
+    events = [
+        Event("person/7", 1, payload=cbor({"name": "Ada", "phone": "0123"}), salt=SALT),
+        Event("person/7", 2, payload=cbor({"name": "Ada L."}), salt=SALT[::-1], metadata=cbor({"by": "desk"})),
+    ]
+    return Append(BEGINNING, events, erasable=True, id=b"erase-me")
+
+
+@recipe
+def erased():
+    original = Segment().events(erasable_append()).events(incident(1, second=1))
+    append = erasable_append()
+    for event in append.events:
+        event.erased()
+    closed = Segment(revision=2).events(append, incident(1, second=1)).footer()
+    assert closed.chain == original.chain, "erasing must not change the chain"
+    return store([closed, closed.next().events(incident(2, second=2))])
+
+
+@recipe
+def control_blocks():
+    segment = Segment().events(incident(1)).recovery(b"torn bytes").events(incident(2, second=1))
+    segment.control(200, b"whatever a later version keeps here").control(128)
+    segment.events(incident(3, second=2)).recovery(b"more")
+    return store([segment, segment.next().control(255, b"first").events(incident(4, second=3))])
+
+
+@recipe
+def opaque_event():
+    events = [Event("a/1", 1), Event("a/1", 2, "later").opaque(130, b"content of version 1.7"), Event("b", 1).opaque(255, b"")]
+    return store([Segment().events(Append(BEGINNING, events)).events(incident(1, second=1))])
+
+
+@recipe
+def reserved_bytes():
+    segment = plain_segment(reserved=0x5A5A5A5A, header_length=184, compatible=0xFFFF0001)
+    segment.events(incident(3, 2, 9), flags=1 << 20)
+    return store([segment], head(slot(segment, 1, 0, reserved=7), slot(segment, 2, reserved=9, flags=2)))
+
+
+@recipe
+def reserved_bytes_rewritten():
+    closed = Segment(revision=1, reserved=0x11111111).events(incident(1)).footer()
+    return store([closed, closed.next().events(incident(2, second=1))])
+
+
+@recipe
+def zero_tail():
+    segment = plain_segment()
+    return store([segment], head(slot(segment, 1), slot(segment, 2, clean=True)), tails=[(segment.path, bytes(65536))])
+
+
+@recipe
+def padded():
+    segment = Segment().events(incident(1), pad_to=4096).events(incident(2, second=1))
+    segment.events(incident(3, second=2), in_group=True, pad_to=4096)
+    return store([segment, segment.next().events(incident(4, second=3), pad_to=4096)])
+
+
+@recipe
+def minor_9():
+    segment = plain_segment(minor=9)
+    return store([segment], head(slot(segment, 1, minor=9)))
+
+
+@recipe
+def readonly_feature():
+    return store([plain_segment(readonly=1 << 3)])
+
+
+@recipe
+def trimmed():
+    before = Segment(51).events(incident(1))
+    before.sequence, before.chain, before.appends, before.written = 101, 0x1122334455667788, 77, []
+    segment = before.next().events(incident(2, second=1)).events(incident(3, second=2))
+    return store([segment], head(slot(segment, 9, first=101)))
+
+
+@recipe
+def epochs_go_up():
+    segment = Segment().events(incident(1))
+    segment.epoch = 5
+    return store([segment.events(incident(2, second=1))])
+
+
+@recipe
+def large_append():
+    events = [Event("bulk/%d" % n, 1, payload=cbor("x" * 40 + str(n))) for n in range(300)]
+    return store([Segment().events(Append(BEGINNING, events), codec=LZ4)])
+
+
+@recipe
+def empty():
+    segment = Segment()
+    return store([segment], head(slot(segment, 1, clean=True)))
+
+
+@recipe
+def unfinished_creation():
+    segment = Segment()
+    return Forged({"LOCK": b"", segment.path + ".tmp": segment.header()[:2000]}, [], 0, [])
+
+
+@recipe
+def other_names():
+    forged = store(pair())
+    forged.files.update({"log/7.seg": b"x", "log/00000000000000000009.seg.tmp": b"x", "log/notes.txt": b"x", "derived/a.idx": b"?"})
+    return forged
+
+
+@recipe
+def head_of_garbage():
+    return store(pair(), b"\xa5" * 4608)
+
+
+@recipe
+def head_one_slot():
+    segment = plain_segment()
+    return store([segment], head(flipped(slot(segment, 8), 60), slot(segment, 7, 2)))
+
+
+@recipe
+def head_cut():
+    segment = plain_segment()
+    return store([segment], slot(segment, 8, 1))
+
+
+@recipe
+def rolled_not_named():
+    closed, _ = pair()
+    fresh = closed.next()
+    return store([closed, fresh], head(slot(closed, 3)))
+
+
+# --- Recipes: newer versions ----------------------------------------------------------------------
+
+
+def second_block(**options):
+    """A good block, one with something odd about it, and a good one behind."""
+    segment = Segment().events(incident(1))
+    odd = segment.end
+    segment.events(incident(2, second=1), **options).events(incident(3, second=2))
+    return segment, odd
+
+
+@recipe
+def unsupported_feature():
+    segment = plain_segment(incompatible=1 << 5)
+    return store([segment], findings=[("unsupported", segment.path, 0)], events=0)
+
+
+@recipe
+def unsupported_algorithm():
+    segment = plain_segment(algorithm=2)
+    return store([segment], findings=[("unsupported", segment.path, 0)], events=0)
+
+
+@recipe
+def major_2():
+    segment = plain_segment(major=2)
+    return store([segment], head(slot(segment, 1, major=2)), [("unsupported", segment.path, 0)], 0)
+
+
+@recipe
+def unsupported_kind():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.control(77, b"newer").events(incident(2, second=1))
+    return store([segment], findings=[("unsupported", segment.path, at)], events=1)
+
+
+@recipe
+def unsupported_codec():
+    segment, at = second_block(codec=2)
+    return store([segment], findings=[("unsupported", segment.path, at)], events=1)
+
+
+@recipe
+def unsupported_flag():
+    segment, at = second_block(flags=1 << 15)
+    return store([segment], findings=[("unsupported", segment.path, at)], events=1)
+
+
+@recipe
+def unsupported_append_flag():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.events(Append(BEGINNING, [Event("a", 1)], flags=8))
+    return store([segment], findings=[("unsupported", segment.path, at)], events=1)
+
+
+@recipe
+def unsupported_event_kind():
+    event = Event("a", 1)
+    event.kind = 3
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.events(Append(BEGINNING, [event]))
+    return store([segment], findings=[("unsupported", segment.path, at)], events=1)
+
+
+@recipe
+def unsupported_event_flag():
+    event = Event("a", 1)
+    event.flags = 1
+    segment = Segment().events(Append(BEGINNING, [event]))
+    return store([segment], findings=[("unsupported", segment.path, 4096)], events=0)
+
+
+# --- Recipes: torn --------------------------------------------------------------------------------
+
+
+@recipe
+def torn():
+    segment = Segment().events(incident(1)).events(incident(2, second=1))
+    end = segment.end
+    segment.events(incident(3, second=2))
+    forged = store([segment], head(slot(segment, 1, 2)), [("torn", segment.path, end)], 2)
+    return edited(forged, segment.path, lambda data: data[:-30])
+
+
+@recipe
+def torn_garbage():
+    segment = Segment().events(incident(1))
+    tail = bytes(range(256)) * 3
+    return store([segment], findings=[("torn", segment.path, segment.end)], tails=[(segment.path, tail)])
+
+
+@recipe
+def torn_group():
+    segment = Segment().events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1)).events(incident(3, second=2), in_group=True)
+    forged = store([segment], head(slot(segment, 1, 1)), [("torn", segment.path, end)], 1)
+    return edited(forged, segment.path, lambda data: flipped(data, end + 200))
+
+
+@recipe
+def torn_first_block():
+    segment = Segment().events(incident(1))
+    forged = store([segment], head(slot(segment, 1, 0)), [("torn", segment.path, 4096)], 0)
+    return edited(forged, segment.path, lambda data: data[:4200])
+
+
+@recipe
+def bomb_unpromised():
+    segment = Segment().events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1), codec=LZ4, stored=lz4(bytes(40)), raw=bytes(1 << 16))
+    return store([segment], head(slot(segment, 1, 1)), [("torn", segment.path, end)], 1)
+
+
+# --- Recipes: damage ------------------------------------------------------------------------------
+
+
+@recipe
+def torn_then_valid_later():
+    segment = Segment().events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1)).events(incident(3, second=2))
+    forged = store([segment], head(slot(segment, 1, 1)), [("corrupt", segment.path, end)], 1)
+    return edited(forged, segment.path, lambda data: flipped(data, end + 200))
+
+
+@recipe
+def head_clean_with_tail():
+    segment = Segment().events(incident(1)).events(incident(2, second=1))
+    return store([segment], head(slot(segment, 1, 1, clean=True)), [("corrupt", segment.path, segment.end)])
+
+
+@recipe
+def head_clean_with_garbage():
+    segment = Segment().events(incident(1))
+    tail = bytes(16) + b"x"
+    found = [("corrupt", segment.path, segment.end)]
+    return store([segment], head(slot(segment, 1, clean=True)), found, tails=[(segment.path, tail)])
+
+
+@recipe
+def head_ahead():
+    segment = Segment().events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1))
+    forged = store([segment], findings=[("missing", segment.path, end)], events=1)
+    return edited(forged, segment.path, lambda data: data[:end])
+
+
+@recipe
+def head_ahead_of_zeros():
+    segment = Segment().events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1))
+    forged = store([segment], findings=[("corrupt", segment.path, end)], events=1)
+    return edited(forged, segment.path, lambda data: data[:end].ljust(len(data) + 4096, b"\0"))
+
+
+@recipe
+def head_stale_chain():
+    segment = plain_segment()
+    return store([segment], head(slot(segment, 1, 2, durable_chain=1)), [("stale", "HEAD", 0)])
+
+
+@recipe
+def head_stale_offset():
+    segment = plain_segment()
+    return store([segment], head(slot(segment, 1, 2, durable_offset=4104)), [("stale", "HEAD", 0)])
+
+
+@recipe
+def head_names_missing():
+    closed, active = pair()
+    found = [("missing", active.path, 0)]
+    return edited(store([closed, active], findings=found, events=3), active.path, lambda data: None)
+
+
+@recipe
+def only_head():
+    segment = plain_segment()
+    return edited(store([segment], findings=[("missing", segment.path, 0)], events=0), segment.path, lambda data: None)
+
+
+@recipe
+def bad_decode():
+    closed = Segment().events(incident(1))
+    first = closed.end
+    append = incident(2, second=1)
+    closed.events(append, raw=append.encoded()[:-1])
+    active = closed.next().events(incident(3, second=2))
+    second = active.end
+    active.events(incident(4, second=3), chain_after=99).events(incident(5, second=4))
+    return store([closed, active], findings=[("corrupt", closed.path, first), ("corrupt", active.path, second)], events=1)
+
+
+@recipe
+def bad_counts():
+    append = incident(2, second=1)
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.events(append, raw=append.encoded() + incident(3, second=1).encoded())
+    return store([segment], findings=[("corrupt", segment.path, at)], events=1)
+
+
+@recipe
+def bad_times():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.events(incident(2, second=1), last_time=BEGINNING + 9 * SECOND)
+    return store([segment], findings=[("corrupt", segment.path, at)], events=1)
+
+
+@recipe
+def bomb():
+    segment, at = second_block(codec=LZ4, stored=lz4(bytes(40)), **{"raw": bytes(1 << 16)})
+    return store([segment], findings=[("corrupt", segment.path, at)], events=1)
+
+
+@recipe
+def bomb_in_ratio():
+    append = incident(2, second=1)
+    segment, at = second_block(codec=LZ4, stored=lz4(append.encoded()), **{"raw": bytes(20000)})
+    return store([segment], findings=[("corrupt", segment.path, at)], events=1)
+
+
+@recipe
+def nonshortest_varint():
+    append = incident(2, second=1)
+    body = append.encoded()
+    assert body[0] < 128
+    segment, at = second_block(raw=bytes([body[0] | 128, 0]) + body[1:])
+    return store([segment], findings=[("corrupt", segment.path, at)], events=1)
+
+
+@recipe
+def wrong_padding():
+    segment = Segment().events(incident(1), pad_to=4096)
+    at = segment.end - 8
+    forged = store([segment], findings=[("corrupt", segment.path, 4096)], events=0)
+    return edited(forged, segment.path, lambda data: flipped(data, at))
+
+
+@recipe
+def missing_middle():
+    first, second = pair()
+    third = second.next().events(incident(6, second=5))
+    forged = store([first, second, third], findings=[("missing", second.path, 0)], events=3)
+    return edited(forged, second.path, lambda data: None)
+
+
+@recipe
+def missing_first():
+    first, second = pair()
+    return edited(store([first, second], findings=[("missing", first.path, 0)], events=0), first.path, lambda data: None)
+
+
+@recipe
+def missing_end():
+    closed, active = pair()
+    end = closed.marks[-2][0]
+    forged = store([closed, active], findings=[("missing", closed.path, end)], events=2)
+    return edited(forged, closed.path, lambda data: data[:end])
+
+
+@recipe
+def closed_cut_inside_a_block():
+    closed, active = pair()
+    forged = store([closed, active], findings=[("corrupt", closed.path, closed.marks[-2][0])], events=2)
+    return edited(forged, closed.path, lambda data: data[:-8])
+
+
+@recipe
+def closed_with_zeros():
+    closed, active = pair()
+    return store([closed, active], findings=[("corrupt", closed.path, closed.end)], events=3, tails=[(closed.path, bytes(8))])
+
+
+@recipe
+def closed_goes_beyond():
+    closed = Segment().events(incident(1)).events(incident(2, second=1))
+    active = closed.next().events(incident(3, second=2))
+    closed.events(incident(3, second=2))
+    return store([closed, active], findings=[("stale", closed.path, closed.end)], events=3)
+
+
+@recipe
+def swapped_blocks():
+    closed, active = pair()
+    first, second, third = closed.marks[1][0], closed.marks[2][0], closed.marks[3][0]
+    forged = store([closed, active], findings=[("misplaced", closed.path, first)], events=1)
+    return edited(forged, closed.path, lambda d: d[:first] + d[second:third] + d[first:second] + d[third:])
+
+
+@recipe
+def swapped_in_active():
+    segment = pair()[0]
+    first, second = segment.marks[1][0], segment.marks[2][0]
+    forged = store([segment], findings=[("misplaced", segment.path, first)], events=1)
+    return edited(forged, segment.path, lambda d: d[:first] + d[second:] + d[first:second])
+
+
+@recipe
+def stale_block():
+    segment, at = second_block(chain_before=5)
+    closed = segment
+    return store([closed, closed.next()], findings=[("stale", closed.path, at)], events=1)
+
+
+@recipe
+def stale_epoch():
+    segment = Segment(epoch=4).events(incident(1))
+    at = segment.end
+    segment.events(incident(2, second=1), epoch=3)
+    return store([segment], findings=[("stale", segment.path, at)], events=1)
+
+
+@recipe
+def foreign_segment():
+    closed, active = pair()
+    foreign = Segment(closed.sequence, closed, FOREIGN_UUID).events(incident(4, second=3))
+    forged = store([closed, active], findings=[("misplaced", active.path, 0)], events=3)
+    return edited(forged, active.path, lambda data: foreign.bytes())
+
+
+@recipe
+def foreign_block():
+    segment, at = second_block(uuid=FOREIGN_UUID)
+    return store([segment], findings=[("misplaced", segment.path, at)], events=1)
+
+
+@recipe
+def misnamed_segment():
+    closed, active = pair()
+    forged = store([closed, active], findings=[("misplaced", "log/%020d.seg" % 5, 0), ("missing", active.path, 0)], events=3)
+    forged.files["log/%020d.seg" % 5] = forged.files.pop(active.path)
+    return forged
+
+
+@recipe
+def bad_segment_header():
+    closed, active = pair()
+    return edited(
+        store([closed, active], findings=[("corrupt", closed.path, 0)], events=0),
+        closed.path,
+        lambda data: flipped(data, 2000),
+    )
+
+
+@recipe
+def short_segment():
+    closed, active = pair()
+    found = [("corrupt", active.path, 0)]
+    return edited(store([closed, active], findings=found, events=3), active.path, lambda data: data[:4095])
+
+
+@recipe
+def footer_cut():
+    closed = Segment(revision=1).events(incident(1))
+    end = closed.end
+    closed.footer()
+    active = closed.next().events(incident(2, second=1))
+    forged = store([closed, active], findings=[("missing", closed.path, end)], events=1)
+    return edited(forged, closed.path, lambda data: data[:end])
+
+
+@recipe
+def footer_lies():
+    closed = Segment(revision=1).events(incident(1))
+    end = closed.end
+    closed.index[0] = closed.index[0][:-8] + struct.pack("<Q", 4104)
+    closed.footer()
+    active = closed.next().events(incident(2, second=1))
+    return store([closed, active], findings=[("corrupt", closed.path, end)], events=1)
+
+# --- Recipes: one rule each -----------------------------------------------------------------------
+
+
+def second_is(kind, *appends, then=True, **options):
+    """A store whose second block is what `kind` says, with good blocks around it, all promised by HEAD."""
+    segment = Segment().events(incident(1, second=5))
+    at = segment.end
+    segment.events(*(appends or (incident(2, second=6),)), **options)
+    if then:
+        segment.events(incident(3, second=20))
+    return store([segment], findings=[(kind, segment.path, at)], events=1)
+
+
+def event_of(event=None, time=BEGINNING + 6 * SECOND, **options):
+    return Append(time, [event or Event("a/1", 1)], **options)
+
+
+def rules():
+    """{name: recipe} of stores in which one rule is broken and every checksum holds."""
+    early, late = incident(2, second=4), incident(2, second=6)
+    no_stream, long_stream, no_type = Event("", 1), Event("x" * 1025, 1), Event("a", 1, "")
+    no_text = Event("a", 1)
+    no_text.names = sized(b"a\xff") + sized(b"t")
+    two = Append(BEGINNING + 6 * SECOND, [Event("a", 1), Event("a", 2)])
+    more = Event("a/1", 1)
+    more.content += b"\0"
+    after = incident(3, second=7)
+    nested = sized(late.encoded()[1:] + after.encoded())
+    longer = bytes([len(late.encoded())]) + late.encoded()[1:] + b"\0"
+    return {
+        "stale-synced-goes-back": lambda: second_is("stale", synced=4088),
+        "stale-synced-ahead": lambda: second_is("stale", synced=1 << 40),
+        "stale-time-goes-back": lambda: second_is("stale", early),
+        "stale-no-append": lambda: second_is("stale", appends=0),
+        "stale-fewer-events": lambda: second_is("stale", appends=2),
+        "stale-first-sequence": lambda: second_is("stale", first=3),
+        "stale-appends-before": lambda: second_is("stale", appends_before=9),
+        "misplaced-own-offset": lambda: second_is("misplaced", own_offset=4096),
+        "misplaced-identity": lambda: second_is("misplaced", segment=2),
+        "corrupt-raw-length": lambda: second_is("corrupt", raw=late.encoded(), stored=late.encoded() + b"\0"),
+        "corrupt-span": lambda: second_is("corrupt", span=176),
+        "corrupt-span-unaligned": lambda: second_is("corrupt", span=284),
+        "corrupt-payload-crc": lambda: second_is("corrupt", payload_crc=0),
+        "corrupt-header-length": lambda: second_is("corrupt", length=172),
+        "corrupt-magic": lambda: second_is("corrupt", magic=b"STRX"),
+        "corrupt-first-time": lambda: second_is("corrupt", first_time=BEGINNING + 5 * SECOND),
+        "corrupt-times-inside": lambda: second_is("corrupt", incident(2, second=8), incident(3, second=7)),
+        "corrupt-append-length": lambda: second_is("corrupt", late, raw=longer),
+        "corrupt-append-in-append": lambda: second_is("corrupt", late, after, raw=nested),
+        "corrupt-revision-0": lambda: second_is("corrupt", event_of(Event("a", 0))),
+        "corrupt-salt": lambda: second_is("corrupt", event_of(Event("a", 1, salt=b"short"), erasable=True)),
+        "corrupt-content-goes-on": lambda: second_is("corrupt", event_of(more)),
+        "corrupt-id-empty": lambda: second_is("corrupt", event_of(id=b"")),
+        "corrupt-id-long": lambda: second_is("corrupt", event_of(id=b"i" * 65)),
+        "corrupt-no-events": lambda: second_is("corrupt", Append(BEGINNING + 6 * SECOND, []), two),
+        "corrupt-stream-empty": lambda: second_is("corrupt", event_of(no_stream)),
+        "corrupt-stream-long": lambda: second_is("corrupt", event_of(long_stream)),
+        "corrupt-stream-not-text": lambda: second_is("corrupt", event_of(no_text)),
+        "corrupt-type-empty": lambda: second_is("corrupt", event_of(no_type)),
+        "corrupt-lz4": lambda: second_is("corrupt", late, codec=LZ4, stored=b"\x00" * 60),
+    }
+
+
+for rule_name, rule in rules().items():
+    RECIPES[rule_name] = rule
+
+
+@recipe
+def limits_kept():
+    events = [Event("x" * 1024, 1, "t" * 255), Event("ä", (1 << 64) - 1, salt=SALT)]
+    append = Append(BEGINNING, events, id=b"i" * 64, given=NO_TIME + 1, erasable=True)
+    return store([Segment().events(append).events(Append(BEGINNING, [Event("x", 1)]))])
+
+
+@recipe
+def control_times_do_not_count():
+    segment = Segment().control(200, first_time=BEGINNING + 99 * SECOND, last_time=BEGINNING + 99 * SECOND)
+    return store([segment.events(incident(1)).control(201, first_time=0, last_time=0).events(incident(2))])
+
+
+@recipe
+def control_block_counts_events():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.control(200, events=1)
+    return store([segment], findings=[("stale", segment.path, at)], events=1)
+
+
+@recipe
+def recovery_lies():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.control(RECOVERY, struct.pack("<QQqIHH", at + 8, 1, 0, 0, 1, 1) + b"q")
+    return store([segment], findings=[("corrupt", segment.path, at)], events=1)
+
+
+def torn_with_header_behind(**fields):
+    """A torn block with a valid block behind it, whose promise the rule must not listen to."""
+    segment = Segment(epoch=2).events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1)).events(incident(3, second=2), **fields)
+    forged = store([segment], head(slot(segment, 1, 1)), [("torn", segment.path, end)], 1)
+    return edited(forged, segment.path, lambda data: flipped(data, end + 200))
+
+
+@recipe
+def torn_raw_length():
+    segment = Segment().events(incident(1))
+    end, payload = segment.end, incident(2, second=1).encoded()
+    segment.events(incident(2, second=1), raw=payload + bytes(1), stored=payload)
+    return store([segment], head(slot(segment, 1, 1)), [("torn", segment.path, end)], 1)
+
+
+@recipe
+def torn_before_an_older_epoch():
+    return torn_with_header_behind(epoch=1)
+
+
+@recipe
+def torn_before_an_impossible_promise():
+    return torn_with_header_behind(synced=1 << 20)
+
+
+@recipe
+def torn_before_an_unaligned_header():
+    segment = Segment().events(incident(1))
+    end = segment.end
+    other = Segment().events(incident(1)).events(incident(2), own_offset=end + 12, synced=end + 12)
+    tail = b"\xee" * 12 + bytes(other.body[end - 4096 :])
+    return store([segment], head(slot(segment, 1)), [("torn", segment.path, end)], 1, [(segment.path, tail)])
+
+
+@recipe
+def corrupt_before_a_header_without_its_payload():
+    segment = Segment().events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1)).events(incident(3, second=2))
+    forged = store([segment], head(slot(segment, 1, 1)), [("corrupt", segment.path, end)], 1)
+    return edited(forged, segment.path, lambda data: flipped(data, end + 200)[:-90])
+
+
+@recipe
+def head_newest_first():
+    segment = plain_segment()
+    return store([segment], head(slot(segment, 9), slot(segment, 8, 2, durable_chain=1)))
+
+
+@recipe
+def header_previous_last():
+    closed, active = pair(previous_last=7)
+    return store([closed, active], findings=[("corrupt", active.path, 0)], events=3)
+
+
+@recipe
+def rewritten_synced():
+    closed = Segment(revision=1).events(incident(1), synced=0).footer()
+    active = closed.next().events(incident(2, second=1))
+    return store([closed, active], findings=[("stale", closed.path, 4096)], events=0)
+
+
+@recipe
+def rewritten_without_footer():
+    closed = Segment(revision=1).events(incident(1)).events(incident(2, second=1))
+    closed.fields.update(footer=closed.marks[1][0], last=2, chain=closed.chain, end=closed.end)
+    active = closed.next().events(incident(3, second=2))
+    return store([closed, active], findings=[("corrupt", closed.path, closed.end)], events=2)
+
+
+@recipe
+def rewritten_names_another_chain():
+    closed = Segment(revision=1).events(incident(1)).footer()
+    closed.fields["chain"] = 5
+    active = closed.next().events(incident(2, second=1))
+    return store([closed, active], findings=[("stale", closed.path, closed.end)], events=1)
+
+
+@recipe
+def footer_elsewhere():
+    closed = Segment(revision=1).events(incident(1)).footer()
+    at = closed.marks[1][0]
+    closed.fields["footer"] = 4096
+    active = closed.next().events(incident(2, second=1))
+    return store([closed, active], findings=[("corrupt", closed.path, at)], events=1)
+
+
+@recipe
+def footer_in_a_segment_as_first_written():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.footer()
+    segment.fields = {"epoch": 1}
+    return store([segment], findings=[("corrupt", segment.path, at)], events=1)
