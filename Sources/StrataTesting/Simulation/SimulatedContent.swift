@@ -174,9 +174,10 @@ struct SimulatedContent: Sendable {
     let lowest = min(lowestSize, durable.count, live.count)
     let highest = max(durable.count, live.count)
     // Half of the cuts leave a size that some call had set; the others any.
-    return switch Int.random(in: 0..<4, using: &random) {
+    return switch Int.random(in: 0..<6, using: &random) {
     case 0: live.count
-    case 1: lowest
+    case 1: durable.count
+    case 2: lowest
     default: Int.random(in: lowest...highest, using: &random)
     }
   }

@@ -112,6 +112,12 @@ package struct SimulatedUnsynced: Sendable, Equatable {
   package var sizeCount: Int
   package var entryCount: Int
 
+  package init(sectorCount: Int = 0, sizeCount: Int = 0, entryCount: Int = 0) {
+    self.sectorCount = sectorCount
+    self.sizeCount = sizeCount
+    self.entryCount = entryCount
+  }
+
   package var isEmpty: Bool { sectorCount == 0 && sizeCount == 0 && entryCount == 0 }
 }
 
