@@ -29,7 +29,7 @@ let package = Package(
     .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "StrataLog", dependencies: ["CLZ4", "CStrata"], swiftSettings: houseRules),
     .target(name: "StrataEvents", dependencies: ["StrataLog"], swiftSettings: houseRules),
-    .target(name: "Strata", dependencies: ["StrataEvents"], swiftSettings: houseRules),
+    .target(name: "Strata", dependencies: ["StrataEvents", "StrataLog"], swiftSettings: houseRules),
     .target(
       name: "StrataTesting",
       dependencies: ["StrataLog", "StrataEvents"],

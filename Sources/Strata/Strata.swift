@@ -1,1 +1,4 @@
+// One import for applications: every floor's public face.
+
 @_exported public import StrataEvents
+@_exported public import StrataLog

@@ -1,0 +1,57 @@
+// How a command ends that did not do what it was asked: an exit code, and an error that says what, where and
+// what next.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// The exit codes of `logreplay`.
+enum ExitStatus {
+  static let negative: Int32 = 1
+  static let torn: Int32 = 2
+  static let skipped: Int32 = 3
+  static let usage: Int32 = 64
+  static let corrupt: Int32 = 65
+  static let notFound: Int32 = 66
+  static let diverged: Int32 = 68
+  static let unsupported: Int32 = 69
+  static let cannotCreate: Int32 = 73
+  static let inputOutput: Int32 = 74
+  static let locked: Int32 = 75
+  static let timeout: Int32 = 124
+  static let interrupted: Int32 = 130
+}
+
+/// An error for people and programs.
+struct CommandFailure: Error {
+  var code: Int32
+  /// What happened.
+  var what: String
+  /// Where: a path, a file with its line and column, a point. May be empty.
+  var place: String
+  /// What to do next.
+  var next: String
+
+  init(_ code: Int32, _ what: String, at place: String = "", next: String) {
+    self.code = code
+    self.what = what
+    self.place = place
+    self.next = next
+  }
+
+  /// A store's error with the exit code that stands for it.
+  init(_ error: StoreError) {
+    let code: Int32 =
+      switch error {
+      case .locked: ExitStatus.locked
+      case .corrupt(let finding): finding.class == .torn ? ExitStatus.torn : ExitStatus.corrupt
+      case .unsupported: ExitStatus.unsupported
+      case .notFound: ExitStatus.notFound
+      case .notAStore, .cannotCreate: ExitStatus.cannotCreate
+      case .diverged, .trimmed: ExitStatus.diverged
+      case .invalid, .tooLarge, .conflict, .idReused: ExitStatus.corrupt
+      case .full, .io, .poisoned, .closed, .readOnly: ExitStatus.inputOutput
+      case .cancelled: ExitStatus.interrupted
+      }
+    self.init(code, error.what, at: error.place, next: error.next)
+  }
+}

@@ -1,0 +1,1 @@
+@main struct Stratabench { static func main() {} }
