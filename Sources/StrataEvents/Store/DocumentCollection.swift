@@ -76,10 +76,8 @@ where Item.ID: DocumentID {
   public func stream(of id: Item.ID) throws(StoreError) -> StreamName {
     let text = id.documentID
     guard !text.isEmpty else { throw .invalid(what: "a document's id is empty") }
-    guard let name = StreamName(category: category, id: text) else {
-      throw .tooLarge(
-        what: "the stream's name", actual: category.utf8.count + 1 + text.utf8.count, limit: 1024)
-    }
+    let name = StreamName(category: category, id: text)
+    try name.check()
     return name
   }
 

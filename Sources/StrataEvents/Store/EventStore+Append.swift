@@ -91,14 +91,17 @@ extension EventStore {
     }
     draft.given = time?.nanoseconds
     for event in events { try add(event, to: draft, isOwn: isOwn) }
-    draft.expectations = expecting.compactMap { stream, version in
-      version.count.map { .init(stream: Array(stream.text.utf8), version: $0) }
+    for (stream, version) in expecting {
+      guard let count = version.count else { continue }
+      try stream.check()
+      draft.expectations.append(.init(stream: Array(stream.text.utf8), version: count))
     }
     return draft
   }
 
   private func add(_ event: NewEvent, to draft: AppendDraft, isOwn: Bool) throws(StoreError) {
     let options = log.options
+    try event.stream.check()
     guard (1...FormatLimits.typeLengthMax).contains(event.type.utf8.count) else {
       throw .tooLarge(what: "the type's name", actual: event.type.utf8.count, limit: FormatLimits.typeLengthMax)
     }

@@ -61,7 +61,7 @@ extension StoreError {
     case .invalid(let what): self = .invalid(what: what)
     case .conflict(let stream, let expected, let actual):
       self = .conflict(
-        stream: StreamName(stream) ?? "?", expected: ExpectedVersion(expected), actual: actual)
+        stream: StreamName(stream), expected: ExpectedVersion(expected), actual: actual)
     case .idReused(let id, let first, let last): self = .idReused(id: id, sequences: first...last)
     case .diverged(let sequence, _, _): self = .diverged(sequence: sequence)
     case .trimmed(let first): self = .trimmed(firstAvailable: first)
@@ -91,7 +91,7 @@ extension StoreError: CustomStringConvertible {
     case .readOnly: "the store is open for reading only"
     case .cancelled: "the append was cancelled before it was written"
     case .full: "the disk is full"
-    case .tooLarge(let what, let actual, let limit): "\(what) is \(actual), and at most \(limit) is allowed"
+    case .tooLarge(let what, let actual, let limit): "\(what) has a size of \(actual), and 1 to \(limit) is allowed"
     case .invalid(let what): what
     case .corrupt(let finding), .unsupported(let finding): finding.what
     case .notFound(_, let what), .notAStore(_, let what), .cannotCreate(_, let what): what

@@ -8,16 +8,18 @@ public struct StreamName: Sendable {
   /// The whole name.
   public let text: String
 
-  /// A name as it is written; nil where it is empty or too long.
-  public init?(_ text: String) {
-    guard (1...FormatLimits.streamLengthMax).contains(text.utf8.count) else { return nil }
-    self.text = text
-  }
+  /// A name as it is written. One that is empty or too long is refused when something is appended to it.
+  public init(_ text: String) { self.text = text }
 
-  /// The stream of an id in a category. The category holds no `/`.
-  public init?(category: String, id: String) {
-    guard !category.isEmpty, !category.utf8.contains(UInt8(ascii: "/")) else { return nil }
-    self.init("\(category)/\(id)")
+  /// The stream of an id in a category. A category holds no `/`.
+  public init(category: String, id: String) { self.init("\(category)/\(id)") }
+
+  /// Throws where the name is empty or longer than the format allows.
+  package func check() throws(StoreError) {
+    guard (1...FormatLimits.streamLengthMax).contains(text.utf8.count) else {
+      throw .tooLarge(
+        what: "the stream's name", actual: text.utf8.count, limit: FormatLimits.streamLengthMax)
+    }
   }
 
   package init(recorded bytes: UnsafeRawBufferPointer) {
@@ -42,14 +44,8 @@ extension StreamName: Hashable {
   }
 }
 
-extension StreamName: ExpressibleByStringLiteral, CustomStringConvertible {
-  /// A name in the source. It must be within the limits.
-  public init(stringLiteral text: String) {
-    guard let name = StreamName(text) else {
-      preconditionFailure("a stream's name has 1 to 1,024 bytes")
-    }
-    self = name
-  }
+extension StreamName: ExpressibleByStringInterpolation, CustomStringConvertible {
+  public init(stringLiteral text: String) { self.init(text) }
 
   public var description: String { text }
 }

@@ -1,0 +1,93 @@
+// The store from an application's side: what is appended is read back, conflicts say what was there.
+
+import Foundation
+import StrataEvents
+import StrataLog
+import StrataTesting
+import Testing
+
+enum TicketEvent: Event, Equatable {
+  case opened(title: String)
+  case assigned(to: String)
+  case closed
+}
+
+struct Ticket: Codable, Identifiable, Sendable, Equatable {
+  var id: String
+  var status: String
+}
+
+struct EventStoreTests {
+  @Test func `what is appended is read back in order and decoded`() async throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    try await store.append([TicketEvent.opened(title: "x"), .assigned(to: "me")], to: "ticket/42")
+    let receipt = try await store.append(
+      [TicketEvent.closed], to: "ticket/42", id: "a1", expecting: .exactly(2))
+    #expect(receipt.sequences == 3...3)
+    let events = try await store.events(in: "ticket/42")
+    #expect(events.map(\.type) == ["opened", "assigned", "closed"])
+    #expect(events.map(\.revision) == [1, 2, 3])
+    #expect(
+      try events.map { try $0.decode(TicketEvent.self) } == [
+        .opened(title: "x"), .assigned(to: "me"), .closed,
+      ])
+    await store.close()
+  }
+
+  @Test func `a conflict says what was expected and what was there`() async throws {
+    let store = EventStore.inMemory()
+    try await store.append([TicketEvent.closed], to: "t/1")
+    await #expect(throws: StoreError.conflict(stream: "t/1", expected: .noStream, actual: 1)) {
+      try await store.append([TicketEvent.closed], to: "t/1", expecting: .noStream)
+    }
+    #expect(store.head.sequence == 1)
+  }
+
+  @Test func `the same id appends once, and refuses other content`() async throws {
+    let store = EventStore.inMemory()
+    let first = try await store.append([TicketEvent.closed], to: "t/1", id: "x")
+    let second = try await store.append([TicketEvent.closed], to: "t/1", id: "x")
+    #expect(second.wasKnown && second.sequences == first.sequences)
+    await #expect(throws: StoreError.idReused(id: "x", sequences: 1...1)) {
+      try await store.append([TicketEvent.opened(title: "")], to: "t/1", id: "x")
+    }
+  }
+
+  @Test func `a feed replays and then waits for what comes`() async throws {
+    let store = EventStore.inMemory()
+    for number in 1...5 { try await store.append([TicketEvent.opened(title: "\(number)")], to: "t/\(number)") }
+    let reader = Task {
+      var seen: [UInt64] = []
+      for try await append in store.feed() {
+        seen.append(append.sequences.lowerBound)
+        if seen.count == 10 { break }
+      }
+      return seen
+    }
+    for number in 6...10 { try await store.append([TicketEvent.opened(title: "\(number)")], to: "t/\(number)") }
+    #expect(try await reader.value == Array(1...10))
+  }
+
+  @Test func `a store on disk is there again after it was closed, and readable beside its writer`() async throws {
+    let path = NSTemporaryDirectory() + "strata-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try await EventStore.open(at: path)
+    let incidents = store.collection("incident", of: Ticket.self)
+    try await incidents.put(Ticket(id: "1", status: "Open"))
+    let reader = try await EventStore.open(at: path, .readOnly)
+    #expect(reader.head == store.head)
+    await #expect(throws: StoreError.self) { _ = try await EventStore.open(at: path) }
+    try await incidents.put(Ticket(id: "1", status: "Closed"))
+    var count = 0
+    for try await _ in reader.feed() {
+      count += 1
+      if count == 2 { break }
+    }
+    await store.close()
+    let again = try await EventStore.open(at: path)
+    #expect(again.head.sequence == 2)
+    #expect(again.tornBytes == 0)
+    let version = try await again.version(of: "incident/1")
+    #expect(version == 2)
+  }
+}
