@@ -93,6 +93,24 @@ final class CommitQueue: Sendable {
     return answer.wait { $0 }
   }
 
+  /// Hands several appends over in one step, so that they are framed behind each other, and waits for all.
+  func submitBlocking(_ drafts: [AppendDraft]) -> [AppendResult] {
+    gate.wait { $0.bytes < bytesMax || $0.end != nil }
+    let answers = drafts.map { _ in Gate<AppendResult?>(nil) }
+    let refusal = gate.withLock { state -> LogError? in
+      if let end = state.end { return end }
+      for (draft, answer) in zip(drafts, answers) {
+        state.nextTicket += 1
+        state.pending.append(PendingAppend(ticket: state.nextTicket, draft: draft, caller: .thread(answer)))
+        state.bytes += draft.byteCount
+      }
+      return nil
+    }
+    if let refusal { return drafts.map { _ in .failure(refusal) } }
+    gate.signalAll()
+    return answers.map { $0.wait { $0 } }
+  }
+
   private func waitForRoom() async {
     while true {
       let isFull = gate.withLock { $0.bytes >= bytesMax && $0.end == nil }

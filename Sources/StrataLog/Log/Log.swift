@@ -61,6 +61,14 @@ package final class Log: Sendable {
     return try queue.submitBlocking(draft).get()
   }
 
+  /// Appends several at once, each by itself accepted or refused, in this order and nothing of the same thread
+  /// in between: for who has many and waits for all, as an import. Never on the cooperative pool.
+  package func appendBlocking(_ drafts: [AppendDraft]) throws(LogError) -> [AppendResult] {
+    guard case .writer(let queue, _) = role else { throw .readOnly }
+    for draft in drafts { try check(draft) }
+    return queue.submitBlocking(drafts)
+  }
+
   private func check(_ draft: AppendDraft) throws(LogError) {
     guard draft.eventCount > 0 else { throw .invalid(what: "an append needs at least one event") }
     guard draft.eventCount <= options.appendEventsMax else {
