@@ -68,16 +68,21 @@ final class CommitQueue: Sendable {
         enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .task(continuation)))
       }
     } onCancel: {
-      let taken = gate.withLock { state -> PendingAppend? in
+      let (taken, room) = gate.withLock { state -> (PendingAppend?, [UnsafeContinuation<Void, Never>]) in
         guard let place = state.pending.firstIndex(where: { $0.ticket == ticket }) else {
           state.cancelled.insert(ticket)
-          return nil
+          return (nil, [])
         }
         let append = state.pending.remove(at: place)
         state.bytes -= append.draft.byteCount
-        return append
+        // The room that this gives back is for those who wait: no group may ever come that makes more.
+        defer { if state.bytes < bytesMax { state.room = [] } }
+        return (append, state.bytes < bytesMax ? state.room : [])
       }
-      taken?.finish(.failure(.cancelled))
+      guard let taken else { return }
+      taken.finish(.failure(.cancelled))
+      for continuation in room { continuation.resume() }
+      gate.signalAll()
     }
   }
 

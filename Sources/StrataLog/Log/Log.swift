@@ -118,7 +118,7 @@ package final class Log: Sendable {
   /// The chain behind a sequence. 0 stands before everything.
   package func chain(after sequence: UInt64) throws(LogError) -> UInt64? {
     if sequence == mark.sequence { return mark.visible.chain }
-    if sequence + 1 == mark.logBegin {
+    if sequence == mark.logBegin - 1 {
       return try source.catalog.segment(first: mark.logBegin).header.previousChain
     }
     guard let block = try block(holding: sequence) else { return nil }

@@ -1,6 +1,6 @@
 // One life of a store on a simulated disk, and the power cuts that may end it.
 
-package import StrataLog
+internal import StrataLog
 
 /// A workload from a seed, and every check of what power cuts leave of it.
 ///
@@ -48,10 +48,10 @@ package struct CrashHistory {
       default: .keepsSectors
       }
     appends = RandomAppends(
-      seed: random.next(), sizeTypical: [20, 200, 700].randomElement(using: &random)!, sizeMax: 3_000,
+      seed: random.next(), sizeTypical: [20, 400, 1_500].randomElement(using: &random)!, sizeMax: 3_000,
       streamCount: 5, eventsMax: 3)
     options.durability = Durability.allCases.randomElement(using: &random)!
-    options.segmentSizeTarget = [1, 4_500, 6_000, 12_000].randomElement(using: &random)!
+    options.segmentSizeTarget = [1, 5_000, 8_000, 12_000, 30_000].randomElement(using: &random)!
     options.blockSizeTarget = [1, 300, 2_000].randomElement(using: &random)!
     options.groupSizeMax = [500, 1 << 20].randomElement(using: &random)!
     options.headSyncInterval = Bool.random(using: &random) ? .zero : .seconds(3_600)
@@ -63,7 +63,7 @@ package struct CrashHistory {
   /// Lives once, and checks every power cut that was noted on the way.
   package mutating func run() throws(Failure) {
     let simulated = SimulatedDisk()
-    let recorder = CrashRecorder(on: simulated, chance: 0.25, countMax: capturesMax, random: random.split())
+    let recorder = CrashRecorder(on: simulated, countMax: capturesMax, random: random.split())
     if disk == .outsideModel, Bool.random(using: &random) {
       simulated.inject(
         SimulatedSyncFailure(
@@ -74,6 +74,7 @@ package struct CrashHistory {
       recorder.isCreated()
       try work(log, recorder, batches: Int.random(in: 1...6, using: &random))
       if Bool.random(using: &random) { log.close() } else { Self.drop(log, simulated) }
+      recorder.watch(simulated)
     }
     simulated.onOperation(nil)
     for capture in recorder.captures { try check(capture, depth: 0) }
@@ -140,7 +141,7 @@ package struct CrashHistory {
     let countMin = options.durability == .buffered ? capture.durable : capture.acknowledged
     let isTorn = look(at: after)
     let recorder = CrashRecorder(
-      on: after, chance: 0.2, countMax: depth + 1 < depthMax ? 2 : 0, random: random.split(),
+      on: after, countMax: depth + 1 < depthMax ? 2 : 0, random: random.split(),
       acknowledged: countMin, isInRecovery: isTorn)
     let log: Log
     do throws(LogError) {

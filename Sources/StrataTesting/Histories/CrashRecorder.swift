@@ -30,20 +30,25 @@ final class CrashRecorder: Sendable {
   }
 
   private let state: Lock<State>
+  private let countMax: Int
 
   var captures: [Capture] { state.withLock { $0.captures } }
 
   init(
-    on disk: SimulatedDisk, chance: Double, countMax: Int, random: SeededGenerator, acknowledged: Int = 0,
+    on disk: SimulatedDisk, countMax: Int, random: SeededGenerator, acknowledged: Int = 0,
     isInRecovery: Bool = false
   ) {
     state = Lock(
       State(random: random, acknowledged: acknowledged, durable: acknowledged, isInRecovery: isInRecovery))
+    self.countMax = countMax
+    watch(disk)
+  }
+
+  /// Notes calls of the disk from now on.
+  func watch(_ disk: SimulatedDisk) {
     guard countMax > 0 else { return }
     disk.onOperation { [weak self, weak disk] call in
-      if call.operation.isChange, let self, let disk {
-        self.note(call, disk, chance: chance, countMax: countMax)
-      }
+      if call.operation.isChange, let self, let disk { self.note(call, disk) }
       return .proceed
     }
   }
@@ -58,12 +63,23 @@ final class CrashRecorder: Sendable {
     }
   }
 
-  /// Reservoir sampling, so that late calls are noted as likely as early ones; those of rare places always.
-  private func note(_ call: SimulatedCall, _ disk: SimulatedDisk, chance: Double, countMax: Int) {
+  /// How likely a call is noted: where there is most to lose, always.
+  private static func chance(of call: SimulatedCall, _ phase: Phase) -> Double {
+    switch phase {
+    case .recovery: return 1
+    case .creation: return 0.1
+    case .roll: return 0.2
+    case .other:
+      let isSync = call.operation == .sync || call.operation == .syncData
+      return isSync && call.path.hasSuffix(".seg") ? 1 : 0.2
+    }
+  }
+
+  /// Reservoir sampling, so that late calls are noted as likely as early ones.
+  private func note(_ call: SimulatedCall, _ disk: SimulatedDisk) {
     state.withLock { state in
       let phase = Self.phase(of: call, state)
-      let isRare = phase == .roll || phase == .recovery
-      guard isRare || Double.random(in: 0..<1, using: &state.random) < chance else { return }
+      guard Double.random(in: 0..<1, using: &state.random) < Self.chance(of: call, phase) else { return }
       state.seen += 1
       let capture = Capture(
         disk: disk.clone(), phase: phase, call: call, acknowledged: state.acknowledged, durable: state.durable)
