@@ -55,9 +55,16 @@ let package = Package(
       dependencies: ["StrataLog", "StrataTesting", "CStrata", "CLZ4"],
       swiftSettings: houseRules
     ),
+    // A writer for the tests to kill.
+    .executableTarget(
+      name: "strata-crashwriter",
+      dependencies: ["StrataEvents", "StrataLog"],
+      path: "Tests/Support/CrashWriter",
+      swiftSettings: houseRules
+    ),
     .testTarget(
       name: "StrataEventsTests",
-      dependencies: ["StrataEvents", "StrataTesting"],
+      dependencies: ["StrataEvents", "StrataTesting", "strata-crashwriter"],
       swiftSettings: houseRules
     ),
     .testTarget(

@@ -1,0 +1,119 @@
+// Processes that are killed while they write: what they acknowledged is there, and who follows sees a prefix.
+
+import Foundation
+import StrataEvents
+import StrataLog
+import StrataTesting
+import Testing
+
+/// The program that the tests kill, beside the test's own binary.
+enum CrashWriter {
+  static func start(_ store: String, round: Int, tasks: Int) throws -> (Process, Pipe) {
+    let process = Process()
+    process.executableURL = try executable()
+    process.arguments = [store, "\(round)", "\(tasks)"]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = FileHandle.standardError
+    try process.run()
+    return (process, pipe)
+  }
+
+  private static func executable() throws -> URL {
+    let name = "strata-crashwriter"
+    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    for _ in 0..<5 {
+      folder.deleteLastPathComponent()
+      let candidate = folder.appendingPathComponent(name)
+      if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+    }
+    throw StoreError.invalid(what: "\(name) is not beside the tests")
+  }
+}
+
+/// What an event of the crash writer says of itself.
+private struct Made: Equatable {
+  var round: Int, task: Int, number: Int, count: Int, index: Int
+
+  init(_ event: RecordedEvent) throws {
+    let numbers = String(decoding: event.payload.bytes, as: UTF8.self).split(separator: " ").prefix(5).compactMap { Int($0) }
+    try #require(numbers.count == 5)
+    (round, task, number, count, index) = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
+  }
+}
+
+/// Holds a feed to the law: whole appends, in order, without gaps, each task's own in order.
+private struct FeedCheck {
+  private(set) var head: UInt64 = 0
+  private var numbers: [String: Int] = [:]
+
+  mutating func take(_ append: RecordedAppend) throws {
+    try #require(append.sequences.lowerBound == head + 1, "a gap or a repetition at \(head + 1)")
+    head = append.sequences.upperBound
+    let made = try append.events.map(Made.init)
+    try #require(made.count == made[0].count && made.map(\.index) == Array(0..<made[0].count), "a partial append")
+    let stream = append.events[0].stream.text
+    try #require(made[0].number == numbers[stream, default: 0], "\(stream) is out of order")
+    numbers[stream] = made[0].number + 1
+  }
+}
+
+@Suite(.serialized) struct KilledProcessTests {
+  private static let rounds = 100
+
+  @Test(.timeLimit(.minutes(5)))
+  func `nothing acknowledged is lost when a writer is killed, and who follows only sees whole appends`()
+    async throws
+  {
+    let path = NSTemporaryDirectory() + "strata-kill-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var random = StrataTesting.SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
+    try EventStore.openBlocking(at: path).closeBlocking()
+    let reader = try EventStore.openBlocking(at: path, .readOnly)
+    let follower = Task {
+      var check = FeedCheck()
+      for try await append in reader.feed() { try check.take(append) }
+      return check.head
+    }
+    var acknowledged = 0
+    var torn = 0
+    for round in 0..<Self.rounds {
+      let (process, pipe) = try CrashWriter.start(path, round: round, tasks: 4)
+      let lines = Task.detached { () -> [String] in
+        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        // A line that the kill cut short was not said.
+        return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+      }
+      try await Task.sleep(for: .milliseconds(Int.random(in: 5...70, using: &random)))
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      var options = StoreOptions()
+      options.segmentSizeTarget = 40_000
+      let access: EventStore.Access = round % 4 == 0 ? .readWrite : .readOnly
+      let store = try EventStore.openBlocking(at: path, access, options: options)
+      if store.tornBytes > 0 { torn += 1 }
+      var check = FeedCheck()
+      for try await append in store.feed(until: .caughtUp) { try check.take(append) }
+      #expect(check.head == store.head.sequence)
+      for line in await lines.value {
+        let said = line.split(separator: " ").compactMap { UInt64($0) }
+        let append = try #require(try store.appendBlocking(holding: said[0]), "round \(round): \(line) is lost")
+        let made = try Made(append.events[0])
+        #expect(made.round == round && made.task == said[1] && made.number == said[2], "round \(round): \(line)")
+        #expect(append.sequences.lowerBound == said[0] && append.events.count == said[3], "round \(round): \(line)")
+        acknowledged += 1
+      }
+      store.closeBlocking()
+    }
+    let head = try EventStore.openBlocking(at: path, .readOnly).head.sequence
+    // The follower looks at LOCK once a second where no writer moves HEAD.
+    let deadline = ContinuousClock.now + .seconds(5)
+    while reader.head.sequence < head, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(20)) }
+    reader.closeBlocking()
+    #expect(try await follower.value == head)
+    print("\(Self.rounds) kills: \(acknowledged) appends acknowledged, \(head) events, \(torn) torn tails")
+    #expect(acknowledged > Self.rounds)
+    var verifier = LogVerifier(PosixFileSystem(), path: path)
+    #expect(try verifier.run().findings.allSatisfy { $0.class == .torn })
+  }
+}

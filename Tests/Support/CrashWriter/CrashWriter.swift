@@ -1,0 +1,47 @@
+// A process that appends until it is killed, and says on standard output what was acknowledged.
+
+internal import Foundation
+internal import StrataEvents
+internal import StrataLog
+
+/// `strata-crashwriter STORE ROUND TASKS`: each task appends to a stream of its own. A line
+/// `FIRST TASK NUMBER COUNT` follows each acknowledgement. Every event says task, number, count and its place
+/// in its append, so that a reader can tell a whole append from a part.
+@main
+enum CrashWriter {
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 4, let round = Int(arguments[2]), let tasks = Int(arguments[3]) else {
+      print("strata-crashwriter STORE ROUND TASKS")
+      exit(64)
+    }
+    var options = StoreOptions()
+    options.segmentSizeTarget = 40_000
+    options.blockSizeTarget = 2_000
+    options.durability = Durability.allCases[round % 3]
+    options.headSyncInterval = .milliseconds(5)
+    // The process before was just killed; its lock goes with it.
+    options.lockTimeout = .seconds(5)
+    let store = try await EventStore.open(at: arguments[1], options: options)
+    let output = Lock(())
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<tasks {
+        group.addTask {
+          for number in 0... {
+            let count = 1 + (number + task) % 3
+            let events = (0..<count).map { index in
+              NewEvent(
+                "made", in: StreamName("task/\(round)-\(task)"),
+                payload: .opaque(
+                  Array("\(round) \(task) \(number) \(count) \(index) ".utf8)
+                    + Array(repeating: UInt8(ascii: "x"), count: (number * 37) % 700)))
+            }
+            guard let receipt = try? await store.append(events) else { return }
+            let line = "\(receipt.sequences.lowerBound) \(task) \(number) \(count)\n"
+            output.withLock { _ in _ = line.withCString { write(1, $0, strlen($0)) } }
+          }
+        }
+      }
+    }
+  }
+}
