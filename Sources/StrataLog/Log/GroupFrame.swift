@@ -85,11 +85,8 @@ struct GroupFrame: ~Copyable {
     block = open
   }
 
-  /// Closes the last block of the group and pads the group if the store asks for it.
-  mutating func finish() {
-    closeBlock()
-    if context.padsToPages { padLastBlock() }
-  }
+  /// Closes the last block of the group.
+  mutating func finish() { closeBlock() }
 
   /// Frames a control block with a payload of its own.
   mutating func addControl(kind: UInt8, payload: [UInt8], time: Int64) {
@@ -136,29 +133,21 @@ struct GroupFrame: ~Copyable {
     }
     header.rawLength = UInt32(payload.count)
     let used = BlockHeader.length + Int(header.storedLength)
-    header.span = UInt64(FormatLimits.aligned(used))
+    header.span = span(from: header.ownOffset, used: used)
     header.payloadChecksum = CRC32C.of(
       UnsafeRawBufferPointer(start: body.baseAddress, count: Int(header.storedLength)))
     header.write(to: target)
     output.count = start + used
     output.pad(to: start + Int(header.span))
     link.pass(header)
-    lastBlock = (start, header)
   }
 
-  private var lastBlock: (start: Int, header: BlockHeader)?
-
-  /// Lengthens the span of the last block so that the group ends at a page.
-  private mutating func padLastBlock() {
-    guard let (start, last) = lastBlock, output.count > start else { return }
-    var header = last
-    let end = (header.end + 4095) & ~4095
-    guard end > header.end else { return }
-    let extra = Int(end - header.end)
-    header.span += UInt64(extra)
-    output.pad(to: output.count + extra)
-    header.write(to: output.base + start)
-    link.offset = end
+  /// The distance to the next block: the alignment of blocks, or the end of a page if the store asks for it.
+  /// Every block then ends at a page and not just the group, because a torn tail may be cut behind any block,
+  /// and what is written there must share no sector with it.
+  private func span(from offset: UInt64, used: Int) -> UInt64 {
+    guard context.padsToPages else { return UInt64(FormatLimits.aligned(used)) }
+    return ((offset + UInt64(used) + 4095) & ~4095) - offset
   }
 }
 

@@ -54,7 +54,7 @@ public struct StoreOptions: Sendable {
   public var pendingBytesMax = 32 << 20
   /// HEAD is synced at least this often while there is something to sync.
   public var headSyncInterval: Duration = .seconds(1)
-  /// Pads every group to 4,096 bytes, for disks that may leave garbage in a sector that was being written.
+  /// Pads every block of every group to 4,096 bytes, for disks that may leave garbage in a sector that was being written.
   public var padsGroupsToPages = false
   /// How long an open waits for a lock that a reader is probing.
   public var lockTimeout: Duration = .milliseconds(200)

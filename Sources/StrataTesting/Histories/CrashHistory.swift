@@ -94,7 +94,11 @@ package struct CrashHistory {
     } catch { throw failure("the store does not open in \(when): \(error)") }
   }
 
-  private func failure(_ what: String) -> Failure { Failure(seed: seed, what: what) }
+  private func failure(_ what: String) -> Failure {
+    Failure(
+      seed: seed,
+      what: "\(what) (\(disk), \(options.durability), \(options.padsGroupsToPages ? "padded" : "not padded"))")
+  }
 
   /// Appends some batches. The recorder is told what was handed over and what was acknowledged.
   private mutating func work(_ log: Log, _ recorder: CrashRecorder, batches: Int) throws(Failure) {
@@ -155,6 +159,11 @@ package struct CrashHistory {
     }
     let before = model
     defer { model = before }
+    if disk == .outsideModel, (try? log.modelAppends()) == nil {
+      counts.corrupt += 1
+      log.close()
+      return
+    }
     if let what = model.difference(from: log, countMin: disk == .outsideModel ? 0 : countMin) {
       throw failure("depth \(depth), \(capture): after the crash, \(what)")
     }
