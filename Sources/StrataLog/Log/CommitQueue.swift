@@ -206,5 +206,8 @@ final class CommitQueue: Sendable {
     gate.signalAll()
   }
 
+  /// Bytes that were handed over and that no group has taken.
+  var pendingBytes: Int { gate.withLock { $0.bytes } }
+
   var failure: LogError? { gate.withLock { $0.end } }
 }

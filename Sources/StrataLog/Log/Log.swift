@@ -69,6 +69,12 @@ package final class Log: Sendable {
     return queue.submitBlocking(drafts)
   }
 
+  /// Bytes of appends that were handed over and that no group has taken yet.
+  package var pendingBytes: Int {
+    guard case .writer(let queue, _) = role else { return 0 }
+    return queue.pendingBytes
+  }
+
   private func check(_ draft: AppendDraft) throws(LogError) {
     guard draft.eventCount > 0 else { throw .invalid(what: "an append needs at least one event") }
     guard draft.eventCount <= options.appendEventsMax else {
