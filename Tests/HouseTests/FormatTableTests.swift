@@ -1,0 +1,164 @@
+// FORMAT.md's tables against the constants of the code: the page and the program say the same numbers.
+
+import Foundation
+import StrataLog
+import Testing
+
+/// The files of the repository.
+enum Repository {
+  static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// The Swift files below a folder, as paths from the root.
+  static func swiftFiles(_ folder: String) -> [String] {
+    let base = root.appendingPathComponent(folder)
+    let names = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
+    return names.filter { $0.hasSuffix(".swift") }.sorted().map { "\(folder)/\($0)" }
+  }
+}
+
+/// A table of FORMAT.md with the columns offset, size and name.
+struct FormatTable {
+  struct Row: Equatable {
+    var offset: Int
+    /// nil where the size is not a number.
+    var size: Int?
+    var name: String
+  }
+
+  var rows: [Row] = []
+
+  /// The table whose third column is headed `title`.
+  init(_ title: String) throws {
+    let lines = try Repository.text("FORMAT.md").split(separator: "\n", omittingEmptySubsequences: false)
+    let start = try #require(
+      lines.firstIndex { Self.cells($0).count == 3 && Self.cells($0)[2] == title && Self.cells($0)[0] == "offset" },
+      "FORMAT.md has no table \(title)")
+    for line in lines[(start + 2)...].prefix(while: { $0.hasPrefix("|") }) {
+      let cells = Self.cells(line)
+      rows.append(Row(offset: try #require(Int(cells[0])), size: Int(cells[1]), name: cells[2]))
+    }
+  }
+
+  private static func cells(_ line: Substring) -> [String] {
+    line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  func offset(_ name: String) throws -> Int {
+    let matches = rows.filter { $0.name.hasPrefix(name) }
+    try #require(matches.count == 1, "\(name) is not one row")
+    return matches[0].offset
+  }
+
+  /// Rows follow each other without a gap, and end at a length.
+  func expectNoGaps(length: Int, isFilled: Bool = true) {
+    for (row, next) in zip(rows, rows.dropFirst()) {
+      #expect(row.offset + (row.size ?? next.offset - row.offset) == next.offset, "behind \(row.name)")
+    }
+    if let last = rows.last, let size = last.size, isFilled { #expect(last.offset + size == length) }
+  }
+}
+
+@Suite struct FormatTableTests {
+  private func expect(_ table: FormatTable, _ offsets: [(name: String, offset: Int)]) throws {
+    for (name, offset) in offsets { #expect(try table.offset(name) == offset, "\(name)") }
+  }
+
+  @Test func `the block header is where FORMAT.md says`() throws {
+    let table = try FormatTable("block header")
+    typealias Offset = BlockHeader.Offset
+    table.expectNoGaps(length: BlockHeader.length)
+    try expect(
+      table,
+      [
+        ("magic", Offset.magic), ("header length", Offset.headerLength), ("kind", Offset.kind),
+        ("codec", Offset.codec), ("flags", Offset.flags), ("CRC32C of the header", Offset.headerChecksum),
+        ("stored length", Offset.storedLength), ("raw length", Offset.rawLength),
+        ("CRC32C of the stored payload", Offset.payloadChecksum), ("event count", Offset.eventCount),
+        ("append count", Offset.appendCount), ("span", Offset.span), ("own offset", Offset.ownOffset),
+        ("first sequence", Offset.firstSequence), ("appends in the store", Offset.appendsBefore),
+        ("identity: first sequence", Offset.segment), ("identity: store UUID", Offset.storeID),
+        ("writer epoch", Offset.epoch), ("synced through", Offset.syncedThrough),
+        ("commit time of the first", Offset.firstTime), ("commit time of the last", Offset.lastTime),
+        ("chain before", Offset.chainBefore), ("chain after", Offset.chainAfter),
+      ])
+    #expect(table.rows.last?.offset == Offset.reserved && table.rows.count == 25)
+    #expect(String(decoding: BlockHeader.magic, as: UTF8.self) == "STRB")
+  }
+
+  @Test func `the segment header is where FORMAT.md says`() throws {
+    let table = try FormatTable("segment header")
+    typealias Offset = SegmentHeader.Offset
+    table.expectNoGaps(length: SegmentHeader.length)
+    try expect(
+      table,
+      [
+        ("magic", Offset.magic), ("format major", Offset.major), ("format minor", Offset.minor),
+        ("header length", Offset.headerLength), ("store UUID", Offset.storeID),
+        ("first sequence", Offset.firstSequence), ("incompatible", Offset.incompatibleFeatures),
+        ("read-only", Offset.readOnlyFeatures), ("compatible", Offset.compatibleFeatures),
+        ("previous segment: first", Offset.previousFirst), ("previous segment: last", Offset.previousLast),
+        ("previous segment: chain", Offset.previousChain), ("previous segment: commit", Offset.previousTime),
+        ("appends in the store", Offset.appendsBefore), ("writer epoch", Offset.epoch),
+        ("time at which", Offset.created), ("revision", Offset.revision),
+        ("algorithm of the chain", Offset.chainAlgorithm), ("rewritten only: offset of the footer", Offset.footerOffset),
+        ("rewritten only: last sequence", Offset.rewrittenLast), ("rewritten only: chain", Offset.rewrittenChain),
+        ("rewritten only: offset of the end", Offset.rewrittenEnd), ("CRC32C of bytes", Offset.checksum),
+      ])
+    #expect(String(decoding: SegmentHeader.magic, as: UTF8.self) == "STRATASG")
+  }
+
+  @Test func `a slot of HEAD is where FORMAT.md says`() throws {
+    let table = try FormatTable("slot")
+    typealias Offset = HeadSlot.Offset
+    table.expectNoGaps(length: HeadSlot.length)
+    try expect(
+      table,
+      [
+        ("magic", Offset.magic), ("format major", Offset.major), ("format minor", Offset.minor),
+        ("slot length", Offset.slotLength), ("store UUID", Offset.storeID), ("generation", Offset.generation),
+        ("segment", Offset.segment), ("writer epoch", Offset.epoch), ("flags", Offset.flags),
+        ("durability", Offset.durability), ("visible mark: offset", Offset.visible),
+        ("durable mark: offset", Offset.durable), ("commit time", Offset.lastTime),
+        ("first sequence of the first", Offset.logBegin), ("CRC32C of bytes", Offset.checksum),
+      ])
+    #expect(HeadSlot.offsets == [0, 4096] && String(decoding: HeadSlot.magic, as: UTF8.self) == "STRATAHD")
+  }
+
+  @Test func `a RECOVERY block's payload is where FORMAT.md says`() throws {
+    let table = try FormatTable("payload")
+    typealias Offset = RecoveryNote.Offset
+    table.expectNoGaps(length: RecoveryNote.fixedLength, isFilled: false)
+    try expect(
+      table,
+      [
+        ("offset in this segment", Offset.cutOffset), ("bytes that were cut", Offset.cutLength),
+        ("time of the recovery", Offset.time), ("CRC32C of the bytes", Offset.checksum),
+        ("reason", Offset.reason), ("length of the path", Offset.pathLength), ("path of the copy", Offset.path),
+      ])
+  }
+
+  @Test func `the limits and numbers of FORMAT.md are those of the code`() throws {
+    let text = try Repository.text("FORMAT.md").replacingOccurrences(of: "\n", with: " ")
+    let sentences = [
+      "header length: \(BlockHeader.length) in 1.0; a multiple of \(FormatLimits.alignment), \(BlockHeader.length) to \(BlockHeader.lengthMax)",
+      "at most \(FormatLimits.rawLengthMax >> 20) MiB", "the append id, 1 to \(FormatLimits.appendIDLengthMax) bytes",
+      "stream: 1 to \(FormatLimits.streamLengthMax) bytes", "type: 1 to \(FormatLimits.typeLengthMax) bytes",
+      "empty, or \(FormatLimits.saltLength) random bytes", "in \(FormatLimits.segmentNameDigits) digits",
+      "kind: \(BlockKind.events) = events, \(BlockKind.recovery) = RECOVERY, \(BlockKind.footer) = FOOTER",
+      "A kind of \(BlockKind.firstSkippable) or more", "255 × stored length + 64",
+      "two slots of \(HeadSlot.length) bytes at offsets \(HeadSlot.offsets[0]) and \(HeadSlot.offsets[1])",
+      "kind: \(EventKind.event) = event, \(EventKind.erased) = erased, \(EventKind.firstOpaque) or more = opaque",
+      "1 = paranoid, 2 = synced, 3 = buffered", "reason: \(RecoveryNote.tornTail) = torn tail",
+    ]
+    for sentence in sentences { #expect(text.contains(sentence), "FORMAT.md does not say: \(sentence)") }
+    #expect(Compression.rawLengthMax(stored: 10) == 255 * 10 + 64)
+    #expect(Durability.allCases.map(\.rawValue) == [1, 2, 3])
+    #expect(AppendFlag.known == AppendFlag.given | AppendFlag.id | AppendFlag.erasable)
+  }
+}

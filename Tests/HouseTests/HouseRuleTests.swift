@@ -1,0 +1,96 @@
+// The rules that every source file keeps, so that nobody has to look for them in a review.
+
+import Foundation
+import Testing
+
+@Suite struct HouseRuleTests {
+  private static let code = Repository.swiftFiles("Sources") + Repository.swiftFiles("Tools")
+  private static let all = code + Repository.swiftFiles("Tests")
+
+  private func lines(_ path: String) throws -> [Substring] {
+    try Repository.text(path).split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  /// The modules that a file imports.
+  private func imports(_ path: String) throws -> Set<String> {
+    Set(
+      try lines(path).compactMap { line -> String? in
+        let words = line.split(separator: " ")
+        guard let place = words.firstIndex(of: "import"), place <= 2, words.count > place + 1,
+          words[..<place].allSatisfy({ ["public", "package", "internal", "fileprivate", "private", "@testable", "@_exported"].contains($0) })
+        else { return nil }
+        return String(words[words.count - 1].split(separator: ".")[0])
+      })
+  }
+
+  @Test func `there are sources to look at`() { #expect(Self.code.count > 100) }
+
+  @Test func `every file of the product begins with a sentence that says what it is`() throws {
+    for path in Self.code {
+      let head = try lines(path).prefix { $0.hasPrefix("//") }.joined(separator: " ")
+      #expect(head.hasPrefix("// ") && !head.hasPrefix("// swift-"), "\(path) begins with no comment")
+      #expect(head.contains(where: { ".:?".contains($0) }), "\(path) begins with no sentence: \(head)")
+    }
+  }
+
+  @Test func `no file has more than 600 lines`() throws {
+    for path in Self.all { #expect(try lines(path).count <= 601, "\(path)") }
+  }
+
+  @Test func `each floor imports only lower ones, and the log no Foundation`() throws {
+    let floors = ["StrataLog", "StrataEvents", "StrataTables", "StrataFetch", "Strata"]
+    for (height, floor) in floors.enumerated() {
+      let higher = Set(floors[height...] + ["StrataTesting", "ArgumentParser"])
+      for path in Repository.swiftFiles("Sources/\(floor)") {
+        let found = try imports(path)
+        #expect(found.isDisjoint(with: higher), "\(path) imports \(found.intersection(higher))")
+        if floor == "StrataLog" {
+          #expect(found.isDisjoint(with: ["Foundation", "FoundationEssentials"]), "\(path) imports Foundation")
+        }
+      }
+    }
+  }
+
+  @Test func `nothing in the product stops the program on data, and nothing is left to do`() throws {
+    let banned = ["try" + "!", "fatal" + "Error(", "TO" + "DO", "FIX" + "ME", "as" + "! "]
+    for path in Self.code {
+      for (number, line) in try lines(path).enumerated() {
+        for word in banned { #expect(!line.contains(word), "\(path):\(number + 1) has \(word)") }
+      }
+    }
+  }
+
+  /// Names that a file which imports SwiftUI, UIKit, AppKit, Core Data, Combine or Foundation has already.
+  private static let taken: Set<String> = [
+    "App", "Alert", "Animation", "Array", "AsyncStream", "AttributeContainer", "Attribute", "Binding", "Bundle",
+    "Button", "Cancellable", "Clock", "Color", "ColumnIndex", "Commands", "Context", "Data", "Date",
+    "DateFormatter", "DateInterval", "Decimal", "Dictionary", "Document", "DocumentGroup", "Edge", "Environment",
+    "FetchDescriptor", "FetchRequest", "FetchedResults", "FetchedResultsController", "FileDocument",
+    "FileHandle", "FileManager", "Filter", "FocusState", "Form", "Grid", "Group", "History", "Host", "Image",
+    "IndexPath", "IndexSet", "Item", "JSONDecoder", "JSONEncoder", "Label", "Layout", "List", "Locale", "Lock",
+    "Measurement", "Menu", "Model", "ModelContainer", "ModelContext", "Mutex", "Namespace", "Notification", "ObservableObject",
+    "Operation", "Operators", "Path", "Picker", "Pipe", "Predicate", "Process", "Progress", "Published",
+    "Publisher", "Query", "Record", "Result", "RunLoop", "Scene", "Schema", "Scope", "Section", "SectionedFetchRequest", "Selection",
+    "Sequence", "Set", "Shape", "Slider", "Snapshot", "SortDescriptor", "SortOrder", "Stack", "State", "StateObject", "Stream",
+    "String", "Subscriber", "Subscription", "Tab", "Table", "TableColumn", "Task", "Text", "Thread", "Timer", "TimeZone",
+    "Toggle", "Transaction", "Transition", "URL", "UUID", "Undo", "UndoManager", "Unit", "Update", "View", "ViewBuilder",
+    "Window",
+  ]
+
+  @Test func `no public type has a name that an application's file has already`() throws {
+    let declaration = try Regex(#"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:final\s+|indirect\s+|nonisolated\s+)*(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)"#)
+    let modules: Set<String> = ["Strata", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting"]
+    var found = 0
+    for path in Repository.swiftFiles("Sources") {
+      for line in try lines(path) {
+        guard let match = line.firstMatch(of: declaration), let name = match.output[1].substring else { continue }
+        // A nested type is written with the name of the one around it.
+        if line.hasPrefix(" ") { continue }
+        found += 1
+        #expect(!Self.taken.contains(String(name)), "\(path): \(name)")
+        #expect(!modules.contains(String(name)), "\(path): \(name) is a module's name")
+      }
+    }
+    #expect(found > 20)
+  }
+}
