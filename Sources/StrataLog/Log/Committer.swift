@@ -94,7 +94,7 @@ final class Committer: @unchecked Sendable {
       guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
         throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
       }
-      if active.header.rewrittenEnd == 0, link.offset >= UInt64(options.segmentSizeTarget) { try roll() }
+      if active.header.isRewritten || link.offset >= UInt64(options.segmentSizeTarget) { try roll() }
     } catch {
       poison(error)
       return refuse(group, failure ?? error)

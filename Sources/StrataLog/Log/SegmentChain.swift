@@ -18,12 +18,8 @@ struct SegmentChain {
       defer { file.close() }
       let header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
       storeID = header.storeID
-      let expected = headers.last?.firstSequence ?? head?.logBegin
-      if let last = headers.last, header.previousFirst != last.firstSequence {
-        throw .corrupt(Self.missing(header.previousFirst, before: first))
-      }
-      if headers.isEmpty, let expected, expected != first {
-        throw .corrupt(Self.missing(expected, before: first))
+      if let gap = Self.gap(before: header, behind: headers.last, logBegin: head?.logBegin) {
+        throw .corrupt(gap)
       }
       headers.append(header)
     }
@@ -35,7 +31,22 @@ struct SegmentChain {
     self.headers = headers
   }
 
-  private static func missing(_ first: UInt64, before next: UInt64) -> Finding {
+  /// What is missing, or wrong, between a segment and the file before it; nil where they link.
+  static func gap(
+    before header: SegmentHeader, behind previous: SegmentHeader?, logBegin: UInt64?
+  ) -> Finding? {
+    guard let previous else {
+      guard let logBegin, logBegin < header.firstSequence else { return nil }
+      return missing(logBegin, before: header.firstSequence)
+    }
+    if header.previousFirst == previous.firstSequence { return nil }
+    if header.previousFirst > 0 { return missing(header.previousFirst, before: header.firstSequence) }
+    return Finding(
+      .corrupt, file: StoreLayout.segmentName(header.firstSequence), offset: 0, first: header.firstSequence,
+      last: header.firstSequence - 1, what: "the segment names no segment before it, and there is one")
+  }
+
+  static func missing(_ first: UInt64, before next: UInt64) -> Finding {
     Finding(
       .missing, file: StoreLayout.segmentName(first), offset: 0, first: first, last: max(first, next) - 1,
       what: "the segment is not there")
