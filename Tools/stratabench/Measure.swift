@@ -36,15 +36,15 @@ func rate(_ count: Int, _ seconds: Double) -> String {
 /// Prints a figure beside its limit; the ratio is the median of the rounds' own ratios.
 func report(_ name: String, _ times: [Double], limit: [Double], count: Int, limitName: String) {
   let ratios = zip(times, limit).map { $1 / $0 }
-  print(
-    String(
-      format: "  %-34@ %10@  (%.3f s)   %@ %@ (%.3f s)   ratio %.2f (%.2f…%.2f)", name as NSString,
-      rate(count, median(times)) as NSString, median(times), limitName, rate(count, median(limit)),
-      median(limit), median(ratios), ratios.min() ?? .nan, ratios.max() ?? .nan))
+  let figures = String(format: "%@ (%.3f s)", rate(count, median(times)), median(times))
+  let limits = String(format: "%@ %@ (%.3f s)", limitName, rate(count, median(limit)), median(limit))
+  let ratio = String(
+    format: "ratio %.2f (%.2f…%.2f)", median(ratios), ratios.min() ?? .nan, ratios.max() ?? .nan)
+  report(name, "\(figures)   \(limits)   \(ratio)")
 }
 
 func report(_ name: String, _ value: String) {
-  print("  " + name.padding(toLength: 34, withPad: " ", startingAt: 0) + " " + value)
+  print("  " + name.padding(toLength: max(34, name.count), withPad: " ", startingAt: 0) + " " + value)
 }
 
 /// A folder for one run.

@@ -40,7 +40,7 @@ extension Workload {
     for _ in 0..<bench.rounds {
       limits.append(RawLimits.compressAndWrite(raw, path: bench.scratch.fresh("raw")))
       for durability in [Durability.synced, .buffered] {
-        for tasks in [1, 4] {
+        for tasks in [1, 4, 16] {
           var options = StoreOptions()
           options.durability = durability
           let path = bench.scratch.fresh("bulk")
@@ -111,8 +111,8 @@ extension Workload {
     var impact: String
     var product: String
     var group: String
-    var role: String
-    var country: String
+    var role: String?
+    var country: String?
   }
 
   private static func typedReplay(_ store: EventStore, count: Int) async throws {

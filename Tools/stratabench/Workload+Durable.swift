@@ -1,5 +1,6 @@
 // One event at a time, on disk before the next.
 
+internal import Foundation
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,5 +1,6 @@
 // Opening, and finding one's way in a large store.
 
+internal import Foundation
 internal import StrataEvents
 internal import StrataLog
 

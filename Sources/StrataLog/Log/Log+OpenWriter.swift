@@ -156,6 +156,8 @@ extension Log {
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, storeID: StoreID
   ) throws(LogError) {
     do throws(FileSystemError) {
+      // A creation may be finished by another process than the one that made the folder.
+      try fileSystem.syncDirectory(layout.parent)
       try fileSystem.syncDirectory(layout.root)
       let header = SegmentHeader(storeID: storeID, firstSequence: 1, epoch: 1, created: options.clock.now())
       let handle = try SegmentFiles.create(header, fileSystem, layout)
