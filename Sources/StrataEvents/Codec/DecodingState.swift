@@ -12,26 +12,41 @@
 final class DecodingState {
   let userInfo: [CodingUserInfoKey: any Sendable]
   @exclusivity(unchecked) private(set) var bytes: UnsafeRawBufferPointer
+  /// Whether the bytes are known to be one well-formed item.
+  @exclusivity(unchecked) private(set) var isChecked = false
 
   init(_ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable]) {
     self.bytes = bytes
     self.userInfo = userInfo
   }
 
+  /// Whether the call still runs, so that the bytes may be read.
+  @inline(__always)
+  var isOpen: Bool { bytes.count > 0 }
+
   func close() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
 
   @inline(__always)
   func reader(at offset: Int) -> CBORReader { CBORReader(bytes, at: offset) }
+
+  /// Whether the first item is an object.
+  var beginsWithMap: Bool { reader(at: 0).nextByte.map { $0 & 0xE0 == CBORMajor.map } ?? false }
 
   /// Checks that the bytes are one well-formed item, nested no deeper than allowed.
   func checkIsOneItem() throws {
     var reader = CBORReader(bytes)
     do {
       try reader.skip()
+      try checkIsEnd(reader.offset)
     } catch {
       throw corrupted(error, path: [])
     }
-    if !reader.isAtEnd { throw corrupted(CodecError(.trailingBytes, at: reader.offset), path: []) }
+  }
+
+  /// Takes note that the first item is well-formed and ends here; throws where the bytes go on.
+  func checkIsEnd(_ offset: Int) throws(CodecError) {
+    guard offset == bytes.count else { throw CodecError(.trailingBytes, at: offset) }
+    isChecked = true
   }
 
   /// The offset after the item.

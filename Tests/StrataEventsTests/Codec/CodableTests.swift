@@ -371,7 +371,7 @@ struct CodableTests {
     let key = DictionaryKey(stringValue: "a")
     #expect(!keeper.container.contains(key))
     #expect(throws: DecodingError.self) { try keeper.container.decode(Int.self, forKey: key) }
-    #expect(keeper.container.allKeys.map(\.stringValue) == [""])
+    #expect(keeper.container.allKeys.isEmpty)
   }
 
   @Test("What encodes into a writer is appended; user info reaches the type")
