@@ -188,6 +188,12 @@ extension DecodingState {
   }
 
   func decodeString(at offset: Int) throws -> String {
+    if let text = plainText(at: offset) {
+      guard let string = String(validatingBytes: text) else {
+        throw corrupted(CodecError(.notUTF8, at: offset), path: path(to: offset))
+      }
+      return string
+    }
     var reader = reader(at: offset)
     let head = try readHead(&reader)
     guard case .text(let count) = head else { throw mismatch(head, String.self, at: offset) }
@@ -196,6 +202,24 @@ extension DecodingState {
     } catch {
       throw corrupted(error, path: path(to: offset))
     }
+  }
+
+  /// The UTF-8, not yet validated, of a text string whose length takes at most two bytes and that lies in one
+  /// piece: nearly every one. Nil for anything else, which is then read with more care.
+  @inline(__always)
+  private func plainText(at offset: Int) -> UnsafeBufferPointer<UInt8>? {
+    guard offset &+ 1 < bytes.count else { return nil }
+    let info = bytes[offset] &- CBORMajor.text
+    var start = offset &+ 1
+    var count = Int(info)
+    if info == 24 {
+      count = Int(bytes[start])
+      start &+= 1
+    } else if info > 24 {
+      return nil
+    }
+    guard count <= bytes.count &- start, let base = bytes.baseAddress else { return nil }
+    return UnsafeBufferPointer(start: (base + start).assumingMemoryBound(to: UInt8.self), count: count)
   }
 
   func decodeDocument(at offset: Int) throws -> DocumentValue {
@@ -232,15 +256,11 @@ extension DecodingState {
     _ type: Any.Type,
     _ body: (UnsafeBufferPointer<UInt8>) -> Result
   ) throws -> Result {
+    if let text = plainText(at: offset) { return body(text) }
     var reader = reader(at: offset)
     let head = try readHead(&reader)
-    guard case .text(let count?) = head else {
-      guard case .text = head else { throw mismatch(head, type, at: offset) }
-      return try decodeString(at: offset).withUTF8Bytes(body)
-    }
-    return body(
-      UnsafeBufferPointer(
-        start: (reader.base + reader.offset).assumingMemoryBound(to: UInt8.self), count: count))
+    guard case .text = head else { throw mismatch(head, type, at: offset) }
+    return try decodeString(at: offset).withUTF8Bytes(body)
   }
 
   private func decodeDate(at offset: Int) throws -> Date {
@@ -256,6 +276,7 @@ extension DecodingState {
   }
 
   private func decodeUUID(at offset: Int) throws -> UUID {
+    if let text = plainText(at: offset), let value = UUID(text: text) { return value }
     var reader = reader(at: offset)
     if case .bytes = try readHead(&reader) {
       let bytes = try decodeBytes(UUID.self, at: offset)

@@ -68,8 +68,14 @@ final class MapIndex {
     if !isAscending { try sort() }
   }
 
+  @inline(__always)
   private func readKey(_ reader: inout CBORReader) throws(CodecError) -> UnsafeBufferPointer<UInt8> {
     let start = reader.offset
+    // Nearly every key is shorter than 24 bytes.
+    if let initial = reader.nextByte, initial &- CBORMajor.text < 24 {
+      reader.offset &+= 1
+      return try reader.readRaw(count: Int(initial &- CBORMajor.text)).assumingMemoryBound(to: UInt8.self)
+    }
     switch try reader.readHead() {
     case .text(let count?):
       return try reader.readRaw(count: count).assumingMemoryBound(to: UInt8.self)
