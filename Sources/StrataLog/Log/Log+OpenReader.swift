@@ -11,8 +11,10 @@ extension Log {
     guard kind == .directory else {
       throw .notAStore(path: path, what: "a file stands there, and a store is a folder")
     }
-    let (names, head) = try LogError.wrapping { () throws(FileSystemError) in
-      (try SegmentCatalog.names(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
+    // HEAD is read before the folder: the segment that it names is there before HEAD says so, and one that a
+    // running writer adds in between is no surprise.
+    let (head, names) = try LogError.wrapping { () throws(FileSystemError) in
+      (try HeadFile.read(fileSystem, path: layout.head), try SegmentCatalog.names(fileSystem, layout))
     }
     if names.isEmpty {
       if let head {
@@ -27,7 +29,7 @@ extension Log {
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: chain.storeID, names: chain.headers.map(\.firstSequence))
     var watcher = HeadReader(catalog: catalog, readsDamaged: options.readsDamaged)
-    let found = try watcher.look(isFirst: true)
+    let found = try watcher.look()
     let tail = VisibleTail(found.mark)
     let source = LogSource(catalog: catalog, tail: tail)
     return Log(
@@ -48,10 +50,30 @@ struct HeadReader {
   }
 
   /// The visible end now: HEAD's mark while a writer is alive, X otherwise.
-  mutating func look(isFirst: Bool) throws(LogError) -> Sight {
-    let (isAlive, head) = try LogError.wrapping { () throws(FileSystemError) in
-      let isAlive = try StoreLock.isHeld(catalog.fileSystem, catalog.layout)
-      return (isAlive, try HeadFile.read(catalog.fileSystem, path: catalog.layout.head))
+  ///
+  /// A writer may come between the look at HEAD and the look at the segment, and then the two do not agree;
+  /// what looks wrong counts only if HEAD is still the same afterwards.
+  mutating func look() throws(LogError) -> Sight {
+    for _ in 0..<Self.looksMax {
+      let before = try head()
+      do throws(LogError) { return try look(at: before) } catch .corrupt {
+        if try head() == before { break }
+      }
+    }
+    return try look(at: try head())
+  }
+
+  private static let looksMax = 8
+
+  private func head() throws(LogError) -> HeadSlot? {
+    try LogError.wrapping { () throws(FileSystemError) in
+      try HeadFile.read(catalog.fileSystem, path: catalog.layout.head)
+    }
+  }
+
+  private mutating func look(at head: HeadSlot?) throws(LogError) -> Sight {
+    let isAlive = try LogError.wrapping { () throws(FileSystemError) in
+      try StoreLock.isHeld(catalog.fileSystem, catalog.layout)
     }
     if isAlive, let head { return Sight(mark: try sight(of: head), tornBytes: 0, isWriterAlive: true) }
     try catalog.refresh()

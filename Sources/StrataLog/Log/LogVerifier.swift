@@ -58,7 +58,29 @@ package struct LogVerifier {
   }
 
   /// Runs the check. Throws only where the store cannot be looked at.
+  ///
+  /// A writer that comes or goes while the check looks can make HEAD and segments disagree; what was found then
+  /// counts only if HEAD is still the same afterwards.
   package mutating func run() throws(LogError) -> VerifyReport {
+    for _ in 0..<Self.runsMax {
+      let before = try head()
+      try check()
+      if report.isOK { break }
+      if try head() == before { break }
+      report = VerifyReport()
+      bytesDone = 0
+      bytesAll = 0
+    }
+    return report
+  }
+
+  private static let runsMax = 8
+
+  private func head() throws(LogError) -> HeadSlot? {
+    try LogError.wrapping { () throws(FileSystemError) in try HeadFile.read(fileSystem, path: layout.head) }
+  }
+
+  private mutating func check() throws(LogError) {
     let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: layout.root) }
     guard let kind else { throw .notFound(path: layout.root, what: "no store is there") }
     guard kind == .directory else {
@@ -77,7 +99,6 @@ package struct LogVerifier {
       throw .notFound(path: layout.root, what: "the folder holds no store")
     }
     try check(try parts(considered, storeID: head?.storeID), head: head, bound: bound)
-    return report
   }
 
   private func isUnfinishedCreation() throws(LogError) -> Bool {
