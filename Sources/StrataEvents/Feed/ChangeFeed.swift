@@ -166,7 +166,7 @@ final class FeedPosition: @unchecked Sendable {
       delivered = mark.logBegin - 1
       cursor = store.log.cursor(after: delivered, isDurableOnly: isDurableOnly)
     }
-    if delivered + 1 < mark.logBegin { throw .trimmed(firstAvailable: mark.logBegin) }
+    if delivered < mark.logBegin - 1 { throw .trimmed(firstAvailable: mark.logBegin) }
     if case .position(let position) = start {
       let chain = try StoreError.wrapping { () throws(LogError) in
         try store.log.chain(after: position.sequence)

@@ -27,7 +27,8 @@ public struct StreamName: Sendable {
   }
 
   public var category: String {
-    String(text.prefix { $0 != "/" })
+    // By bytes: a slash that a combining mark follows is still a slash.
+    String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
   }
 
   public var id: String {

@@ -73,16 +73,21 @@ final class CommitQueue: Sendable {
         enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .task(continuation)))
       }
     } onCancel: {
-      let taken = gate.withLock { state -> PendingAppend? in
+      let (taken, room) = gate.withLock { state -> (PendingAppend?, [UnsafeContinuation<Void, Never>]) in
         guard let place = state.pending.firstIndex(where: { $0.ticket == ticket }) else {
           state.cancelled.insert(ticket)
-          return nil
+          return (nil, [])
         }
         let append = state.pending.remove(at: place)
         state.bytes -= append.draft.byteCount
-        return append
+        // The room that this gives back is for those who wait: no group may ever come that makes more.
+        defer { if state.bytes < bytesMax { state.room = [] } }
+        return (append, state.bytes < bytesMax ? state.room : [])
       }
-      taken?.finish(.failure(.cancelled))
+      guard let taken else { return }
+      taken.finish(.failure(.cancelled))
+      for continuation in room { continuation.resume() }
+      gate.signalAll()
     }
   }
 
@@ -96,6 +101,24 @@ final class CommitQueue: Sendable {
     }
     enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .thread(answer)))
     return answer.wait { $0 }
+  }
+
+  /// Hands several appends over in one step, so that they are framed behind each other, and waits for all.
+  func submitBlocking(_ drafts: [AppendDraft]) -> [AppendResult] {
+    gate.wait { $0.bytes < bytesMax || $0.end != nil }
+    let answers = drafts.map { _ in Gate<AppendResult?>(nil) }
+    let refusal = gate.withLock { state -> LogError? in
+      if let end = state.end { return end }
+      for (draft, answer) in zip(drafts, answers) {
+        state.nextTicket += 1
+        state.pending.append(PendingAppend(ticket: state.nextTicket, draft: draft, caller: .thread(answer)))
+        state.bytes += draft.byteCount
+      }
+      return nil
+    }
+    if let refusal { return drafts.map { _ in .failure(refusal) } }
+    gate.signalAll()
+    return answers.map { $0.wait { $0 } }
   }
 
   private func waitForRoom() async {

@@ -34,6 +34,8 @@ final class Committer: @unchecked Sendable {
   private var durable: LogMark
   private let epoch: UInt64
   private var isTorn: Bool
+  /// A tail that was cut off, and whose RECOVERY block could not be written yet.
+  private var recovery: RecoveryNote?
   private let logBegin: UInt64
   private var frame: GroupFrame
   private var isHeadUnsynced = false
@@ -97,17 +99,29 @@ final class Committer: @unchecked Sendable {
       guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
         throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
       }
-      if active.header.isRewritten || link.offset >= UInt64(options.segmentSizeTarget) { try roll() }
     } catch {
       poison(error)
       return refuse(group, failure ?? error)
     }
     do throws(LogError) {
+      // Before a roll: a segment is closed only when nothing stands behind its last block.
       try recoverIfTorn()
     } catch {
       return refuse(group, failure ?? error)
     }
+    do throws(LogError) {
+      if isRollDue { try roll() }
+    } catch {
+      poison(error)
+      return refuse(group, failure ?? error)
+    }
     write(group)
+  }
+
+  /// A segment without events is never closed: the next one would have its name.
+  private var isRollDue: Bool {
+    guard link.nextSequence > active.header.firstSequence else { return false }
+    return active.header.isRewritten || link.offset >= UInt64(options.segmentSizeTarget)
   }
 
   private func refuse(_ group: [PendingAppend], _ error: LogError) {
@@ -315,20 +329,32 @@ final class Committer: @unchecked Sendable {
   // MARK: Recovery, roll, close
 
   private func recoverIfTorn() throws(LogError) {
-    guard isTorn else { return }
+    if isTorn { recovery = try cutTail() }
+    guard let note = recovery else { return }
+    frame.begin(at: link, syncedThrough: durable.offset)
+    frame.addControl(kind: BlockKind.recovery, payload: note.encoded(), time: note.time)
+    frame.finish()
+    try writeFrame()
+    recovery = nil
+  }
+
+  /// Keeps the torn tail in quarantine and cuts it off. An error before the cut leaves everything as it was.
+  private func cutTail() throws(LogError) -> RecoveryNote {
     let note: RecoveryNote
-    let time = max(options.clock.now(), FormatLimits.noTime + 1)
     do throws(FileSystemError) {
-      note = try Quarantine.moveTail(
-        of: active.file, segment: active.header.firstSequence, at: link.offset, epoch: epoch, time: time,
-        fileSystem, layout)
+      note = try Quarantine.keepTail(
+        of: active.file, segment: active.header.firstSequence, at: link.offset, epoch: epoch,
+        time: max(options.clock.now(), FormatLimits.noTime + 1), fileSystem, layout)
+      try active.file.truncate(to: Int64(link.offset))
     } catch {
       throw LogError(error)
     }
     isTorn = false
-    frame.begin(at: link, syncedThrough: durable.offset)
-    frame.addControl(kind: BlockKind.recovery, payload: note.encoded(), time: time)
-    try writeFrame()
+    do throws(FileSystemError) { try active.file.sync() } catch {
+      poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
+      throw failure ?? LogError(error)
+    }
+    return note
   }
 
   /// Closes the active segment and begins the next. Failing to make the next one is no loss: the active one

@@ -7,12 +7,17 @@ package struct HeadFile {
   package private(set) var slot: HeadSlot?
   private var newestPlace = 1
 
-  /// Opens HEAD for writing, and makes it where there is none.
+  /// Opens HEAD for writing, and makes it where there is none, at its full length: a disk that is full later
+  /// does not hinder a slot from being written.
   package init(_ fileSystem: any FileSystem, path: String) throws(FileSystemError) {
     file = try fileSystem.open(path, .create)
     var bytes = [UInt8](repeating: 0, count: HeadSlot.fileLength)
     let count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in
       try file.read(into: buffer, at: 0)
+    }
+    if count < HeadSlot.fileLength {
+      let rest = [UInt8](repeating: 0, count: HeadSlot.fileLength - count)
+      try rest.lendBytes { zeros throws(FileSystemError) in try file.write(zeros, at: Int64(count)) }
     }
     bytes.withUnsafeBytes { buffer in
       let whole = UnsafeRawBufferPointer(rebasing: buffer[..<count])

@@ -77,7 +77,7 @@ extension Log {
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
     chain: SegmentChain, active: SegmentHandle, head: HeadSlot?
   ) throws(LogError) -> Log {
-    let assessment = try assessActive(active, head: head)
+    let assessment = try assessActive(active, head: head, isWriter: true)
     guard let first = chain.headers.first else { throw .closed }
     let epochs = chain.headers.map(\.epoch) + [head?.epoch ?? 0, assessment.link.epoch]
     let epoch = (epochs.max() ?? 0) + 1
@@ -127,11 +127,14 @@ extension Log {
   /// Applies the rule to the active segment. After anything but a clean close the file is synced and its
   /// cached pages are dropped first, because a failed sync may have left pages that claim to be on disk.
   static func assessActive(
-    _ active: SegmentHandle, head: HeadSlot?, readsDamaged: Bool = false
+    _ active: SegmentHandle, head: HeadSlot?, isWriter: Bool = false, readsDamaged: Bool = false
   ) throws(LogError) -> TailAssessment {
     if head?.isClean != true || head?.segment != active.header.firstSequence {
-      // Where syncing is not allowed, as on read-only media, there is nothing that could be unsynced.
-      try? active.file.sync()
+      do throws(FileSystemError) { try active.file.sync() } catch {
+        // A writer is about to promise what it finds, so it must be on disk. For a reader, where syncing is not
+        // allowed, as on read-only media, there is nothing that could be unsynced.
+        if isWriter { throw LogError(error) }
+      }
       active.file.dropCache()
     }
     let assessment = try TailRule.assess(

@@ -61,6 +61,14 @@ package final class Log: Sendable {
     return try queue.submitBlocking(draft).get()
   }
 
+  /// Appends several at once, each by itself accepted or refused, in this order and nothing of the same thread
+  /// in between: for who has many and waits for all, as an import. Never on the cooperative pool.
+  package func appendBlocking(_ drafts: [AppendDraft]) throws(LogError) -> [AppendResult] {
+    guard case .writer(let queue, _) = role else { throw .readOnly }
+    for draft in drafts { try check(draft) }
+    return queue.submitBlocking(drafts)
+  }
+
   private func check(_ draft: AppendDraft) throws(LogError) {
     guard draft.eventCount > 0 else { throw .invalid(what: "an append needs at least one event") }
     guard draft.eventCount <= options.appendEventsMax else {
@@ -110,7 +118,7 @@ package final class Log: Sendable {
   /// The chain behind a sequence. 0 stands before everything.
   package func chain(after sequence: UInt64) throws(LogError) -> UInt64? {
     if sequence == mark.sequence { return mark.visible.chain }
-    if sequence + 1 == mark.logBegin {
+    if sequence == mark.logBegin - 1 {
       return try source.catalog.segment(first: mark.logBegin).header.previousChain
     }
     guard let block = try block(holding: sequence) else { return nil }

@@ -18,6 +18,8 @@ package struct LogCursor: ~Copyable {
   private let source: LogSource
   /// The next sequence to deliver.
   package private(set) var nextSequence: UInt64
+  /// Behind the last sequence that there can be, nothing ever comes.
+  private let isBeyondAll: Bool
   /// Stops at the durable mark instead of the visible one.
   package let isDurableOnly: Bool
   /// The chain behind `nextSequence − 1`, once known.
@@ -31,6 +33,7 @@ package struct LogCursor: ~Copyable {
   package init(_ source: LogSource, after sequence: UInt64, isDurableOnly: Bool = false, step: Int = 1 << 20) {
     self.source = source
     nextSequence = sequence &+ 1
+    isBeyondAll = sequence == .max
     self.isDurableOnly = isDurableOnly
     self.step = step
   }
@@ -40,7 +43,7 @@ package struct LogCursor: ~Copyable {
   package mutating func next() throws(LogError) -> DecodedBlock? {
     let mark = source.tail.mark
     let bound = isDurableOnly ? mark.durable : mark.visible
-    guard nextSequence <= bound.sequence else { return nil }
+    guard nextSequence <= bound.sequence, !isBeyondAll else { return nil }
     guard nextSequence >= mark.logBegin else { throw .trimmed(firstAvailable: mark.logBegin) }
     while true {
       if segment == nil { try locate(bound: (mark.segment, bound)) }

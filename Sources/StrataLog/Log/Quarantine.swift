@@ -1,10 +1,10 @@
 // What the first append to a torn store does before anything else.
 
-/// Moves a torn tail out of the way, in the order that keeps it: copied and synced before it is cut off.
+/// Keeps a torn tail before it is cut off.
 enum Quarantine {
-  /// Copies [X, end) to `quarantine/`, syncs the copy and the folder, truncates the segment to X and syncs it.
+  /// Copies [X, end) to `quarantine/`, and syncs the copy and the folder. The segment is the caller's to cut.
   /// Done again after a crash in between, it comes to the same.
-  static func moveTail(
+  static func keepTail(
     of file: any File, segment: UInt64, at offset: UInt64, epoch: UInt64, time: Int64,
     _ fileSystem: any FileSystem, _ layout: StoreLayout
   ) throws(FileSystemError) -> RecoveryNote {
@@ -26,8 +26,6 @@ enum Quarantine {
       try? fileSystem.remove(path)
       throw error
     }
-    try file.truncate(to: Int64(offset))
-    try file.sync()
     return RecoveryNote(
       cutOffset: offset, cutLength: size - offset, time: time, checksum: checksum,
       reason: RecoveryNote.tornTail, path: "\(StoreLayout.quarantineName)/\(name)")

@@ -1,0 +1,221 @@
+// One life of a store on a simulated disk, and the power cuts that may end it.
+
+internal import StrataLog
+
+/// A workload from a seed, and every check of what power cuts leave of it.
+///
+/// The same seed gives the same calls in the same order: one thread hands appends over and waits, and the
+/// committer works while it waits.
+package struct CrashHistory {
+  /// What was wrong, and how to have it again.
+  package struct Failure: Error, CustomStringConvertible {
+    package var seed: UInt64
+    package var what: String
+    package var description: String { "history \(seed): \(what)" }
+  }
+
+  /// What the disk does to what was not synced.
+  package enum Disk: Sendable {
+    /// Sectors are old or new.
+    case keepsSectors
+    /// Sectors being written may hold garbage; groups are padded against that.
+    case tearsSectors
+    /// Outside the model: garbage without padding, or syncs that lie. Damage may be refused, never served.
+    case outsideModel
+  }
+
+  private static let root = "/store"
+
+  private let seed: UInt64
+  private let disk: Disk
+  private let depthMax: Int
+  private let capturesMax: Int
+  private var options = StoreOptions()
+  private var random: SeededGenerator
+  private var appends: RandomAppends
+  private var model = LogModel()
+  package private(set) var counts = CrashCounts()
+
+  package init(seed: UInt64, depthMax: Int = 3, capturesMax: Int = 12) {
+    self.seed = seed
+    self.depthMax = depthMax
+    self.capturesMax = capturesMax
+    random = SeededGenerator(seed: seed)
+    disk =
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0: .outsideModel
+      case 1, 2: .tearsSectors
+      default: .keepsSectors
+      }
+    appends = RandomAppends(
+      seed: random.next(), sizeTypical: [20, 400, 1_500].randomElement(using: &random)!, sizeMax: 3_000,
+      streamCount: 5, eventsMax: 3)
+    options.durability = Durability.allCases.randomElement(using: &random)!
+    options.segmentSizeTarget = [1, 5_000, 8_000, 12_000, 30_000].randomElement(using: &random)!
+    options.blockSizeTarget = [1, 300, 2_000].randomElement(using: &random)!
+    options.groupSizeMax = [500, 1 << 20].randomElement(using: &random)!
+    options.headSyncInterval = Bool.random(using: &random) ? .zero : .seconds(3_600)
+    options.padsGroupsToPages = disk == .tearsSectors || Int.random(in: 0..<6, using: &random) == 0
+    options.clock = StoreClock { 1_767_225_600_000_000_000 }
+    if disk == .outsideModel { options.padsGroupsToPages = false }
+  }
+
+  /// Lives once, and checks every power cut that was noted on the way.
+  package mutating func run() throws(Failure) {
+    let simulated = SimulatedDisk()
+    let recorder = CrashRecorder(on: simulated, countMax: capturesMax, random: random.split())
+    if disk == .outsideModel, Bool.random(using: &random) {
+      simulated.inject(
+        SimulatedSyncFailure(
+          number: Int.random(in: 3...12, using: &random), keepsData: true, isReported: false, isLasting: true))
+    }
+    for life in 0..<Int.random(in: 1...3, using: &random) {
+      let log = try open(simulated, "life \(life)")
+      recorder.isCreated()
+      try work(log, recorder, batches: Int.random(in: 1...6, using: &random))
+      if Bool.random(using: &random) { log.close() } else { Self.drop(log, simulated) }
+      recorder.watch(simulated)
+    }
+    simulated.onOperation(nil)
+    for capture in recorder.captures { try check(capture, depth: 0) }
+  }
+
+  /// Closes without telling HEAD, as a killed process does: the power is cut before the close writes anything.
+  private static func drop(_ log: Log, _ disk: SimulatedDisk) {
+    disk.onOperation { $0.operation.isChange ? .fail(SystemErrorCode.inputOutput) : .proceed }
+    log.close()
+    disk.onOperation(nil)
+  }
+
+  private func open(_ disk: SimulatedDisk, _ when: String) throws(Failure) -> Log {
+    do throws(LogError) {
+      return try Log.openWriter(
+        disk, path: Self.root, options: options, storeID: StoreID(low: 1, high: 2))
+    } catch { throw failure("the store does not open in \(when): \(error)") }
+  }
+
+  private func failure(_ what: String) -> Failure { Failure(seed: seed, what: what) }
+
+  /// Appends some batches. The recorder is told what was handed over and what was acknowledged.
+  private mutating func work(_ log: Log, _ recorder: CrashRecorder, batches: Int) throws(Failure) {
+    for _ in 0..<batches {
+      var batch: [ModelAppend] = []
+      for _ in 0..<Int.random(in: 1...4, using: &random) { batch.append(appends.append()) }
+      let first = model.appends.count
+      let head = model.head
+      for append in batch { model.add(append, time: nil) }
+      let results: [AppendResult]
+      do throws(LogError) { results = try log.appendBlocking(batch.map { $0.draft() }) } catch {
+        throw failure("a batch was refused: \(error)")
+      }
+      var next = head + 1
+      for (append, result) in zip(batch, results) {
+        guard case .success(let outcome) = result else { throw failure("an append failed: \(result)") }
+        guard outcome.first == next, !outcome.isKnown else { throw failure("an append is at \(outcome.first)") }
+        next += UInt64(append.events.count)
+      }
+      recorder.acknowledged(
+        first + batch.count, durable: model.appends.count { $0.last <= log.mark.durable.sequence })
+    }
+  }
+
+  // MARK: After the power cut
+
+  private mutating func check(_ capture: CrashRecorder.Capture, depth: Int) throws(Failure) {
+    if capture.disk.unsynced.isEmpty { return }
+    let cut: CrashModel =
+      switch disk {
+      case .keepsSectors: Int.random(in: 0..<5, using: &random) == 0 ? .dropAll : .reorder
+      case .tearsSectors: .garbage
+      case .outsideModel: Bool.random(using: &random) ? .garbage : .reorder
+      }
+    let after = capture.disk.crash(seed: random.next(), model: cut)
+    counts.cases += 1
+    counts.depths[depth] += 1
+    switch capture.phase {
+    case .creation: counts.inCreation += 1
+    case .roll: counts.inRoll += 1
+    case .recovery: counts.inRecovery += 1
+    case .other: break
+    }
+    let countMin = options.durability == .buffered ? capture.durable : capture.acknowledged
+    let isTorn = look(at: after)
+    let recorder = CrashRecorder(
+      on: after, countMax: depth + 1 < depthMax ? 2 : 0, random: random.split(),
+      acknowledged: countMin, isInRecovery: isTorn)
+    let log: Log
+    do throws(LogError) {
+      log = try Log.openWriter(after, path: Self.root, options: options, storeID: StoreID(low: 1, high: 2))
+    } catch {
+      if disk == .outsideModel, case .corrupt = error {
+        counts.corrupt += 1
+        return
+      }
+      throw failure("depth \(depth), \(capture): an intact store is refused: \(error)")
+    }
+    let before = model
+    defer { model = before }
+    if let what = model.difference(from: log, countMin: disk == .outsideModel ? 0 : countMin) {
+      throw failure("depth \(depth), \(capture): after the crash, \(what)")
+    }
+    do throws(LogError) {
+      model.keepFirst(try log.modelAppends().count)
+      try model.adoptTimes(from: log)
+    } catch { throw failure("depth \(depth), \(capture): \(error)") }
+    recorder.isCreated()
+    recorder.acknowledged(model.appends.count, durable: model.appends.count)
+    if disk == .outsideModel {
+      log.close()
+      return
+    }
+    try work(log, recorder, batches: 1)
+    if isTorn, !after.paths.contains(where: { $0.hasPrefix("\(Self.root)/quarantine/") }) {
+      throw failure("depth \(depth), \(capture): a torn tail was not kept")
+    }
+    log.close()
+    after.onOperation(nil)
+    let again = try open(after, "depth \(depth), \(capture), after recovery")
+    if let what = model.difference(from: again, countMin: model.appends.count) {
+      throw failure("depth \(depth), \(capture): after recovery, \(what)")
+    }
+    again.close()
+    try verify(after, "depth \(depth), \(capture)")
+    for inner in recorder.captures { try check(inner, depth: depth + 1) }
+  }
+
+  /// A store that recovered and was closed has nothing to report.
+  private func verify(_ disk: SimulatedDisk, _ place: String) throws(Failure) {
+    do throws(LogError) {
+      var verifier = LogVerifier(disk, path: Self.root)
+      let report = try verifier.run()
+      guard report.isOK else { throw LogError.corrupt(report.findings[0]) }
+    } catch { throw failure("\(place): a check after recovery says \(error)") }
+  }
+
+  /// Counts what the cut left: a clean end, a torn one, a hole before a valid block.
+  private mutating func look(at disk: SimulatedDisk) -> Bool {
+    let layout = StoreLayout(root: Self.root)
+    guard let first = try? SegmentCatalog.names(disk, layout).last,
+      let file = try? disk.open(layout.segment(first), .read),
+      let header = try? SegmentHandle.readHeader(of: file, first: first, storeID: nil),
+      let head = Optional(try? HeadFile.read(disk, path: layout.head)),
+      let assessment = try? TailRule.assess(file: file, name: "", segment: header, head: head)
+    else { return false }
+    defer { file.close() }
+    let bytes = disk.contents(layout.segment(first)) ?? []
+    var place = Int(assessment.link.offset)
+    while place + BlockHeader.length <= bytes.count {
+      let isBlock = bytes.withUnsafeBytes { buffer in
+        BlockHeader(decoding: UnsafeRawBufferPointer(rebasing: buffer[place...]))?.ownOffset == UInt64(place)
+      }
+      if isBlock, place > Int(assessment.link.offset) {
+        counts.holes += 1
+        break
+      }
+      place += 8
+    }
+    if assessment.state == .clean { counts.clean += 1 }
+    if assessment.state == .torn { counts.torn += 1 }
+    return assessment.state == .torn
+  }
+}

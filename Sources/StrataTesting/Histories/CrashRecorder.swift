@@ -1,0 +1,101 @@
+// Notes what the disk was like at some of its calls, so that one workload gives many power cuts.
+
+internal import StrataLog
+
+/// Copies of a disk, each as it was before one call, with what had been acknowledged by then.
+final class CrashRecorder: Sendable {
+  enum Phase: String, Sendable {
+    case creation, roll, recovery, other
+  }
+
+  struct Capture: Sendable, CustomStringConvertible {
+    var disk: SimulatedDisk
+    var phase: Phase
+    var call: SimulatedCall
+    /// Appends acknowledged, and those of them that the store had called durable.
+    var acknowledged: Int
+    var durable: Int
+
+    var description: String { "before call \(call.number) (\(call.operation.rawValue) \(call.path))" }
+  }
+
+  private struct State {
+    var captures: [Capture] = []
+    var seen = 0
+    var random: SeededGenerator
+    var acknowledged: Int
+    var durable: Int
+    var isCreated = false
+    var isInRecovery: Bool
+  }
+
+  private let state: Lock<State>
+  private let countMax: Int
+
+  var captures: [Capture] { state.withLock { $0.captures } }
+
+  init(
+    on disk: SimulatedDisk, countMax: Int, random: SeededGenerator, acknowledged: Int = 0,
+    isInRecovery: Bool = false
+  ) {
+    state = Lock(
+      State(random: random, acknowledged: acknowledged, durable: acknowledged, isInRecovery: isInRecovery))
+    self.countMax = countMax
+    watch(disk)
+  }
+
+  /// Notes calls of the disk from now on.
+  func watch(_ disk: SimulatedDisk) {
+    guard countMax > 0 else { return }
+    disk.onOperation { [weak self, weak disk] call in
+      if call.operation.isChange, let self, let disk { self.note(call, disk) }
+      return .proceed
+    }
+  }
+
+  func isCreated() { state.withLock { $0.isCreated = true } }
+
+  func acknowledged(_ count: Int, durable: Int) {
+    state.withLock {
+      $0.acknowledged = count
+      $0.durable = durable
+      $0.isInRecovery = false
+    }
+  }
+
+  /// How likely a call is noted: where there is most to lose, always.
+  private static func chance(of call: SimulatedCall, _ phase: Phase) -> Double {
+    switch phase {
+    case .recovery: return 1
+    case .creation: return 0.1
+    case .roll: return 0.2
+    case .other:
+      let isSync = call.operation == .sync || call.operation == .syncData
+      return isSync && call.path.hasSuffix(".seg") ? 1 : 0.2
+    }
+  }
+
+  /// Reservoir sampling, so that late calls are noted as likely as early ones.
+  private func note(_ call: SimulatedCall, _ disk: SimulatedDisk) {
+    state.withLock { state in
+      let phase = Self.phase(of: call, state)
+      guard Double.random(in: 0..<1, using: &state.random) < Self.chance(of: call, phase) else { return }
+      state.seen += 1
+      let capture = Capture(
+        disk: disk.clone(), phase: phase, call: call, acknowledged: state.acknowledged, durable: state.durable)
+      if state.captures.count < countMax {
+        state.captures.append(capture)
+      } else {
+        let place = Int.random(in: 0..<state.seen, using: &state.random)
+        if place < countMax { state.captures[place] = capture }
+      }
+    }
+  }
+
+  private static func phase(of call: SimulatedCall, _ state: State) -> Phase {
+    if state.isInRecovery { return .recovery }
+    if call.path.contains("/quarantine/") { return .recovery }
+    if !state.isCreated { return .creation }
+    return call.path.hasSuffix(".tmp") || call.path.hasSuffix("/log") ? .roll : .other
+  }
+}

@@ -1,0 +1,116 @@
+// A log as an array and two dictionaries: what the real one is held against.
+
+package import StrataLog
+
+/// Everything that a log of appends must answer, computed the plain way.
+package struct LogModel: Sendable {
+  package private(set) var appends: [ModelAppend] = []
+  /// The sequences of each stream's events, in order.
+  package private(set) var streams: [String: [UInt64]] = [:]
+  /// The place in `appends` of each append id.
+  package private(set) var ids: [String: Int] = [:]
+
+  package init() {}
+
+  /// The last sequence.
+  package var head: UInt64 { appends.last?.last ?? 0 }
+
+  package func version(of stream: String) -> UInt64 { UInt64(streams[stream]?.count ?? 0) }
+
+  /// Whether an append with this expectation would be accepted.
+  package func meets(_ version: ExpectedCount, of stream: String) -> Bool {
+    switch version {
+    case .exactly(let count): self.version(of: stream) == count
+    case .exists: self.version(of: stream) > 0
+    }
+  }
+
+  /// Adds an append behind the others. Its time is the one that the log gave it.
+  package mutating func add(_ append: ModelAppend, time: Int64?) {
+    var append = append
+    append.first = head + 1
+    append.time = time
+    if let given = append.given, let time, given == time { append.given = nil }
+    for (index, event) in append.events.enumerated() {
+      streams[event.stream, default: []].append(append.first + UInt64(index))
+    }
+    if let id = append.id { ids[id] = appends.count }
+    appends.append(append)
+  }
+
+  /// The append that holds a sequence.
+  package func append(holding sequence: UInt64) -> ModelAppend? {
+    var low = 0
+    var high = appends.count
+    while low < high {
+      let middle = (low + high) / 2
+      if appends[middle].last < sequence { low = middle + 1 } else { high = middle }
+    }
+    guard low < appends.count, appends[low].first <= sequence else { return nil }
+    return appends[low]
+  }
+
+  /// The last append whose time is not later.
+  package func lastAppend(notAfter time: Int64) -> ModelAppend? {
+    appends.last { ($0.time ?? .max) <= time }
+  }
+
+  /// The event with a sequence.
+  package func event(_ sequence: UInt64) -> ModelEvent? {
+    guard let append = append(holding: sequence) else { return nil }
+    return append.events[Int(sequence - append.first)]
+  }
+}
+
+extension LogModel {
+  /// What a log holds that this model does not say, as a sentence; nil where it holds a prefix of at least
+  /// `countMin` appends: whole appends, in order, with dense sequences and revisions.
+  package func difference(from log: Log, countMin: Int) -> String? {
+    let found: [(append: ModelAppend, revisions: [UInt64])]
+    do throws(LogError) { found = try log.modelAppends() } catch { return "reading failed: \(error)" }
+    if found.count < countMin {
+      return "\(found.count) appends are there, and \(countMin) were acknowledged"
+    }
+    if found.count > appends.count { return "\(found.count) appends are there, and \(appends.count) were made" }
+    var revisions: [String: UInt64] = [:]
+    var lastTime = Int64.min
+    for (index, entry) in found.enumerated() {
+      let expected = appends[index]
+      guard entry.append.first == expected.first else {
+        return "append \(index) begins at \(entry.append.first), not at \(expected.first)"
+      }
+      guard entry.append.hasSameContent(as: expected) else { return "append \(index) is not the one that was made" }
+      if let time = expected.time, entry.append.time != time {
+        return "append \(index) has the time \(String(describing: entry.append.time)), not \(time)"
+      }
+      guard let time = entry.append.time, time >= lastTime else { return "the time of append \(index) runs backwards" }
+      lastTime = time
+      for (event, revision) in zip(expected.events, entry.revisions) {
+        revisions[event.stream, default: 0] += 1
+        guard revisions[event.stream] == revision else {
+          return "append \(index) has revision \(revision) in \(event.stream), not \(revisions[event.stream]!)"
+        }
+      }
+    }
+    let head = found.last?.append.last ?? 0
+    guard log.mark.sequence == head else { return "the mark is at \(log.mark.sequence), and the last event at \(head)" }
+    guard log.mark.appends == UInt64(found.count) else {
+      return "the mark counts \(log.mark.appends) appends, and \(found.count) are there"
+    }
+    return nil
+  }
+
+  /// Forgets the appends behind the first `count`: a power cut took them, and nobody had been told of them.
+  package mutating func keepFirst(_ count: Int) {
+    let kept = appends.prefix(count)
+    self = LogModel()
+    for append in kept { add(append, time: append.time) }
+  }
+
+  /// Notes the times that the log gave to appends whose caller was never told.
+  package mutating func adoptTimes(from log: Log) throws(LogError) {
+    for (index, entry) in try log.modelAppends().enumerated() where index < appends.count {
+      appends[index].time = entry.append.time
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// An append as plain values: what a test hands over, and what it expects to read back.
+
+package import StrataLog
+
+/// One event of the model.
+package struct ModelEvent: Hashable, Sendable {
+  package var stream: String
+  package var type: String
+  package var codec: UInt64
+  package var metadata: [UInt8]
+  package var payload: [UInt8]
+
+  package init(
+    stream: String, type: String, codec: UInt64 = 3, metadata: [UInt8] = [], payload: [UInt8] = []
+  ) {
+    self.stream = stream
+    self.type = type
+    self.codec = codec
+    self.metadata = metadata
+    self.payload = payload
+  }
+}
+
+/// One append of the model. Sequence and time are what the log gave it, or 0 and nil before that.
+package struct ModelAppend: Hashable, Sendable {
+  package var first: UInt64 = 0
+  package var id: String?
+  package var given: Int64?
+  package var time: Int64?
+  package var events: [ModelEvent]
+
+  package init(_ events: [ModelEvent], id: String? = nil, given: Int64? = nil) {
+    self.events = events
+    self.id = id
+    self.given = given
+  }
+
+  package var last: UInt64 { first + UInt64(events.count) - 1 }
+
+  /// True where both say the same, apart from what the log decides.
+  package func hasSameContent(as other: ModelAppend) -> Bool {
+    id == other.id && events == other.events
+  }
+
+  /// The same append as the log takes it.
+  package func draft(expecting: [(stream: String, version: ExpectedCount)] = []) -> AppendDraft {
+    let draft = AppendDraft()
+    draft.id = Array((id ?? "").utf8)
+    draft.given = given
+    for event in events {
+      Array(event.stream.utf8).withUnsafeBytes { stream in
+        Array(event.type.utf8).withUnsafeBytes { type in
+          event.metadata.withUnsafeBytes { metadata in
+            event.payload.withUnsafeBytes { payload in
+              draft.add(
+                stream: stream, type: type, codec: event.codec, metadata: metadata, payload: payload)
+            }
+          }
+        }
+      }
+    }
+    draft.expectations = expecting.map { .init(stream: Array($0.stream.utf8), version: $0.version) }
+    return draft
+  }
+}
+
+extension Log {
+  /// Every visible append behind a sequence, decoded, with the revisions of its events in order.
+  package func modelAppends(
+    after sequence: UInt64 = 0
+  ) throws(LogError) -> [(append: ModelAppend, revisions: [UInt64])] {
+    var found: [(append: ModelAppend, revisions: [UInt64])] = []
+    var cursor = cursor(after: sequence)
+    while let block = try cursor.next() {
+      do throws(ContentProblem) {
+        try block.verifyContent()
+        try block.forEachAppend { view, first throws(ContentProblem) in
+          guard first + UInt64(view.eventCount) - 1 > sequence else { return }
+          var append = ModelAppend([], id: view.id.isEmpty ? nil : String(decoding: view.id, as: UTF8.self))
+          append.first = first
+          append.time = view.commitTime
+          append.given = view.given
+          var revisions: [UInt64] = []
+          var events = view.events
+          for _ in 0..<view.eventCount {
+            let event: EventView
+            do throws(DecodingProblem) { event = try events.nextEvent() } catch { throw ContentProblem(error) }
+            revisions.append(event.revision)
+            append.events.append(
+              ModelEvent(
+                stream: String(decoding: event.stream, as: UTF8.self),
+                type: String(decoding: event.type, as: UTF8.self), codec: event.codec,
+                metadata: Array(event.metadata), payload: Array(event.payload)))
+          }
+          found.append((append, revisions))
+        }
+      } catch {
+        throw error.logError(
+          in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+          first: block.header.firstSequence, last: block.header.nextSequence &- 1)
+      }
+    }
+    return found
+  }
+}
