@@ -143,7 +143,7 @@ extension Log {
       if !block.isControl { active.add(BlockPlace(block), end: block.end) }
     }
     switch assessment.state {
-    case .unsupported(let finding):
+    case .unsupported(let finding) where !readsDamaged:
       throw .unsupported(finding)
     case .corrupt(let finding) where !readsDamaged:
       throw .corrupt(finding)

@@ -11,6 +11,8 @@ package final class Log: Sendable {
   package let index: StoreIndex
   /// What the open found behind the end: a torn tail, in bytes.
   package let tornBytes: UInt64
+  /// What a reader that goes on up to damage found at the open: the visible end is before it.
+  package let damage: Finding?
   let role: Role
 
   enum Role: Sendable {
@@ -20,13 +22,14 @@ package final class Log: Sendable {
 
   init(
     options: StoreOptions, layout: StoreLayout, source: LogSource, index: StoreIndex, tornBytes: UInt64,
-    role: Role
+    damage: Finding? = nil, role: Role
   ) {
     self.options = options
     self.layout = layout
     self.source = source
     self.index = index
     self.tornBytes = tornBytes
+    self.damage = damage
     self.role = role
   }
 

@@ -57,35 +57,39 @@ package struct LogVerifier {
     self.progress = progress
   }
 
-  /// Runs the check. Throws only where the store cannot be looked at.
-  ///
-  /// A writer that comes or goes while the check looks can make HEAD and segments disagree; what was found then
-  /// counts only if HEAD is still the same afterwards.
-  package mutating func run() throws(LogError) -> VerifyReport {
-    for _ in 0..<Self.runsMax {
-      let before = try head()
-      try check()
-      if report.isOK { break }
-      if try head() == before { break }
-      report = VerifyReport()
-      bytesDone = 0
-      bytesAll = 0
-    }
-    return report
-  }
-
+  /// A writer that opens the store while it is checked makes the check begin again, at most so often.
   private static let runsMax = 8
 
-  private func head() throws(LogError) -> HeadSlot? {
-    try LogError.wrapping { () throws(FileSystemError) in try HeadFile.read(fileSystem, path: layout.head) }
-  }
-
-  private mutating func check() throws(LogError) {
+  /// Runs the check. Throws only where the store cannot be looked at.
+  ///
+  /// Without a writer HEAD is read before the segments, and a writer may open the store in between; what it
+  /// writes is no finding. So findings count only if HEAD is the same at the end and there is still no writer.
+  package mutating func run() throws(LogError) -> VerifyReport {
     let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: layout.root) }
     guard let kind else { throw .notFound(path: layout.root, what: "no store is there") }
     guard kind == .directory else {
       throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
     }
+    for _ in 1..<Self.runsMax {
+      let before = try state()
+      let found = try runOnce()
+      if found.isOK { return found }
+      let after = try state()
+      if after.isAlive == before.isAlive, after.isAlive || after.head == before.head { return found }
+    }
+    return try runOnce()
+  }
+
+  private func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
+    try LogError.wrapping { () throws(FileSystemError) in
+      (try StoreLock.isHeld(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
+    }
+  }
+
+  private mutating func runOnce() throws(LogError) -> VerifyReport {
+    report = VerifyReport()
+    bytesDone = 0
+    bytesAll = 0
     // HEAD is read before the folder is listed: a roll in between then only adds a segment behind the mark.
     let (isAlive, head, names) = try LogError.wrapping { () throws(FileSystemError) in
       (
@@ -99,6 +103,7 @@ package struct LogVerifier {
       throw .notFound(path: layout.root, what: "the folder holds no store")
     }
     try check(try parts(considered, storeID: head?.storeID), head: head, bound: bound)
+    return report
   }
 
   private func isUnfinishedCreation() throws(LogError) -> Bool {

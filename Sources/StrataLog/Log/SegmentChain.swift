@@ -4,12 +4,30 @@
 struct SegmentChain {
   private(set) var storeID: StoreID
   private(set) var headers: [SegmentHeader]
+  /// Why the headers end before the last segment; only where the caller goes on up to the damage.
+  private(set) var damage: Finding?
 
   /// Reads and checks the header of every segment. `names` is not empty.
+  ///
+  /// - Parameter stopsAtDamage: keeps the segments before the first damaged or missing one, if there are any,
+  ///   instead of throwing.
   init(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [UInt64], head: HeadSlot?,
+    stopsAtDamage: Bool = false
+  ) throws(LogError) {
+    storeID = head?.storeID ?? StoreID(low: 0, high: 0)
+    headers = []
+    do throws(LogError) {
+      try read(fileSystem, layout, names: names, head: head)
+    } catch {
+      guard stopsAtDamage, case .corrupt(let finding) = error, !headers.isEmpty else { throw error }
+      damage = finding
+    }
+  }
+
+  private mutating func read(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [UInt64], head: HeadSlot?
   ) throws(LogError) {
-    var headers: [SegmentHeader] = []
     var storeID = head?.storeID
     for first in names {
       let file = try LogError.wrapping { () throws(FileSystemError) in
@@ -18,6 +36,7 @@ struct SegmentChain {
       defer { file.close() }
       let header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
       storeID = header.storeID
+      self.storeID = header.storeID
       if let gap = Self.gap(before: header, behind: headers.last, logBegin: head?.logBegin) {
         throw .corrupt(gap)
       }
@@ -26,9 +45,7 @@ struct SegmentChain {
     if let head, !names.contains(head.segment) {
       throw .corrupt(Self.missing(head.segment, before: head.durable.sequence + 1))
     }
-    guard let storeID else { throw .notFound(path: layout.root, what: "the store has no segment") }
-    self.storeID = storeID
-    self.headers = headers
+    if headers.isEmpty { throw .notFound(path: layout.root, what: "the store has no segment") }
   }
 
   /// What is missing, or wrong, between a segment and the file before it; nil where they link.
