@@ -7,5 +7,5 @@ struct Logreplay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logreplay",
     abstract: "Looks into a Strata store: its log, any past state, and what changed.",
-    subcommands: [])
+    subcommands: [ImportCommand.self])
 }

@@ -17,6 +17,7 @@ struct PendingAppend {
   enum Caller {
     case task(UnsafeContinuation<AppendResult, Never>)
     case thread(Gate<AppendResult?>)
+    case run(AppendRun, label: UInt64)
   }
 
   var ticket: UInt64
@@ -30,7 +31,19 @@ struct PendingAppend {
     case .thread(let gate):
       gate.withLock { $0 = result }
       gate.signalAll()
+    case .run(let run, let label):
+      run.finish(result, given: draft.given, label: label)
     }
+  }
+
+  /// Why this append is refused whatever it says: one before it in its run failed.
+  var refusal: LogError? {
+    if case .run(let run, _) = caller { run.refusal } else { nil }
+  }
+
+  /// Tells the run, if there is one, that what follows this append is refused.
+  func refuseFollowers(_ error: LogError) {
+    if case .run(let run, let label) = caller { run.fail(error, label: label) }
   }
 }
 
@@ -119,6 +132,16 @@ final class CommitQueue: Sendable {
     if let refusal { return drafts.map { _ in .failure(refusal) } }
     gate.signalAll()
     return answers.map { $0.wait { $0 } }
+  }
+
+  /// Hands over the next append of a run, blocking while there is no room, and returns without waiting for it.
+  func submit(_ draft: AppendDraft, of run: AppendRun, label: UInt64) {
+    gate.wait { $0.bytes < bytesMax || $0.end != nil }
+    let ticket = gate.withLock { state in
+      state.nextTicket += 1
+      return state.nextTicket
+    }
+    enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .run(run, label: label)))
   }
 
   private func waitForRoom() async {

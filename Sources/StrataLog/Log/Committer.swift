@@ -144,9 +144,14 @@ final class Committer: @unchecked Sendable {
     var results: [AppendResult] = []
     results.reserveCapacity(group.count)
     for append in group {
+      if let refusal = append.refusal {
+        results.append(.failure(refusal))
+        continue
+      }
       do throws(LogError) {
         results.append(.success(try place(append.draft)))
       } catch {
+        append.refuseFollowers(error)
         results.append(.failure(error))
       }
     }

@@ -53,14 +53,14 @@ package final class Log: Sendable {
   /// Appends, and returns when the append is as durable as the store was opened for.
   package func append(_ draft: AppendDraft) async throws(LogError) -> AppendOutcome {
     guard case .writer(let queue, _) = role else { throw .readOnly }
-    try check(draft)
+    try Self.check(draft, options)
     return try await queue.submit(draft).get()
   }
 
   /// The same for a thread that may block. Never on the cooperative pool.
   package func appendBlocking(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
     guard case .writer(let queue, _) = role else { throw .readOnly }
-    try check(draft)
+    try Self.check(draft, options)
     return try queue.submitBlocking(draft).get()
   }
 
@@ -68,11 +68,11 @@ package final class Log: Sendable {
   /// in between: for who has many and waits for all, as an import. Never on the cooperative pool.
   package func appendBlocking(_ drafts: [AppendDraft]) throws(LogError) -> [AppendResult] {
     guard case .writer(let queue, _) = role else { throw .readOnly }
-    for draft in drafts { try check(draft) }
+    for draft in drafts { try Self.check(draft, options) }
     return queue.submitBlocking(drafts)
   }
 
-  private func check(_ draft: AppendDraft) throws(LogError) {
+  static func check(_ draft: AppendDraft, _ options: StoreOptions) throws(LogError) {
     guard draft.eventCount > 0 else { throw .invalid(what: "an append needs at least one event") }
     guard draft.eventCount <= options.appendEventsMax else {
       throw .tooLarge(
