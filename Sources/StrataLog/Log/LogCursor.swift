@@ -87,6 +87,11 @@ package struct LogCursor: ~Copyable {
         offset = block.end
         return nil
       }
+      // The place was found without the headers behind it, some of which are damaged.
+      if chain == nil, block.nextSequence <= nextSequence {
+        offset = block.end
+        return nil
+      }
       guard block.firstSequence <= nextSequence, nextSequence < block.nextSequence else {
         throw .corrupt(
           finding(.stale, "the block holds \(block.firstSequence)…\(block.nextSequence &- 1), not \(nextSequence)"))
