@@ -368,6 +368,11 @@ final class Committer: @unchecked Sendable {
     do throws(FileSystemError) {
       if durable != link.mark { try syncHead() }
       try active.file.sync()
+      // Zeros behind the end, as a power cut may leave them, would be damage in a closed segment.
+      if try active.file.size() > Int64(link.offset) {
+        try active.file.truncate(to: Int64(link.offset))
+        try active.file.sync()
+      }
     } catch {
       throw .poisoned("a sync failed, so what is on disk is not known: \(error)")
     }

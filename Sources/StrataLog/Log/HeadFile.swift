@@ -58,6 +58,16 @@ package struct HeadFile {
     newestPlace = place
   }
 
+  /// Writes a slot with the next generation over either one, each on disk before the next. What the writer
+  /// before said, above all that it closed cleanly, is then gone from both: otherwise damage to the newer slot
+  /// would bring it back.
+  package mutating func replaceBoth(_ next: HeadSlot) throws(FileSystemError) {
+    for _ in HeadSlot.offsets {
+      try write(next)
+      try sync()
+    }
+  }
+
   package func sync() throws(FileSystemError) { try file.sync() }
   package func close() { file.close() }
 }

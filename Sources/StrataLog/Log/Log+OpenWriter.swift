@@ -84,12 +84,11 @@ extension Log {
     let link = assessment.link
     let headFile = try LogError.wrapping { () throws(FileSystemError) in
       var file = try HeadFile(fileSystem, path: layout.head)
-      try file.write(
+      try file.replaceBoth(
         HeadSlot(
           storeID: chain.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
           isClean: false, durability: options.durability.rawValue, visible: link.mark, durable: link.mark,
           lastTime: link.lastTime, logBegin: first.firstSequence))
-      try file.sync()
       try fileSystem.syncDirectory(layout.root)
       return file
     }

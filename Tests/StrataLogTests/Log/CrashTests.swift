@@ -6,7 +6,10 @@ import Testing
 
 @Suite struct CrashTests {
   /// Histories that failed once, each with what it found.
-  static let regressions: [UInt64] = []
+  static let regressions: [UInt64] = [
+    48_083_542_937_723_605, 6_515_222_305_134_737_282, 5_414_054_455_225_267_003, 530_316_033_880_218_305,
+    8_430_544_691_956_864_249, 3_876_999_863_379_387_753, 6_131_180_200_314_785_313,
+  ]
 
   /// Cases in a debug build are few: the count that matters is that of the release build.
   private static var casesMin: Int {
