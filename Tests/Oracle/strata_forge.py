@@ -17,6 +17,7 @@ import tempfile
 from strata_build import *  # noqa: F403
 from strata_recipes import *  # noqa: F403
 from strata_recipes import RECIPES
+from strata_rules import *  # noqa: F403
 
 # --- Commands -------------------------------------------------------------------------------------
 
