@@ -318,8 +318,6 @@ def decode_block(data, block, header, index):
         return []
     if block.flags & 0xFFFF:
         raise Unsupported("flags %#x" % block.flags)
-    if block.codec > 1:
-        raise Unsupported("codec %d" % block.codec)
     if block.kind == EVENTS:
         return decode_events(raw_payload(data, block), block)
     if block.kind == RECOVERY:
@@ -523,8 +521,6 @@ class Check:
             if self.stops_at_damage and self.findings:
                 return self
             walk = self.check_segment(file, following)
-            if self.stops_at_damage and self.findings:
-                return self
             if self.head and self.head.segment == first:
                 walk_of_head = walk
         if self.head:
@@ -543,7 +539,7 @@ class Check:
     def header_trouble(self, file):
         if file.trouble is not None:
             return file.trouble
-        if file.header.first != file.first or (self.uuid is not None and file.header.uuid != self.uuid):
+        if file.header.first != file.first or file.header.uuid != self.uuid:
             return "misplaced"
         return None
 
@@ -652,7 +648,8 @@ class Walk:
     """The longest valid prefix of a segment, and the first block in it that does not decode.
 
     `place` is where the prefix ends, `damage` the (class, block) of what does not decode,
-    `at_head_mark` the (sequence, chain) at HEAD's durable offset, `last_block` the last valid block.
+    `at_head_mark` the (sequence, chain) at HEAD's durable offset, if HEAD means this segment, `last_block` the
+    last valid block.
     """
 
     def __init__(self, check, file):
@@ -660,7 +657,7 @@ class Walk:
         self.damage = None
         self.last_block = None
         self.at_head_mark = None
-        mark = check.head.durable_offset if check.head and check.head.segment == file.first else None
+        mark = check.head.durable_offset if check.head else None
         index = []
         while True:
             place = self.place

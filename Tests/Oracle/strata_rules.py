@@ -34,7 +34,18 @@ def rules():
     after = incident(3, second=7)
     nested = sized(late.encoded()[1:] + after.encoded())
     longer = bytes([len(late.encoded())]) + late.encoded()[1:] + b"\0"
+    newer = late.encoded()[:1] + b"\x08" + late.encoded()[2:]
+    no_bytes = sized(event_of().head + b"\0")
+    past_its_append = sized(event_of().head + b"\x7f\x03") + bytes(200)
+    erased_more = Event("a/1", 1).erased()
+    erased_more.content += b"\0"
     return {
+        "corrupt-append-past-the-payload": lambda: second_is("corrupt", late, raw=b"\x7f" + newer[1:60]),
+        "corrupt-event-without-bytes": lambda: second_is("corrupt", event_of(), raw=no_bytes),
+        "corrupt-event-past-its-append": lambda: second_is("corrupt", event_of(), raw=past_its_append),
+        "corrupt-erased-goes-on": lambda: second_is("corrupt", event_of(erased_more)),
+        "corrupt-times-go-back": lambda: second_is("corrupt", *(incident(1, second=at) for at in (6, 9, 8))),
+        "corrupt-chain": lambda: second_is("corrupt", late, chain_after=5),
         "stale-synced-goes-back": lambda: second_is("stale", synced=4088),
         "stale-synced-ahead": lambda: second_is("stale", synced=1 << 40),
         "stale-time-goes-back": lambda: second_is("stale", early),
@@ -76,7 +87,7 @@ for rule_name, rule in rules().items():
 def limits_kept():
     events = [Event("x" * 1024, 1, "t" * 255), Event("ä", (1 << 64) - 1, salt=SALT)]
     append = Append(BEGINNING, events, id=b"i" * 64, given=NO_TIME + 1, erasable=True)
-    return store([Segment().events(append).events(Append(BEGINNING, [Event("x", 1)]))])
+    return store([Segment().events(append).events(Append(BEGINNING, [Event("x", 1, "t")], id=b"i"))])
 
 
 @recipe
@@ -650,3 +661,246 @@ def torn_tail_that_counts_events():
     segment.events(incident(2, second=1)).events(incident(3, second=2), in_group=True)
     forged = store([segment], b"", [("torn", segment.path, end)], 1)
     return edited(forged, segment.path, lambda data: flipped(data, end + 200))
+
+
+# --- Recipes: headers of blocks -------------------------------------------------------------------
+
+
+def header_of_length(length):
+    """A closed segment whose only block has a header of another length, right in all else."""
+    closed = Segment(header_length=length).events(incident(1))
+    active = closed.next()
+    return store([closed, active], findings=[("corrupt", closed.path, 4096)], events=0)
+
+
+@recipe
+def header_length_of_168():
+    return header_of_length(168)
+
+
+@recipe
+def header_length_of_180():
+    return header_of_length(180)
+
+
+@recipe
+def header_length_of_4104():
+    return header_of_length(4104)
+
+
+@recipe
+def header_length_of_4096():
+    return store([Segment(header_length=4096).events(incident(1)).events(incident(2))])
+
+
+@recipe
+def header_crc():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.events(incident(2, second=1)).events(incident(3, second=2))
+    forged = store([segment], findings=[("corrupt", segment.path, at)], events=1)
+    return edited(forged, segment.path, lambda data: flipped(data, at + 150))
+
+
+@recipe
+def raw_lengths_at_their_limits():
+    segment = Segment().control(200, codec=LZ4, stored_as=b"\0", raw=255 + 64)
+    return store([segment.control(200, codec=LZ4, stored_as=bytes(263_200), raw=64 << 20)])
+
+
+@recipe
+def torn_raw_length_past_64_mib():
+    segment = Segment()
+    segment.control(200, codec=LZ4, stored_as=bytes(263_200), raw=(64 << 20) + 1)
+    return store([segment], b"", [("torn", segment.path, 4096)])
+
+
+@recipe
+def span_past_the_file():
+    closed = Segment().events(incident(1)).events(incident(2, second=1), pad_to=4096)
+    at = closed.marks[1][0]
+    forged = store([closed, closed.next()], findings=[("corrupt", closed.path, at)], events=1)
+    return edited(forged, closed.path, lambda data: data[:-8])
+
+
+@recipe
+def control_block_counts_appends():
+    segment = Segment().control(200, appends=1)
+    return store([segment], findings=[("stale", segment.path, 4096)], events=0)
+
+
+@recipe
+def control_block_moves_the_chain():
+    segment = Segment().control(200, chain_after=5)
+    return store([segment], findings=[("stale", segment.path, 4096)], events=0)
+
+
+@recipe
+def torn_before_a_foreign_header():
+    return torn_with_header_behind(uuid=FOREIGN_UUID)
+
+
+@recipe
+def torn_before_a_header_of_another_offset():
+    return torn_with_header_behind(own_offset=1 << 20)
+
+
+@recipe
+def torn_before_a_bad_header():
+    forged = torn_with_header_behind()
+    (path,) = [path for path in forged.files if path.startswith("log/")]
+    end = forged.findings[0][2]
+    at = forged.files[path].index(b"STRB", end + 8)
+    return edited(forged, path, lambda data: flipped(data, at + 150))
+
+
+@recipe
+def torn_before_a_header_of_an_impossible_length():
+    segment = Segment(epoch=2).events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1))
+    segment.header_length = 180
+    segment.events(incident(3, second=2))
+    forged = store([segment], head(slot(segment, 1, 1)), [("torn", segment.path, end)], 1)
+    return edited(forged, segment.path, lambda data: flipped(data, end + 200))
+
+
+@recipe
+def torn_before_a_header_longer_than_the_file():
+    segment = Segment(epoch=2).events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1))
+    cut = segment.end + 176
+    segment.control(200, length=4096)
+    forged = store([segment], head(slot(segment, 1, 1)), [("torn", segment.path, end)], 1)
+    return edited(forged, segment.path, lambda data: flipped(data, end + 200)[:cut])
+
+
+@recipe
+def corrupt_before_a_header_at_the_very_end():
+    segment = Segment().events(incident(1))
+    end = segment.end
+    segment.events(incident(2, second=1))
+    cut = segment.end + 176
+    segment.events(incident(3, second=2))
+    forged = store([segment], head(slot(segment, 1, 1)), [("corrupt", segment.path, end)], 1)
+    return edited(forged, segment.path, lambda data: flipped(data, end + 200)[:cut])
+
+
+# --- Recipes: headers of segments and HEAD, further -----------------------------------------------
+
+
+def header_with(kind, **fields):
+    segment = plain_segment(**fields)
+    return store([segment], findings=[(kind, segment.path, 0)], events=0)
+
+
+@recipe
+def header_magic():
+    return header_with("corrupt", magic=b"STRATASX")
+
+
+@recipe
+def header_length():
+    return header_with("corrupt", length=8192)
+
+
+@recipe
+def segment_without_bytes():
+    closed, active = pair()
+    found = [("corrupt", closed.path, 0)]
+    return edited(store([closed, active], findings=found, events=0), closed.path, lambda data: b"")
+
+
+@recipe
+def head_newest_does_not_verify():
+    segment = plain_segment()
+    return store([segment], head(slot(segment, 3), flipped(slot(segment, 4, durable_chain=1), 200)))
+
+
+@recipe
+def head_names_what_a_header_misses():
+    first, second = pair()
+    third = second.next().events(incident(6, second=5))
+    forged = store([first, second, third], head(slot(second, 1)), [("missing", second.path, 0)], 3)
+    return edited(forged, second.path, lambda data: None)
+
+
+@recipe
+def head_clean_and_ahead():
+    segment = Segment().events(incident(1)).events(incident(2, second=1))
+    at = segment.marks[1][0]
+    forged = store([segment], head(slot(segment, 1, clean=True)), [("missing", segment.path, at)], 1)
+    return edited(forged, segment.path, lambda data: data[:at])
+
+
+@recipe
+def head_ahead_of_a_cut_block():
+    segment = Segment().events(incident(1)).events(incident(2, second=1))
+    at = segment.marks[1][0]
+    forged = store([segment], findings=[("corrupt", segment.path, at)], events=1)
+    return edited(forged, segment.path, lambda data: data[:-8])
+
+
+@recipe
+def head_of_a_closed_segment_counts_nothing():
+    closed, active = pair()
+    at = active.marks[0][0]
+    forged = store([closed, active], head(slot(closed, 1, visible_sequence=900)), [("corrupt", active.path, at)], 3)
+    return edited(forged, active.path, lambda data: flipped(data, at + 200))
+
+
+@recipe
+def damage_in_content_counts_what_stands_behind_it():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.events(incident(2, second=1), flags=1).events(incident(3, second=2))
+    return store([segment], head(slot(segment, 1, 1)), [("unsupported", segment.path, at)], 1)
+
+
+# --- Recipes: footers, further --------------------------------------------------------------------
+
+
+@recipe
+def footer_counts_wrongly():
+    closed = Segment(revision=1).events(incident(1))
+    at = closed.end
+    closed.control(FOOTER, struct.pack("<II", 2, 0) + closed.index[0])
+    closed.fields.update(footer=at, last=1, chain=closed.chain, end=closed.end)
+    return store([closed, closed.next()], findings=[("corrupt", closed.path, at)], events=1)
+
+
+@recipe
+def footer_too_short():
+    segment = Segment(revision=1).control(FOOTER, bytes(4))
+    segment.fields.update(footer=4096, last=0, chain=0, end=segment.end)
+    return store([segment], findings=[("corrupt", segment.path, 4096)], events=0)
+
+
+@recipe
+def footer_of_no_blocks():
+    return store([Segment(revision=1).footer()])
+
+
+@recipe
+def footer_named_by_a_segment_as_first_written():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.footer()
+    return store([segment], findings=[("corrupt", segment.path, at)], events=1)
+
+
+@recipe
+def footer_is_not_the_last_behind_damage():
+    closed = Segment(revision=1)
+    closed.events(incident(1), last_time=BEGINNING + 9).footer().events(incident(2, second=1))
+    closed.fields.update(last=2, chain=closed.chain, end=closed.end)
+    return store([closed, closed.next()], findings=[("corrupt", closed.path, 4096)], events=0)
+
+
+@recipe
+def unsupported_event_kind_0():
+    event = Event("a", 1)
+    event.kind = 0
+    segment = Segment().events(Append(BEGINNING, [event]))
+    return store([segment], findings=[("unsupported", segment.path, 4096)], events=0)
