@@ -209,14 +209,40 @@ class ForgedStores(unittest.TestCase):
         self.assertEqual((second["append"], second["id"]), ([2, 4], "import-1"))
         self.assertEqual(second["time"], "2023-11-14T22:13:21.000000000Z")
 
-    def test_findings_name_the_sequences_that_cannot_be_relied_on(self):
-        ranges = {
-            "torn": [(3, 3)], "torn-garbage": [(2, 1)], "head-ahead": [(2, 2)], "missing-middle": [(4, 5)],
-            "missing-end": [(3, 3)], "foreign-segment": [(4, 5)], "head-names-missing": [(4, 5)], "footer-cut": [(2, 1)],
-        }  # fmt: skip
-        for name, wanted in ranges.items():
-            findings = reader.verify(reader.MemoryStore(forge.forge(name).files)).findings
-            self.assertEqual([(finding.first, finding.last) for finding in findings], wanted, name)
+    def test_expected_json_says_everything_that_a_check_reports(self):
+        with tempfile.TemporaryDirectory() as folder:
+            forge.main(["--all", folder])
+            with open(os.path.join(folder, "expected.json")) as file:
+                expected = json.load(file)
+            self.assertEqual(list(expected), list(forge.RECIPES))
+            for name, wanted in expected.items():
+                answer = reader.verify_object(reader.verify(reader.FolderStore(os.path.join(folder, name))))
+                self.assertEqual(answer["findings"], wanted["findings"], name)
+
+    def test_a_folder_is_a_store_as_soon_as_somebody_began_to_create_one(self):
+        head = forge.forge("only-head").files["HEAD"]
+        for files in ({"LOCK": b""}, {"log/notes.txt": b""}, {"LOCK": b"", "HEAD": b"garbage"}):
+            self.assertEqual(judged(files), ([], []))
+        for files in ({}, {"HEAD": b"garbage"}, {"notes.txt": b""}):
+            with self.assertRaises(FileNotFoundError):
+                judged(files)
+        self.assertEqual(judged({"HEAD": head}), (["missing"], []))
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(FileNotFoundError):
+                reader.verify(reader.FolderStore(folder))
+            os.mkdir(os.path.join(folder, "log"))
+            self.assertEqual(reader.verify(reader.FolderStore(folder)).findings, [])
+            os.rmdir(os.path.join(folder, "log"))
+            open(os.path.join(folder, "LOCK"), "w").close()
+            self.assertEqual(reader.verify(reader.FolderStore(folder)).findings, [])
+
+    def test_a_segment_or_head_that_is_no_file_is_one_without_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            forge.write(forge.Forged({}, [], 0, []), folder)
+            for name in ("HEAD", forge.Segment().path):
+                os.mkdir(os.path.join(folder, name))
+            findings = reader.verify(reader.FolderStore(folder)).findings
+            self.assertEqual([(f.kind, f.file, f.offset) for f in findings], [("corrupt", forge.Segment().path, 0)])
 
     def test_times_are_text_over_the_whole_range(self):
         self.assertEqual(reader.time_text(-(1 << 63) + 1), "1677-09-21T00:12:43.145224193Z")
