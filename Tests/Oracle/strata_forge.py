@@ -6,7 +6,8 @@
     strata_forge.py --check      forges all in memory and in a temporary folder, and compares
 
 Every recipe is a function that returns a `Forged`: the files, the findings that a check must report
-and the number of events that a reader delivers before them. The findings' ranges are in `strata_ranges`. Same recipe, same bytes, always.
+and the number of events that a reader delivers before them. The findings' ranges are in
+`strata_ranges`. Same recipe, same bytes, always.
 """
 
 import json

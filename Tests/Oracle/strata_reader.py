@@ -4,6 +4,8 @@
     strata_reader.py verify STORE        what a check reports, as `logreplay verify -o json` does
     strata_reader.py verify-many         store paths from standard input, one verify object a line
     strata_reader.py payloads STORE DIR  LZ4 payloads as files for `lz4 -dc`, with the bytes expected
+    strata_reader.py annotate STORE      HEAD and the segments of a small store as annotated hex
+    strata_reader.py rebuild FILE DIR    the files that such hex, perhaps amid other text, gives
 
 `log` and `verify` exit with 0 for a clean store, 2 for a torn one, 65 for any other finding and 66
 where there is no store. Nothing is ever written to a store.
@@ -52,7 +54,10 @@ class FolderStore:
 
     def was_begun(self):
         """Whether somebody set out to create a store here."""
-        return os.path.exists(os.path.join(self.path, "LOCK")) or os.path.isdir(os.path.join(self.path, "log"))
+        return self.has("LOCK") or os.path.isdir(os.path.join(self.path, "log"))
+
+    def has(self, name):
+        return os.path.exists(os.path.join(self.path, name))
 
     def read(self, name, limit=None):
         """A file's bytes, at most `limit`; empty where it is not a regular file."""
@@ -82,6 +87,9 @@ class MemoryStore:
 
     def was_begun(self):
         return any(path == "LOCK" or path.startswith("log/") for path in self.files)
+
+    def has(self, name):
+        return name in self.files
 
     def read(self, name, limit=None):
         return self.files.get(name, b"")[:limit]
@@ -120,17 +128,21 @@ def read_head(store):
     data = store.read("HEAD", SLOT_OFFSETS[1] + SLOT_LENGTH)
     newest = None
     for at in SLOT_OFFSETS:
-        slot = data[at : at + SLOT_LENGTH]
-        if len(slot) < SLOT_LENGTH:
-            continue
-        head = Head._make(HEAD_FORM.unpack_from(slot))
-        if head.magic != b"STRATAHD" or head.major != 1 or head.length != SLOT_LENGTH:
-            continue
-        if int.from_bytes(slot[508:], "little") != crc32c(slot[:508]):
-            continue
-        if newest is None or head.generation > newest.generation:
+        head = read_slot(data, at)
+        if head and (newest is None or head.generation > newest.generation):
             newest = head
     return newest
+
+
+def read_slot(data, at):
+    """The slot at an offset of HEAD, or None where it does not verify."""
+    slot = data[at : at + SLOT_LENGTH]
+    if len(slot) < SLOT_LENGTH:
+        return None
+    head = Head._make(HEAD_FORM.unpack_from(slot))
+    if head.magic != b"STRATAHD" or head.major != 1 or head.length != SLOT_LENGTH:
+        return None
+    return head if int.from_bytes(slot[508:], "little") == crc32c(slot[:508]) else None
 
 
 # --- Segment headers ------------------------------------------------------------------------------
@@ -339,6 +351,11 @@ def check_recovery(raw, block, header):
         raise Malformed("RECOVERY: length")
     if not is_utf8(raw[32:]):
         raise Malformed("RECOVERY: path")
+
+
+def footer_entry(block):
+    """What a FOOTER says of an events block."""
+    return struct.pack("<QqQQ", block.first, block.first_time, block.appends_before, block.own_offset)
 
 
 def check_footer(raw, block, header, index):
@@ -685,7 +702,7 @@ class Walk:
             return
         check.events += len(events)
         if block.kind == EVENTS:
-            index.append(struct.pack("<QqQQ", block.first, block.first_time, block.appends_before, block.own_offset))
+            index.append(footer_entry(block))
         if check.visit:
             check.visit(block, file, events)
 
@@ -844,12 +861,34 @@ def command_payloads(path, folder):
     return exit_code(Check(FolderStore(path), keep).run().findings)
 
 
+def command_annotate(path):
+    from strata_annotate import annotate
+
+    for line in annotate(FolderStore(path)):
+        sys.stdout.write(line + "\n")
+    return 0
+
+
+def command_rebuild(path, folder):
+    from strata_annotate import BadSection, rebuild
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            print("\n".join(rebuild(file, folder)))
+    except (BadSection, UnicodeDecodeError) as error:
+        sys.stderr.write(as_line({"schema": 1, "error": {"code": 65, "what": str(error), "where": path}}) + "\n")
+        return 65
+    return 0
+
+
 def main(arguments):
     commands = {
         "log": (command_log, 1),
         "verify": (command_verify, 1),
         "verify-many": (command_verify_many, 0),
         "payloads": (command_payloads, 2),
+        "annotate": (command_annotate, 1),
+        "rebuild": (command_rebuild, 2),
     }
     command, count = commands.get(arguments[0] if arguments else "", (None, 0))
     if command is None or len(arguments) != count + 1:

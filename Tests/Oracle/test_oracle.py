@@ -8,6 +8,7 @@ ORACLE_SEED repeats a random run.
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import strata_annotate as annotate  # noqa: E402
 import strata_codecs as codecs  # noqa: E402
 import strata_forge as forge  # noqa: E402
 import strata_reader as reader  # noqa: E402
@@ -361,6 +363,88 @@ def damage(chance, data, limit=6):
     return bytes(data)
 
 
+class AnnotatedStores(unittest.TestCase):
+    """The hex of a store gives its files back, byte by byte."""
+
+    HEX = re.compile(r"^[0-9a-f]{8}  ((?:[0-9a-f]{2} ?)+)  .*$")
+    ZEROS = re.compile(r"^[0-9a-f]{8}  \([0-9]+ zero bytes\)  .*$")
+
+    def told(self, files):
+        """The annotated lines, and the files of the store that they must give."""
+        store = reader.MemoryStore(files)
+        names = [name for name in map(reader.segment_path, reader.segments_of(store))] + ["HEAD"]
+        return annotate.annotate(store), {name: files[name] for name in names if name in files}
+
+    def test_every_recipe_comes_back_from_its_hex(self):
+        for name in forge.RECIPES:
+            lines, files = self.told(forge.forge(name).files)
+            self.assertTrue(annotate.files_of(lines) == files, name)
+            for line in lines:
+                forms = (line.startswith("FILE "), line.startswith("    | "), self.HEX.match(line), self.ZEROS.match(line))
+                self.assertEqual(sum(map(bool, forms)), 1, "%s: %s" % (name, line))
+                self.assertTrue(line.isascii() and line.isprintable() and line == line.rstrip(), line)
+
+    def test_damaged_stores_come_back_from_their_hex(self):
+        chance = random.Random(SEED)
+        files = forge.forge("plain").files
+        for _ in range(200):
+            path = chance.choice(["HEAD", forge.Segment().path])
+            lines, damaged = self.told(dict(files, **{path: damage(chance, files[path])}))
+            self.assertTrue(annotate.files_of(lines) == damaged, "seed %d" % SEED)
+
+    def test_random_payloads_under_valid_checksums_come_back(self):
+        chance = random.Random(SEED)
+        for _ in range(300):
+            append = forge.incident(1, id=b"i", given=7)
+            segment = forge.Segment().events(append, raw=damage(chance, append.encoded(), limit=3))
+            lines, files = self.told(forge.store([segment], b"").files)
+            self.assertTrue(annotate.files_of(lines) == files, "seed %d" % SEED)
+
+    def test_the_fields_are_those_of_the_tables_of_format_md(self):
+        with open(os.path.join(HERE, "..", "..", "FORMAT.md"), encoding="utf-8") as file:
+            text = file.read()
+        tables = {
+            "segment header": annotate.SEGMENT_FIELDS, "block header": annotate.BLOCK_FIELDS, "slot": annotate.SLOT_FIELDS,
+            "payload": annotate.RECOVERY_FIELDS, "entry": annotate.ENTRY_FIELDS,
+        }  # fmt: skip
+        for title, fields in tables.items():
+            rows = re.search(r"^\| offset \| size \| %s \|\n\|--:\|--:\|---\|\n((?:\|.*\n)+)" % title, text, re.MULTILINE)
+            wanted = re.findall(r"^\| (\d+) \| (\d+) \| ([a-zA-Z]*)", rows.group(1), re.MULTILINE)
+            offset = 0
+            self.assertEqual(len(wanted), len(fields), title)
+            for (at, size, word), (length, name, _) in zip(wanted, fields):
+                self.assertEqual((offset, length), (int(at), int(size)), "%s: %s" % (title, name))
+                self.assertIn(word.lower(), name.lower(), title)
+                offset += length
+
+    def test_what_an_lz4_block_decodes_to_is_told_under_it(self):
+        lines, _ = self.told(forge.forge("rewritten").files)
+        self.assertIn('    | 00000022  24 70 75 74              type = "$put"', lines)
+        self.assertIn("    | 00000000  02 00 00 00              number of entries = 2", lines)
+        self.assertIn("00001007  01                       codec of the payload = 1 = LZ4", lines)
+        self.assertIn("00000080  (380 zero bytes)         reserved", lines)
+
+    def test_a_line_that_is_lost_doubled_or_moved_is_noticed(self):
+        lines, _ = self.told(small_store().files)
+        for at, line in enumerate(lines):
+            if line.startswith("    | "):
+                continue
+            moved = lines[:at] + lines[at + 1 : at + 2] + [line] + lines[at + 2 :]
+            changed = [lines[:at] + lines[at + 1 :], lines[: at + 1] + lines[at:]]
+            if at + 1 < len(lines) and not lines[at + 1].startswith("    | "):
+                changed.append(moved)
+            for section in changed:
+                with self.assertRaises(annotate.BadSection, msg=line):
+                    annotate.files_of(section)
+
+    def test_other_text_around_the_lines_is_passed_over(self):
+        lines, files = self.told(small_store().files)
+        self.assertEqual(annotate.files_of(["# A store", "", "```"] + lines + ["```", "And so on."]), files)
+        with self.assertRaises(annotate.BadSection):
+            annotate.files_of(["FILE HEAD 99999999999"])
+        self.assertEqual(annotate.files_of(["FILE log/../../x.seg 0", "FILE /HEAD 0"]), {})
+
+
 class Commands(unittest.TestCase):
     def run_reader(self, *arguments, given=None):
         command = [sys.executable, os.path.join(HERE, "strata_reader.py"), *arguments]
@@ -386,6 +470,24 @@ class Commands(unittest.TestCase):
             self.assertEqual([answer.get("ok") for answer in answers], [False, None, True])
             self.assertEqual(self.run_reader("verify", os.path.join(folder, "nothing"))[0], 66)
             self.assertEqual(self.run_reader("fly")[0], 64)
+
+    def test_annotate_and_rebuild_give_the_same_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            forge.write(forge.forge("rewritten"), os.path.join(folder, "store"))
+            status, text = self.run_reader("annotate", os.path.join(folder, "store"))
+            self.assertEqual(status, 0)
+            section, copy = os.path.join(folder, "section.txt"), os.path.join(folder, "copy")
+            with open(section, "w") as file:
+                file.write(text)
+            status, names = self.run_reader("rebuild", section, copy)
+            self.assertEqual((status, names.split()), (0, sorted(set(forge.forge("rewritten").files) - {"LOCK"})))
+            for name in names.split():
+                with open(os.path.join(copy, name), "rb") as file:
+                    self.assertEqual(file.read(), forge.forge("rewritten").files[name])
+            self.assertEqual(self.run_reader("rebuild", section, copy)[0], 66, "nothing is written over")
+            with open(section, "w") as file:
+                file.write("\n".join(text.splitlines()[:-1]))
+            self.assertEqual(self.run_reader("rebuild", section, os.path.join(folder, "other"))[0], 65)
 
     def test_a_store_of_30_kib_is_checked_quickly(self):
         segment = forge.Segment()
