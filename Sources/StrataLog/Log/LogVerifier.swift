@@ -258,7 +258,9 @@ package struct LogVerifier {
       break
     }
     if var problem {
-      if problem.class != .torn { problem.last = max(assessment.lastPromised, problem.first - 1) }
+      if problem.class != .torn {
+        problem.last = max(assessment.lastPromised, assessment.link.lastSequence, problem.first - 1)
+      }
       report.findings.append(problem)
     }
     if let stale = assessment.staleHead { report.findings.append(stale) }
