@@ -46,7 +46,10 @@ let package = Package(
     ),
     .executableTarget(
       name: "stratabench",
-      dependencies: ["Strata", "StrataLog", "StrataEvents", "StrataTesting", "CLZ4"],
+      dependencies: [
+        "Strata", "StrataLog", "StrataEvents", "StrataTesting", "CLZ4",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       path: "Tools/stratabench",
       swiftSettings: houseRules
     ),

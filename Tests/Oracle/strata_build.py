@@ -214,9 +214,9 @@ class Segment:
         self.time = appends[-1].time
         return self
 
-    def control(self, kind, payload=b"", codec=STORED, **fields):
+    def control(self, kind, payload=b"", codec=STORED, stored_as=None, **fields):
         times = (self.time, self.time)
-        return self.block(kind, payload, codec, None, 0, 0, times, self.chain, False, fields)
+        return self.block(kind, payload, codec, stored_as, 0, 0, times, self.chain, False, fields)
 
     def recovery(self, cut, name="quarantine/tail-1"):
         path = name.encode("utf-8")
@@ -278,14 +278,14 @@ class Segment:
 # --- HEAD and stores ------------------------------------------------------------------------------
 
 
-def slot(segment, generation, mark=-1, first=1, clean=False, reserved=0, **fields):
+def slot(written, generation, mark=-1, first=1, clean=False, reserved=0, **fields):
     """One slot of HEAD with both marks behind a block of a segment."""
-    offset, sequence, chain = segment.marks[mark]
+    offset, sequence, chain = written.marks[mark]
     values = dict(
-        magic=b"STRATAHD", major=1, minor=0, length=512, uuid=segment.uuid, generation=generation,
-        segment=segment.first, epoch=segment.epoch, flags=int(clean), durability=2, visible_offset=offset,
+        magic=b"STRATAHD", major=1, minor=0, length=512, uuid=written.uuid, generation=generation,
+        segment=written.first, epoch=written.epoch, flags=int(clean), durability=2, visible_offset=offset,
         visible_sequence=sequence, visible_chain=chain, durable_offset=offset, durable_sequence=sequence,
-        durable_chain=chain, time=segment.time if mark == -1 else BEGINNING, first=first,
+        durable_chain=chain, time=written.time if mark == -1 else BEGINNING, first=first,
     )  # fmt: skip
     values.update(fields)
     data = struct.pack("<8sHHI16sQQQIIQQQQQQqQ", *values.values())

@@ -6,7 +6,8 @@
     strata_forge.py --check      forges all in memory and in a temporary folder, and compares
 
 Every recipe is a function that returns a `Forged`: the files, the findings that a check must report
-and the number of events that a reader delivers before them. Same recipe, same bytes, always.
+and the number of events that a reader delivers before them. The findings' ranges are in
+`strata_ranges`. Same recipe, same bytes, always.
 """
 
 import json
@@ -15,8 +16,10 @@ import sys
 import tempfile
 
 from strata_build import *  # noqa: F403
+from strata_ranges import RANGES
 from strata_recipes import *  # noqa: F403
 from strata_recipes import RECIPES
+from strata_rules import *  # noqa: F403
 
 # --- Commands -------------------------------------------------------------------------------------
 
@@ -38,8 +41,17 @@ def write(forged, folder):
             file.write(data)
 
 
-def expected(forged):
-    findings = [{"class": kind, "file": file, "offset": offset} for kind, file, offset in forged.findings]
+def findings_of(name, forged):
+    """The findings with their ranges: (class, file, offset, first, last)."""
+    ranges = RANGES.get(name, [])
+    if len(ranges) != len(forged.findings):
+        raise ValueError("%s: %d ranges for %d findings" % (name, len(ranges), len(forged.findings)))
+    return [finding + range_of_it for finding, range_of_it in zip(forged.findings, ranges)]
+
+
+def expected(name, forged):
+    keys = ("class", "file", "offset", "first", "last")
+    findings = [dict(zip(keys, finding)) for finding in findings_of(name, forged)]
     return {"findings": findings, "events": forged.events}
 
 
@@ -49,10 +61,10 @@ def differences(name, forged, opened):
 
     check = strata_reader.verify(opened)
     events, _ = strata_reader.read_events(opened)
-    found = [(finding.kind, finding.file, finding.offset) for finding in check.findings]
+    found, wanted = [tuple(finding) for finding in check.findings], findings_of(name, forged)
     read = [(event.sequence, event.stream, event.revision, event.type, event.payload) for event in events]
-    if found != forged.findings:
-        yield "%s: findings are %r, expected %r" % (name, found, forged.findings)
+    if found != wanted:
+        yield "%s: findings are %r, expected %r" % (name, found, wanted)
     if read != forged.written[: forged.events]:
         yield "%s: %d events read, %d expected, or others" % (name, len(read), forged.events)
     for event in events:
@@ -71,7 +83,7 @@ def check():
         wrong += differences(name, forged, strata_reader.MemoryStore(forged.files))
         with tempfile.TemporaryDirectory() as folder:
             write(forged, folder)
-            wrong += differences(name + " in a folder", forged, strata_reader.FolderStore(folder))
+            wrong += ("in a folder, " + text for text in differences(name, forged, strata_reader.FolderStore(folder)))
     return wrong
 
 
@@ -79,8 +91,8 @@ def main(arguments):
     if arguments == ["--list"]:
         for name in RECIPES:
             forged = forge(name)
-            found = ", ".join("%s %s@%d" % finding for finding in forged.findings) or "clean"
-            print("%-26s %3d events  %s" % (name, forged.events, found))
+            found = ", ".join("%s %s@%d %d..%d" % finding for finding in findings_of(name, forged)) or "clean"
+            print("%-44s %3d events  %s" % (name, forged.events, found))
         return 0
     if arguments == ["--check"]:
         wrong = check()
@@ -90,7 +102,7 @@ def main(arguments):
         for name in RECIPES:
             write(forge(name), os.path.join(arguments[1], name))
         with open(os.path.join(arguments[1], "expected.json"), "w") as file:
-            json.dump({name: expected(forge(name)) for name in RECIPES}, file, indent=1)
+            json.dump({name: expected(name, forge(name)) for name in RECIPES}, file, indent=1)
         return 0
     if len(arguments) == 2 and arguments[0] in RECIPES:
         write(forge(arguments[0]), arguments[1])

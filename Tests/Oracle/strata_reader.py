@@ -4,6 +4,8 @@
     strata_reader.py verify STORE        what a check reports, as `logreplay verify -o json` does
     strata_reader.py verify-many         store paths from standard input, one verify object a line
     strata_reader.py payloads STORE DIR  LZ4 payloads as files for `lz4 -dc`, with the bytes expected
+    strata_reader.py annotate STORE      HEAD and the segments of a small store as annotated hex
+    strata_reader.py rebuild FILE DIR    the files that such hex, perhaps amid other text, gives
 
 `log` and `verify` exit with 0 for a clean store, 2 for a torn one, 65 for any other finding and 66
 where there is no store. Nothing is ever written to a store.
@@ -30,6 +32,7 @@ MAPPED_FROM = 64 << 20
 
 EVENTS, RECOVERY, FOOTER = 1, 2, 3
 SEGMENT_NAME = re.compile(r"([0-9]{20})\.seg", re.ASCII)
+SEQUENCE_MAX = (1 << 64) - 1
 
 
 # --- Files ----------------------------------------------------------------------------------------
@@ -43,11 +46,18 @@ class FolderStore:
             raise FileNotFoundError("no folder at %s" % path)
         self.path = path
 
-    def segment_names(self):
+    def names_in_log(self):
         try:
             return os.listdir(os.path.join(self.path, "log"))
         except (FileNotFoundError, NotADirectoryError):
             return []
+
+    def was_begun(self):
+        """Whether somebody set out to create a store here."""
+        return self.has("LOCK") or os.path.isdir(os.path.join(self.path, "log"))
+
+    def has(self, name):
+        return os.path.exists(os.path.join(self.path, name))
 
     def read(self, name, limit=None):
         """A file's bytes, at most `limit`; empty where it is not a regular file."""
@@ -72,8 +82,14 @@ class MemoryStore:
     def __init__(self, files):
         self.files = files
 
-    def segment_names(self):
+    def names_in_log(self):
         return [path[4:] for path in self.files if path.startswith("log/")]
+
+    def was_begun(self):
+        return any(path == "LOCK" or path.startswith("log/") for path in self.files)
+
+    def has(self, name):
+        return name in self.files
 
     def read(self, name, limit=None):
         return self.files.get(name, b"")[:limit]
@@ -81,6 +97,12 @@ class MemoryStore:
 
 def segment_path(first):
     return "log/%020d.seg" % first
+
+
+def segments_of(store):
+    """The first sequences that the names of a store's segments say, ascending."""
+    found = filter(None, map(SEGMENT_NAME.fullmatch, store.names_in_log()))
+    return sorted(first for first in (int(match.group(1)) for match in found) if 1 <= first <= SEQUENCE_MAX)
 
 
 def only_zeros(data, start, end):
@@ -106,17 +128,21 @@ def read_head(store):
     data = store.read("HEAD", SLOT_OFFSETS[1] + SLOT_LENGTH)
     newest = None
     for at in SLOT_OFFSETS:
-        slot = data[at : at + SLOT_LENGTH]
-        if len(slot) < SLOT_LENGTH:
-            continue
-        head = Head._make(HEAD_FORM.unpack_from(slot))
-        if head.magic != b"STRATAHD" or head.major != 1 or head.length != SLOT_LENGTH:
-            continue
-        if int.from_bytes(slot[508:], "little") != crc32c(slot[:508]):
-            continue
-        if newest is None or head.generation > newest.generation:
+        head = read_slot(data, at)
+        if head and (newest is None or head.generation > newest.generation):
             newest = head
     return newest
+
+
+def read_slot(data, at):
+    """The slot at an offset of HEAD, or None where it does not verify."""
+    slot = data[at : at + SLOT_LENGTH]
+    if len(slot) < SLOT_LENGTH:
+        return None
+    head = Head._make(HEAD_FORM.unpack_from(slot))
+    if head.magic != b"STRATAHD" or head.major != 1 or head.length != SLOT_LENGTH:
+        return None
+    return head if int.from_bytes(slot[508:], "little") == crc32c(slot[:508]) else None
 
 
 # --- Segment headers ------------------------------------------------------------------------------
@@ -130,8 +156,8 @@ SegmentHeader = namedtuple(
 SEGMENT_FORM = struct.Struct("<8sHHI16sQQQQQQQqQQqIB3sQQQQ")
 
 
-def judge_segment_header(data):
-    """(class of what is wrong or None, header), apart from what only the store's other files tell."""
+def judge_segment_header(data, is_first):
+    """(class of what is wrong or None, header), apart from what the file's name and the store's UUID tell."""
     if len(data) < SEGMENT_HEADER_LENGTH:
         return "corrupt", None
     header = SegmentHeader._make(SEGMENT_FORM.unpack_from(data))
@@ -140,6 +166,8 @@ def judge_segment_header(data):
     if int.from_bytes(data[4092:4096], "little") != crc32c(data[:4092]):
         return "corrupt", None
     if header.previous_last != header.first - 1:
+        return "corrupt", None
+    if header.previous_first == 0 and not is_first:
         return "corrupt", None
     if header.major != 1 or header.incompatible != 0 or header.chain_algorithm != 1:
         return "unsupported", header
@@ -298,33 +326,40 @@ def decode_block(data, block, header, index):
 
     `index` holds the footer entries of the events blocks before it.
     """
+    if block.kind >= 128:
+        return []
     if block.flags & 0xFFFF:
         raise Unsupported("flags %#x" % block.flags)
-    if block.codec > 1:
-        raise Unsupported("codec %d" % block.codec)
     if block.kind == EVENTS:
         return decode_events(raw_payload(data, block), block)
     if block.kind == RECOVERY:
-        check_recovery(raw_payload(data, block), block)
+        check_recovery(raw_payload(data, block), block, header)
     elif block.kind == FOOTER:
         check_footer(raw_payload(data, block), block, header, index)
-    elif block.kind < 128:
+    else:
         raise Unsupported("kind %d" % block.kind)
     return []
 
 
-def check_recovery(raw, block):
+def check_recovery(raw, block, header):
     if block.codec != 0 or len(raw) < 32:
         raise Malformed("RECOVERY: codec or length")
     offset, _, _, _, _, path_length = struct.unpack_from("<QQqIHH", raw)
-    if offset != block.own_offset or len(raw) != 32 + path_length:
-        raise Malformed("RECOVERY: offset or length")
+    if offset != block.own_offset and header.revision == 0:
+        raise Malformed("RECOVERY: offset")
+    if len(raw) != 32 + path_length:
+        raise Malformed("RECOVERY: length")
     if not is_utf8(raw[32:]):
         raise Malformed("RECOVERY: path")
 
 
+def footer_entry(block):
+    """What a FOOTER says of an events block."""
+    return struct.pack("<QqQQ", block.first, block.first_time, block.appends_before, block.own_offset)
+
+
 def check_footer(raw, block, header, index):
-    if header.revision == 0 or header.footer != block.own_offset or header.end != block.own_offset + block.span:
+    if header.revision == 0 or header.footer != block.own_offset:
         raise Malformed("FOOTER: not where the segment header says")
     if len(raw) != 8 + 32 * len(index) or int.from_bytes(raw[:4], "little") != len(index):
         raise Malformed("FOOTER: number of entries")
@@ -348,8 +383,6 @@ def decode_events(raw, block):
         if time is None and append.time != block.first_time:
             raise Malformed("first commit time")
         time, appends, at = append.time, appends + 1, append.end
-        if append.count > end - at:
-            raise Malformed("more events than bytes")
         last = sequence + append.count - 1
         for number in range(sequence, last + 1):
             event, at = decode_event(raw, at, end, append, (sequence, number, last), chain)
@@ -376,6 +409,8 @@ def append_head(raw, start, end):
     if count == 0:
         raise Malformed("an append without events")
     time, at = i64(raw, at, end)
+    if time == NO_TIME:
+        raise Malformed("an append without a commit time")
     given = append_id = None
     if flags & 1:
         given, at = i64(raw, at, end)
@@ -473,9 +508,9 @@ File = namedtuple("File", "first path trouble header data")
 
 
 class Check:
-    """Looks at a whole store as FORMAT.md's last part says, and collects at most one finding a file.
+    """Looks at a whole store as "What a check reports" says, and collects at most one finding a file.
 
-    `visit(block, data, events)` is called for each valid, decodable block. With `stops_at_damage`
+    `visit(block, file, events)` is called for each valid, decodable block. With `stops_at_damage`
     nothing behind the first finding is visited.
     """
 
@@ -486,160 +521,160 @@ class Check:
         self.findings = []
         self.segments = self.blocks = self.events = 0
         self.head = read_head(store)
-        self.names = sorted(
-            int(match.group(1)) for match in map(SEGMENT_NAME.fullmatch, store.segment_names()) if match
-        )
+        self.names = segments_of(store)
         self.uuid = self.head.uuid if self.head else None
+        if not self.names and not self.head and not store.was_begun():
+            raise FileNotFoundError("no store: neither a segment nor HEAD, LOCK or log/")
 
     def run(self):
-        following = None
+        walk_of_head = following = None
         for index, first in enumerate(self.names):
-            file = following or self.open(first)
-            following = self.open(self.names[index + 1]) if index + 1 < len(self.names) else None
+            file = following or self.open(index)
+            following = self.open(index + 1) if index + 1 < len(self.names) else None
             self.segments += 1
             if self.uuid is None and file.trouble is None and file.header.first == first:
                 self.uuid = file.header.uuid
             self.check_before(index, file)
             if self.stops_at_damage and self.findings:
                 return self
-            self.check_segment(index, file, following)
-            if self.stops_at_damage and self.findings:
-                return self
-        if self.head and self.head.segment not in self.names:
-            last = max(self.head.segment - 1, self.promised_by_head())
-            self.report("missing", segment_path(self.head.segment), 0, self.head.segment, last)
+            walk = self.check_segment(file, following)
+            if self.head and self.head.segment == first:
+                walk_of_head = walk
+        if self.head:
+            self.check_head(walk_of_head)
         return self
 
-    def open(self, first):
-        path = segment_path(first)
+    def open(self, index):
+        path = segment_path(self.names[index])
         data = self.store.read(path)
-        return File(first, path, *judge_segment_header(data), data)
+        return File(self.names[index], path, *judge_segment_header(data, is_first=index == 0), data)
 
     def report(self, kind, file, offset, first, last):
         if all(finding.file != file for finding in self.findings):
             self.findings.append(Finding(kind, file, offset, first, max(last, first - 1)))
 
-    def promised_by_head(self):
-        return max(self.head.visible_sequence, self.head.durable_sequence)
-
-    def last_named_after(self, first):
-        """The last sequence of what stands before the next segment's first, or None at the end."""
-        return next((name - 1 for name in self.names if name > first), None)
-
     def header_trouble(self, file):
         if file.trouble is not None:
             return file.trouble
-        if file.header.first != file.first or (self.uuid is not None and file.header.uuid != self.uuid):
+        if file.header.first != file.first or file.header.uuid != self.uuid:
             return "misplaced"
         return None
 
     def check_before(self, index, file):
         """Whether the segment that ought to stand before this one does."""
+        named = None
         if index == 0:
-            if self.head and self.head.first != file.first:
-                last = self.last_named_after(self.head.first)
-                self.report("missing", segment_path(self.head.first), 0, self.head.first, -1 if last is None else last)
+            if self.head and self.head.first < file.first:
+                named = self.head.first
         elif self.header_trouble(file) is None and file.header.previous_first != self.names[index - 1]:
             named = file.header.previous_first
-            self.report("missing", segment_path(named), 0, named, file.header.previous_last)
+        if named is not None:
+            self.report("missing", segment_path(named), 0, named, file.first - 1)
 
-    def check_segment(self, index, file, following):
+    def check_segment(self, file, following):
+        """The walk through a segment's blocks, or None where its header has a finding."""
         trouble = self.header_trouble(file)
         if trouble is not None:
-            last = self.last_named_after(file.first)
-            if last is None and self.head and self.head.segment == file.first:
-                last = self.promised_by_head()
-            self.report(trouble, file.path, 0, file.first, -1 if last is None else last)
-            return
+            self.report(trouble, file.path, 0, file.first, file.first - 1)
+            return None
         walk = Walk(self, file)
-        is_active = index == len(self.names) - 1
         if walk.damage is not None:
             kind, block = walk.damage
-            last = self.last_in_active(file, walk) if is_active else self.last_named_after(file.first)
-            self.report(kind, file.path, block.own_offset, block.first, last)
-        elif is_active:
+            self.report(kind, file.path, block.own_offset, block.first, self.range_end(file, following, walk))
+        elif following or walk.place.rewritten:
+            self.check_closed(file, following, walk)
+        else:
             self.check_active(file, walk)
-        else:
-            self.check_closed(file, walk, following)
-        self.check_head(file, walk)
+        return walk
 
-    def check_closed(self, file, walk, following):
-        place, header, size = walk.place, file.header, len(file.data)
-        last = self.last_named_after(file.first)
-
-        def found(kind):
-            self.report(kind, file.path, place.offset, place.sequence, last)
-
-        if place.offset < size:
-            return found(judge_block(file.data, place.offset, place)[0])
-        ends = []
-        if following and self.header_trouble(following) is None and following.header.previous_first == file.first:
-            ends.append((following.header.previous_last, following.header.previous_chain))
-        if place.rewritten:
-            ends.append((header.last, header.chain))
-        for end in ends:
-            if place.sequence - 1 < end[0]:
-                return found("missing")
-            if (place.sequence - 1, place.chain) != end:
-                return found("stale")
-        if place.rewritten and size != header.end:
-            return found("missing" if size < header.end else "stale")
-        if place.rewritten and walk.last_kind != FOOTER:
-            return found("corrupt")
-
-    def check_active(self, file, walk):
-        """The rule that tells a torn tail from damage."""
-        place, data, size = walk.place, file.data, len(file.data)
-        promise = 0
-        if self.head and self.head.segment == file.first:
-            promise = self.head.durable_offset
-        for block in headers_behind(data, place):
-            promise = max(promise, block.synced)
-        is_corrupt = promise > place.offset or size < promise
-        if self.head and self.head.segment == file.first and self.head.flags & 1:
-            is_corrupt = is_corrupt or not only_zeros(data, self.head.durable_offset, size)
-        if is_corrupt:
-            if place.offset >= size and size < promise:
-                kind = "missing"
-            else:
-                kind = judge_block(data, place.offset, place)[0] or "corrupt"
-        elif only_zeros(data, place.offset, size):
-            return
-        else:
-            kind = "torn"
-        self.report(kind, file.path, place.offset, place.sequence, self.last_in_active(file, walk))
-
-    def last_in_active(self, file, walk):
-        """The highest sequence that anything promises in the active segment."""
+    def range_end(self, file, following, walk):
+        """The last sequence that a finding in a segment puts in doubt."""
+        if following:
+            return following.first - 1
         last = walk.place.sequence - 1
         if self.head and self.head.segment == file.first:
-            last = max(last, self.promised_by_head())
+            last = max(last, self.counted_by_head())
         for block in headers_behind(file.data, walk.place):
             last = max(last, block.first + block.events - 1)
         return last
 
-    def check_head(self, file, walk):
+    def counted_by_head(self):
+        return max(self.head.visible_sequence, self.head.durable_sequence)
+
+    def check_closed(self, file, following, walk):
+        """A closed segment, or a rewritten one wherever it stands: every byte must be right."""
+        place, header, size = walk.place, file.header, len(file.data)
+        kind = None
+        if place.offset < size:
+            kind, _ = judge_block(file.data, place.offset, place)
+        elif place.rewritten and size != header.end:
+            kind = "missing" if size < header.end else "stale"
+        elif place.rewritten and (walk.last_block is None or walk.last_block.kind != FOOTER):
+            kind = "corrupt"
+        else:
+            if place.rewritten:
+                kind = compare_ends(place, header.last, (header.chain,))
+            if kind is None and following and self.continues_in(file, following):
+                then = following.header
+                kind = compare_ends(place, then.previous_last, (then.previous_chain, then.previous_time, then.appends))
+        if kind is not None:
+            self.report(kind, file.path, place.offset, place.sequence, self.range_end(file, following, walk))
+
+    def continues_in(self, file, following):
+        return self.header_trouble(following) is None and following.header.previous_first == file.first
+
+    def check_active(self, file, walk):
+        """The rule that tells a torn tail from damage."""
+        place, data, size = walk.place, file.data, len(file.data)
+        head = self.head if self.head and self.head.segment == file.first else None
+        promise = head.durable_offset if head else 0
+        for block in headers_behind(data, place):
+            promise = max(promise, block.synced)
+        is_corrupt = promise > place.offset
+        if head and head.flags & 1:
+            is_corrupt = is_corrupt or not only_zeros(data, head.durable_offset, size)
+        if is_corrupt:
+            if place.offset >= size and size < promise:
+                kind = "missing"
+            else:
+                kind, _ = judge_block(data, place.offset, place)
+            self.report(kind, file.path, place.offset, place.sequence, self.range_end(file, None, walk))
+        elif not only_zeros(data, place.offset, size):
+            self.report("torn", file.path, place.offset, place.sequence, place.sequence - 1)
+
+    def check_head(self, walk):
+        """What is wrong about HEAD itself; `walk` is that of its segment, if its blocks were looked at."""
         head = self.head
-        if not head or head.segment != file.first or head.durable_offset > walk.place.offset:
-            return
-        if walk.at_head_mark != (head.durable_sequence, head.durable_chain):
-            first = walk.place.sequence
-            self.report("stale", "HEAD", 0, first, self.promised_by_head())
+        if head.segment not in self.names:
+            self.report("missing", segment_path(head.segment), 0, head.segment, head.durable_sequence)
+        elif walk and not walk.place.rewritten and head.durable_offset <= walk.place.offset:
+            if walk.at_head_mark != (head.durable_sequence, head.durable_chain):
+                self.report("stale", "HEAD", 0, walk.place.sequence, self.counted_by_head())
+
+
+def compare_ends(place, last, others):
+    """What is wrong with where a segment ends; `others` are the chain and perhaps time and appends."""
+    if place.sequence - 1 < last:
+        return "missing"
+    if place.sequence - 1 > last or (place.chain, place.time, place.appends)[: len(others)] != others:
+        return "stale"
+    return None
 
 
 class Walk:
     """The longest valid prefix of a segment, and the first block in it that does not decode.
 
     `place` is where the prefix ends, `damage` the (class, block) of what does not decode,
-    `at_head_mark` the (sequence, chain) at HEAD's durable offset, `last_kind` the last block's kind.
+    `at_head_mark` the (sequence, chain) at HEAD's durable offset, if HEAD means this segment, `last_block` the
+    last valid block.
     """
 
     def __init__(self, check, file):
         self.place = Place(file.header)
         self.damage = None
-        self.last_kind = None
+        self.last_block = None
         self.at_head_mark = None
-        mark = check.head.durable_offset if check.head and check.head.segment == file.first else None
+        mark = check.head.durable_offset if check.head else None
         index = []
         while True:
             place = self.place
@@ -648,9 +683,11 @@ class Walk:
             trouble, block = judge_block(file.data, place.offset, place)
             if trouble is not None:
                 return
+            if self.damage is None and self.last_block and self.last_block.kind == FOOTER:
+                self.damage = ("corrupt", self.last_block)
             if self.damage is None:
                 self.decode(check, file, block, index)
-            self.last_kind = block.kind
+            self.last_block = block
             place.pass_over(block)
 
     def decode(self, check, file, block, index):
@@ -665,7 +702,7 @@ class Walk:
             return
         check.events += len(events)
         if block.kind == EVENTS:
-            index.append(struct.pack("<QqQQ", block.first, block.first_time, block.appends_before, block.own_offset))
+            index.append(footer_entry(block))
         if check.visit:
             check.visit(block, file, events)
 
@@ -824,12 +861,34 @@ def command_payloads(path, folder):
     return exit_code(Check(FolderStore(path), keep).run().findings)
 
 
+def command_annotate(path):
+    from strata_annotate import annotate
+
+    for line in annotate(FolderStore(path)):
+        sys.stdout.write(line + "\n")
+    return 0
+
+
+def command_rebuild(path, folder):
+    from strata_annotate import BadSection, rebuild
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            print("\n".join(rebuild(file, folder)))
+    except (BadSection, UnicodeDecodeError) as error:
+        sys.stderr.write(as_line({"schema": 1, "error": {"code": 65, "what": str(error), "where": path}}) + "\n")
+        return 65
+    return 0
+
+
 def main(arguments):
     commands = {
         "log": (command_log, 1),
         "verify": (command_verify, 1),
         "verify-many": (command_verify_many, 0),
         "payloads": (command_payloads, 2),
+        "annotate": (command_annotate, 1),
+        "rebuild": (command_rebuild, 2),
     }
     command, count = commands.get(arguments[0] if arguments else "", (None, 0))
     if command is None or len(arguments) != count + 1:

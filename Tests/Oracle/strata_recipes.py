@@ -184,7 +184,26 @@ def unfinished_creation():
 @recipe
 def other_names():
     forged = store(pair())
-    forged.files.update({"log/7.seg": b"x", "log/00000000000000000009.seg.tmp": b"x", "log/notes.txt": b"x", "derived/a.idx": b"?"})
+    past_64_bits, no_number, long = "18446744073709551616", "0" * 20, "0" * 20 + "9"
+    for name in ("7.seg", "00000000000000000009.seg.tmp", "notes.txt", "0000000000000000000\u0669.seg", "0000000000000000000x.seg"):
+        forged.files["log/" + name] = b"x"
+    for digits in (past_64_bits, no_number, long):
+        forged.files["log/%s.seg" % digits] = b"x"
+    forged.files["derived/a.idx"] = b"?"
+    return forged
+
+
+@recipe
+def last_name():
+    before = Segment((1 << 64) - 2).events(incident(1))
+    segment = before.next()
+    return store([segment], head(slot(segment, 1, first=segment.first)), events=0)
+
+
+@recipe
+def lock_with_content():
+    forged = store(pair())
+    forged.files["LOCK"] = b"4711\n"
     return forged
 
 
@@ -589,196 +608,3 @@ def footer_lies():
     closed.footer()
     active = closed.next().events(incident(2, second=1))
     return store([closed, active], findings=[("corrupt", closed.path, end)], events=1)
-
-# --- Recipes: one rule each -----------------------------------------------------------------------
-
-
-def second_is(kind, *appends, then=True, **options):
-    """A store whose second block is what `kind` says, with good blocks around it, all promised by HEAD."""
-    segment = Segment().events(incident(1, second=5))
-    at = segment.end
-    segment.events(*(appends or (incident(2, second=6),)), **options)
-    if then:
-        segment.events(incident(3, second=20))
-    return store([segment], findings=[(kind, segment.path, at)], events=1)
-
-
-def event_of(event=None, time=BEGINNING + 6 * SECOND, **options):
-    return Append(time, [event or Event("a/1", 1)], **options)
-
-
-def rules():
-    """{name: recipe} of stores in which one rule is broken and every checksum holds."""
-    early, late = incident(2, second=4), incident(2, second=6)
-    no_stream, long_stream, no_type = Event("", 1), Event("x" * 1025, 1), Event("a", 1, "")
-    no_text = Event("a", 1)
-    no_text.names = sized(b"a\xff") + sized(b"t")
-    two = Append(BEGINNING + 6 * SECOND, [Event("a", 1), Event("a", 2)])
-    more = Event("a/1", 1)
-    more.content += b"\0"
-    after = incident(3, second=7)
-    nested = sized(late.encoded()[1:] + after.encoded())
-    longer = bytes([len(late.encoded())]) + late.encoded()[1:] + b"\0"
-    return {
-        "stale-synced-goes-back": lambda: second_is("stale", synced=4088),
-        "stale-synced-ahead": lambda: second_is("stale", synced=1 << 40),
-        "stale-time-goes-back": lambda: second_is("stale", early),
-        "stale-no-append": lambda: second_is("stale", appends=0),
-        "stale-fewer-events": lambda: second_is("stale", appends=2),
-        "stale-first-sequence": lambda: second_is("stale", first=3),
-        "stale-appends-before": lambda: second_is("stale", appends_before=9),
-        "misplaced-own-offset": lambda: second_is("misplaced", own_offset=4096),
-        "misplaced-identity": lambda: second_is("misplaced", segment=2),
-        "corrupt-raw-length": lambda: second_is("corrupt", raw=late.encoded(), stored=late.encoded() + b"\0"),
-        "corrupt-span": lambda: second_is("corrupt", span=176),
-        "corrupt-span-unaligned": lambda: second_is("corrupt", span=284),
-        "corrupt-payload-crc": lambda: second_is("corrupt", payload_crc=0),
-        "corrupt-header-length": lambda: second_is("corrupt", length=172),
-        "corrupt-magic": lambda: second_is("corrupt", magic=b"STRX"),
-        "corrupt-first-time": lambda: second_is("corrupt", first_time=BEGINNING + 5 * SECOND),
-        "corrupt-times-inside": lambda: second_is("corrupt", incident(2, second=8), incident(3, second=7)),
-        "corrupt-append-length": lambda: second_is("corrupt", late, raw=longer),
-        "corrupt-append-in-append": lambda: second_is("corrupt", late, after, raw=nested),
-        "corrupt-revision-0": lambda: second_is("corrupt", event_of(Event("a", 0))),
-        "corrupt-salt": lambda: second_is("corrupt", event_of(Event("a", 1, salt=b"short"), erasable=True)),
-        "corrupt-content-goes-on": lambda: second_is("corrupt", event_of(more)),
-        "corrupt-id-empty": lambda: second_is("corrupt", event_of(id=b"")),
-        "corrupt-id-long": lambda: second_is("corrupt", event_of(id=b"i" * 65)),
-        "corrupt-no-events": lambda: second_is("corrupt", Append(BEGINNING + 6 * SECOND, []), two),
-        "corrupt-stream-empty": lambda: second_is("corrupt", event_of(no_stream)),
-        "corrupt-stream-long": lambda: second_is("corrupt", event_of(long_stream)),
-        "corrupt-stream-not-text": lambda: second_is("corrupt", event_of(no_text)),
-        "corrupt-type-empty": lambda: second_is("corrupt", event_of(no_type)),
-        "corrupt-lz4": lambda: second_is("corrupt", late, codec=LZ4, stored=b"\x00" * 60),
-    }
-
-
-for rule_name, rule in rules().items():
-    RECIPES[rule_name] = rule
-
-
-@recipe
-def limits_kept():
-    events = [Event("x" * 1024, 1, "t" * 255), Event("ä", (1 << 64) - 1, salt=SALT)]
-    append = Append(BEGINNING, events, id=b"i" * 64, given=NO_TIME + 1, erasable=True)
-    return store([Segment().events(append).events(Append(BEGINNING, [Event("x", 1)]))])
-
-
-@recipe
-def control_times_do_not_count():
-    segment = Segment().control(200, first_time=BEGINNING + 99 * SECOND, last_time=BEGINNING + 99 * SECOND)
-    return store([segment.events(incident(1)).control(201, first_time=0, last_time=0).events(incident(2))])
-
-
-@recipe
-def control_block_counts_events():
-    segment = Segment().events(incident(1))
-    at = segment.end
-    segment.control(200, events=1)
-    return store([segment], findings=[("stale", segment.path, at)], events=1)
-
-
-@recipe
-def recovery_lies():
-    segment = Segment().events(incident(1))
-    at = segment.end
-    segment.control(RECOVERY, struct.pack("<QQqIHH", at + 8, 1, 0, 0, 1, 1) + b"q")
-    return store([segment], findings=[("corrupt", segment.path, at)], events=1)
-
-
-def torn_with_header_behind(**fields):
-    """A torn block with a valid block behind it, whose promise the rule must not listen to."""
-    segment = Segment(epoch=2).events(incident(1))
-    end = segment.end
-    segment.events(incident(2, second=1)).events(incident(3, second=2), **fields)
-    forged = store([segment], head(slot(segment, 1, 1)), [("torn", segment.path, end)], 1)
-    return edited(forged, segment.path, lambda data: flipped(data, end + 200))
-
-
-@recipe
-def torn_raw_length():
-    segment = Segment().events(incident(1))
-    end, payload = segment.end, incident(2, second=1).encoded()
-    segment.events(incident(2, second=1), raw=payload + bytes(1), stored=payload)
-    return store([segment], head(slot(segment, 1, 1)), [("torn", segment.path, end)], 1)
-
-
-@recipe
-def torn_before_an_older_epoch():
-    return torn_with_header_behind(epoch=1)
-
-
-@recipe
-def torn_before_an_impossible_promise():
-    return torn_with_header_behind(synced=1 << 20)
-
-
-@recipe
-def torn_before_an_unaligned_header():
-    segment = Segment().events(incident(1))
-    end = segment.end
-    other = Segment().events(incident(1)).events(incident(2), own_offset=end + 12, synced=end + 12)
-    tail = b"\xee" * 12 + bytes(other.body[end - 4096 :])
-    return store([segment], head(slot(segment, 1)), [("torn", segment.path, end)], 1, [(segment.path, tail)])
-
-
-@recipe
-def corrupt_before_a_header_without_its_payload():
-    segment = Segment().events(incident(1))
-    end = segment.end
-    segment.events(incident(2, second=1)).events(incident(3, second=2))
-    forged = store([segment], head(slot(segment, 1, 1)), [("corrupt", segment.path, end)], 1)
-    return edited(forged, segment.path, lambda data: flipped(data, end + 200)[:-90])
-
-
-@recipe
-def head_newest_first():
-    segment = plain_segment()
-    return store([segment], head(slot(segment, 9), slot(segment, 8, 2, durable_chain=1)))
-
-
-@recipe
-def header_previous_last():
-    closed, active = pair(previous_last=7)
-    return store([closed, active], findings=[("corrupt", active.path, 0)], events=3)
-
-
-@recipe
-def rewritten_synced():
-    closed = Segment(revision=1).events(incident(1), synced=0).footer()
-    active = closed.next().events(incident(2, second=1))
-    return store([closed, active], findings=[("stale", closed.path, 4096)], events=0)
-
-
-@recipe
-def rewritten_without_footer():
-    closed = Segment(revision=1).events(incident(1)).events(incident(2, second=1))
-    closed.fields.update(footer=closed.marks[1][0], last=2, chain=closed.chain, end=closed.end)
-    active = closed.next().events(incident(3, second=2))
-    return store([closed, active], findings=[("corrupt", closed.path, closed.end)], events=2)
-
-
-@recipe
-def rewritten_names_another_chain():
-    closed = Segment(revision=1).events(incident(1)).footer()
-    closed.fields["chain"] = 5
-    active = closed.next().events(incident(2, second=1))
-    return store([closed, active], findings=[("stale", closed.path, closed.end)], events=1)
-
-
-@recipe
-def footer_elsewhere():
-    closed = Segment(revision=1).events(incident(1)).footer()
-    at = closed.marks[1][0]
-    closed.fields["footer"] = 4096
-    active = closed.next().events(incident(2, second=1))
-    return store([closed, active], findings=[("corrupt", closed.path, at)], events=1)
-
-
-@recipe
-def footer_in_a_segment_as_first_written():
-    segment = Segment().events(incident(1))
-    at = segment.end
-    segment.footer()
-    segment.fields = {"epoch": 1}
-    return store([segment], findings=[("corrupt", segment.path, at)], events=1)

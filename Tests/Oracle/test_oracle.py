@@ -8,6 +8,7 @@ ORACLE_SEED repeats a random run.
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import strata_annotate as annotate  # noqa: E402
 import strata_codecs as codecs  # noqa: E402
 import strata_forge as forge  # noqa: E402
 import strata_reader as reader  # noqa: E402
@@ -209,14 +211,40 @@ class ForgedStores(unittest.TestCase):
         self.assertEqual((second["append"], second["id"]), ([2, 4], "import-1"))
         self.assertEqual(second["time"], "2023-11-14T22:13:21.000000000Z")
 
-    def test_findings_name_the_sequences_that_cannot_be_relied_on(self):
-        ranges = {
-            "torn": [(3, 3)], "torn-garbage": [(2, 1)], "head-ahead": [(2, 2)], "missing-middle": [(4, 5)],
-            "missing-end": [(3, 3)], "foreign-segment": [(4, 5)], "head-names-missing": [(4, 5)], "footer-cut": [(2, 1)],
-        }  # fmt: skip
-        for name, wanted in ranges.items():
-            findings = reader.verify(reader.MemoryStore(forge.forge(name).files)).findings
-            self.assertEqual([(finding.first, finding.last) for finding in findings], wanted, name)
+    def test_expected_json_says_everything_that_a_check_reports(self):
+        with tempfile.TemporaryDirectory() as folder:
+            forge.main(["--all", folder])
+            with open(os.path.join(folder, "expected.json")) as file:
+                expected = json.load(file)
+            self.assertEqual(list(expected), list(forge.RECIPES))
+            for name, wanted in expected.items():
+                answer = reader.verify_object(reader.verify(reader.FolderStore(os.path.join(folder, name))))
+                self.assertEqual(answer["findings"], wanted["findings"], name)
+
+    def test_a_folder_is_a_store_as_soon_as_somebody_began_to_create_one(self):
+        head = forge.forge("only-head").files["HEAD"]
+        for files in ({"LOCK": b""}, {"log/notes.txt": b""}, {"LOCK": b"", "HEAD": b"garbage"}):
+            self.assertEqual(judged(files), ([], []))
+        for files in ({}, {"HEAD": b"garbage"}, {"notes.txt": b""}):
+            with self.assertRaises(FileNotFoundError):
+                judged(files)
+        self.assertEqual(judged({"HEAD": head}), (["missing"], []))
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(FileNotFoundError):
+                reader.verify(reader.FolderStore(folder))
+            os.mkdir(os.path.join(folder, "log"))
+            self.assertEqual(reader.verify(reader.FolderStore(folder)).findings, [])
+            os.rmdir(os.path.join(folder, "log"))
+            open(os.path.join(folder, "LOCK"), "w").close()
+            self.assertEqual(reader.verify(reader.FolderStore(folder)).findings, [])
+
+    def test_a_segment_or_head_that_is_no_file_is_one_without_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            forge.write(forge.Forged({}, [], 0, []), folder)
+            for name in ("HEAD", forge.Segment().path):
+                os.mkdir(os.path.join(folder, name))
+            findings = reader.verify(reader.FolderStore(folder)).findings
+            self.assertEqual([(f.kind, f.file, f.offset) for f in findings], [("corrupt", forge.Segment().path, 0)])
 
     def test_times_are_text_over_the_whole_range(self):
         self.assertEqual(reader.time_text(-(1 << 63) + 1), "1677-09-21T00:12:43.145224193Z")
@@ -335,6 +363,88 @@ def damage(chance, data, limit=6):
     return bytes(data)
 
 
+class AnnotatedStores(unittest.TestCase):
+    """The hex of a store gives its files back, byte by byte."""
+
+    HEX = re.compile(r"^[0-9a-f]{8}  ((?:[0-9a-f]{2} ?)+)  .*$")
+    ZEROS = re.compile(r"^[0-9a-f]{8}  \([0-9]+ zero bytes\)  .*$")
+
+    def told(self, files):
+        """The annotated lines, and the files of the store that they must give."""
+        store = reader.MemoryStore(files)
+        names = [name for name in map(reader.segment_path, reader.segments_of(store))] + ["HEAD"]
+        return annotate.annotate(store), {name: files[name] for name in names if name in files}
+
+    def test_every_recipe_comes_back_from_its_hex(self):
+        for name in forge.RECIPES:
+            lines, files = self.told(forge.forge(name).files)
+            self.assertTrue(annotate.files_of(lines) == files, name)
+            for line in lines:
+                forms = (line.startswith("FILE "), line.startswith("    | "), self.HEX.match(line), self.ZEROS.match(line))
+                self.assertEqual(sum(map(bool, forms)), 1, "%s: %s" % (name, line))
+                self.assertTrue(line.isascii() and line.isprintable() and line == line.rstrip(), line)
+
+    def test_damaged_stores_come_back_from_their_hex(self):
+        chance = random.Random(SEED)
+        files = forge.forge("plain").files
+        for _ in range(200):
+            path = chance.choice(["HEAD", forge.Segment().path])
+            lines, damaged = self.told(dict(files, **{path: damage(chance, files[path])}))
+            self.assertTrue(annotate.files_of(lines) == damaged, "seed %d" % SEED)
+
+    def test_random_payloads_under_valid_checksums_come_back(self):
+        chance = random.Random(SEED)
+        for _ in range(300):
+            append = forge.incident(1, id=b"i", given=7)
+            segment = forge.Segment().events(append, raw=damage(chance, append.encoded(), limit=3))
+            lines, files = self.told(forge.store([segment], b"").files)
+            self.assertTrue(annotate.files_of(lines) == files, "seed %d" % SEED)
+
+    def test_the_fields_are_those_of_the_tables_of_format_md(self):
+        with open(os.path.join(HERE, "..", "..", "FORMAT.md"), encoding="utf-8") as file:
+            text = file.read()
+        tables = {
+            "segment header": annotate.SEGMENT_FIELDS, "block header": annotate.BLOCK_FIELDS, "slot": annotate.SLOT_FIELDS,
+            "payload": annotate.RECOVERY_FIELDS, "entry": annotate.ENTRY_FIELDS,
+        }  # fmt: skip
+        for title, fields in tables.items():
+            rows = re.search(r"^\| offset \| size \| %s \|\n\|--:\|--:\|---\|\n((?:\|.*\n)+)" % title, text, re.MULTILINE)
+            wanted = re.findall(r"^\| (\d+) \| (\d+) \| ([a-zA-Z]*)", rows.group(1), re.MULTILINE)
+            offset = 0
+            self.assertEqual(len(wanted), len(fields), title)
+            for (at, size, word), (length, name, _) in zip(wanted, fields):
+                self.assertEqual((offset, length), (int(at), int(size)), "%s: %s" % (title, name))
+                self.assertIn(word.lower(), name.lower(), title)
+                offset += length
+
+    def test_what_an_lz4_block_decodes_to_is_told_under_it(self):
+        lines, _ = self.told(forge.forge("rewritten").files)
+        self.assertIn('    | 00000022  24 70 75 74              type = "$put"', lines)
+        self.assertIn("    | 00000000  02 00 00 00              number of entries = 2", lines)
+        self.assertIn("00001007  01                       codec of the payload = 1 = LZ4", lines)
+        self.assertIn("00000080  (380 zero bytes)         reserved", lines)
+
+    def test_a_line_that_is_lost_doubled_or_moved_is_noticed(self):
+        lines, _ = self.told(small_store().files)
+        for at, line in enumerate(lines):
+            if line.startswith("    | "):
+                continue
+            moved = lines[:at] + lines[at + 1 : at + 2] + [line] + lines[at + 2 :]
+            changed = [lines[:at] + lines[at + 1 :], lines[: at + 1] + lines[at:]]
+            if at + 1 < len(lines) and not lines[at + 1].startswith("    | "):
+                changed.append(moved)
+            for section in changed:
+                with self.assertRaises(annotate.BadSection, msg=line):
+                    annotate.files_of(section)
+
+    def test_other_text_around_the_lines_is_passed_over(self):
+        lines, files = self.told(small_store().files)
+        self.assertEqual(annotate.files_of(["# A store", "", "```"] + lines + ["```", "And so on."]), files)
+        with self.assertRaises(annotate.BadSection):
+            annotate.files_of(["FILE HEAD 99999999999"])
+        self.assertEqual(annotate.files_of(["FILE log/../../x.seg 0", "FILE /HEAD 0"]), {})
+
+
 class Commands(unittest.TestCase):
     def run_reader(self, *arguments, given=None):
         command = [sys.executable, os.path.join(HERE, "strata_reader.py"), *arguments]
@@ -360,6 +470,24 @@ class Commands(unittest.TestCase):
             self.assertEqual([answer.get("ok") for answer in answers], [False, None, True])
             self.assertEqual(self.run_reader("verify", os.path.join(folder, "nothing"))[0], 66)
             self.assertEqual(self.run_reader("fly")[0], 64)
+
+    def test_annotate_and_rebuild_give_the_same_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            forge.write(forge.forge("rewritten"), os.path.join(folder, "store"))
+            status, text = self.run_reader("annotate", os.path.join(folder, "store"))
+            self.assertEqual(status, 0)
+            section, copy = os.path.join(folder, "section.txt"), os.path.join(folder, "copy")
+            with open(section, "w") as file:
+                file.write(text)
+            status, names = self.run_reader("rebuild", section, copy)
+            self.assertEqual((status, names.split()), (0, sorted(set(forge.forge("rewritten").files) - {"LOCK"})))
+            for name in names.split():
+                with open(os.path.join(copy, name), "rb") as file:
+                    self.assertEqual(file.read(), forge.forge("rewritten").files[name])
+            self.assertEqual(self.run_reader("rebuild", section, copy)[0], 66, "nothing is written over")
+            with open(section, "w") as file:
+                file.write("\n".join(text.splitlines()[:-1]))
+            self.assertEqual(self.run_reader("rebuild", section, os.path.join(folder, "other"))[0], 65)
 
     def test_a_store_of_30_kib_is_checked_quickly(self):
         segment = forge.Segment()

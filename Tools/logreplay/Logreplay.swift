@@ -7,5 +7,30 @@ struct Logreplay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logreplay",
     abstract: "Looks into a Strata store: its log, any past state, and what changed.",
-    subcommands: [])
+    subcommands: [
+      ImportCommand.self,
+      InfoCommand.self,
+      LogCommand.self,
+      ShowCommand.self,
+      FollowCommand.self,
+      VerifyCommand.self,
+      DumpCommand.self,
+    ])
+
+  static func main() async {
+    CommandEnding.handleSignals()
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let isJSON = OutputFormat.requested(in: arguments)?.isJSON ?? false
+    do {
+      var command = try parseAsRoot(arguments)
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      CommandEnding.fail(with: error, isJSON: isJSON)
+    }
+    CommandEnding.succeed()
+  }
 }

@@ -1,1 +1,70 @@
-@main struct Stratabench { static func main() {} }
+// Named workloads, each measured beside its raw limit in the same run.
+
+internal import ArgumentParser
+
+@main
+struct Stratabench: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stratabench",
+    abstract: "Measures Strata beside the raw limit of the machine, in interleaved rounds.",
+    discussion: """
+      Every figure is a median of rounds in which the workload and its limit take turns, so that a machine \
+      whose speed drifts slows both. Quote the ratio; the absolute figures are of this machine at this moment.
+      """)
+
+  @Argument(help: "The workloads to run: \(Workload.allNames). All of them where none is named.")
+  var workloads: [String] = []
+
+  @Option(help: "A file of JSON lines (gzip is recognised) whose lines, repeated, are the payloads.")
+  var input: String?
+
+  @Option(help: "How many events.")
+  var events = 1_000_000
+
+  @Option(help: "How many rounds.")
+  var rounds = 5
+
+  @Option(help: "A folder on the disk to measure. A temporary one where it is left out.")
+  var directory: String?
+
+  func run() async throws {
+    let unknown = workloads.filter { name in !Workload.all.contains { $0.name == name } }
+    guard unknown.isEmpty else {
+      throw ValidationError("no workload \(unknown.joined(separator: ", ")); there are \(Workload.allNames)")
+    }
+    let scratch = try Scratch(directory)
+    defer { scratch.remove() }
+    let corpus = try Corpus(path: input, count: events)
+    print("\(events) events, \(corpus.describe), \(rounds) rounds, in \(scratch.path)")
+    let bench = Bench(corpus: corpus, scratch: scratch, rounds: rounds)
+    for workload in Workload.all where workloads.isEmpty || workloads.contains(workload.name) {
+      print("\n\(workload.name): \(workload.about)")
+      try await workload.run(bench)
+    }
+  }
+}
+
+/// One named workload.
+struct Workload: Sendable {
+  var name: String
+  var about: String
+  var run: @Sendable (Bench) async throws -> Void
+
+  static let all: [Workload] = [
+    .init(name: "bulk", about: "appends of 1,000 events, payload bytes ready", run: bulk),
+    .init(name: "replay", about: "every event of the log, first raw, then decoded", run: replay),
+    .init(name: "durable", about: "one event an append, each on disk before the next", run: durable),
+    .init(name: "open", about: "opening a store of many events in many streams", run: open),
+    .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
+    .init(name: "size", about: "bytes on disk", run: size),
+  ]
+
+  static var allNames: String { all.map(\.name).joined(separator: ", ") }
+}
+
+/// What every workload is given.
+struct Bench: Sendable {
+  var corpus: Corpus
+  var scratch: Scratch
+  var rounds: Int
+}

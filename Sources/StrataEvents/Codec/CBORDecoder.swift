@@ -34,8 +34,11 @@ public struct CBORDecoder: Sendable {
   ) throws -> Value {
     let state = DecodingState(bytes, userInfo: userInfo)
     defer { state.close() }
-    try state.checkIsOneItem()
-    return try state.decode(type, at: 0)
+    // An object checks everything inside it when its keys are found; once is enough.
+    if !state.beginsWithMap { try state.checkIsOneItem() }
+    let value = try state.decode(type, at: 0)
+    if !state.isChecked { try state.checkIsOneItem() }
+    return value
   }
 
   /// The value of the one item that takes up all the bytes.

@@ -34,20 +34,30 @@ public struct CBOREncoder: Sendable {
   /// nesting beyond `CodecLimits.depthMax`, and a value that encodes nothing; and what the value's own
   /// `encode(to:)` throws.
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
-    var writer = CBORWriter(capacity: 256)
-    try encode(value, to: &writer)
-    return writer.bytes
+    let state = try gather(value)
+    return [UInt8](unsafeUninitializedCapacity: state.byteCountMax) { buffer, count in
+      var writer = CBORWriter(into: UnsafeMutableRawBufferPointer(buffer))
+      state.emit(to: &writer)
+      count = writer.count
+    }
   }
 
   /// Appends the value as CBOR to what was written before. If it throws, nothing was appended.
   public func encode<Value: Encodable>(_ value: Value, to writer: inout CBORWriter) throws {
+    let state = try gather(value)
+    writer.reserve(state.byteCountMax)
+    state.emit(to: &writer)
+  }
+
+  private func gather<Value: Encodable>(_ value: Value) throws -> EncodingState {
     let state = EncodingState(userInfo: userInfo)
     try state.encode(value, in: EncodingState.root)
     guard state.isFilled(EncodingState.root) else {
       throw EncodingError.invalidValue(
         value, .init(codingPath: [], debugDescription: "\(Value.self) did not encode any value"))
     }
-    try state.emit(to: &writer)
+    try state.checkDepth()
+    return state
   }
 }
 

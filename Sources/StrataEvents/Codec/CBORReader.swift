@@ -154,34 +154,40 @@ extension CBORReader {
 
   mutating func skip(depth: Int) throws(CodecError) {
     guard let initial = nextByte else { throw CodecError(.truncated, at: end) }
-    // Small integers, booleans, null.
-    if initial < 0x18 || (initial &- 0x20) < 0x18 || (initial &- 0xF4) < 4 {
-      offset &+= 1
-      return
-    }
     let start = offset
-    switch try readHead() {
-    case .bytes(let count?), .text(let count?): offset &+= count
-    case .bytes(nil): try skipChunks(major: CBORMajor.bytes)
-    case .text(nil): try skipChunks(major: CBORMajor.text)
-    case .array(let count): try skipItems(count, depth: depth, start: start)
-    case .map(let count?): try skipItems(count * 2, depth: depth, start: start)
-    case .map(nil):
-      guard depth < CodecLimits.depthMax else { throw CodecError(.tooDeep, at: start) }
-      while !(try readBreak()) {
-        try skip(depth: depth + 1)
-        try skip(depth: depth + 1)
-      }
-    case .tag(let tag):
+    if initial & 0x1F == CBORByte.indefinite { return try skipIndefinite(depth: depth) }
+    let argument = try readArgument()
+    switch initial & 0xE0 {
+    case CBORMajor.unsigned, CBORMajor.negative: break
+    case CBORMajor.bytes, CBORMajor.text: offset &+= try checkedCount(argument, unit: 1)
+    case CBORMajor.array: try skipItems(try checkedCount(argument, unit: 1), depth: depth, start: start)
+    case CBORMajor.map: try skipItems(try checkedCount(argument, unit: 2) &* 2, depth: depth, start: start)
+    case CBORMajor.tag:
       // A big integer is a leaf.
-      let isInteger = tag == CBORTag.positiveBignum || tag == CBORTag.negativeBignum
+      let isInteger = argument == CBORTag.positiveBignum || argument == CBORTag.negativeBignum
       if isInteger, let byte = nextByte, byte & 0xE0 == CBORMajor.bytes {
         try skip(depth: depth)
       } else {
         try skipItems(1, depth: depth, start: start)
       }
-    case .breakCode: throw CodecError(.malformed, at: start)
-    default: break
+    default:
+      if initial == 0xF8, argument < 32 { throw CodecError(.malformed, at: start) }
+    }
+  }
+
+  private mutating func skipIndefinite(depth: Int) throws(CodecError) {
+    let start = offset
+    switch try readHead() {
+    case .bytes: try skipChunks(major: CBORMajor.bytes)
+    case .text: try skipChunks(major: CBORMajor.text)
+    case .array: try skipItems(nil, depth: depth, start: start)
+    case .map:
+      guard depth < CodecLimits.depthMax else { throw CodecError(.tooDeep, at: start) }
+      while !(try readBreak()) {
+        try skip(depth: depth + 1)
+        try skip(depth: depth + 1)
+      }
+    default: throw CodecError(.malformed, at: start)
     }
   }
 

@@ -12,14 +12,26 @@ public struct CBORWriter: ~Copyable {
   /// The number of bytes written.
   public private(set) var count = 0
   private var capacity: Int
+  /// False where the memory is somebody else's; then it must be enough.
+  private let ownsMemory: Bool
 
   /// An empty writer with room for so many bytes before it has to grow.
   public init(capacity: Int = 512) {
     self.capacity = max(capacity, 64)
     base = .allocate(byteCount: self.capacity, alignment: 8)
+    ownsMemory = true
   }
 
-  deinit { base.deallocate() }
+  /// A writer into memory that is large enough for all that will be written.
+  init(into memory: UnsafeMutableRawBufferPointer) {
+    capacity = memory.count
+    base = memory.baseAddress ?? UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped
+    ownsMemory = false
+  }
+
+  deinit {
+    if ownsMemory { base.deallocate() }
+  }
 
   /// What was written, as an array of its own.
   public var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: count)) }
@@ -42,6 +54,7 @@ public struct CBORWriter: ~Copyable {
 
   @inline(never)
   private mutating func grow(_ additional: Int) {
+    precondition(ownsMemory, "more CBOR than there was room for")
     let larger = max(capacity * 2, count + additional)
     let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
     memory.copyMemory(from: base, byteCount: count)

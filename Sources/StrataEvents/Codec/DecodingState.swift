@@ -12,26 +12,41 @@
 final class DecodingState {
   let userInfo: [CodingUserInfoKey: any Sendable]
   @exclusivity(unchecked) private(set) var bytes: UnsafeRawBufferPointer
+  /// Whether the bytes are known to be one well-formed item.
+  @exclusivity(unchecked) private(set) var isChecked = false
 
   init(_ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable]) {
     self.bytes = bytes
     self.userInfo = userInfo
   }
 
+  /// Whether the call still runs, so that the bytes may be read.
+  @inline(__always)
+  var isOpen: Bool { bytes.count > 0 }
+
   func close() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
 
   @inline(__always)
   func reader(at offset: Int) -> CBORReader { CBORReader(bytes, at: offset) }
+
+  /// Whether the first item is an object.
+  var beginsWithMap: Bool { reader(at: 0).nextByte.map { $0 & 0xE0 == CBORMajor.map } ?? false }
 
   /// Checks that the bytes are one well-formed item, nested no deeper than allowed.
   func checkIsOneItem() throws {
     var reader = CBORReader(bytes)
     do {
       try reader.skip()
+      try checkIsEnd(reader.offset)
     } catch {
       throw corrupted(error, path: [])
     }
-    if !reader.isAtEnd { throw corrupted(CodecError(.trailingBytes, at: reader.offset), path: []) }
+  }
+
+  /// Takes note that the first item is well-formed and ends here; throws where the bytes go on.
+  func checkIsEnd(_ offset: Int) throws(CodecError) {
+    guard offset == bytes.count else { throw CodecError(.trailingBytes, at: offset) }
+    isChecked = true
   }
 
   /// The offset after the item.
@@ -173,6 +188,12 @@ extension DecodingState {
   }
 
   func decodeString(at offset: Int) throws -> String {
+    if let text = plainText(at: offset) {
+      guard let string = String(validatingBytes: text) else {
+        throw corrupted(CodecError(.notUTF8, at: offset), path: path(to: offset))
+      }
+      return string
+    }
     var reader = reader(at: offset)
     let head = try readHead(&reader)
     guard case .text(let count) = head else { throw mismatch(head, String.self, at: offset) }
@@ -181,6 +202,24 @@ extension DecodingState {
     } catch {
       throw corrupted(error, path: path(to: offset))
     }
+  }
+
+  /// The UTF-8, not yet validated, of a text string whose length takes at most two bytes and that lies in one
+  /// piece: nearly every one. Nil for anything else, which is then read with more care.
+  @inline(__always)
+  private func plainText(at offset: Int) -> UnsafeBufferPointer<UInt8>? {
+    guard offset &+ 1 < bytes.count else { return nil }
+    let info = bytes[offset] &- CBORMajor.text
+    var start = offset &+ 1
+    var count = Int(info)
+    if info == 24 {
+      count = Int(bytes[start])
+      start &+= 1
+    } else if info > 24 {
+      return nil
+    }
+    guard count <= bytes.count &- start, let base = bytes.baseAddress else { return nil }
+    return UnsafeBufferPointer(start: (base + start).assumingMemoryBound(to: UInt8.self), count: count)
   }
 
   func decodeDocument(at offset: Int) throws -> DocumentValue {
@@ -217,15 +256,11 @@ extension DecodingState {
     _ type: Any.Type,
     _ body: (UnsafeBufferPointer<UInt8>) -> Result
   ) throws -> Result {
+    if let text = plainText(at: offset) { return body(text) }
     var reader = reader(at: offset)
     let head = try readHead(&reader)
-    guard case .text(let count?) = head else {
-      guard case .text = head else { throw mismatch(head, type, at: offset) }
-      return try decodeString(at: offset).withUTF8Bytes(body)
-    }
-    return body(
-      UnsafeBufferPointer(
-        start: (reader.base + reader.offset).assumingMemoryBound(to: UInt8.self), count: count))
+    guard case .text = head else { throw mismatch(head, type, at: offset) }
+    return try decodeString(at: offset).withUTF8Bytes(body)
   }
 
   private func decodeDate(at offset: Int) throws -> Date {
@@ -241,6 +276,7 @@ extension DecodingState {
   }
 
   private func decodeUUID(at offset: Int) throws -> UUID {
+    if let text = plainText(at: offset), let value = UUID(text: text) { return value }
     var reader = reader(at: offset)
     if case .bytes = try readHead(&reader) {
       let bytes = try decodeBytes(UUID.self, at: offset)

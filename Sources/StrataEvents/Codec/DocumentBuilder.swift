@@ -48,10 +48,10 @@ struct DocumentBuilder: ~Copyable {
       let offset = max(region[index - 1].offset, region[index].offset)
       return .failure(DuplicateKey(key: region[index].key, offset: offset))
     }
-    let entries = [DocumentObject.Element](unsafeUninitializedCapacity: count) { buffer, initialized in
+    let entries = [DocumentObject.Entry](unsafeUninitializedCapacity: count) { buffer, initialized in
       for index in 0..<count {
         let pair = (pairs.base + start + index).move()
-        buffer.initializeElement(at: index, to: (pair.key, pair.value))
+        buffer.initializeElement(at: index, to: .init(key: pair.key, value: pair.value))
       }
       initialized = count
       pairs.forget(to: start)

@@ -8,8 +8,14 @@
 public struct DocumentObject: Sendable {
   public typealias Element = (key: String, value: DocumentValue)
 
+  /// A key and its value. A struct, since arrays of tuples are copied and destroyed by way of the runtime.
+  struct Entry: Sendable {
+    var key: String
+    var value: DocumentValue
+  }
+
   /// Strictly ascending by the keys' UTF-8.
-  private(set) var entries: [Element]
+  private(set) var entries: [Entry]
 
   public init() { entries = [] }
 
@@ -23,7 +29,7 @@ public struct DocumentObject: Sendable {
   }
 
   /// Takes entries that are known to ascend strictly.
-  init(ascending entries: [Element]) {
+  init(ascending entries: [Entry]) {
     assert(zip(entries, entries.dropFirst()).allSatisfy { $0.key.bytesPrecede($1.key) })
     self.entries = entries
   }
@@ -51,7 +57,7 @@ extension DocumentObject {
   public mutating func updateValue(_ value: DocumentValue, forKey key: String) -> DocumentValue? {
     let (index, isFound) = position(of: key)
     guard isFound else {
-      entries.insert((key, value), at: index)
+      entries.insert(Entry(key: key, value: value), at: index)
       return nil
     }
     let old = entries[index].value
@@ -90,7 +96,7 @@ extension DocumentObject {
 extension DocumentObject: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { entries.count }
-  public subscript(position: Int) -> Element { entries[position] }
+  public subscript(position: Int) -> Element { (entries[position].key, entries[position].value) }
 }
 
 extension DocumentObject: Hashable {

@@ -64,7 +64,7 @@ extension CBORWriter {
 
   /// Writes the pairs of an object. They ascend by UTF-8; encoded text ascends by length first, so a stable
   /// sort by length is all that is needed.
-  private mutating func writePairs(_ entries: [DocumentObject.Element], depth: Int) {
+  private mutating func writePairs(_ entries: [DocumentObject.Entry], depth: Int) {
     var previous = 0
     var isOrdered = true
     for entry in entries {

@@ -237,19 +237,25 @@ extension EncodingState {
 // MARK: Writing it out
 
 extension EncodingState {
-  /// Writes the tree, the keys of every object in order. A slot that stayed empty is an empty object.
-  func emit(to writer: inout CBORWriter) throws {
-    try checkDepth()
-    writer.reserve(scratch.count + 16)
-    emit(Self.root, to: &writer)
-  }
-
   /// Containers can also be nested without a value's own code being called.
-  private func checkDepth() throws {
+  func checkDepth() throws {
     for index in 0..<slotCount where slots[index].depth >= CodecLimits.depthMax {
       if slots[index].kind != .scalar { throw tooDeep((), in: index) }
     }
   }
+
+  /// No fewer bytes than `emit` writes: all keys and scalars, and a head for each container. Nine more make the
+  /// longest head fit wherever the writer stands.
+  var byteCountMax: Int { scratch.count + 9 * (containerCountMax + 1) }
+
+  private var containerCountMax: Int {
+    var count = 0
+    for index in 0..<slotCount where slots[index].kind != .scalar { count += 1 }
+    return count
+  }
+
+  /// Writes the tree, the keys of every object in order. A slot that stayed empty is an empty object.
+  func emit(to writer: inout CBORWriter) { emit(Self.root, to: &writer) }
 
   private func emit(_ slot: Int, to writer: inout CBORWriter) {
     switch slots[slot].kind {

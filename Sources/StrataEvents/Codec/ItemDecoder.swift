@@ -9,8 +9,7 @@ struct ItemDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    let index = try MapIndex.read(state, at: offset)
-    return KeyedDecodingContainer(ItemKeyedContainer<Key>(state: state, offset: offset, index: index))
+    KeyedDecodingContainer(ItemKeyedContainer<Key>(index: try MapIndex(state, at: offset)))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -22,23 +21,22 @@ struct ItemDecoder: Decoder {
   }
 }
 
-/// An object.
+/// An object. One reference, since the standard library copies a container at every call.
 struct ItemKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  let state: DecodingState
-  let offset: Int
   let index: MapIndex
 
-  var codingPath: [any CodingKey] { state.path(to: offset) }
+  var codingPath: [any CodingKey] { state.path(to: index.offset) }
 
-  var allKeys: [Key] {
-    (0..<index.count).compactMap { Key(stringValue: index.keyText($0, state)) }
-  }
+  var allKeys: [Key] { index.keys.compactMap { Key(stringValue: $0) } }
 
-  func contains(_ key: Key) -> Bool { index.value(of: key.stringValue, state) != nil }
+  func contains(_ key: Key) -> Bool { index.value(of: key.stringValue) != nil }
+
+  @inline(__always)
+  private var state: DecodingState { index.state }
 
   @inline(__always)
   private func item(_ key: some CodingKey) throws -> Int {
-    guard let item = index.value(of: key.stringValue, state) else { throw missing(key) }
+    guard let item = index.value(of: key.stringValue) else { throw missing(key) }
     return item
   }
 

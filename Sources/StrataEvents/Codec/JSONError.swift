@@ -64,7 +64,8 @@ public struct JSONError: Error, Hashable, Sendable {
 extension JSONError: CustomStringConvertible {
   public var description: String { "JSON at line \(line), column \(column): \(explanation)" }
 
-  private var explanation: String {
+  /// What is wrong, without its place.
+  package var explanation: String {
     switch reason {
     case .truncated: "the text ends inside a value"
     case .unexpectedByte(let byte): "unexpected \(Self.name(of: byte))"

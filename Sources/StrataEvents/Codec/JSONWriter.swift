@@ -82,10 +82,10 @@ public enum JSONWriter {
       }
     case .object(let object):
       append(object.count, "{", "}", style, level, &bytes) { index, bytes in
-        append(object[index].key, to: &bytes)
+        append(object.entries[index].key, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         if style == .pretty { bytes.append(UInt8(ascii: " ")) }
-        append(object[index].value, style: style, level: level + 1, to: &bytes)
+        append(object.entries[index].value, style: style, level: level + 1, to: &bytes)
       }
     case .tagged(let tag, let value):
       bytes += "{\"tag\":\(tag),\"value\":".utf8

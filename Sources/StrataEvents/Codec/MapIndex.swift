@@ -2,25 +2,28 @@
 
 /// A key and its value.
 struct MapEntry {
-  /// Where the key's UTF-8 begins: in the input, or (counted −1, −2, …) in the index's own keys.
-  var keyStart: Int
-  var keyCount: Int
+  /// The key's UTF-8: in the input, or among the index's own keys.
+  var key: UnsafeBufferPointer<UInt8>
   /// The offset of the value.
   var value: Int
 }
 
-struct MapIndexHeader {
-  var count: Int
+/// The entries of one object, in ascending order of (length, bytes) of their keys. Used by one thread only.
+final class MapIndex {
+  let state: DecodingState
+  /// The offset of the object.
+  let offset: Int
+  let count: Int
+  private let entries: UnsafeMutablePointer<MapEntry>
   /// Where the last search ended: types ask for a key up to three times in a row.
-  var hint: Int
-  /// The keys that the input holds in chunks, put together.
-  var joinedKeys: [UInt8]
-}
+  @exclusivity(unchecked) private var hint = 0
+  /// Keys that the input holds in chunks, put together.
+  private var joinedKeys: [UnsafeMutableBufferPointer<UInt8>] = []
 
-/// The entries of one object in ascending order of (length, bytes) of their keys, in one allocation.
-final class MapIndex: ManagedBuffer<MapIndexHeader, MapEntry> {
   /// Reads the map at an offset. Throws where it is none, or has a key that is not text or occurs twice.
-  static func read(_ state: DecodingState, at offset: Int) throws -> MapIndex {
+  init(_ state: DecodingState, at offset: Int) throws {
+    self.state = state
+    self.offset = offset
     var reader = state.reader(at: offset)
     do {
       var head = try reader.readHead()
@@ -28,15 +31,19 @@ final class MapIndex: ManagedBuffer<MapIndexHeader, MapEntry> {
       guard case .map(let announced) = head else {
         throw state.mismatch(head, [String: Any].self, at: offset)
       }
-      let count = try announced ?? countPairs(reader)
-      let index = unsafeDowncast(
-        create(minimumCapacity: count) { _ in MapIndexHeader(count: 0, hint: 0, joinedKeys: []) },
-        to: MapIndex.self)
-      try index.fill(&reader, count: count, state)
-      return index
+      count = try announced ?? Self.countPairs(reader)
+      entries = .allocate(capacity: count)
+      try fill(&reader)
+      if announced == nil { _ = try reader.readBreak() }
+      if offset == 0, !state.isChecked { try state.checkIsEnd(reader.offset) }
     } catch let error as CodecError {
       throw state.corrupted(error, path: state.path(to: offset))
     }
+  }
+
+  deinit {
+    entries.deallocate()
+    for key in joinedKeys { key.deallocate() }
   }
 
   private static func countPairs(_ reader: CBORReader) throws(CodecError) -> Int {
@@ -50,92 +57,46 @@ final class MapIndex: ManagedBuffer<MapIndexHeader, MapEntry> {
     return count
   }
 
-  private func fill(_ reader: inout CBORReader, count: Int, _ state: DecodingState) throws(CodecError) {
+  private func fill(_ reader: inout CBORReader) throws(CodecError) {
     var isAscending = true
     for position in 0..<count {
-      let start = reader.offset
-      let entry: MapEntry
-      switch try reader.readHead() {
-      case .text(let count?):
-        entry = MapEntry(keyStart: reader.offset, keyCount: count, value: reader.offset + count)
-      case .text(nil):
-        let key = try reader.readText(count: nil, at: start)
-        entry = MapEntry(
-          keyStart: -1 - header.joinedKeys.count, keyCount: key.utf8.count, value: reader.offset)
-        header.joinedKeys += key.utf8
-      case let head: throw CodecError(.notRepresentable(head.kind), at: start)
-      }
-      reader.offset = entry.value
-      try reader.skip()
-      withUnsafeMutablePointerToElements { ($0 + position).initialize(to: entry) }
-      header.count = position + 1
-      if position > 0, isAscending { isAscending = order(position - 1, position, state) < 0 }
+      let key = try readKey(&reader)
+      (entries + position).initialize(to: MapEntry(key: key, value: reader.offset))
+      try reader.skip(depth: 1)
+      if position > 0, isAscending { isAscending = Self.order(entries[position - 1].key, key) < 0 }
     }
-    if !isAscending { try sort(state) }
+    if !isAscending { try sort() }
   }
 
-  private func sort(_ state: DecodingState) throws(CodecError) {
-    withUnsafeMutablePointerToElements { entries in
-      var buffer = UnsafeMutableBufferPointer(start: entries, count: header.count)
-      buffer.sort { first, second in
-        withKey(first, state) { a in withKey(second, state) { b in Self.order(a, b) < 0 } }
-      }
+  @inline(__always)
+  private func readKey(_ reader: inout CBORReader) throws(CodecError) -> UnsafeBufferPointer<UInt8> {
+    let start = reader.offset
+    // Nearly every key is shorter than 24 bytes.
+    if let initial = reader.nextByte, initial &- CBORMajor.text < 24 {
+      reader.offset &+= 1
+      return try reader.readRaw(count: Int(initial &- CBORMajor.text)).assumingMemoryBound(to: UInt8.self)
     }
-    for position in 1..<max(1, header.count) where order(position - 1, position, state) == 0 {
-      let key = keyText(position, state)
-      let offset = max(entry(position - 1).value, entry(position).value)
-      throw CodecError(.duplicateKey(key), at: offset)
-    }
-  }
-}
-
-extension MapIndex {
-  var count: Int { header.count }
-
-  /// The text of a key.
-  func keyText(_ position: Int, _ state: DecodingState) -> String {
-    withKey(entry(position), state) { String(decoding: $0, as: UTF8.self) }
-  }
-
-  /// The offset of a key's value, nil where there is no such key. O(log count).
-  func value(of key: String, _ state: DecodingState) -> Int? {
-    guard !state.bytes.isEmpty else { return nil }
-    return key.withUTF8Bytes { find($0, state) }
-  }
-
-  private func find(_ key: UnsafeBufferPointer<UInt8>, _ state: DecodingState) -> Int? {
-    withUnsafeMutablePointers { header, entries in
-      let count = header.pointee.count
-      var position = header.pointee.hint
-      for _ in 0..<min(count, CodecLimits.linearSearchCountMax) {
-        if position == count { position = 0 }
-        let entry = entries[position]
-        if entry.keyCount == key.count, withKey(entry, state, { compareBytes($0, key) == 0 }) {
-          header.pointee.hint = position
-          return entry.value
-        }
-        position &+= 1
-      }
-      if count <= CodecLimits.linearSearchCountMax { return nil }
-      var low = 0
-      var high = count
-      while low < high {
-        let middle = (low + high) / 2
-        let order = withKey(entries[middle], state) { Self.order($0, key) }
-        if order == 0 {
-          header.pointee.hint = middle
-          return entries[middle].value
-        }
-        if order < 0 { low = middle + 1 } else { high = middle }
-      }
-      return nil
+    switch try reader.readHead() {
+    case .text(let count?):
+      return try reader.readRaw(count: count).assumingMemoryBound(to: UInt8.self)
+    case .text(nil):
+      let text = try reader.readText(count: nil, at: start)
+      let key = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
+      _ = key.initialize(from: text.utf8)
+      joinedKeys.append(key)
+      return UnsafeBufferPointer(key)
+    case let head: throw CodecError(.notRepresentable(head.kind), at: start)
     }
   }
 
-  private func entry(_ position: Int) -> MapEntry { withUnsafeMutablePointerToElements { $0[position] } }
-
-  private func order(_ a: Int, _ b: Int, _ state: DecodingState) -> Int {
-    withKey(entry(a), state) { a in withKey(entry(b), state) { b in Self.order(a, b) } }
+  private func sort() throws(CodecError) {
+    var buffer = UnsafeMutableBufferPointer(start: entries, count: count)
+    buffer.sort { Self.order($0.key, $1.key) < 0 }
+    for position in 1..<max(1, count) where Self.order(entries[position - 1].key, entries[position].key) == 0
+    {
+      let offset = max(entries[position - 1].value, entries[position].value)
+      throw CodecError(.duplicateKey(String(decoding: entries[position].key, as: UTF8.self)), at: offset)
+    }
   }
 
   /// The order of deterministic encodings: the shorter key first.
@@ -143,21 +104,47 @@ extension MapIndex {
   private static func order(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Int {
     a.count != b.count ? a.count - b.count : compareBytes(a, b)
   }
+}
+
+extension MapIndex {
+  /// The keys; none when the call of the decoder is over.
+  var keys: [String] {
+    guard state.isOpen else { return [] }
+    return (0..<count).map { String(decoding: entries[$0].key, as: UTF8.self) }
+  }
+
+  /// The offset of a key's value, nil where there is no such key. O(log count).
+  func value(of key: String) -> Int? {
+    guard state.isOpen else { return nil }
+    return key.withUTF8Bytes { find($0) }
+  }
 
   @inline(__always)
-  private func withKey<Result>(
-    _ entry: MapEntry,
-    _ state: DecodingState,
-    _ body: (UnsafeBufferPointer<UInt8>) -> Result
-  ) -> Result {
-    if entry.keyStart >= 0, let base = state.bytes.baseAddress {
-      let start = (base + entry.keyStart).assumingMemoryBound(to: UInt8.self)
-      return body(UnsafeBufferPointer(start: start, count: entry.keyCount))
+  private func find(_ key: UnsafeBufferPointer<UInt8>) -> Int? {
+    var position = hint
+    for _ in 0..<min(count, CodecLimits.linearSearchCountMax) {
+      if position == count { position = 0 }
+      if entries[position].key.count == key.count, compareBytes(entries[position].key, key) == 0 {
+        hint = position
+        return entries[position].value
+      }
+      position &+= 1
     }
-    return header.joinedKeys.withUnsafeBufferPointer { joined in
-      let start = -1 - entry.keyStart
-      guard start >= 0 else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
-      return body(UnsafeBufferPointer(rebasing: joined[start..<start + entry.keyCount]))
+    return count <= CodecLimits.linearSearchCountMax ? nil : findByHalves(key)
+  }
+
+  private func findByHalves(_ key: UnsafeBufferPointer<UInt8>) -> Int? {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      let order = Self.order(entries[middle].key, key)
+      if order == 0 {
+        hint = middle
+        return entries[middle].value
+      }
+      if order < 0 { low = middle + 1 } else { high = middle }
     }
+    return nil
   }
 }

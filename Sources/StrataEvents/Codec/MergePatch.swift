@@ -25,11 +25,11 @@ extension DocumentValue {
   public static func mergePatch(from old: DocumentValue, to new: DocumentValue) -> DocumentValue? {
     guard case .object(let new) = new else { return new }
     let old: DocumentObject = if case .object(let old) = old { old } else { [:] }
-    var changes: [DocumentObject.Element] = []
+    var changes: [DocumentObject.Entry] = []
     var index = 0
     for (key, value) in new {
       while index < old.count, old[index].key.bytesPrecede(key) {
-        changes.append((old[index].key, .null))
+        changes.append(.init(key: old[index].key, value: .null))
         index += 1
       }
       var previous: DocumentValue?
@@ -39,9 +39,9 @@ extension DocumentValue {
       }
       if value == previous { continue }
       guard !value.isNull, let change = mergePatch(from: previous ?? .null, to: value) else { return nil }
-      changes.append((key, change))
+      changes.append(.init(key: key, value: change))
     }
-    changes += old.entries[index...].map { ($0.key, .null) }
+    changes += old.entries[index...].map { .init(key: $0.key, value: .null) }
     return .object(DocumentObject(ascending: changes))
   }
 }

@@ -9,12 +9,6 @@ extension String {
     return copy.withUTF8(body)
   }
 
-  /// A string of these bytes, or nil where they are not UTF-8.
-  @inline(__always)
-  init?(validatingBytes bytes: UnsafeBufferPointer<UInt8>) {
-    self.init(validating: bytes, as: UTF8.self)
-  }
-
   /// Whether both have the same UTF-8 bytes: é in one scalar is not é in two.
   func hasSameBytes(as other: String) -> Bool {
     withUTF8Bytes { a in other.withUTF8Bytes { b in a.count == b.count && compareBytes(a, b) == 0 } }

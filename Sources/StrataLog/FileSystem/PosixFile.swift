@@ -30,12 +30,17 @@ package final class PosixFile: File {
 
   deinit { close() }
 
+  /// Some systems refuse a call that moves more than 2 GiB.
+  private static let callSizeMax = 1 << 30
+
   package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError)
     -> Int
   {
     try withDescriptor("read") { (descriptor) throws(FileSystemError) in
       try SystemCall.transferring("read", path, count: buffer.count) { done in
-        pread(descriptor, buffer.baseAddress! + done, buffer.count - done, off_t(offset) + off_t(done))
+        pread(
+          descriptor, buffer.baseAddress! + done, min(buffer.count - done, Self.callSizeMax),
+          off_t(offset) + off_t(done))
       }
     }
   }
@@ -43,7 +48,9 @@ package final class PosixFile: File {
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemError) {
     try withDescriptor("write") { (descriptor) throws(FileSystemError) in
       let done = try SystemCall.transferring("write", path, count: bytes.count) { done in
-        pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + off_t(done))
+        pwrite(
+          descriptor, bytes.baseAddress! + done, min(bytes.count - done, Self.callSizeMax),
+          off_t(offset) + off_t(done))
       }
       // A write that moves nothing and reports nothing: no system does that to a file, but going on would
       // lose bytes.

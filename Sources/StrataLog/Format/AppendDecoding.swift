@@ -80,7 +80,7 @@ extension ByteCursor {
     }
     var cursor = ByteCursor(start, count: body.count)
     guard let kind = cursor.integer(UInt8.self), let flags = cursor.varint(),
-      let revision = cursor.integer(UInt64.self)
+      let revision = cursor.integer(UInt64.self), revision > 0
     else { throw .damaged("an event is cut short") }
     guard flags == 0 else { throw .unsupported("event flags \(flags)") }
     let names = cursor.position

@@ -57,7 +57,8 @@ package struct RecoveryNote: Equatable, Sendable {
     time = base.littleEndian(Int64.self, at: Offset.time)
     checksum = base.littleEndian(UInt32.self, at: Offset.checksum)
     reason = base.littleEndian(UInt16.self, at: Offset.reason)
-    path = String(decoding: bytes[Offset.path...], as: UTF8.self)
+    guard let path = String(validating: bytes[Offset.path...], as: UTF8.self) else { return nil }
+    self.path = path
   }
 }
 

@@ -121,7 +121,7 @@ extension HeadSlot {
     for offset in offsets where bytes.count >= offset + length {
       guard let slot = HeadSlot(decoding: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length]))
       else { continue }
-      if slot.generation >= newest?.generation ?? 0 { newest = slot }
+      if newest.map({ slot.generation > $0.generation }) ?? true { newest = slot }
     }
     return newest
   }

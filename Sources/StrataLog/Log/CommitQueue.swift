@@ -17,6 +17,7 @@ struct PendingAppend {
   enum Caller {
     case task(UnsafeContinuation<AppendResult, Never>)
     case thread(Gate<AppendResult?>)
+    case run(AppendRun, label: UInt64)
   }
 
   var ticket: UInt64
@@ -30,7 +31,19 @@ struct PendingAppend {
     case .thread(let gate):
       gate.withLock { $0 = result }
       gate.signalAll()
+    case .run(let run, let label):
+      run.finish(result, given: draft.given, label: label)
     }
+  }
+
+  /// Why this append is refused whatever it says: one before it in its run failed.
+  var refusal: LogError? {
+    if case .run(let run, _) = caller { run.refusal } else { nil }
+  }
+
+  /// Tells the run, if there is one, that what follows this append is refused.
+  func refuseFollowers(_ error: LogError) {
+    if case .run(let run, let label) = caller { run.fail(error, label: label) }
   }
 }
 
@@ -43,10 +56,15 @@ final class CommitQueue: Sendable {
     var cancelled: Set<UInt64> = []
     /// Tasks that wait for room.
     var room: [UnsafeContinuation<Void, Never>] = []
+    /// How many appends the committer waits for before it looks.
+    var wanted = 1
     /// Why nothing more is accepted.
     var end: LogError?
     var isClosing = false
   }
+
+  /// The longest that the committer waits for the callers of the last group to come again.
+  private static let gatheringTime: Duration = .microseconds(100)
 
   private let gate = Gate(State())
   private let bytesMax: Int
@@ -116,6 +134,16 @@ final class CommitQueue: Sendable {
     return answers.map { $0.wait { $0 } }
   }
 
+  /// Hands over the next append of a run, blocking while there is no room, and returns without waiting for it.
+  func submit(_ draft: AppendDraft, of run: AppendRun, label: UInt64) {
+    gate.wait { $0.bytes < bytesMax || $0.end != nil }
+    let ticket = gate.withLock { state in
+      state.nextTicket += 1
+      return state.nextTicket
+    }
+    enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .run(run, label: label)))
+  }
+
   private func waitForRoom() async {
     while true {
       let isFull = gate.withLock { $0.bytes >= bytesMax && $0.end == nil }
@@ -132,15 +160,18 @@ final class CommitQueue: Sendable {
   }
 
   private func enqueue(_ append: PendingAppend) {
+    var isEnough = false
     let refusal = gate.withLock { state -> LogError? in
       if let end = state.end { return end }
       // `cancelled` holds tickets whose task was cancelled before it got here.
       if state.cancelled.remove(append.ticket) != nil { return .cancelled }
       state.pending.append(append)
       state.bytes += append.draft.byteCount
+      isEnough = state.pending.count >= state.wanted
       return nil
     }
-    if let refusal { append.finish(.failure(refusal)) } else { gate.signalAll() }
+    if let refusal { return append.finish(.failure(refusal)) }
+    if isEnough { gate.signalAll() }
   }
 
   /// What the committer finds when it looks.
@@ -152,7 +183,17 @@ final class CommitQueue: Sendable {
 
   /// The next group, of at most `bytesMax` bytes unless one append is larger. Blocks until there is work, the
   /// queue is closed and drained, or the timeout.
-  func take(bytesMax groupBytesMax: Int, timeout: Duration?) -> Work {
+  ///
+  /// Those who were in the last group tend to come again together. The committer gives them a moment to do so,
+  /// or it would sync for the first of them alone and let the others wait for two syncs.
+  func take(bytesMax groupBytesMax: Int, after lastCount: Int, timeout: Duration?) -> Work {
+    if lastCount > 1 {
+      gate.withLock { $0.wanted = lastCount }
+      _ = gate.wait(timeout: Self.gatheringTime) { state in
+        state.pending.count >= lastCount || state.isClosing || state.bytes >= groupBytesMax
+      }
+      gate.withLock { $0.wanted = 1 }
+    }
     var work = Work.idle
     var room: [UnsafeContinuation<Void, Never>] = []
     let isReady: (inout State) -> Bool = { state in

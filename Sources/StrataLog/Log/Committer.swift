@@ -69,11 +69,14 @@ final class Committer: @unchecked Sendable {
 
   /// The thread's life: groups until the queue is closed and drained, then the end of the store.
   func run() {
+    var lastCount = 0
     while true {
-      switch queue.take(bytesMax: options.groupSizeMax, timeout: nextTimeout) {
+      switch queue.take(bytesMax: options.groupSizeMax, after: lastCount, timeout: nextTimeout) {
       case .group(let group):
+        lastCount = group.count
         commit(group)
       case .idle:
+        lastCount = 0
         settle()
       case .closing:
         close()
@@ -141,9 +144,14 @@ final class Committer: @unchecked Sendable {
     var results: [AppendResult] = []
     results.reserveCapacity(group.count)
     for append in group {
+      if let refusal = append.refusal {
+        results.append(.failure(refusal))
+        continue
+      }
       do throws(LogError) {
         results.append(.success(try place(append.draft)))
       } catch {
+        append.refuseFollowers(error)
         results.append(.failure(error))
       }
     }

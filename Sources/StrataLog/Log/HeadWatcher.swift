@@ -59,7 +59,7 @@ package final class HeadWatcher: Sendable {
         let before = source.tail.mark
         let mark: VisibleMark
         if lastProbe.elapsed >= probeInterval {
-          mark = try reader.look(isFirst: false).mark
+          mark = try reader.look().mark
           lastProbe = .now()
         } else {
           let head = try LogError.wrapping { () throws(FileSystemError) in

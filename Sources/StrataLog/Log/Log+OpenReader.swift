@@ -11,8 +11,10 @@ extension Log {
     guard kind == .directory else {
       throw .notAStore(path: path, what: "a file stands there, and a store is a folder")
     }
-    let (names, head) = try LogError.wrapping { () throws(FileSystemError) in
-      (try SegmentCatalog.names(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
+    // HEAD is read before the folder: the segment that it names is there before HEAD says so, and one that a
+    // running writer adds in between is no surprise.
+    let (head, names) = try LogError.wrapping { () throws(FileSystemError) in
+      (try HeadFile.read(fileSystem, path: layout.head), try SegmentCatalog.names(fileSystem, layout))
     }
     if names.isEmpty {
       if let head {
@@ -23,16 +25,18 @@ extension Log {
       }
       throw .notFound(path: path, what: "the folder holds no segment: the store was never finished")
     }
-    let chain = try SegmentChain(fileSystem, layout, names: names, head: head)
+    let chain = try SegmentChain(
+      fileSystem, layout, names: names, head: head, stopsAtDamage: options.readsDamaged)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: chain.storeID, names: chain.headers.map(\.firstSequence))
     var watcher = HeadReader(catalog: catalog, readsDamaged: options.readsDamaged)
-    let found = try watcher.look(isFirst: true)
+    let found =
+      if let damage = chain.damage { try watcher.sight(upTo: damage) } else { try watcher.look() }
     let tail = VisibleTail(found.mark)
     let source = LogSource(catalog: catalog, tail: tail)
     return Log(
       options: options, layout: layout, source: source, index: StoreIndex(source, isWriter: false),
-      tornBytes: found.tornBytes, role: .reader(HeadWatcher(watcher, source: source)))
+      tornBytes: found.tornBytes, damage: found.damage, role: .reader(HeadWatcher(watcher, source: source)))
   }
 }
 
@@ -44,20 +48,57 @@ struct HeadReader {
   struct Sight {
     var mark: VisibleMark
     var tornBytes: UInt64
-    var isWriterAlive: Bool
+    /// What stands behind the mark, where the reader goes on up to damage.
+    var damage: Finding?
   }
 
+  /// A writer that opens the store while it is looked at makes this look again, at most so often.
+  private static let looksMax = 8
+
   /// The visible end now: HEAD's mark while a writer is alive, X otherwise.
-  mutating func look(isFirst: Bool) throws(LogError) -> Sight {
-    let (isAlive, head) = try LogError.wrapping { () throws(FileSystemError) in
+  ///
+  /// Without a writer HEAD is read before the segment, and a writer may open the store in between: then what it
+  /// appends stands behind a HEAD that said "closed cleanly". So what is found wrong counts only if HEAD is
+  /// still the same and there is still no writer.
+  mutating func look() throws(LogError) -> Sight {
+    for _ in 1..<Self.looksMax {
+      let (isAlive, head) = try state()
+      if isAlive, let head { return Sight(mark: try sight(of: head), tornBytes: 0) }
+      let sight = Result { () throws(LogError) in try assessed(head) }
+      if case .success(let sight) = sight, sight.tornBytes == 0, sight.damage == nil { return sight }
+      let after = try state()
+      if !after.isAlive, after.head == head { return try sight.get() }
+    }
+    return try assessed(try state().head)
+  }
+
+  private func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
+    try LogError.wrapping { () throws(FileSystemError) in
       let isAlive = try StoreLock.isHeld(catalog.fileSystem, catalog.layout)
       return (isAlive, try HeadFile.read(catalog.fileSystem, path: catalog.layout.head))
     }
-    if isAlive, let head { return Sight(mark: try sight(of: head), tornBytes: 0, isWriterAlive: true) }
+  }
+
+  private func assessed(_ head: HeadSlot?) throws(LogError) -> Sight {
     try catalog.refresh()
     guard let last = catalog.names.last else {
       throw .notFound(path: catalog.layout.root, what: "the store's segments are gone")
     }
+    return try assessed(last, head)
+  }
+
+  /// The end before damage in the headers: the segments before it are those of the catalog.
+  func sight(upTo damage: Finding) throws(LogError) -> Sight {
+    guard let last = catalog.names.last else {
+      throw .notFound(path: catalog.layout.root, what: "the store has no segment before the damage")
+    }
+    var sight = try assessed(last, nil)
+    sight.damage = damage
+    sight.tornBytes = 0
+    return sight
+  }
+
+  private func assessed(_ last: UInt64, _ head: HeadSlot?) throws(LogError) -> Sight {
     let active = try catalog.segment(first: last)
     let assessment = try Log.assessActive(active, head: head, readsDamaged: readsDamaged)
     let link = assessment.link
@@ -65,9 +106,11 @@ struct HeadReader {
     let mark = VisibleMark(
       segment: last, visible: link.mark, durable: link.mark, time: link.lastTime, appends: link.appends,
       logBegin: begin)
-    let isTorn = assessment.state == .torn
-    return Sight(
-      mark: mark, tornBytes: isTorn ? assessment.fileSize - link.offset : 0, isWriterAlive: isAlive)
+    switch assessment.state {
+    case .torn: return Sight(mark: mark, tornBytes: assessment.fileSize - link.offset, damage: assessment.staleHead)
+    case .corrupt(let finding): return Sight(mark: mark, tornBytes: 0, damage: finding)
+    case .clean, .unsupported: return Sight(mark: mark, tornBytes: 0, damage: assessment.staleHead)
+    }
   }
 
   /// The mark that HEAD makes, with what HEAD does not say: the appends, which the last block counts.

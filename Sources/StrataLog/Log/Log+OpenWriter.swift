@@ -142,7 +142,7 @@ extension Log {
       if !block.isControl { active.add(BlockPlace(block), end: block.end) }
     }
     switch assessment.state {
-    case .unsupported(let finding):
+    case .unsupported(let finding) where !readsDamaged:
       throw .unsupported(finding)
     case .corrupt(let finding) where !readsDamaged:
       throw .corrupt(finding)
@@ -158,6 +158,8 @@ extension Log {
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, storeID: StoreID
   ) throws(LogError) {
     do throws(FileSystemError) {
+      // A creation may be finished by another process than the one that made the folder.
+      try fileSystem.syncDirectory(layout.parent)
       try fileSystem.syncDirectory(layout.root)
       let header = SegmentHeader(storeID: storeID, firstSequence: 1, epoch: 1, created: options.clock.now())
       let handle = try SegmentFiles.create(header, fileSystem, layout)

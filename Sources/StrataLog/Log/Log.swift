@@ -11,6 +11,8 @@ package final class Log: Sendable {
   package let index: StoreIndex
   /// What the open found behind the end: a torn tail, in bytes.
   package let tornBytes: UInt64
+  /// What a reader that goes on up to damage found at the open: the visible end is before it.
+  package let damage: Finding?
   let role: Role
 
   enum Role: Sendable {
@@ -20,13 +22,14 @@ package final class Log: Sendable {
 
   init(
     options: StoreOptions, layout: StoreLayout, source: LogSource, index: StoreIndex, tornBytes: UInt64,
-    role: Role
+    damage: Finding? = nil, role: Role
   ) {
     self.options = options
     self.layout = layout
     self.source = source
     self.index = index
     self.tornBytes = tornBytes
+    self.damage = damage
     self.role = role
   }
 
@@ -50,14 +53,14 @@ package final class Log: Sendable {
   /// Appends, and returns when the append is as durable as the store was opened for.
   package func append(_ draft: AppendDraft) async throws(LogError) -> AppendOutcome {
     guard case .writer(let queue, _) = role else { throw .readOnly }
-    try check(draft)
+    try Self.check(draft, options)
     return try await queue.submit(draft).get()
   }
 
   /// The same for a thread that may block. Never on the cooperative pool.
   package func appendBlocking(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
     guard case .writer(let queue, _) = role else { throw .readOnly }
-    try check(draft)
+    try Self.check(draft, options)
     return try queue.submitBlocking(draft).get()
   }
 
@@ -65,7 +68,7 @@ package final class Log: Sendable {
   /// in between: for who has many and waits for all, as an import. Never on the cooperative pool.
   package func appendBlocking(_ drafts: [AppendDraft]) throws(LogError) -> [AppendResult] {
     guard case .writer(let queue, _) = role else { throw .readOnly }
-    for draft in drafts { try check(draft) }
+    for draft in drafts { try Self.check(draft, options) }
     return queue.submitBlocking(drafts)
   }
 
@@ -75,7 +78,7 @@ package final class Log: Sendable {
     return queue.pendingBytes
   }
 
-  private func check(_ draft: AppendDraft) throws(LogError) {
+  static func check(_ draft: AppendDraft, _ options: StoreOptions) throws(LogError) {
     guard draft.eventCount > 0 else { throw .invalid(what: "an append needs at least one event") }
     guard draft.eventCount <= options.appendEventsMax else {
       throw .tooLarge(

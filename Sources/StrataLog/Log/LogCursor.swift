@@ -6,7 +6,7 @@ package struct LogSource: Sendable {
   package let tail: VisibleTail
 
   /// Where reading of a segment ends, given the visible mark: its mark if it is active, else its file's end.
-  func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError) -> UInt64 {
+  package func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError) -> UInt64 {
     if handle.header.firstSequence == bound.segment { return bound.mark.offset }
     if handle.header.isRewritten { return handle.header.rewrittenEnd }
     do { return UInt64(try handle.file.size()) } catch { throw LogError(error) }
@@ -84,6 +84,11 @@ package struct LogCursor: ~Copyable {
         throw .corrupt(finding(.stale, "the block's chain does not continue the one before it"))
       }
       if block.isControl {
+        offset = block.end
+        return nil
+      }
+      // The place was found without the headers behind it, some of which are damaged.
+      if chain == nil, block.nextSequence <= nextSequence {
         offset = block.end
         return nil
       }

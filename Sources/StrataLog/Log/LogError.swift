@@ -40,9 +40,9 @@ public struct Finding: Error, Equatable, Sendable {
     case .index:
       "delete the file; it is rebuilt from the log"
     case .missing:
-      "restore the file from a backup; events up to \(first - 1) can be read"
+      "restore the file from a backup; events up to \(max(first, 1) - 1) can be read"
     case .corrupt, .misplaced, .stale:
-      "keep a copy of the store and restore this file from a backup; events up to \(first - 1) can be read"
+      "keep a copy of the store and restore this file from a backup; events up to \(max(first, 1) - 1) can be read"
     }
   }
 }

@@ -31,6 +31,11 @@ package struct LogVerifier {
     var header: SegmentHeader?
     var file: any File
     var size: UInt64
+
+    /// The header, or one that only has the name, for what the next segment says of it.
+    var standIn: SegmentHeader {
+      header ?? SegmentHeader(storeID: StoreID(low: 0, high: 0), firstSequence: first, epoch: 0, created: 0)
+    }
   }
 
   private let fileSystem: any FileSystem
@@ -52,13 +57,39 @@ package struct LogVerifier {
     self.progress = progress
   }
 
+  /// A writer that opens the store while it is checked makes the check begin again, at most so often.
+  private static let runsMax = 8
+
   /// Runs the check. Throws only where the store cannot be looked at.
+  ///
+  /// Without a writer HEAD is read before the segments, and a writer may open the store in between; what it
+  /// writes is no finding. So findings count only if HEAD is the same at the end and there is still no writer.
   package mutating func run() throws(LogError) -> VerifyReport {
     let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: layout.root) }
     guard let kind else { throw .notFound(path: layout.root, what: "no store is there") }
     guard kind == .directory else {
       throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
     }
+    for _ in 1..<Self.runsMax {
+      let before = try state()
+      let found = try runOnce()
+      if found.isOK { return found }
+      let after = try state()
+      if after.isAlive == before.isAlive, after.isAlive || after.head == before.head { return found }
+    }
+    return try runOnce()
+  }
+
+  private func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
+    try LogError.wrapping { () throws(FileSystemError) in
+      (try StoreLock.isHeld(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
+    }
+  }
+
+  private mutating func runOnce() throws(LogError) -> VerifyReport {
+    report = VerifyReport()
+    bytesDone = 0
+    bytesAll = 0
     // HEAD is read before the folder is listed: a roll in between then only adds a segment behind the mark.
     let (isAlive, head, names) = try LogError.wrapping { () throws(FileSystemError) in
       (
@@ -68,11 +99,19 @@ package struct LogVerifier {
     }
     let bound = isAlive ? head : nil
     let considered = bound.map { bound in names.filter { $0 <= bound.segment } } ?? names
-    if considered.isEmpty, head == nil {
-      throw .notFound(path: layout.root, what: "the folder holds no segment: the store was never finished")
+    if considered.isEmpty, head == nil, try !isUnfinishedCreation() {
+      throw .notFound(path: layout.root, what: "the folder holds no store")
     }
     try check(try parts(considered, storeID: head?.storeID), head: head, bound: bound)
     return report
+  }
+
+  private func isUnfinishedCreation() throws(LogError) -> Bool {
+    try LogError.wrapping { () throws(FileSystemError) in
+      let hasLock = try fileSystem.kind(of: layout.lock) == .file
+      let hasLog = try fileSystem.kind(of: layout.log) == .directory
+      return hasLock || hasLog
+    }
   }
 
   private mutating func parts(_ names: [UInt64], storeID: StoreID?) throws(LogError) -> [Part] {
@@ -105,20 +144,20 @@ package struct LogVerifier {
     defer { for part in parts { part.file.close() } }
     for (number, part) in parts.enumerated() {
       guard let header = part.header else { continue }
-      let before = number > 0 ? parts[number - 1].first : head?.logBegin ?? part.first
-      let named = number > 0 ? header.previousFirst : part.first
-      if named != before {
-        let missing = number > 0 ? named : before
-        report.findings.append(
-          Finding(
-            .missing, file: StoreLayout.segmentName(missing), offset: 0, first: missing, last: part.first - 1,
-            what: "the segment is not there"))
+      let isLast = number == parts.count - 1
+      let gap =
+        number == 0
+        ? SegmentChain.gap(before: header, behind: nil, logBegin: head?.logBegin)
+        : header.previousFirst == parts[number - 1].first
+          ? nil : SegmentChain.gap(before: header, behind: parts[number - 1].standIn, logBegin: nil)
+      if let gap {
+        report.findings.append(gap)
+        if gap.file == part.name { continue }
       }
-      if number < parts.count - 1 {
-        guard depth == .full else { continue }
-        try checkClosed(part, header, next: parts[number + 1].header)
-      } else {
+      if isLast, !header.isRewritten {
         try checkActive(part, header, head: head, bound: bound)
+      } else if depth == .full {
+        try checkClosed(part, header, next: isLast ? nil : parts[number + 1].header)
       }
     }
     if let head, !parts.contains(where: { $0.first == head.segment }) {
@@ -140,7 +179,7 @@ package struct LogVerifier {
 
   /// Counts a valid block, and decodes it. The finding is nil where it is right.
   private mutating func content(
-    of block: BlockHeader, _ payload: UnsafeRawBufferPointer, in name: String
+    of block: BlockHeader, _ payload: UnsafeRawBufferPointer, in name: String, isRewritten: Bool = false
   ) -> Finding? {
     report.blocks += 1
     bytesDone += block.span
@@ -154,7 +193,7 @@ package struct LogVerifier {
       if block.kind == BlockKind.events {
         try DecodedBlock(header: block, stored: payload).verifyContent()
         report.events += UInt64(block.eventCount)
-      } else if let what = try block.controlProblem(payload) {
+      } else if let what = try block.controlProblem(payload, isRewritten: isRewritten) {
         throw .damaged(what)
       }
       return nil
@@ -167,37 +206,28 @@ package struct LogVerifier {
     _ part: Part, _ header: SegmentHeader, next: SegmentHeader?
   ) throws(LogError) {
     var walk = BlockWalk(file: part.file, segment: header, limit: part.size)
-    let last = next?.previousLast
+    var closed = ClosedEnd(header: header, name: part.name, size: part.size, next: next)
     while !walk.isAtLimit {
       let place = walk.link
       let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
       switch verdict {
       case .valid(let block, let payload):
-        if var finding = content(of: block, payload, in: part.name) {
-          finding.last = max(last ?? finding.last, finding.first - 1)
+        if var finding = content(of: block, payload, in: part.name, isRewritten: header.isRewritten) {
+          finding.last = closed.last(from: finding.first)
           report.findings.append(finding)
           return
         }
+        if let finding = closed.pass(block, payload) { return report.findings.append(finding) }
       case .invalid(let problem):
         report.findings.append(
           problem.finding(
             in: part.name, at: place.offset, first: place.nextSequence,
-            last: max(last ?? place.lastSequence, place.lastSequence)))
+            last: closed.last(from: place.nextSequence)))
         return
       }
     }
-    let link = walk.link
-    report.end = link.mark
-    guard let next, next.previousFirst == part.first else { return }
-    let isShort = link.lastSequence < next.previousLast
-    guard isShort || link.lastSequence > next.previousLast || link.chain != next.previousChain else { return }
-    report.findings.append(
-      Finding(
-        isShort ? .missing : .stale, file: part.name, offset: link.offset, first: link.nextSequence,
-        last: max(next.previousLast, link.lastSequence),
-        what: isShort
-          ? "the segment ends at sequence \(link.lastSequence), and the next one begins behind "
-            + "\(next.previousLast)" : "the segment does not end with the chain that the next one names"))
+    report.end = walk.link.mark
+    if let finding = closed.finding(at: walk.link) { report.findings.append(finding) }
   }
 
   private mutating func checkActive(
@@ -214,7 +244,6 @@ package struct LogVerifier {
     report.end = assessment.link.mark
     switch assessment.state {
     case .unsupported(let finding):
-      report.blocks += 1
       problem = problem ?? finding
     case .corrupt(let finding):
       problem = problem ?? finding
@@ -229,7 +258,9 @@ package struct LogVerifier {
       break
     }
     if var problem {
-      problem.last = max(problem.last, assessment.link.lastSequence)
+      if problem.class != .torn {
+        problem.last = max(assessment.lastPromised, assessment.link.lastSequence, problem.first - 1)
+      }
       report.findings.append(problem)
     }
     if let stale = assessment.staleHead { report.findings.append(stale) }
@@ -273,23 +304,23 @@ package struct LogVerifier {
       guard case .valid = verdict else { return }
     }
     guard walk.link.mark != head.durable else { return }
-    report.findings.append(
-      Finding(
-        .stale, file: StoreLayout.headName, offset: 0, first: walk.link.nextSequence,
-        last: walk.link.lastSequence,
-        what: "HEAD's durable mark is not the end of a block of \(part.name) with that sequence and chain"))
+    report.findings.append(head.stale(behind: walk.link, in: part.name))
   }
 }
 
 extension BlockHeader {
   /// Why a control block's payload is not what its kind says, or nil.
-  fileprivate func controlProblem(_ stored: UnsafeRawBufferPointer) throws(ContentProblem) -> String? {
+  fileprivate func controlProblem(
+    _ stored: UnsafeRawBufferPointer, isRewritten: Bool
+  ) throws(ContentProblem) -> String? {
     guard kind < BlockKind.firstSkippable else { return nil }
     let decoded = try DecodedBlock(header: self, stored: stored)
     defer { withExtendedLifetime(decoded) {} }
     switch kind {
     case BlockKind.recovery:
-      guard let note = RecoveryNote(decoding: decoded.raw), note.cutOffset == ownOffset else {
+      guard codec == BlockCodec.none, let note = RecoveryNote(decoding: decoded.raw),
+        isRewritten || note.cutOffset == ownOffset
+      else {
         return "the RECOVERY block does not say what was cut off"
       }
     case BlockKind.footer:

@@ -4,12 +4,30 @@
 struct SegmentChain {
   private(set) var storeID: StoreID
   private(set) var headers: [SegmentHeader]
+  /// Why the headers end before the last segment; only where the caller goes on up to the damage.
+  private(set) var damage: Finding?
 
   /// Reads and checks the header of every segment. `names` is not empty.
+  ///
+  /// - Parameter stopsAtDamage: keeps the segments before the first damaged or missing one, if there are any,
+  ///   instead of throwing.
   init(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [UInt64], head: HeadSlot?,
+    stopsAtDamage: Bool = false
+  ) throws(LogError) {
+    storeID = head?.storeID ?? StoreID(low: 0, high: 0)
+    headers = []
+    do throws(LogError) {
+      try read(fileSystem, layout, names: names, head: head)
+    } catch {
+      guard stopsAtDamage, case .corrupt(let finding) = error, !headers.isEmpty else { throw error }
+      damage = finding
+    }
+  }
+
+  private mutating func read(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [UInt64], head: HeadSlot?
   ) throws(LogError) {
-    var headers: [SegmentHeader] = []
     var storeID = head?.storeID
     for first in names {
       let file = try LogError.wrapping { () throws(FileSystemError) in
@@ -18,24 +36,34 @@ struct SegmentChain {
       defer { file.close() }
       let header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
       storeID = header.storeID
-      let expected = headers.last?.firstSequence ?? head?.logBegin
-      if let last = headers.last, header.previousFirst != last.firstSequence {
-        throw .corrupt(Self.missing(header.previousFirst, before: first))
-      }
-      if headers.isEmpty, let expected, expected != first {
-        throw .corrupt(Self.missing(expected, before: first))
+      self.storeID = header.storeID
+      if let gap = Self.gap(before: header, behind: headers.last, logBegin: head?.logBegin) {
+        throw .corrupt(gap)
       }
       headers.append(header)
     }
     if let head, !names.contains(head.segment) {
       throw .corrupt(Self.missing(head.segment, before: head.durable.sequence + 1))
     }
-    guard let storeID else { throw .notFound(path: layout.root, what: "the store has no segment") }
-    self.storeID = storeID
-    self.headers = headers
+    if headers.isEmpty { throw .notFound(path: layout.root, what: "the store has no segment") }
   }
 
-  private static func missing(_ first: UInt64, before next: UInt64) -> Finding {
+  /// What is missing, or wrong, between a segment and the file before it; nil where they link.
+  static func gap(
+    before header: SegmentHeader, behind previous: SegmentHeader?, logBegin: UInt64?
+  ) -> Finding? {
+    guard let previous else {
+      guard let logBegin, logBegin < header.firstSequence else { return nil }
+      return missing(logBegin, before: header.firstSequence)
+    }
+    if header.previousFirst == previous.firstSequence { return nil }
+    if header.previousFirst > 0 { return missing(header.previousFirst, before: header.firstSequence) }
+    return Finding(
+      .corrupt, file: StoreLayout.segmentName(header.firstSequence), offset: 0, first: header.firstSequence,
+      last: header.firstSequence - 1, what: "the segment names no segment before it, and there is one")
+  }
+
+  static func missing(_ first: UInt64, before next: UInt64) -> Finding {
     Finding(
       .missing, file: StoreLayout.segmentName(first), offset: 0, first: first, last: max(first, next) - 1,
       what: "the segment is not there")

@@ -25,6 +25,12 @@ package struct StoreLayout: Sendable {
     "\(log)/\(SegmentHeader.fileName(firstSequence: firstSequence))"
   }
 
+  /// The folder that holds the store's folder.
+  package var parent: String {
+    guard let slash = root.lastIndex(of: "/") else { return "." }
+    return slash == root.startIndex ? "/" : String(root[..<slash])
+  }
+
   /// The derived index of a closed segment.
   package func index(_ firstSequence: UInt64) -> String {
     "\(derived)/\(SegmentHeader.fileName(firstSequence: firstSequence).dropLast(4)).idx"

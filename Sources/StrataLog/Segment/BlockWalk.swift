@@ -117,6 +117,9 @@ package struct BlockSource: ~Copyable {
 
   /// Why the lengths in a header cannot be right where it stands, or nil.
   private static func lengthProblem(of block: BlockHeader, at offset: UInt64, limit: UInt64) -> String? {
+    guard !block.firstSequence.addingReportingOverflow(UInt64(block.eventCount)).overflow,
+      !block.appendsBefore.addingReportingOverflow(UInt64(block.appendCount)).overflow
+    else { return "the block counts beyond 64 bits" }
     let used = UInt64(block.headerLength) + UInt64(block.storedLength)
     guard block.span % 8 == 0, block.span >= used else { return "the block's span is impossible" }
     guard block.span <= limit - offset else { return "the block reaches beyond the end of the file" }

@@ -92,8 +92,17 @@ package final class SegmentHandle: Sendable {
   package var places: [BlockPlace] { table.withLock { $0.places } }
 
   /// The last block that begins at or before a sequence, looking at headers up to `end` where that is needed.
+  /// Damage behind it does not matter here: who reads on from there finds it in its place.
   package func place(forSequence sequence: UInt64, end: UInt64) throws(LogError) -> BlockPlace? {
-    try lastPlace(end: end) { $0.firstSequence <= sequence }
+    do throws(LogError) { try extend(to: end) } catch {
+      switch error {
+      case .corrupt, .unsupported:
+        guard let known = knownPlace(where: { $0.firstSequence <= sequence }) else { throw error }
+        return known
+      default: throw error
+      }
+    }
+    return knownPlace { $0.firstSequence <= sequence }
   }
 
   /// The last block whose first append is not later than a time.
@@ -110,7 +119,11 @@ package final class SegmentHandle: Sendable {
     end: UInt64, where isBefore: (BlockPlace) -> Bool
   ) throws(LogError) -> BlockPlace? {
     try extend(to: end)
-    return table.withLock { table in
+    return knownPlace(where: isBefore)
+  }
+
+  private func knownPlace(where isBefore: (BlockPlace) -> Bool) -> BlockPlace? {
+    table.withLock { table in
       var low = 0
       var high = table.places.count
       while low < high {
@@ -128,6 +141,8 @@ package final class SegmentHandle: Sendable {
     if header.isRewritten, let places = try footer(end: end) { return adopt(places, end: end) }
     var source = BlockSource(file: file, segment: header, step: 1 << 16)
     var offset = scanned
+    // The sequence behind the last block that was looked at here.
+    var next: UInt64?
     while offset < end {
       let found: Result<BlockHeader, BlockProblem>
       do { found = try source.header(at: offset, limit: end) } catch { throw LogError(error) }
@@ -145,8 +160,10 @@ package final class SegmentHandle: Sendable {
           add(BlockPlace(block), end: block.end)
         }
         offset = block.end
+        next = block.nextSequence
       case .failure(let problem):
-        throw .corrupt(problem.finding(in: name, at: offset, first: 0, last: 0))
+        let first = next ?? header.firstSequence
+        throw .corrupt(problem.finding(in: name, at: offset, first: first, last: first - 1))
       }
     }
   }

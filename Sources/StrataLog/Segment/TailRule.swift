@@ -15,6 +15,8 @@ package struct TailAssessment: Sendable {
   package var link: BlockLink
   /// D: the highest durability promise found.
   package var promised: UInt64
+  /// The highest sequence that HEAD, or a header at or behind X, counts.
+  package var lastPromised: UInt64
   package var fileSize: UInt64
   package var state: State
   /// What HEAD gets wrong about the valid prefix, if anything.
@@ -45,25 +47,23 @@ package enum TailRule {
               last: block.nextSequence &- 1, what: what)
           }
           if slot?.durable == walk.link.mark { isMarkSeen = true }
-          if unsupported == nil { try visit(block, payload) }
+          try visit(block, payload)
         case .invalid(let why):
           problem = why
         }
       }
       let link = walk.link
       var tail = try Tail(file: file, from: link, segment: segment, size: size)
-      if let slot { tail.promise(slot.durable.offset, through: max(slot.visible.sequence, slot.durable.sequence)) }
+      if let slot { tail.promise(slot.durable.offset, through: slot.lastSequence) }
       var state = try judge(
-        tail, problem: problem, link: link, slot: slot, file: file, name: name)
+        tail, problem: problem, link: link, segment: segment, slot: slot, file: file, name: name)
       if let unsupported { state = .unsupported(unsupported) }
       var staleHead: Finding?
       if let slot, slot.durable.offset <= link.offset, !isMarkSeen {
-        staleHead = Finding(
-          .stale, file: "HEAD", offset: 0, first: link.nextSequence, last: link.lastSequence,
-          what: "HEAD's durable mark is not the end of a block of \(name) with that sequence and chain")
+        staleHead = slot.stale(behind: link, in: name)
       }
       return TailAssessment(
-        link: link, promised: tail.promised, fileSize: size, state: state, staleHead: staleHead)
+        link: link, promised: tail.promised, lastPromised: tail.lastPromised, fileSize: size, state: state, staleHead: staleHead)
     } catch let error as FileSystemError {
       throw LogError(error)
     } catch let error as LogError {
@@ -74,18 +74,25 @@ package enum TailRule {
   }
 
   private static func judge(
-    _ tail: Tail, problem: BlockProblem?, link: BlockLink, slot: HeadSlot?, file: any File, name: String
+    _ tail: Tail, problem: BlockProblem?, link: BlockLink, segment: SegmentHeader, slot: HeadSlot?,
+    file: any File, name: String
   ) throws(FileSystemError) -> TailAssessment.State {
     let isShort = tail.size < tail.promised
+    // A rewritten segment is a closed one: its header names its end.
+    let mustBeWhole =
+      segment.isRewritten && (link.offset < tail.size || link.offset < segment.rewrittenEnd)
     var isBehindClean = false
     if let slot, slot.isClean, slot.durable.offset < tail.size {
       isBehindClean = try !file.isZero(from: slot.durable.offset, to: tail.size)
     }
-    if tail.promised > link.offset || isShort || isBehindClean {
+    if tail.promised > link.offset || isShort || isBehindClean || mustBeWhole {
       let offset = link.offset
       let last = max(tail.lastPromised, link.lastSequence)
       func finding(_ kind: Finding.Class, _ what: String) -> TailAssessment.State {
         .corrupt(Finding(kind, file: name, offset: offset, first: link.nextSequence, last: last, what: what))
+      }
+      if mustBeWhole, offset == tail.size {
+        return finding(.missing, "the file ends before its header says")
       }
       if isShort, tail.size <= offset {
         return finding(.missing, "the file is \(tail.promised - tail.size) bytes shorter than was promised")
@@ -98,6 +105,19 @@ package enum TailRule {
       }
     }
     return tail.isZero ? .clean : .torn
+  }
+}
+
+extension HeadSlot {
+  /// The highest sequence that HEAD's marks name.
+  package var lastSequence: UInt64 { max(visible.sequence, durable.sequence) }
+
+  /// The finding where the durable mark is no place of the segment that it names.
+  package func stale(behind link: BlockLink, in name: String) -> Finding {
+    Finding(
+      .stale, file: StoreLayout.headName, offset: 0, first: link.nextSequence,
+      last: max(lastSequence, link.lastSequence),
+      what: "HEAD's durable mark is not the end of a block of \(name) with that sequence and chain")
   }
 }
 
@@ -147,7 +167,7 @@ private struct Tail {
       block.ownOffset == offset, block.segment == segment.firstSequence, block.storeID == segment.storeID,
       block.epoch >= link.epoch, block.syncedThrough <= block.ownOffset
     else { return }
-    promise(block.syncedThrough, through: block.firstSequence &- 1)
+    promise(block.syncedThrough, through: block.nextSequence &- 1)
   }
 
   mutating func promise(_ offset: UInt64, through sequence: UInt64) {

@@ -1,0 +1,89 @@
+// What must hold at the end of a closed segment, and of its footer.
+
+/// Compares the end of a closed or rewritten segment with what its own header and the next one promise.
+struct ClosedEnd {
+  private let header: SegmentHeader
+  private let name: String
+  private let size: UInt64
+  private let next: SegmentHeader?
+  /// The events blocks so far, which a footer must list.
+  private var places: [BlockPlace] = []
+  private var footerOffset: UInt64?
+
+  init(header: SegmentHeader, name: String, size: UInt64, next: SegmentHeader?) {
+    self.header = header
+    self.name = name
+    self.size = size
+    self.next = next
+  }
+
+  /// The last sequence of a finding's range that begins at `first`.
+  func last(from first: UInt64) -> UInt64 {
+    max(next?.previousLast ?? header.rewrittenLast, first - 1)
+  }
+
+  /// Takes a valid, decodable block in; a finding where a footer stands that is not the segment's.
+  mutating func pass(_ block: BlockHeader, _ payload: UnsafeRawBufferPointer) -> Finding? {
+    if let footerOffset { return finding(.corrupt, footerOffset, block, "the FOOTER is not the last block") }
+    if block.kind == BlockKind.events { places.append(BlockPlace(block)) }
+    guard block.kind == BlockKind.footer else { return nil }
+    guard header.isRewritten else {
+      return finding(.corrupt, block.ownOffset, block, "a FOOTER stands in a segment that was never rewritten")
+    }
+    footerOffset = block.ownOffset
+    guard block.ownOffset == header.footerOffset else {
+      return finding(.corrupt, block.ownOffset, block, "the FOOTER is not where the segment's header says")
+    }
+    guard let decoded = try? DecodedBlock(header: block, stored: payload),
+      FooterIndex.decoding(decoded.raw) == places
+    else { return finding(.corrupt, block.ownOffset, block, "the FOOTER does not list the segment's blocks") }
+    return nil
+  }
+
+  private func finding(
+    _ kind: Finding.Class, _ offset: UInt64, _ block: BlockHeader, _ what: String
+  ) -> Finding {
+    Finding(
+      kind, file: name, offset: offset, first: block.firstSequence, last: last(from: block.firstSequence),
+      what: what)
+  }
+
+  /// What is wrong where the blocks end with the file, or nil.
+  func finding(at link: BlockLink) -> Finding? {
+    func end(_ kind: Finding.Class, _ what: String) -> Finding {
+      Finding(
+        kind, file: name, offset: link.offset, first: link.nextSequence, last: last(from: link.nextSequence),
+        what: what)
+    }
+    if header.isRewritten {
+      if size < header.rewrittenEnd { return end(.missing, "the file ends before its header says") }
+      if size > header.rewrittenEnd { return end(.stale, "the file goes on behind the end its header names") }
+      if footerOffset == nil { return end(.corrupt, "the last block is no FOOTER") }
+      if let wrong = disagreement(
+        link, last: header.rewrittenLast, chain: header.rewrittenChain, of: "its own header")
+      {
+        return end(wrong.kind, wrong.what)
+      }
+    }
+    guard let next, next.previousFirst == header.firstSequence else { return nil }
+    if let wrong = disagreement(link, last: next.previousLast, chain: next.previousChain, of: "the next one") {
+      return end(wrong.kind, wrong.what)
+    }
+    guard link.lastTime == next.previousTime, link.appends == next.appendsBefore else {
+      return end(.stale, "the segment does not end with the time and number of appends that the next one names")
+    }
+    return nil
+  }
+
+  private func disagreement(
+    _ link: BlockLink, last: UInt64, chain: UInt64, of whom: String
+  ) -> (kind: Finding.Class, what: String)? {
+    if link.lastSequence < last {
+      return (.missing, "the segment ends at sequence \(link.lastSequence), and \(whom) names \(last)")
+    }
+    if link.lastSequence > last || link.chain != chain {
+      return (.stale, "the segment does not end with the sequence and chain that \(whom) names")
+    }
+    return nil
+  }
+}

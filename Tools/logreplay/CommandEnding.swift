@@ -1,0 +1,82 @@
+// How every command ends: an exit code, and for an error what happened, where, and what to do next.
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataLog
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// The end of the process.
+enum CommandEnding {
+  /// A closed pipe is an error that `write` returns and no signal, and an interrupt ends with its own code.
+  static func handleSignals() {
+    // A handler, unlike "ignore", does not pass to the pager.
+    signal(SIGPIPE) { _ in }
+    signal(SIGINT) { _ in
+      Pager.finish()
+      _exit(ExitStatus.interrupted)
+    }
+  }
+
+  static func succeed() -> Never {
+    Pager.finish()
+    exit(0)
+  }
+
+  /// Says what went wrong on standard error, as JSON where the answer was to be JSON, and ends.
+  static func fail(with error: any Error, isJSON: Bool) -> Never {
+    Pager.finish()
+    if error is BrokenPipe { exit(0) }
+    if let failure = CommandFailure(any: error) {
+      Terminal.note(isJSON ? failure.json : failure.text)
+      exit(failure.code)
+    }
+    // What is left is the argument parser's: wrong usage, and what is no error at all, as help is.
+    let code = Logreplay.exitCode(for: error).rawValue
+    if code == 0 || !isJSON || error is ExitCode { Logreplay.exit(withError: error) }
+    Terminal.note(
+      CommandFailure(
+        code, Logreplay.message(for: error), next: "see logreplay help, or a command's --help"
+      ).json)
+    exit(code)
+  }
+}
+
+extension CommandFailure {
+  /// Any error of ours as a failure; nil for those of the argument parser.
+  init?(any error: any Error) {
+    switch error {
+    case let failure as CommandFailure: self = failure
+    case let error as StoreError: self.init(error)
+    case let error as LogError: self.init(StoreError(error))
+    case let error as FileSystemError: self.init(StoreError(LogError(error)))
+    case is CancellationError:
+      self.init(ExitStatus.interrupted, "the command was cancelled", next: "run it again")
+    default: return nil
+    }
+  }
+
+  /// For people: what and where, then what to do.
+  var text: String {
+    let place = place.isEmpty ? "" : " (\(PeopleText.printable(place)))"
+    return "logreplay: \(PeopleText.printable(what))\(place)\n  \(PeopleText.printable(next))"
+  }
+
+  /// For programs: `{"schema":1,"error":{"code":…,"what":…,"where":…,"next":…}}`.
+  var json: String {
+    var error = JSONLine(appendingTo: [])
+    error.field("code", Int(code))
+    error.field("what", what)
+    error.field("where", place)
+    error.field("next", next)
+    var line = JSONLine.document()
+    line.raw("error", error.finish())
+    return String(decoding: line.finish(), as: UTF8.self)
+  }
+}

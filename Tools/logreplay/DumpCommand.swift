@@ -1,0 +1,211 @@
+// `dump`: the blocks of the log as they stand in their files.
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataLog
+
+struct DumpCommand: BlockingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dump", abstract: "Shows the raw blocks of a store, damaged or not.",
+    discussion: """
+      Each segment is read as far as its blocks are valid; then the dump says why it stopped there and goes on \
+      with the next segment.
+      """)
+
+  @OptionGroup var target: StoreArgument
+
+  @Option(help: "Only the segment that holds this sequence.")
+  var segment: UInt64?
+
+  @Option(help: "Only the block at this offset, whatever stands before it.")
+  var block: UInt64?
+
+  @Flag(help: "Also the decoded payload, in hexadecimal.")
+  var hex = false
+
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    try output.refuse(.csv)
+    var dump = try BlockDump(
+      path: target.store, output: output, withPayload: hex, onlyBlock: block)
+    Pager.start()
+    try dump.run(segment: segment)
+  }
+}
+
+/// Walks the blocks of segments without an open store, so that nothing needs to be whole.
+struct BlockDump {
+  private let path: String
+  private let layout: StoreLayout
+  private let fileSystem = PosixFileSystem()
+  private let head: HeadSlot?
+  private let isWriterAlive: Bool
+  private let names: [UInt64]
+  private let onlyBlock: UInt64?
+  private let printer: BlockPrinter
+  private var findings: [Finding] = []
+
+  init(path: String, output: OutputOptions, withPayload: Bool, onlyBlock: UInt64?) throws(CommandFailure) {
+    self.path = path
+    self.onlyBlock = onlyBlock
+    let layout = StoreLayout(root: path)
+    self.layout = layout
+    printer = BlockPrinter(output, withPayload: withPayload)
+    let fileSystem = fileSystem
+    (isWriterAlive, head, names) = try Self.failing(path) { () throws(LogError) in
+      let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: path) }
+      guard let kind else { throw .notFound(path: path, what: "no store is there") }
+      guard kind == .directory else {
+        throw .notAStore(path: path, what: "a file stands there, and a store is a folder")
+      }
+      return try LogError.wrapping { () throws(FileSystemError) in
+        (
+          try StoreLock.isHeld(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head),
+          try SegmentCatalog.names(fileSystem, layout)
+        )
+      }
+    }
+    if names.isEmpty {
+      throw CommandFailure(
+        ExitStatus.notFound, "the folder holds no segment", at: path, next: "check the path")
+    }
+  }
+
+  /// Dumps all segments, or the one that holds a sequence. Ends with the first finding's exit code.
+  mutating func run(segment: UInt64?) throws {
+    var chosen = names
+    if let segment {
+      guard let first = names.last(where: { $0 <= segment }) else {
+        throw CommandFailure(
+          ExitStatus.notFound, "no segment holds sequence \(segment)", at: path,
+          next: "the first one begins at \(names[0])")
+      }
+      chosen = [first]
+    } else if onlyBlock != nil, names.count > 1 {
+      throw CommandFailure(
+        ExitStatus.usage, "--block needs --segment in a store of \(names.count) segments", at: "--block",
+        next: "segments begin at " + names.prefix(8).map(String.init).joined(separator: ", "))
+    }
+    printer.begin()
+    for first in chosen {
+      do throws(CommandFailure) { try dump(first) } catch {
+        try printer.finish()
+        throw error
+      }
+      try printer.flushIfLarge()
+    }
+    try printer.finish()
+    guard let worst = findings.first(where: { $0.class != .torn }) ?? findings.first else { return }
+    for finding in findings where finding != worst {
+      Terminal.note(CommandFailure(reading: path, .corrupt(finding)).text)
+    }
+    throw CommandFailure(reading: path, worst.class == .unsupported ? .unsupported(worst) : .corrupt(worst))
+  }
+
+  private mutating func dump(_ first: UInt64) throws(CommandFailure) {
+    let (file, size) = try Self.failing(path) { [fileSystem, layout] () throws(LogError) in
+      try LogError.wrapping { () throws(FileSystemError) in
+        let file = try fileSystem.open(layout.segment(first), .read)
+        return (file, UInt64(try file.size()))
+      }
+    }
+    defer { file.close() }
+    let header: SegmentHeader
+    do throws(LogError) {
+      header = try SegmentHandle.readHeader(of: file, first: first, storeID: head?.storeID)
+    } catch {
+      switch error {
+      case .corrupt(let finding), .unsupported(let finding): return findings.append(finding)
+      default: throw CommandFailure(reading: path, StoreError(error))
+      }
+    }
+    printer.add(header, size: size)
+    if let onlyBlock { return try dumpBlock(at: onlyBlock, in: file, header, size: size) }
+    // Behind the mark of a running writer stands what it is writing.
+    let isLive = isWriterAlive && head?.segment == first
+    let limit = isLive ? min(size, head?.visible.offset ?? size) : size
+    try walk(file, header, limit: limit, isActive: first == names.last && !isLive)
+  }
+
+  private mutating func walk(
+    _ file: any File, _ header: SegmentHeader, limit: UInt64, isActive: Bool
+  ) throws(CommandFailure) {
+    var walk = BlockWalk(file: file, segment: header, limit: limit)
+    while !walk.isAtLimit {
+      let place = walk.link
+      let verdict: BlockVerdict
+      do throws(FileSystemError) { verdict = try walk.next() } catch {
+        throw CommandFailure(reading: path, StoreError(LogError(error)))
+      }
+      switch verdict {
+      case .valid(let block, let payload):
+        if let problem = printer.add(block, payload) {
+          findings.append(
+            problem.finding(
+              in: StoreLayout.segmentName(header.firstSequence), at: place.offset, first: place.nextSequence,
+              last: block.nextSequence &- 1))
+        }
+        do { try printer.flushIfLarge() } catch let error as CommandFailure { throw error } catch {
+          return  // Nobody reads any more; the end of the dump finds that out again.
+        }
+      case .invalid(let problem):
+        return try stop(at: place, problem, file, header, isActive: isActive)
+      }
+    }
+  }
+
+  /// Says why a walk ended before the file did: damage, or the tail of an active segment.
+  private mutating func stop(
+    at place: BlockLink, _ problem: BlockProblem, _ file: any File, _ header: SegmentHeader, isActive: Bool
+  ) throws(CommandFailure) {
+    let name = StoreLayout.segmentName(header.firstSequence)
+    guard isActive else {
+      return findings.append(
+        problem.finding(in: name, at: place.offset, first: place.nextSequence, last: place.lastSequence))
+    }
+    let assessment = try Self.failing(path) { [head] () throws(LogError) in
+      try TailRule.assess(file: file, name: name, segment: header, head: head)
+    }
+    switch assessment.state {
+    case .clean: break
+    case .corrupt(let finding), .unsupported(let finding): findings.append(finding)
+    case .torn:
+      findings.append(
+        Finding(
+          .torn, file: name, offset: place.offset, first: place.nextSequence, last: place.lastSequence,
+          what: "\(assessment.fileSize - place.offset) bytes of an unfinished write"))
+    }
+  }
+
+  private mutating func dumpBlock(
+    at offset: UInt64, in file: any File, _ header: SegmentHeader, size: UInt64
+  ) throws(CommandFailure) {
+    let name = StoreLayout.segmentName(header.firstSequence)
+    guard offset < size else {
+      throw CommandFailure(
+        ExitStatus.notFound, "the file ends at byte \(size)", at: "\(layout.root)/\(name) at byte \(offset)",
+        next: "dump the segment without --block to see where blocks begin")
+    }
+    var source = BlockSource(file: file, segment: header)
+    let verdict: BlockVerdict
+    do throws(FileSystemError) { verdict = try source.block(at: offset, limit: size) } catch {
+      throw CommandFailure(reading: path, StoreError(LogError(error)))
+    }
+    switch verdict {
+    case .valid(let block, let payload):
+      if let problem = printer.add(block, payload) {
+        findings.append(
+          problem.finding(in: name, at: offset, first: block.firstSequence, last: block.nextSequence &- 1))
+      }
+    case .invalid(let problem):
+      findings.append(problem.finding(in: name, at: offset, first: header.firstSequence, last: header.firstSequence - 1))
+    }
+  }
+
+  private static func failing<Result>(
+    _ path: String, _ body: () throws(LogError) -> Result
+  ) throws(CommandFailure) -> Result {
+    do throws(LogError) { return try body() } catch { throw CommandFailure(reading: path, StoreError(error)) }
+  }
+}

@@ -1,0 +1,63 @@
+// The file that remembers how far a reader came: `SEQUENCE@CHAIN` and a line's end.
+
+internal import StrataEvents
+internal import StrataLog
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A cursor in a file. It is replaced in one step, so that it holds the old place or the new one.
+struct CursorFile: Sendable {
+  let path: String
+
+  private static let lengthMax = 64
+
+  /// The position in the file, or nil where there is no file.
+  func read() throws(CommandFailure) -> LogPosition? {
+    let system = PosixFileSystem()
+    do throws(FileSystemError) {
+      guard let kind = try system.kind(of: path) else { return nil }
+      guard kind != .directory else { throw FileSystemError("open", path, code: EISDIR) }
+      let file = try system.open(path, .read)
+      defer { file.close() }
+      var bytes = [UInt8](repeating: 0, count: Self.lengthMax)
+      let count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in try file.read(into: buffer, at: 0) }
+      let text = String(decoding: bytes[..<count], as: UTF8.self)
+      if let position = LogPosition(String(text.prefix { !$0.isNewline && $0 != " " })) { return position }
+    } catch { throw Self.failure(error, path) }
+    throw CommandFailure(
+      ExitStatus.corrupt, "the file holds no cursor", at: path,
+      next: "a cursor is SEQUENCE@CHAIN; delete the file to begin anew")
+  }
+
+  /// Replaces the file.
+  func write(_ position: LogPosition) throws(CommandFailure) {
+    let system = PosixFileSystem()
+    let temporary = "\(path).\(processID()).tmp"
+    do throws(FileSystemError) {
+      let file = try system.open(temporary, .create)
+      do throws(FileSystemError) {
+        let text = Array("\(position)\n".utf8)
+        try text.lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
+        try file.truncate(to: Int64(text.count))
+        file.close()
+        try system.rename(temporary, to: path)
+      } catch {
+        file.close()
+        try? system.remove(temporary)
+        throw error
+      }
+    } catch { throw Self.failure(error, path) }
+  }
+
+  private static func failure(_ error: FileSystemError, _ path: String) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.inputOutput, "cannot \(error.operation): \(systemMessage(error.code))", at: path,
+      next: "check the path and the permissions of the cursor file")
+  }
+}

@@ -1,0 +1,85 @@
+// Which events of a range are shown.
+
+internal import ArgumentParser
+internal import StrataEvents
+
+/// The options that choose events. Several streams or types are alternatives; everything else must hold
+/// together.
+struct EventFilterOptions: ParsableArguments, Sendable {
+  @Option(name: [.customShort("g"), .long], parsing: .unconditional,
+    help: "Only events whose JSON text matches a regular expression.")
+  var grep: String?
+
+  @Option(help: "Only events of streams that match: * any run of characters, ? one, [a-z] a set. Repeatable.")
+  var stream: [String] = []
+
+  @Option(help: "Only events of types that match, as for --stream. Repeatable.")
+  var type: [String] = []
+
+  @Option(help: "Only events whose metadata has this value for this key, KEY=VALUE. Repeatable.")
+  var meta: [String] = []
+}
+
+/// The same, compiled.
+struct EventFilter {
+  private var streams: [Glob] = []
+  private var types: [Glob] = []
+  private var metadata: [(key: String, value: String)] = []
+  private var pattern: Regex<AnyRegexOutput>?
+
+  /// True where every event passes.
+  var isEmpty: Bool { streams.isEmpty && types.isEmpty && metadata.isEmpty && pattern == nil }
+
+  init(_ options: EventFilterOptions) throws(CommandFailure) {
+    streams = try Self.globs(options.stream, "--stream")
+    types = try Self.globs(options.type, "--type")
+    for pair in options.meta {
+      guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
+        throw CommandFailure(
+          ExitStatus.usage, "'\(pair)' is no KEY=VALUE", at: "--meta", next: "write a key, =, and its value")
+      }
+      metadata.append((String(pair[..<equals]), String(pair[pair.index(after: equals)...])))
+    }
+    guard let grep = options.grep else { return }
+    do { pattern = try Regex(grep) } catch {
+      throw CommandFailure(
+        ExitStatus.usage, "the pattern is no regular expression: \(error)", at: "--grep \(grep)",
+        next: "quote characters that mean something with a backslash")
+    }
+  }
+
+  private static func globs(_ patterns: [String], _ option: String) throws(CommandFailure) -> [Glob] {
+    var globs: [Glob] = []
+    for pattern in patterns {
+      guard let glob = Glob(pattern) else {
+        throw CommandFailure(
+          ExitStatus.usage, "'\(pattern)' is no pattern", at: option,
+          next: "close the bracket, or quote it with a backslash")
+      }
+      globs.append(glob)
+    }
+    return globs
+  }
+
+  /// Whether an event passes. `line` is asked for the event's JSON text only where that is needed.
+  func passes(_ event: RecordedEvent, line: () -> ArraySlice<UInt8>) -> Bool {
+    if !streams.isEmpty, !streams.contains(where: { $0.matches(event.stream.text) }) { return false }
+    if !types.isEmpty, !types.contains(where: { $0.matches(event.type) }) { return false }
+    if !metadata.isEmpty, !hasMetadata(event) { return false }
+    guard let pattern else { return true }
+    let text = String(decoding: line(), as: UTF8.self)
+    return (try? pattern.firstMatch(in: text)) != nil
+  }
+
+  /// A string is compared as it is, anything else by its JSON text.
+  private func hasMetadata(_ event: RecordedEvent) -> Bool {
+    guard let object = try? event.metadata() else { return false }
+    return metadata.allSatisfy { key, wanted in
+      switch object[key] {
+      case nil: false
+      case .string(let text): text.utf8.elementsEqual(wanted.utf8)
+      case let value?: value.json() == wanted
+      }
+    }
+  }
+}

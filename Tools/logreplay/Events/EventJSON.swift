@@ -1,0 +1,98 @@
+// An event as the one JSON object that `log` and `show` promise.
+
+internal import StrataEvents
+
+/// Writes events as JSON objects, many in a row. Keeps the text of the last time, which neighbours share.
+struct EventJSON {
+  private var lastTime: Timestamp?
+  private var lastTimeText: [UInt8] = []
+
+  /// Appends `{"schema":1,"sequence":…}` without a line's end.
+  ///
+  /// - Parameter isPartial: the event is asked for as a point, and its append goes on behind it.
+  mutating func append(
+    _ event: RecordedEvent, of append: RecordedAppend, isPartial: Bool = false, to bytes: inout [UInt8]
+  ) {
+    var line = JSONLine(appendingTo: take(&bytes))
+    line.field("schema", 1 as UInt64)
+    line.field("sequence", event.sequence)
+    let sequences = append.sequences
+    line.key("append")
+    line.range(sequences)
+    if lastTime != event.time {
+      lastTime = event.time
+      lastTimeText = Array("\"\(event.time)\"".utf8)
+    }
+    line.raw("time", lastTimeText)
+    if let given = append.givenTime { line.field("given", given.description) }
+    line.field("stream", event.stream.text)
+    line.field("version", event.revision)
+    line.field("type", event.type)
+    line.field("id", append.id)
+    Self.addMetadata(of: event, to: &line)
+    Self.addPayload(of: event, to: &line)
+    if isPartial { line.field("partial", true) }
+    bytes = line.finish()
+  }
+
+  private static func addMetadata(of event: RecordedEvent, to line: inout JSONLine) {
+    if event.metadataBytes.isEmpty {
+      line.raw("metadata", "{}".utf8)
+    } else if let object = try? event.metadata() {
+      line.field("metadata", .object(object))
+    } else {
+      line.field("metadata", .bytes(event.metadataBytes))
+    }
+  }
+
+  private static func addPayload(of event: RecordedEvent, to line: inout JSONLine) {
+    switch event.state {
+    case .whole:
+      line.field("codec", event.payload.codec.name)
+      do throws(StoreError) {
+        line.field("payload", try event.document())
+      } catch {
+        line.field("payload", .bytes(event.payload.bytes))
+      }
+    case .erased:
+      line.null("codec")
+      line.null("payload")
+      line.field("erased", true)
+    case .opaque:
+      line.null("codec")
+      line.null("payload")
+      line.field("opaque", true)
+    }
+  }
+}
+
+extension PayloadCodec {
+  /// The codec's name in JSON and in text.
+  var name: String {
+    switch self {
+    case .cbor: "cbor"
+    case .json: "json"
+    case .bytes: "bytes"
+    }
+  }
+}
+
+extension JSONLine {
+  /// `[first,last]` as the value of the key before.
+  @inline(__always)
+  fileprivate mutating func range(_ range: ClosedRange<UInt64>) {
+    append(byte: UInt8(ascii: "["))
+    append(number: range.lowerBound)
+    append(byte: UInt8(ascii: ","))
+    append(number: range.upperBound)
+    append(byte: UInt8(ascii: "]"))
+  }
+}
+
+/// Moves an array out of its variable, so that it is grown in place and not copied.
+@inline(__always)
+func take(_ bytes: inout [UInt8]) -> [UInt8] {
+  var taken: [UInt8] = []
+  swap(&taken, &bytes)
+  return taken
+}

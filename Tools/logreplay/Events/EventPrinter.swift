@@ -1,0 +1,105 @@
+// Events in every layout of `-o`, appended to the output.
+
+internal import StrataEvents
+
+/// Lays events out one after another. `settle` writes what a layout holds back, `end` what closes it.
+struct EventPrinter {
+  private let format: OutputFormat
+  private let people: PeopleText
+  private var json = EventJSON()
+  private var table: EventTable
+  private var isFirst = true
+
+  /// - Parameter isEndless: the output is read while it grows, so JSON is a line per event.
+  init(_ options: OutputOptions, isEndless: Bool) {
+    format = options.format == .json && isEndless ? .jsonl : options.format
+    people = PeopleText(zone: options.zone, isColored: options.isColored)
+    table = EventTable(people: people, width: Terminal.width)
+  }
+
+  /// What stands before the first event.
+  mutating func begin(to bytes: inout [UInt8]) {
+    switch format {
+    case .json: bytes.append(UInt8(ascii: "["))
+    case .csv: bytes += EventCSV.head.utf8
+    default: break
+    }
+  }
+
+  mutating func add(_ event: RecordedEvent, of append: RecordedAppend, to bytes: inout [UInt8]) {
+    switch format {
+    case .jsonl:
+      json.append(event, of: append, to: &bytes)
+      bytes.append(UInt8(ascii: "\n"))
+    case .json:
+      bytes += (isFirst ? "\n" : ",\n").utf8
+      json.append(event, of: append, to: &bytes)
+    case .csv: EventCSV.append(event, of: append, to: &bytes)
+    case .short: bytes += (EventText.line(event, people: people) + "\n").utf8
+    case .table: table.add(event, to: &bytes)
+    }
+    isFirst = false
+  }
+
+  /// Writes rows that a table holds back to find its widths.
+  mutating func settle(to bytes: inout [UInt8]) {
+    if format == .table { table.settle(to: &bytes) }
+  }
+
+  /// What stands behind the last event.
+  mutating func end(to bytes: inout [UInt8]) {
+    settle(to: &bytes)
+    if format == .json { bytes += (isFirst ? "]\n" : "\n]\n").utf8 }
+  }
+}
+
+/// Events as RFC 4180 has it, with a line's end of one byte as the tools here write it.
+enum EventCSV {
+  static let head = "sequence,append_first,append_last,time,stream,version,type,id,metadata,codec,payload\n"
+
+  static func append(_ event: RecordedEvent, of append: RecordedAppend, to bytes: inout [UInt8]) {
+    let sequences = append.sequences
+    let metadata = (try? event.metadata()).map { DocumentValue.object($0).json() } ?? ""
+    let fields = [
+      String(event.sequence), String(sequences.lowerBound), String(sequences.upperBound),
+      event.time.description, event.stream.text, String(event.revision), event.type, append.id ?? "", metadata,
+      event.state == .whole ? event.payload.codec.name : "", event.state == .whole ? event.payloadJSON() : "",
+    ]
+    for (index, field) in fields.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      Self.append(field, to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "\n"))
+  }
+
+  static func append(_ field: String, to bytes: inout [UInt8]) {
+    let isPlain = field.utf8.allSatisfy { $0 != 0x22 && $0 != 0x2C && $0 != 0x0A && $0 != 0x0D }
+    guard !isPlain else {
+      bytes += field.utf8
+      return
+    }
+    bytes.append(0x22)
+    for byte in field.utf8 {
+      if byte == 0x22 { bytes.append(0x22) }
+      bytes.append(byte)
+    }
+    bytes.append(0x22)
+  }
+}
+
+extension RecordedEvent {
+  /// The payload as JSON, as `{"b64":…}` where its codec rejects it.
+  func payloadJSON(_ style: JSONStyle = .compact) -> String {
+    let value = (try? document()) ?? .bytes(payload.bytes)
+    return value.json(style)
+  }
+
+  /// The payload for people: JSON, or why there is none.
+  func payloadText() -> String {
+    switch state {
+    case .whole: payloadJSON()
+    case .erased: "(erased)"
+    case .opaque(let kind): "(kind \(kind), written by a newer version)"
+    }
+  }
+}

@@ -1,0 +1,230 @@
+// Reads a range of the log and prints what passes: forward, backward, and on into what is appended.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// What a run reads, and where it ends.
+struct EventRange {
+  /// Behind this sequence.
+  var after: UInt64 = 0
+  /// Up to this one; nil for the head at the start, and for no end where the run follows.
+  var through: UInt64?
+  /// Ends once so many events were printed.
+  var countMax: Int?
+  /// Only the last so many events that pass.
+  var last: Int?
+  var isReversed = false
+  /// Goes on with what is appended.
+  var follows = false
+  /// Gives up then.
+  var deadline: MonotonicTime?
+  var cursorFile: CursorFile?
+}
+
+/// One pass over a range. Blocks; belongs to one thread.
+final class EventRun {
+  private let opened: OpenedStore
+  private let range: EventRange
+  private let filter: EventFilter
+  private var printer: EventPrinter
+  private var output = OutputWriter()
+  private var printed = 0
+  private var scratch: [UInt8] = []
+  private var scratchJSON = EventJSON()
+  /// Behind the last event that was looked at, once the cursor file is to be written.
+  private var position: LogPosition?
+
+  private var log: Log { opened.log }
+  private var isFull: Bool { range.countMax.map { printed >= $0 } ?? false }
+
+  init(_ opened: OpenedStore, _ range: EventRange, filter: EventFilter, output: OutputOptions) {
+    self.opened = opened
+    self.range = range
+    self.filter = filter
+    printer = EventPrinter(output, isEndless: range.follows)
+  }
+
+  /// Prints, and returns at the end of the range. What was printed before an error is written out.
+  func run() throws {
+    printer.begin(to: &output.bytes)
+    do {
+      if range.isReversed {
+        try runBackward(through: range.through ?? log.mark.sequence, limit: range.last ?? .max) { event, append in
+          try print(event, append)
+        }
+      } else {
+        try runForward()
+      }
+    } catch let error where !(error is BrokenPipe) {
+      printer.end(to: &output.bytes)
+      try flush()
+      throw error
+    }
+    printer.end(to: &output.bytes)
+    try flush()
+    if !isFull, range.through ?? .max >= log.mark.sequence { try opened.reportEnd() }
+  }
+
+  // MARK: Forward
+
+  private func runForward() throws {
+    let limit = range.through ?? (range.follows ? UInt64.max : log.mark.sequence)
+    var after = range.after
+    if let last = range.last {
+      let end = min(limit, log.mark.sequence)
+      if filter.isEmpty {
+        after = max(after, end - min(end, UInt64(last)))
+      } else {
+        try printLast(last, through: end)
+        after = max(after, end)
+      }
+    }
+    try startCursor(at: after)
+    var cursor = log.cursor(after: after)
+    while true {
+      try drain(&cursor, limit: limit)
+      guard range.follows, !isFull, cursor.nextSequence <= limit else { return }
+      printer.settle(to: &output.bytes)
+      try flush()
+      if let damage = log.damage { throw opened.failure(.corrupt(damage)) }
+      try wait(beyond: cursor.nextSequence - 1)
+    }
+  }
+
+  /// Prints everything that is visible, up to `limit`.
+  private func drain(_ cursor: inout LogCursor, limit: UInt64) throws {
+    while !isFull, cursor.nextSequence <= limit {
+      try checkTime()
+      let after = cursor.nextSequence - 1
+      guard let block = try failing({ () throws(LogError) in try cursor.next() }) else { return }
+      var last = after
+      for append in try appends(in: block, after: after) {
+        for event in append.events where event.sequence > after && event.sequence <= limit && !isFull {
+          if passes(event, append) { try print(event, append) }
+          last = event.sequence
+        }
+      }
+      guard range.cursorFile != nil else { continue }
+      position = LogPosition(sequence: last, chain: try chain(after: last, in: block))
+      if output.bytes.count >= OutputWriter.pieceSize { try flush() }
+    }
+  }
+
+  /// A cursor file that is not there yet says where the run began, so that the next one misses nothing.
+  private func startCursor(at sequence: UInt64) throws {
+    guard let file = range.cursorFile, try file.read() == nil,
+      let chain = try failing({ () throws(LogError) in try log.chain(after: sequence) })
+    else { return }
+    try file.write(LogPosition(sequence: sequence, chain: chain))
+  }
+
+  private func wait(beyond sequence: UInt64) throws {
+    try failing { () throws(LogError) in try log.follow() }
+    let gate = Gate(false)
+    let waiting = Task { [tail = log.tail] in
+      await tail.wait(beyond: sequence)
+      gate.withLock { $0 = true }
+      gate.signalAll()
+    }
+    // Now and then it looks whether anybody reads the output.
+    var pause: Duration = .milliseconds(500)
+    if let deadline = range.deadline {
+      pause = min(pause, .nanoseconds(max(0, deadline.nanoseconds - MonotonicTime.now().nanoseconds)))
+    }
+    let isThere = gate.wait(timeout: pause) { $0 }
+    waiting.cancel()
+    if let end = log.tail.end { throw opened.failure(StoreError(end)) }
+    try output.checkReader()
+    if !isThere { try checkTime() }
+  }
+
+  private func checkTime() throws {
+    guard let deadline = range.deadline, MonotonicTime.now() >= deadline else { return }
+    throw CommandFailure(
+      ExitStatus.timeout, "the time was up before the end was reached", at: opened.path,
+      next: "raise --timeout, or go on from what was printed")
+  }
+
+  // MARK: Backward
+
+  /// Calls the body with the events that pass, newest first, at most `limit` of them.
+  private func runBackward(
+    through: UInt64, limit: Int, _ body: (RecordedEvent, RecordedAppend) throws -> Void
+  ) throws {
+    var next = through
+    var left = limit
+    while next > range.after, left > 0, !isFull {
+      try checkTime()
+      guard let block = try failing({ () throws(LogError) in try log.block(holding: next) }) else { return }
+      for append in try appends(in: block, after: range.after).reversed() {
+        for event in append.events.reversed() where event.sequence > range.after && event.sequence <= next {
+          guard left > 0, !isFull, passes(event, append) else { continue }
+          left -= 1
+          try body(event, append)
+        }
+      }
+      next = block.header.firstSequence - 1
+    }
+  }
+
+  private func printLast(_ count: Int, through: UInt64) throws {
+    var found: [(RecordedEvent, RecordedAppend)] = []
+    try runBackward(through: through, limit: count) { event, append in
+      // The append is only asked for its range, id and times.
+      var head = append
+      head.events = [append.events[0], append.events[append.events.count - 1]]
+      found.append((event, head))
+    }
+    for (event, append) in found.reversed() where !isFull { try print(event, append) }
+  }
+
+  // MARK: Both
+
+  private func passes(_ event: RecordedEvent, _ append: RecordedAppend) -> Bool {
+    if filter.isEmpty { return true }
+    return filter.passes(event) {
+      scratch.removeAll(keepingCapacity: true)
+      scratchJSON.append(event, of: append, to: &scratch)
+      return scratch[...]
+    }
+  }
+
+  private func print(_ event: RecordedEvent, _ append: RecordedAppend) throws {
+    printer.add(event, of: append, to: &output.bytes)
+    printed += 1
+    // Whole appends go out together where somebody may go on from them.
+    if range.cursorFile == nil, !range.follows { try output.flushIfLarge() }
+  }
+
+  private func flush() throws {
+    try output.flush()
+    guard let position, let file = range.cursorFile else { return }
+    try file.write(position)
+    self.position = nil
+  }
+
+  private func appends(in block: DecodedBlock, after sequence: UInt64) throws -> [RecordedAppend] {
+    try decoding(block) { () throws(ContentProblem) in try RecordedAppend.appends(in: block, after: sequence) }
+  }
+
+  private func chain(after sequence: UInt64, in block: DecodedBlock) throws -> UInt64 {
+    try decoding(block) { () throws(ContentProblem) in try block.chain(after: sequence) }
+  }
+
+  private func decoding<Result>(
+    _ block: DecodedBlock, _ body: () throws(ContentProblem) -> Result
+  ) throws -> Result {
+    do throws(ContentProblem) { return try body() } catch {
+      let header = block.header
+      throw opened.failure(
+        StoreError(
+          error.logError(
+            in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
+            last: header.nextSequence - 1)))
+    }
+  }
+
+  private func failing<Result>(_ body: () throws(LogError) -> Result) throws -> Result {
+    do throws(LogError) { return try body() } catch { throw opened.failure(StoreError(error)) }
+  }
+}

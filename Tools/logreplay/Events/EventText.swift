@@ -1,0 +1,120 @@
+// Events for people: a line each, a table, or one event whole.
+
+internal import StrataEvents
+
+/// One event as text.
+enum EventText {
+  /// Sequence, time, stream, type and payload in one line.
+  static func line(_ event: RecordedEvent, people: PeopleText) -> String {
+    let sequence = String(event.sequence)
+    let padding = String(repeating: " ", count: max(0, 7 - sequence.count))
+    return padding + people.colored(sequence, .yellow) + "  " + people.colored(people.time(event.time), .dim)
+      + "  " + people.colored(PeopleText.printable(event.stream.text), .cyan) + "  "
+      + people.colored(PeopleText.printable(event.type), .green) + "  "
+      + PeopleText.printable(event.payloadText())
+  }
+
+  /// An event with everything that is known of it, on several lines.
+  static func whole(_ event: RecordedEvent, of append: RecordedAppend, people: PeopleText) -> String {
+    var lines: [(String, String)] = []
+    let sequences = append.sequences
+    let isAlone = sequences.count == 1
+    lines.append(("event", people.colored(String(event.sequence), .yellow)))
+    lines.append(
+      ("append", isAlone ? "\(sequences.lowerBound)" : "\(sequences.lowerBound)…\(sequences.upperBound)"))
+    if let id = append.id { lines.append(("id", PeopleText.printable(id))) }
+    lines.append(("time", people.time(event.time)))
+    if let given = append.givenTime { lines.append(("given time", people.time(given))) }
+    lines.append(("stream", people.colored(PeopleText.printable(event.stream.text), .cyan)))
+    lines.append(("version", String(event.revision)))
+    lines.append(("type", people.colored(PeopleText.printable(event.type), .green)))
+    if !event.metadataBytes.isEmpty {
+      let metadata = (try? event.metadata()).map { DocumentValue.object($0) } ?? .bytes(event.metadataBytes)
+      lines.append(("metadata", PeopleText.printable(metadata.json())))
+    }
+    var text = ""
+    if event.state == .whole {
+      lines.append(("codec", "\(event.payload.codec.name), \(event.payload.bytes.count) bytes"))
+      lines.append(("payload", ""))
+      for line in event.payloadJSON(.pretty).split(separator: "\n") {
+        text += "  \(PeopleText.printable(String(line)))\n"
+      }
+    } else {
+      lines.append(("payload", event.payloadText()))
+    }
+    return KeyedText.lines(lines) + text
+  }
+}
+
+/// Names and values, the values aligned.
+enum KeyedText {
+  static func lines(_ pairs: [(String, String)]) -> String {
+    let width = pairs.map(\.0.count).max() ?? 0
+    return pairs.map { name, value in
+      let padding = String(repeating: " ", count: width - name.count + 2)
+      return value.isEmpty ? "\(name)\n" : "\(name)\(padding)\(value)\n"
+    }.joined()
+  }
+}
+
+/// Events in columns. The widths are those of the first rows; a later value that is wider moves its line only.
+struct EventTable {
+  private static let titles = ["SEQ", "TIME", "STREAM", "VERSION", "TYPE", "PAYLOAD"]
+  private static let colors: [PeopleText.Color?] = [.yellow, .dim, .cyan, nil, .green, nil]
+  /// Rows that are held back to find the widths.
+  private static let rowsHeldMax = 200
+  private static let widthMax = 48
+
+  private let people: PeopleText
+  /// Columns of the terminal; nil cuts nothing.
+  private let width: Int?
+  private var rows: [[String]] = []
+  private var widths: [Int]?
+
+  init(people: PeopleText, width: Int?) {
+    self.people = people
+    self.width = width
+  }
+
+  mutating func add(_ event: RecordedEvent, to bytes: inout [UInt8]) {
+    rows.append([
+      String(event.sequence), people.time(event.time), PeopleText.printable(event.stream.text),
+      String(event.revision), PeopleText.printable(event.type), PeopleText.printable(event.payloadText()),
+    ])
+    if widths != nil || rows.count >= Self.rowsHeldMax { settle(to: &bytes) }
+  }
+
+  mutating func settle(to bytes: inout [UInt8]) {
+    guard !rows.isEmpty else { return }
+    if widths == nil {
+      widths = (0..<Self.titles.count - 1).map { column in
+        min(Self.widthMax, ([Self.titles] + rows).map { $0[column].count }.max() ?? 0)
+      }
+      write(Self.titles, isTitle: true, to: &bytes)
+    }
+    for row in rows { write(row, isTitle: false, to: &bytes) }
+    rows.removeAll(keepingCapacity: true)
+  }
+
+  private func write(_ row: [String], isTitle: Bool, to bytes: inout [UInt8]) {
+    let widths = widths ?? []
+    var line = ""
+    var used = 0
+    for (column, value) in row.enumerated() {
+      var value = value
+      var padding = 0
+      if column < widths.count {
+        padding = max(0, widths[column] - value.count)
+        used += value.count + padding + 2
+      } else if let width, used + value.count > width {
+        value = String(value.prefix(max(0, width - used - 1))) + "…"
+      }
+      let shown = Self.colors[column].map { people.colored(value, isTitle ? .dim : $0) } ?? value
+      // Numbers stand to the right.
+      let spaces = String(repeating: " ", count: padding)
+      line += column == 0 || column == 3 ? spaces + shown : shown + (column < widths.count ? spaces : "")
+      if column < widths.count { line += "  " }
+    }
+    bytes += (line + "\n").utf8
+  }
+}

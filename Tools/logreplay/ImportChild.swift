@@ -1,0 +1,236 @@
+// A child process whose output is read as it comes: git, and gzip.
+
+internal import StrataLog
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A program that runs beside this one. What it writes to standard error is kept for messages.
+final class ImportChild {
+  /// How a child ended.
+  enum End: Equatable {
+    case code(Int32)
+    case signal(Int32)
+  }
+
+  /// Where a child's standard input comes from.
+  enum Input {
+    case nothing
+    /// An open file; the child gets a descriptor of its own for it.
+    case file(Int32)
+    /// `input` is the end to write to.
+    case pipe
+  }
+
+  let program: String
+  /// The child's standard output.
+  let output: ImportPipeEnd
+  /// The child's standard input, where it was asked for and not taken.
+  private(set) var input: ImportPipeEnd?
+  private let errors: Int32
+  private var process: pid_t = 0
+  private var end: End?
+
+  /// Starts a program that is found as the shell finds it.
+  ///
+  /// - Throws: the number of the reason; `SystemErrorCode.notFound` where there is no such program.
+  init(
+    _ program: String, _ arguments: [String], environment: [String], input source: Input = .nothing
+  ) throws(FileSystemError) {
+    self.program = program
+    let (outputRead, outputWrite) = try Self.makePipe()
+    output = ImportPipeEnd(outputRead)
+    defer { close(outputWrite) }
+    var childInput: Int32
+    var ownsChildInput = true
+    switch source {
+    case .nothing:
+      input = nil
+      childInput = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    case .file(let file):
+      input = nil
+      childInput = file
+      ownsChildInput = false
+    case .pipe:
+      let (read, write) = try Self.makePipe()
+      input = ImportPipeEnd(write)
+      childInput = read
+    }
+    defer { if ownsChildInput { close(childInput) } }
+    errors = Self.makeScratchFile()
+    let code = Self.spawn(
+      [program] + arguments, environment, input: childInput, output: outputWrite, errors: errors, &process)
+    guard code == 0 else {
+      close(errors)
+      throw FileSystemError("start", program, code: code)
+    }
+  }
+
+  deinit {
+    if end == nil {
+      kill(process, SIGKILL)
+      _ = wait()
+    }
+    close(errors)
+  }
+
+  /// Closes the pipes and waits for the end.
+  func wait() -> End {
+    if let end { return end }
+    input?.close()
+    output.close()
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7F
+    let result = signal == 0 ? End.code(status >> 8 & 0xFF) : .signal(signal)
+    end = result
+    return result
+  }
+
+  /// Hands the child's standard input to somebody else, who closes it.
+  func takeInput() -> ImportPipeEnd? {
+    defer { input = nil }
+    return input
+  }
+
+  /// The beginning of what the child wrote to standard error, in one line.
+  var complaint: String {
+    var bytes = [UInt8](repeating: 0, count: 2048)
+    let count = pread(errors, &bytes, bytes.count, 0)
+    guard count > 0 else { return "" }
+    return String(decoding: bytes[..<count], as: UTF8.self)
+      .split(whereSeparator: \.isNewline).joined(separator: "; ")
+  }
+
+  private static func makePipe() throws(FileSystemError) -> (read: Int32, write: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw FileSystemError("make", "a pipe", code: errno) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+
+  /// A file without a name. /dev/null where none can be made: messages then say less.
+  private static func makeScratchFile() -> Int32 {
+    var name = Array("/tmp/logreplay.XXXXXX".utf8CString)
+    let file = mkstemp(&name)
+    guard file >= 0 else { return open("/dev/null", O_RDWR | O_CLOEXEC) }
+    unlink(name)
+    _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+    return file
+  }
+
+  private static func spawn(
+    _ arguments: [String], _ environment: [String], input: Int32, output: Int32, errors: Int32,
+    _ process: inout pid_t
+  ) -> Int32 {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, 1)
+    posix_spawn_file_actions_adddup2(&actions, errors, 2)
+    // This thread may hold SIGPIPE back, and a child shall not inherit that.
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var argumentPointers = arguments.map { strdup($0) } + [nil]
+    defer { for pointer in argumentPointers { free(pointer) } }
+    var environmentPointers = environment.map { strdup($0) } + [nil]
+    defer { for pointer in environmentPointers { free(pointer) } }
+    return posix_spawnp(
+      &process, arguments[0], &actions, &attributes, &argumentPointers, &environmentPointers)
+  }
+}
+
+/// One end of a pipe. Blocks.
+final class ImportPipeEnd: @unchecked Sendable {
+  // Sendable because one thread at a time uses an end: the one that feeds a child, or the one that reads it.
+  private var descriptor: Int32
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close() }
+
+  /// Reads what there is, at least one byte but at the end.
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileSystemError) -> Int {
+    try importRead(descriptor, into: buffer, of: "a pipe")
+  }
+
+  /// Writes all bytes. Throws where the reader is gone; the thread must hold SIGPIPE back.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
+    var rest = bytes
+    while !rest.isEmpty {
+      #if canImport(Darwin)
+        let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
+      #elseif canImport(Musl)
+        let count = Musl.write(descriptor, rest.baseAddress, rest.count)
+      #else
+        let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      #endif
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw FileSystemError("write", "a pipe", code: errno)
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+  }
+
+  func close() {
+    guard descriptor >= 0 else { return }
+    #if canImport(Darwin)
+      Darwin.close(descriptor)
+    #elseif canImport(Musl)
+      Musl.close(descriptor)
+    #else
+      Glibc.close(descriptor)
+    #endif
+    descriptor = -1
+  }
+}
+
+/// Reads from a descriptor, again after an interruption. 0 is the end.
+func importRead(
+  _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, of path: String
+) throws(FileSystemError) -> Int {
+  while true {
+    let count = read(descriptor, buffer.baseAddress, buffer.count)
+    if count >= 0 { return count }
+    guard errno == EINTR else { throw FileSystemError("read", path, code: errno) }
+  }
+}
+
+/// Runs the body on a thread that gets an error, and no signal, for writing to a pipe that nobody reads.
+func withoutBrokenPipeSignal<Result, Failure: Error>(
+  _ body: () throws(Failure) -> Result
+) throws(Failure) -> Result {
+  var blocked = sigset_t()
+  var before = sigset_t()
+  sigemptyset(&blocked)
+  sigaddset(&blocked, SIGPIPE)
+  pthread_sigmask(SIG_BLOCK, &blocked, &before)
+  defer {
+    // A signal that came in between is dropped with the mask that held it.
+    var pending = sigset_t()
+    sigpending(&pending)
+    if sigismember(&pending, SIGPIPE) == 1, sigismember(&before, SIGPIPE) == 0 {
+      var number: Int32 = 0
+      sigwait(&blocked, &number)
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+  }
+  return try body()
+}

@@ -1,0 +1,184 @@
+// The import of a history: one commit, one append, oldest first, each once.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// Imports the commits along first parents that the store does not have yet.
+///
+/// What the store knows of the history must be its beginning, and all that the store has of any history: then
+/// the state behind the last known commit is that commit's tree, and what follows can be put on it.
+final class ImportGitHistory {
+  private let repository: ImportGitRepository
+  private let head: String
+  private let store: EventStore
+  private let run: AppendRun
+  private let clampsTime: Bool
+  private var encoder: ImportGitEncoder
+  private var sizes: ImportGitSizes?
+  private var report = ImportReport(unit: "commits")
+  private var progress = ImportProgress(unit: "commits")
+  /// The commits of the history, counted before any is read.
+  private var count: UInt64 = 0
+  /// The last commit that the store has.
+  private var base: String?
+
+  init(
+    _ repository: ImportGitRepository, head: String, into store: EventStore, clampsTime: Bool
+  ) throws(CommandFailure) {
+    self.repository = repository
+    self.head = head
+    self.store = store
+    self.clampsTime = clampsTime
+    encoder = ImportGitEncoder(options: store.log.options, place: repository.path)
+    do throws(LogError) { run = try store.log.run() } catch { throw CommandFailure(StoreError(error)) }
+  }
+
+  /// Imports everything, or up to the first commit that cannot be.
+  func importAll() throws(CommandFailure) -> ImportReport {
+    try findBase()
+    report.known = report.read
+    var problem: CommandFailure?
+    if report.known < count {
+      do throws(CommandFailure) { try readAll() } catch { problem = error }
+    }
+    let outcome = run.drain()
+    progress.end()
+    report.add(outcome)
+    if let failure = outcome.failure {
+      var error = CommandFailure(StoreError(failure.error))
+      error.what = "commit \(failure.label) of \(count) could not be appended: \(error.what)"
+      if error.place.isEmpty { error.place = store.log.layout.root }
+      throw error
+    }
+    if let problem { throw problem }
+    return report
+  }
+
+  private func readAll() throws(CommandFailure) {
+    let log = try ImportGitLog(repository, from: base, to: head)
+    while let commit = try log.next() {
+      guard commit.parents.first == base || base == nil else {
+        throw CommandFailure(
+          ExitStatus.corrupt, "the first parent of \(commit.hash) is not the commit before it, \(base ?? "")",
+          at: repository.path, next: "import again once nothing rewrites the repository")
+      }
+      if report.read == 0 { try compareTime(commit) }
+      report.read += 1
+      let draft = try encoder.draft(commit, sizes: try sizes(of: commit))
+      do throws(LogError) {
+        guard try run.add(draft, label: report.read) else { return }
+      } catch {
+        throw CommandFailure(StoreError(error))
+      }
+      base = commit.hash
+      let (done, all) = (Double(report.read), Double(max(1, count)))
+      progress.update(report.read) { done / all }
+    }
+  }
+
+  private func sizes(of commit: ImportGitCommit) throws(CommandFailure) -> [Int64?] {
+    let blobs = commit.changes.filter { $0.mode != nil && !$0.isSubmodule }.map(\.blob)
+    guard !blobs.isEmpty else { return [] }
+    let asked: ImportGitSizes
+    if let sizes { asked = sizes } else { asked = try ImportGitSizes(repository) }
+    sizes = asked
+    return try asked.sizes(of: blobs)
+  }
+
+  private func compareTime(_ commit: ImportGitCommit) throws(CommandFailure) {
+    guard !clampsTime, let last = store.lastTime,
+      commit.seconds < last.nanoseconds / 1_000_000_000
+    else { return }
+    throw CommandFailure(
+      ExitStatus.corrupt,
+      "the store's head (\(last)) is later than the first commit (\(commit.committed)), and times never run backwards",
+      at: repository.path, next: "import into a new store, or raise the times to the head's with --clamp-time"
+    )
+  }
+
+  // MARK: What the store has
+
+  /// Walks the history once, oldest first: its known part must be its beginning.
+  private func findBase() throws(CommandFailure) {
+    let child = try repository.start([
+      "rev-list", "--first-parent", "--reverse", "--end-of-options", head, "--",
+    ])
+    let hashes = ImportPieces(child, separator: 0x0A, of: repository)
+    var firstUnknown: String?
+    while let bytes = try hashes.next() {
+      count += 1
+      let hash = String(decoding: bytes, as: UTF8.self)
+      guard try isKnown(bytes) else {
+        firstUnknown = firstUnknown ?? hash
+        continue
+      }
+      if let firstUnknown {
+        throw CommandFailure(
+          ExitStatus.corrupt, "the store has \(hash), and not \(firstUnknown), which comes before it",
+          at: repository.path, next: "import the history into a new store")
+      }
+      base = hash
+      report.read += 1
+    }
+    try repository.finish(child)
+    try refuseOtherHistory()
+  }
+
+  private func isKnown(_ hash: [UInt8]) throws(CommandFailure) -> Bool {
+    do throws(LogError) { return try store.log.index.first(ofID: hash) != nil } catch {
+      throw CommandFailure(StoreError(error))
+    }
+  }
+
+  /// Every commit that the store has must be one of those that were found.
+  private func refuseOtherHistory() throws(CommandFailure) {
+    let refusal: CommandFailure?
+    do throws(LogError) {
+      let commits = try commitsOfStore()
+      refusal = UInt64(commits.count) > report.read ? try otherHistory(commits) : nil
+    } catch {
+      throw CommandFailure(StoreError(error))
+    }
+    if let refusal { throw refusal }
+  }
+
+  /// The ids of all commits in the store where there may be others than those that were found; else none.
+  private func commitsOfStore() throws(LogError) -> [[UInt8]] {
+    let index = store.log.index
+    var found: UInt64 = 0
+    try index.forEachID(prefix: []) { id in
+      if ImportGitHash.isOne(id) { found += 1 }
+      return true
+    }
+    guard found > report.read else { return [] }
+    var ids: [[UInt8]] = []
+    try index.forEachID(prefix: []) { id in
+      if ImportGitHash.isOne(id) { ids.append(Array(id)) }
+      return true
+    }
+    // Other appends may have ids like that too; a commit has its stream.
+    var commits: [[UInt8]] = []
+    for id in ids where try index.revision(of: Array("commit/".utf8) + id) > 0 { commits.append(id) }
+    return commits
+  }
+
+  /// Names the first commit of the store that the history does not have.
+  private func otherHistory(_ commits: [[UInt8]]) throws(LogError) -> CommandFailure {
+    let baseSequence = try store.log.index.first(ofID: Array((base ?? "").utf8)) ?? 0
+    var first: (sequence: UInt64, hash: String)?
+    for commit in commits {
+      guard let sequence = try store.log.index.first(ofID: commit), sequence > baseSequence else { continue }
+      if first.map({ sequence < $0.sequence }) ?? true {
+        first = (sequence, String(decoding: commit, as: UTF8.self))
+      }
+    }
+    let stray = first.map { "\($0.hash) (at sequence \($0.sequence))" } ?? "commits"
+    return CommandFailure(
+      ExitStatus.corrupt,
+      "the store has \(stray), which the history of \(head) along first parents has not"
+        + (base.map { "; both have \($0)" } ?? ""),
+      at: repository.path,
+      next: "a history that was rewritten, or another one, goes into a new store; or name the one that was "
+        + "imported with --ref")
+  }
+}

@@ -1,0 +1,130 @@
+// The history as `git log --raw -z` prints it, read commit by commit.
+
+internal import StrataLog
+
+/// One commit, with what differs from its first parent's tree.
+struct ImportGitCommit: Equatable {
+  var hash = ""
+  var parents: [String] = []
+  var tree = ""
+  var author = ""
+  var authorEmail = ""
+  /// As git prints it, with the author's offset.
+  var authored = ""
+  var committer = ""
+  var committerEmail = ""
+  var committed = ""
+  /// The committer's clock, in seconds since 1970.
+  var seconds: Int64 = 0
+  var subject = ""
+  var changes: [ImportGitChange] = []
+}
+
+/// One path that differs.
+struct ImportGitChange: Equatable {
+  /// As the new tree has it: six digits. Nil where the path is gone.
+  var mode: String?
+  var blob: String
+  var path: [UInt8]
+
+  var isSubmodule: Bool { mode == "160000" }
+}
+
+/// Reads commits out of git's output. A commit is given out once the next begins, or git has ended well, so one
+/// that was cut short never is.
+final class ImportGitLog {
+  private static let fields = ["%P", "%T", "%an", "%ae", "%aI", "%cn", "%ce", "%cI", "%ct", "%s"]
+  private static let mark = Array("commit ".utf8)
+
+  private let repository: ImportGitRepository
+  private let child: ImportChild
+  private let pieces: ImportPieces
+  /// The piece that begins the next commit.
+  private var header: [UInt8]?
+  private var isEnded = false
+
+  /// - Parameters:
+  ///   - head: the full hash of the last commit.
+  ///   - base: the full hash of the commit behind which the history begins; nil for all.
+  init(_ repository: ImportGitRepository, from base: String?, to head: String) throws(CommandFailure) {
+    self.repository = repository
+    let format = "--format=tformat:commit %H" + Self.fields.map { "%x00" + $0 }.joined()
+    child = try repository.start(
+      [
+        "log", "--first-parent", "--reverse", "--diff-merges=first-parent", "--raw", "-r", "-z", "--root",
+        "--no-renames", "--no-abbrev", "--no-relative", "--ignore-submodules=none", "-O/dev/null",
+        "--no-ext-diff", "--no-textconv", "--no-color", "--no-notes", "--no-mailmap", "--no-decorate",
+        "--encoding=UTF-8", format, "--end-of-options",
+      ] + (base.map { ["^" + $0] } ?? []) + [head, "--"])
+    pieces = ImportPieces(child, separator: 0, of: repository)
+  }
+
+  /// The next commit, oldest first; nil at the end.
+  func next() throws(CommandFailure) -> ImportGitCommit? {
+    guard !isEnded else { return nil }
+    let commit: ImportGitCommit?
+    do throws(CommandFailure) { commit = try read() } catch {
+      // What git has to say for itself explains more than how its output looked.
+      try repository.finish(child)
+      throw error
+    }
+    // The end of the output may be that of a git that was stopped.
+    if isEnded { try repository.finish(child) }
+    return commit
+  }
+
+  private func read() throws(CommandFailure) -> ImportGitCommit? {
+    if header == nil { header = try pieces.next() }
+    guard let begin = header else {
+      isEnded = true
+      return nil
+    }
+    header = nil
+    var commit = try readHeader(begin)
+    while let piece = try pieces.next() {
+      if piece.starts(with: Self.mark) {
+        header = piece
+        return commit
+      }
+      commit.changes.append(try readChange(piece))
+    }
+    isEnded = true
+    return commit
+  }
+
+  private func readHeader(_ begin: [UInt8]) throws(CommandFailure) -> ImportGitCommit {
+    var texts: [String] = []
+    for _ in Self.fields { texts.append(text(try pieces.next() ?? [])) }
+    let hash = text(begin.dropFirst(Self.mark.count))
+    guard begin.starts(with: Self.mark), ImportGitHash.isOne(hash.utf8), let seconds = Int64(texts[8]) else {
+      throw notUnderstood
+    }
+    return ImportGitCommit(
+      hash: hash, parents: texts[0].split(separator: " ").map { String($0) }, tree: texts[1],
+      author: texts[2],
+      authorEmail: texts[3], authored: texts[4], committer: texts[5], committerEmail: texts[6],
+      committed: texts[7], seconds: seconds, subject: texts[9])
+  }
+
+  /// `:OLDMODE NEWMODE OLDBLOB NEWBLOB STATUS`, and the path as the next piece. The first of a commit comes
+  /// behind a line feed.
+  private func readChange(_ piece: [UInt8]) throws(CommandFailure) -> ImportGitChange {
+    let parts = text(piece.first == 0x0A ? piece.dropFirst() : piece[...]).split(separator: " ")
+    guard parts.count == 5, parts[0].utf8.first == UInt8(ascii: ":"), let path = try pieces.next(),
+      !path.isEmpty
+    else { throw notUnderstood }
+    let isGone = parts[4] == "D"
+    guard isGone || ["A", "M", "T"].contains(parts[4]), ImportGitHash.isOne(parts[3].utf8) else {
+      throw notUnderstood
+    }
+    return ImportGitChange(mode: isGone ? nil : String(parts[1]), blob: String(parts[3]), path: path)
+  }
+
+  private var notUnderstood: CommandFailure {
+    CommandFailure(
+      ExitStatus.inputOutput, "git printed what it should not have", at: repository.path,
+      next: "check that git is 2.31 or later, and run git fsck there")
+  }
+
+  private func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,149 @@
+// Git, asked through its programs, in a way that nobody's settings change.
+
+internal import StrataLog
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A repository that is read.
+struct ImportGitRepository {
+  /// The folder, as its user named it.
+  let path: String
+
+  init(_ path: String) { self.path = path }
+
+  /// Whether a folder is a repository: a work tree's or a bare one.
+  static func isOne(_ path: String) -> Bool {
+    let manager = FileManager.default
+    return manager.fileExists(atPath: path + "/.git")
+      || manager.fileExists(atPath: path + "/HEAD") && manager.fileExists(atPath: path + "/objects")
+  }
+
+  /// Starts git with these arguments.
+  func start(_ arguments: [String], input: ImportChild.Input = .nothing) throws(CommandFailure) -> ImportChild
+  {
+    let settings = ["-c", "log.showSignature=false", "-c", "core.quotePath=false"]
+    do throws(FileSystemError) {
+      return try ImportChild(
+        "git", ["--no-pager", "-C", path] + settings + arguments, environment: ImportEnvironment.git,
+        input: input)
+    } catch {
+      throw CommandFailure(
+        ExitStatus.inputOutput,
+        error.code == SystemErrorCode.notFound
+          ? "there is no git" : "cannot start git: \(systemMessage(error.code))",
+        at: path, next: "install git")
+    }
+  }
+
+  /// The full hash of the commit that a name stands for.
+  func resolve(_ name: String) throws(CommandFailure) -> String {
+    let child = try start(["rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"])
+    let line = try ImportPieces(child, separator: 0x0A, of: self).next() ?? []
+    let end = child.wait()
+    let hash = String(decoding: line, as: UTF8.self)
+    guard end == .code(0), ImportGitHash.isOne(hash.utf8) else {
+      let complaint = child.complaint
+      throw CommandFailure(
+        ExitStatus.notFound,
+        complaint.isEmpty ? "\(name) names no commit of the repository" : "git cannot read it: \(complaint)",
+        at: path, next: "check the path, and name a branch, tag or commit with --ref")
+    }
+    return hash
+  }
+
+  /// Waits for a child's end, which must be a good one.
+  func finish(_ child: ImportChild) throws(CommandFailure) {
+    let end = child.wait()
+    guard end != .code(0) else { return }
+    let complaint = child.complaint
+    throw CommandFailure(
+      ExitStatus.inputOutput,
+      "git ended before its work was done" + (complaint.isEmpty ? "" : ": \(complaint)"),
+      at: path, next: "run git fsck there, and import again")
+  }
+
+  /// An error of reading from git or writing to it.
+  func failure(_ error: FileSystemError) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.inputOutput, "cannot \(error.operation) \(error.path) of git: \(systemMessage(error.code))",
+      at: path,
+      next: "import again")
+  }
+}
+
+/// The hashes of git's objects, as text.
+enum ImportGitHash {
+  /// Whether these are the digits of a full hash: 40 of SHA-1, 64 of SHA-256.
+  static func isOne(_ text: some Collection<UInt8>) -> Bool {
+    (text.count == 40 || text.count == 64)
+      && text.allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+      }
+  }
+}
+
+/// The output of a program, cut at a byte: each piece is given out whole, in bounded memory.
+final class ImportPieces {
+  private let child: ImportChild
+  private let separator: UInt8
+  private var buffer = [UInt8](repeating: 0, count: 128 << 10)
+  private var start = 0
+  private var end = 0
+  /// No piece is longer; a longer one means that this is not the output that it should be.
+  private static let lengthMax = 64 << 20
+
+  private let repository: ImportGitRepository
+
+  init(_ child: ImportChild, separator: UInt8, of repository: ImportGitRepository) {
+    self.child = child
+    self.separator = separator
+    self.repository = repository
+  }
+
+  /// The next piece without its separator; nil at the end. What follows the last separator is a piece if there
+  /// is any.
+  func next() throws(CommandFailure) -> [UInt8]? {
+    var searched = start
+    while true {
+      if let found = buffer[searched..<end].firstIndex(of: separator) {
+        defer { start = found + 1 }
+        return Array(buffer[start..<found])
+      }
+      searched = end
+      do throws(FileSystemError) {
+        guard try fill(&searched) else {
+          guard start < end else { return nil }
+          defer { start = end }
+          return Array(buffer[start..<end])
+        }
+      } catch { throw repository.failure(error) }
+    }
+  }
+
+  /// Reads more, making room for it. False at the end.
+  private func fill(_ searched: inout Int) throws(FileSystemError) -> Bool {
+    if end == buffer.count {
+      if start > 0 {
+        buffer.removeSubrange(..<start)
+        end -= start
+        searched -= start
+        start = 0
+      }
+      guard buffer.count < Self.lengthMax else {
+        throw FileSystemError("read", "the output", code: SystemErrorCode.fileTooLarge)
+      }
+      buffer += [UInt8](repeating: 0, count: max(128 << 10, buffer.count))
+    }
+    let place = end
+    let count = try buffer.lendMutableBytes { bytes throws(FileSystemError) in
+      try child.output.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))
+    }
+    end += count
+    return count > 0
+  }
+}

@@ -1,0 +1,174 @@
+// The bytes to import: a file or standard input, decompressed where they are gzip's.
+
+internal import StrataLog
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A file or standard input, read from its beginning to its end, once.
+final class ImportInput {
+  /// What messages call it.
+  let name: String
+  /// How long the file is on disk; nil where that is not known.
+  let byteCount: Int64?
+  private let descriptor: Int32
+  private let ownsDescriptor: Bool
+  /// What was read to recognise gzip and cannot be read again.
+  private var head: [UInt8] = []
+  private var gzip: ImportChild?
+  private let feedProblem = Lock<FileSystemError?>(nil)
+
+  /// Opens a file, or standard input for `-`.
+  init(_ path: String) throws(CommandFailure) {
+    name = path == "-" ? "standard input" : path
+    if path == "-" {
+      descriptor = 0
+      ownsDescriptor = false
+    } else {
+      descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      ownsDescriptor = true
+      guard descriptor >= 0 else {
+        let code = errno
+        throw CommandFailure(
+          code == ENOENT || code == ENOTDIR ? ExitStatus.notFound : ExitStatus.inputOutput,
+          "cannot open the file to import: \(systemMessage(code))", at: path,
+          next: "check the path and the permissions")
+      }
+    }
+    var status = stat()
+    let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    byteCount = isFile ? Int64(status.st_size) : nil
+    if try readsMagic(isSeekable: isFile) { try startGzip(isSeekable: isFile) }
+  }
+
+  deinit {
+    gzip = nil
+    if ownsDescriptor { close(descriptor) }
+  }
+
+  /// How much of the file on disk was read, 0 to 1; nil where that is not known. gzip moves the same offset.
+  var fractionRead: Double? {
+    byteCount.map { Double(max(0, lseek(descriptor, 0, SEEK_CUR))) / Double(max(1, $0)) }
+  }
+
+  /// Reads the next bytes; 0 is the end, which counts only once `finish` was called.
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFailure) -> Int {
+    do throws(FileSystemError) {
+      if let gzip { return try gzip.output.read(into: buffer) }
+      if !head.isEmpty {
+        let count = min(head.count, buffer.count)
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: head.withUnsafeBytes { $0 }[..<count]))
+        head.removeFirst(count)
+        return count
+      }
+      return try importRead(descriptor, into: buffer, of: name)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// Makes sure that the end was the whole input's, and not where a damaged stream broke off.
+  func finish() throws(CommandFailure) {
+    guard let gzip else { return }
+    let end = gzip.wait()
+    if let problem = feedProblem.withLock({ $0 }) { throw failure(problem) }
+    switch end {
+    case .code(0):
+      return
+    case .code:
+      let why = gzip.complaint.replacingPrefix("gzip: ", with: "").replacingPrefix("stdin: ", with: "")
+      throw CommandFailure(
+        ExitStatus.corrupt, "the gzip stream is damaged or cut short\(why.isEmpty ? "" : ": \(why)")",
+        at: name,
+        next: "get the file anew and import it again; what was imported before the damage stays and is known")
+    case .signal(let number):
+      throw CommandFailure(
+        ExitStatus.inputOutput, "gzip was ended by signal \(number)", at: name, next: "import it again")
+    }
+  }
+
+  private func failure(_ error: FileSystemError) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.inputOutput, "cannot \(error.operation): \(systemMessage(error.code))", at: name,
+      next: "check the file and the disk, and import it again; what was imported before stays and is known")
+  }
+
+  // MARK: gzip
+
+  private static let magic: [UInt8] = [0x1F, 0x8B]
+
+  private func readsMagic(isSeekable: Bool) throws(CommandFailure) -> Bool {
+    if isSeekable {
+      var bytes: [UInt8] = [0, 0]
+      let start = max(0, lseek(descriptor, 0, SEEK_CUR))
+      return pread(descriptor, &bytes, 2, start) == 2 && bytes == Self.magic
+    }
+    while head.count < 2 {
+      var bytes = [UInt8](repeating: 0, count: 2 - head.count)
+      let count: Int
+      do throws(FileSystemError) {
+        count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in
+          try importRead(descriptor, into: buffer, of: name)
+        }
+      } catch { throw failure(error) }
+      if count == 0 { break }
+      head += bytes[..<count]
+    }
+    return head == Self.magic
+  }
+
+  private func startGzip(isSeekable: Bool) throws(CommandFailure) {
+    do throws(FileSystemError) {
+      let child = try ImportChild(
+        "gzip", ["-dc"], environment: ImportEnvironment.gzip, input: isSeekable ? .file(descriptor) : .pipe)
+      gzip = child
+      if let input = child.takeInput() { try feed(input) }
+    } catch {
+      throw CommandFailure(
+        ExitStatus.inputOutput,
+        error.code == SystemErrorCode.notFound
+          ? "the input is compressed, and there is no gzip to decompress it"
+          : "cannot start gzip: \(systemMessage(error.code))",
+        at: name, next: "install gzip, or hand the decompressed lines over on standard input")
+    }
+  }
+
+  /// Copies standard input to gzip on a thread of its own.
+  private func feed(_ input: ImportPipeEnd) throws(FileSystemError) {
+    let head = head
+    _ = try DedicatedThread(name: "import-feed") { [descriptor, name, feedProblem] in
+      withoutBrokenPipeSignal {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        var count = head.count
+        buffer.replaceSubrange(..<count, with: head)
+        while count > 0 {
+          // gzip ends before its input does where that is damaged, and then says so itself.
+          guard
+            (try? buffer.withUnsafeBytes { try input.write(UnsafeRawBufferPointer(rebasing: $0[..<count])) })
+              != nil
+          else { break }
+          do throws(FileSystemError) {
+            count = try buffer.lendMutableBytes { bytes throws(FileSystemError) in
+              try importRead(descriptor, into: bytes, of: name)
+            }
+          } catch {
+            feedProblem.withLock { $0 = error }
+            break
+          }
+        }
+        input.close()
+      }
+    }
+  }
+}
+
+extension String {
+  fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
+    hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
+  }
+}

@@ -1,0 +1,125 @@
+// How an imported line is named, and which lines of a source the store has.
+
+internal import StrataLog
+
+/// The name of a source as it stands in append ids: `SOURCE:LINE:HASH`, where LINE is the line's number from 1
+/// and HASH the XXH64 of its bytes in 16 hex digits.
+///
+/// An append id has 64 bytes. A source of more than 34, or one that looks like a shortened one, is shortened to
+/// its first bytes (at most 17, whole characters), `~`, and the XXH64 of the whole in 16 hex digits.
+struct ImportSourceName {
+  /// Lines are numbered below 10¹², so that source, number and hash fit.
+  static let lineMax: UInt64 = 999_999_999_999
+  static let lengthMax = FormatLimits.appendIDLengthMax - 12 - 16 - 2
+  private static let hashLength = 16
+
+  /// As it stands in ids.
+  let bytes: [UInt8]
+
+  init(_ name: String) {
+    let whole = Array(name.utf8)
+    guard whole.count > Self.lengthMax || Self.looksShortened(whole) else {
+      bytes = whole
+      return
+    }
+    var kept = Self.lengthMax - Self.hashLength - 1
+    // A byte 10xxxxxx continues a character, which is then left out whole.
+    while kept > 0, kept < whole.count, whole[kept] & 0xC0 == 0x80 { kept -= 1 }
+    bytes = whole.prefix(kept) + [UInt8(ascii: "~")] + Self.hex(XXH64.of(whole))
+  }
+
+  private static func looksShortened(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count > hashLength, bytes[bytes.count - hashLength - 1] == UInt8(ascii: "~") else {
+      return false
+    }
+    return bytes.suffix(hashLength).allSatisfy { digit($0) != nil }
+  }
+
+  /// The append id of a line.
+  func appendID(line: UInt64, hash: UInt64) -> [UInt8] {
+    var id = bytes
+    id.reserveCapacity(FormatLimits.appendIDLengthMax)
+    id.append(UInt8(ascii: ":"))
+    let digits = id.count
+    var rest = line
+    repeat {
+      id.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    id[digits...].reverse()
+    id.append(UInt8(ascii: ":"))
+    id += Self.hex(hash)
+    return id
+  }
+
+  /// What all ids of this source begin with, and of no other source but such as begin with this name and `:`.
+  var prefix: [UInt8] { bytes + [UInt8(ascii: ":")] }
+
+  /// The line and the hash of an id that begins with `prefix`; nil where the id is another source's.
+  func parse(_ id: UnsafeRawBufferPointer) -> (line: UInt64, hash: UInt64)? {
+    let rest = UnsafeRawBufferPointer(rebasing: id.dropFirst(prefix.count))
+    guard rest.count > Self.hashLength + 1, rest[rest.count - Self.hashLength - 1] == UInt8(ascii: ":"),
+      rest[0] != UInt8(ascii: "0")
+    else { return nil }
+    var line: UInt64 = 0
+    for byte in rest.dropLast(Self.hashLength + 1) {
+      guard let digit = Self.digit(byte), digit < 10, line <= Self.lineMax / 10 else { return nil }
+      line = line * 10 + digit
+    }
+    var hash: UInt64 = 0
+    for byte in rest.suffix(Self.hashLength) {
+      guard let digit = Self.digit(byte) else { return nil }
+      hash = hash << 4 | digit
+    }
+    return (line, hash)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt64? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
+    default: nil
+    }
+  }
+
+  /// 16 digits, lower case.
+  static func hex(_ value: UInt64) -> [UInt8] {
+    (0..<16).map { place in
+      let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * place)) & 0xF
+      return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    }
+  }
+}
+
+/// Which lines of a source are in the store: a bit for each, in pages, so that it stays small for long files
+/// and for odd numbers.
+struct ImportKnownLines {
+  private var pages: [UInt64: [UInt64]] = [:]
+  private static let pageBits: UInt64 = 1 << 16
+
+  var isEmpty: Bool { pages.isEmpty }
+
+  /// Asks the index once for all ids of the source.
+  init(of source: ImportSourceName, in index: StoreIndex) throws(LogError) {
+    var lines = ImportKnownLines()
+    try index.forEachID(prefix: source.prefix) { id in
+      if let (line, _) = source.parse(id) { lines.insert(line) }
+      return true
+    }
+    self = lines
+  }
+
+  init() {}
+
+  mutating func insert(_ line: UInt64) {
+    let (page, bit) = line.quotientAndRemainder(dividingBy: Self.pageBits)
+    pages[page, default: Array(repeating: 0, count: Int(Self.pageBits / 64))][Int(bit / 64)] |=
+      1 << (bit % 64)
+  }
+
+  func contains(_ line: UInt64) -> Bool {
+    let (page, bit) = line.quotientAndRemainder(dividingBy: Self.pageBits)
+    guard let words = pages[page] else { return false }
+    return words[Int(bit / 64)] & (1 << (bit % 64)) != 0
+  }
+}

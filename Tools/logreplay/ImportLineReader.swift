@@ -1,0 +1,109 @@
+// Lines out of bytes that come in pieces: each once, with its number, in memory bounded by the longest line.
+
+internal import StrataLog
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// One line of the input.
+struct ImportLine {
+  /// From 1.
+  var number: UInt64
+  /// Without its line feed. Valid until the next line is asked for; empty where the line is too long.
+  var bytes: UnsafeRawBufferPointer
+  var isTooLong = false
+
+  /// Nothing but spaces, tabs and carriage returns.
+  var isBlank: Bool {
+    !isTooLong && bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+  }
+}
+
+/// Cuts an input into lines at line feeds. What follows the last one is a line too, unless it is empty, and
+/// it is only given out once the input has said that its end is whole.
+final class ImportLineReader {
+  private let input: ImportInput
+  private let lengthMax: Int
+  private let chunkLength = 256 << 10
+  private var memory: UnsafeMutableRawBufferPointer
+  /// What was read and not given out: `memory[start..<end]`, of which nothing before `searched` is a line feed.
+  private var start = 0
+  private var end = 0
+  private var searched = 0
+  private var number: UInt64 = 0
+  private var isAtEnd = false
+
+  /// - Parameter lengthMax: a longer line is given out as too long, without its bytes.
+  init(_ input: ImportInput, lengthMax: Int) {
+    self.input = input
+    self.lengthMax = lengthMax
+    memory = .allocate(byteCount: chunkLength * 2, alignment: 16)
+  }
+
+  deinit { memory.deallocate() }
+
+  func next() throws(CommandFailure) -> ImportLine? {
+    var isTooLong = false
+    while true {
+      if let feed = lineFeed() {
+        defer {
+          start = feed + 1
+          searched = start
+        }
+        return line(upTo: feed, isTooLong: isTooLong || feed - start > lengthMax)
+      }
+      if isTooLong || end - start > lengthMax {
+        isTooLong = true
+        start = end
+      }
+      searched = end
+      guard !isAtEnd else {
+        guard isTooLong || start < end else { return nil }
+        defer { start = end }
+        return line(upTo: end, isTooLong: isTooLong)
+      }
+      try fill()
+    }
+  }
+
+  private func line(upTo feed: Int, isTooLong: Bool) -> ImportLine {
+    number += 1
+    let bytes = UnsafeRawBufferPointer(rebasing: memory[start..<(isTooLong ? start : feed)])
+    return ImportLine(number: number, bytes: bytes, isTooLong: isTooLong)
+  }
+
+  private func lineFeed() -> Int? {
+    guard searched < end, let base = memory.baseAddress,
+      let found = memchr(base + searched, 0x0A, end - searched)
+    else { return nil }
+    return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+  }
+
+  private func fill() throws(CommandFailure) {
+    if memory.count - end < chunkLength {
+      let kept = end - start
+      if memory.count - kept >= chunkLength, start > 0 {
+        memory.baseAddress?.copyMemory(from: memory.baseAddress! + start, byteCount: kept)
+      } else {
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.count * 2, alignment: 16)
+        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[start..<end]))
+        memory.deallocate()
+        memory = larger
+      }
+      searched -= start
+      start = 0
+      end = kept
+    }
+    let count = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: memory[end..<end + chunkLength]))
+    if count == 0 {
+      try input.finish()
+      isAtEnd = true
+    }
+    end += count
+  }
+}

@@ -1,0 +1,194 @@
+// The import of JSON lines: one line, one append, in order, each once.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// Imports lines into an open store.
+final class ImportLines {
+  /// What the lines are and how they are read.
+  struct Choices {
+    var table: String
+    var idField: String
+    var timeField: String?
+    /// Nil where the lines get no ids: standard input without a name.
+    var source: ImportSourceName?
+    var isMerge = false
+    var skipsBad = false
+    var clampsTime = false
+  }
+
+  /// So many bad lines are named when they are skipped; the rest is only counted.
+  private static let namedMax = 20
+
+  private let choices: Choices
+  private let input: ImportInput
+  private let store: EventStore
+  private let run: AppendRun
+  private let known: ImportKnownLines
+  private var encoder: ImportLineEncoder
+  private var report = ImportReport()
+  private var progress: ImportProgress
+  /// The head's time before the import, until the first line was compared with it.
+  private var timeToCompare: Timestamp?
+  private let note: (String) -> Void
+
+  init(
+    _ input: ImportInput, into store: EventStore, _ choices: Choices, note: @escaping (String) -> Void
+  ) throws(CommandFailure) {
+    self.choices = choices
+    self.input = input
+    self.store = store
+    self.note = note
+    progress = ImportProgress(unit: "lines")
+    encoder = ImportLineEncoder(
+      table: choices.table, idField: choices.idField, timeField: choices.timeField, isMerge: choices.isMerge,
+      options: store.log.options)
+    let log = store.log
+    let source = choices.source
+    do throws(LogError) {
+      run = try log.run()
+      if let source {
+        known = try ImportKnownLines(of: source, in: log.index)
+      } else {
+        known = ImportKnownLines()
+      }
+    } catch {
+      throw CommandFailure(StoreError(error))
+    }
+    timeToCompare = known.isEmpty && !choices.clampsTime ? store.lastTime : nil
+  }
+
+  /// Imports everything, or up to the first line that cannot be. What came before is then in the store.
+  func importAll() throws(CommandFailure) -> ImportReport {
+    var problem: CommandFailure?
+    do throws(CommandFailure) { try readAll() } catch { problem = error }
+    let outcome = run.drain()
+    progress.end()
+    report.add(outcome)
+    if let failure = outcome.failure {
+      // The line that failed came before any line that was read after it.
+      var error = CommandFailure(StoreError(failure.error))
+      error.what = "line \(failure.label) of \(input.name) could not be appended: \(error.what)"
+      if error.place.isEmpty { error.place = store.log.layout.root }
+      error.next += stayed
+      throw error
+    }
+    if var problem {
+      problem.next += stayed
+      throw problem
+    }
+    return report
+  }
+
+  private var stayed: String {
+    let count = report.appended + report.known
+    return count == 0 ? "" : " (of this input, \(count) lines are in the store)"
+  }
+
+  private func readAll() throws(CommandFailure) {
+    let reader = ImportLineReader(input, lengthMax: store.log.options.appendSizeMax)
+    var blank: UInt64?
+    while let line = try reader.next() {
+      if let number = blank {
+        // A blank line at the very end is no line. This one is followed by another.
+        blank = nil
+        report.read += 1
+        try pass(ImportBadLine(column: 1, why: "the line is blank"), line: number)
+      }
+      if line.isBlank {
+        blank = line.number
+        continue
+      }
+      report.read += 1
+      guard try take(line) else { return }
+      progress.update(report.read) { [input] in input.fractionRead }
+    }
+  }
+
+  /// Hands one line over. False where an earlier one has failed.
+  private func take(_ line: ImportLine) throws(CommandFailure) -> Bool {
+    guard line.number <= ImportSourceName.lineMax else {
+      throw CommandFailure(
+        ExitStatus.corrupt, "the input has more than \(ImportSourceName.lineMax) lines", at: input.name,
+        next: "import it in parts")
+    }
+    let hash = XXH64.of(line.bytes)
+    let id = choices.source?.appendID(line: line.number, hash: hash) ?? []
+    if known.contains(line.number) {
+      guard !line.isTooLong, try isInStore(id) else { throw changed(line, hash) }
+      report.known += 1
+      return true
+    }
+    let draft: AppendDraft
+    do throws(ImportBadLine) {
+      guard !line.isTooLong else {
+        throw ImportBadLine(
+          column: 1, why: "the line has more than \(store.log.options.appendSizeMax) bytes (appendSizeMax)")
+      }
+      draft = try encoder.draft(line.bytes, appendID: id)
+    } catch {
+      try pass(error, line: line.number)
+      return true
+    }
+    try compareTime(draft, line.number)
+    do throws(LogError) {
+      return try run.add(draft, label: line.number)
+    } catch {
+      try pass(ImportBadLine(column: 1, why: StoreError(error).what), line: line.number)
+      return true
+    }
+  }
+
+  private func isInStore(_ id: [UInt8]) throws(CommandFailure) -> Bool {
+    do throws(LogError) { return try store.log.index.first(ofID: id) != nil } catch {
+      throw CommandFailure(StoreError(error))
+    }
+  }
+
+  /// A bad line: counted and named, or the end of the import.
+  private func pass(_ bad: ImportBadLine, line: UInt64) throws(CommandFailure) {
+    let place = "\(input.name):\(line):\(bad.column)"
+    guard choices.skipsBad else {
+      throw CommandFailure(
+        ExitStatus.corrupt, "line \(line), column \(bad.column): \(bad.why)", at: place,
+        next: "correct the line and import again, or pass over bad lines with --skip-bad")
+    }
+    report.skipped += 1
+    guard report.skipped <= Self.namedMax + 1 else { return }
+    progress.end()
+    note(report.skipped <= Self.namedMax ? "skipped \(place): \(bad.why)" : "further bad lines are counted")
+  }
+
+  /// The store has this line with another hash.
+  private func changed(_ line: ImportLine, _ hash: UInt64) -> CommandFailure {
+    func text(_ hash: UInt64) -> String { String(decoding: ImportSourceName.hex(hash), as: UTF8.self) }
+    var old = "unknown"
+    if let source = choices.source {
+      let prefix = Array(source.appendID(line: line.number, hash: 0).dropLast(16))
+      if let id = try? store.log.index.ids(prefix: prefix, limit: 1).first,
+        let (_, hash) = id.withUnsafeBytes({ source.parse($0) })
+      {
+        old = text(hash)
+      }
+    }
+    return CommandFailure(
+      ExitStatus.corrupt,
+      "line \(line.number) is not the line that was imported: its hash was \(old) and is now "
+        + (line.isTooLong ? "that of a line too long to import" : text(hash)),
+      at: "\(input.name):\(line.number)",
+      next: "a source only grows: restore the line, or import the file as another one with --source NAME")
+  }
+
+  /// A first import begins behind what the store has, unless its user says otherwise.
+  private func compareTime(_ draft: AppendDraft, _ line: UInt64) throws(CommandFailure) {
+    guard let head = timeToCompare, let given = draft.given else { return }
+    timeToCompare = nil
+    let time = Timestamp(nanoseconds: given)
+    guard time < head else { return }
+    throw CommandFailure(
+      ExitStatus.corrupt,
+      "the store's head (\(head)) is later than the first line's time (\(time)), and times never run backwards",
+      at: "\(input.name):\(line)",
+      next: "import into a new store, or raise the times to the head's with --clamp-time")
+  }
+}

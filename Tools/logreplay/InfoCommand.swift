@@ -1,0 +1,142 @@
+// `info`: what a store holds, in one page.
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataLog
+
+struct InfoCommand: BlockingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info", abstract: "Says what a store holds: identity, range, sizes, durability.")
+
+  @OptionGroup var target: StoreArgument
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    try output.refuse(.csv)
+    let opened = try OpenedStore.open(target.store)
+    let info = try StoreInfo(opened)
+    var writer = OutputWriter()
+    if output.format.isJSON {
+      writer.bytes += info.json + [UInt8(ascii: "\n")]
+    } else {
+      let people = PeopleText(zone: output.zone, isColored: output.isColored)
+      writer.bytes += info.text(path: target.store, people: people).utf8
+    }
+    try writer.flush()
+    try opened.reportEnd()
+  }
+}
+
+/// What `info` says.
+struct StoreInfo {
+  var uuid: String
+  var format: String
+  var first: UInt64
+  var last: UInt64
+  var firstTime: Timestamp?
+  var lastTime: Timestamp?
+  var chain: UInt64
+  var durability: Durability?
+  var appends: UInt64
+  var segments = 0
+  /// Bytes of the log on disk, up to the end.
+  var bytes: UInt64 = 0
+  /// Bytes of the events' blocks before compression.
+  var rawBytes: UInt64 = 0
+  var isClean: Bool
+  var tornBytes: UInt64
+
+  /// Reads headers only: those of the segments, and one for each block.
+  init(_ opened: OpenedStore) throws {
+    let log = opened.log
+    let mark = log.mark
+    do throws(LogError) {
+      let head = try LogError.wrapping { () throws(FileSystemError) in
+        try HeadFile.read(log.source.catalog.fileSystem, path: log.layout.head)
+      }
+      uuid = log.storeID.description
+      format = "\(FormatLimits.major).\(FormatLimits.minor)"
+      first = mark.logBegin
+      last = mark.sequence
+      chain = mark.visible.chain
+      durability = head.flatMap { Durability(rawValue: $0.durability) }
+      appends = mark.appends
+      tornBytes = log.tornBytes
+      isClean = (head?.isClean ?? false) && log.tornBytes == 0 && log.damage == nil
+      lastTime = mark.time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: mark.time)
+      for first in log.source.catalog.names where first <= mark.segment {
+        let handle = try log.source.catalog.segment(first: first)
+        let end = try log.source.end(of: handle, bound: (mark.segment, mark.visible))
+        segments += 1
+        bytes += end
+        rawBytes += try Self.rawBytes(of: handle, end: end)
+      }
+      let place = try log.append(holding: mark.logBegin)
+      firstTime = place.map { Timestamp(nanoseconds: $0.time) }
+    } catch { throw opened.failure(StoreError(error)) }
+  }
+
+  /// Up to the first block whose header does not verify: `verify` says more about that.
+  private static func rawBytes(of handle: SegmentHandle, end: UInt64) throws(LogError) -> UInt64 {
+    var source = BlockSource(file: handle.file, segment: handle.header, step: 1 << 14)
+    var offset = UInt64(SegmentHeader.length)
+    var sum: UInt64 = 0
+    while offset < end {
+      let header = try LogError.wrapping { () throws(FileSystemError) in try source.header(at: offset, limit: end) }
+      guard case .success(let block) = header else { return sum }
+      if block.kind == BlockKind.events { sum += UInt64(block.rawLength) }
+      offset = block.end
+    }
+    return sum
+  }
+
+  var json: [UInt8] {
+    var line = JSONLine.document()
+    line.field("uuid", uuid)
+    line.field("format", format)
+    line.field("first", first)
+    line.field("last", last)
+    line.field("firstTime", firstTime?.description)
+    line.field("lastTime", lastTime?.description)
+    line.field("chain", LogPosition.hex(chain))
+    line.field("durability", durability?.name)
+    line.field("appends", appends)
+    line.field("segments", segments)
+    line.field("bytes", bytes)
+    line.field("rawBytes", rawBytes)
+    line.array("checkpoints", [])
+    line.array("tables", [])
+    line.field("clean", isClean)
+    if tornBytes > 0 { line.field("tornBytes", tornBytes) }
+    return line.finish()
+  }
+
+  func text(path: String, people: PeopleText) -> String {
+    let isEmpty = last < first
+    var lines = [
+      ("store", PeopleText.printable(path)), ("uuid", uuid), ("format", format),
+      ("events", isEmpty ? "none" : "\(first)…\(last) in \(appends) appends"),
+    ]
+    if let firstTime, let lastTime {
+      lines.append(("from", people.time(firstTime)))
+      lines.append(("to", people.time(lastTime)))
+    }
+    lines += [
+      ("chain", LogPosition.hex(chain)), ("durability", durability?.name ?? "unknown"),
+      ("segments", String(segments)), ("bytes", "\(bytes) (\(rawBytes) before compression)"),
+      ("closed cleanly", isClean ? "yes" : "no"),
+    ]
+    if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
+    return KeyedText.lines(lines)
+  }
+}
+
+extension Durability {
+  var name: String {
+    switch self {
+    case .paranoid: "paranoid"
+    case .synced: "synced"
+    case .buffered: "buffered"
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// `$PAGER`, between the command and the terminal.
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// A pager that this process feeds through its standard output.
+enum Pager {
+  /// The pager's process; 0 where there is none. Read by a signal's handler.
+  nonisolated(unsafe) private static var process: pid_t = 0
+
+  /// Starts `$PAGER` where standard output is a terminal, and puts it in front of it.
+  static func start() {
+    guard Terminal.isOutput, process == 0, let command = Terminal.variable("PAGER"), command != "cat" else {
+      return
+    }
+    // As git and journalctl do: leave at once where it fits, keep colours, do not clear the screen.
+    if Terminal.variable("LESS") == nil { setenv("LESS", "FRX", 1) }
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
+    posix_spawn_file_actions_addclose(&actions, ends[0])
+    posix_spawn_file_actions_addclose(&actions, ends[1])
+    let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(command), nil]
+    var child: pid_t = 0
+    let code = posix_spawn(&child, "/bin/sh", &actions, nil, arguments, environ)
+    posix_spawn_file_actions_destroy(&actions)
+    for argument in arguments { free(argument) }
+    close(ends[0])
+    if code == 0 {
+      dup2(ends[1], STDOUT_FILENO)
+      process = child
+    }
+    close(ends[1])
+  }
+
+  /// Tells the pager that this is all, and waits until its reader leaves it. Safe in a signal's handler.
+  static func finish() {
+    guard process != 0 else { return }
+    close(STDOUT_FILENO)
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    process = 0
+  }
+}

@@ -1,0 +1,80 @@
+// Text for people: times in their zone, names without control characters, colours where they are wanted.
+
+internal import StrataEvents
+
+/// How text for people is written.
+struct PeopleText: Sendable {
+  var zone: Zone
+  var isColored: Bool
+
+  enum Color: String, Sendable {
+    case dim = "2"
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case cyan = "36"
+  }
+
+  /// The text in a colour, or as it is.
+  func colored(_ text: String, _ color: Color) -> String {
+    isColored ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
+  }
+
+  /// A moment in the zone with its offset: `2026-11-20 19:17:16.120+01:00`. As many digits as it needs, in
+  /// threes, so that it reads back as the same moment.
+  func time(_ time: Timestamp) -> String {
+    let seconds = time.nanoseconds.seconds
+    let offset = zone.offset(at: seconds)
+    let civil = CivilTime(seconds: seconds + Int64(offset))
+    let rest = Int(time.nanoseconds - seconds * 1_000_000_000)
+    return "\(Self.padded(civil.year, 4))-\(Self.padded(civil.month, 2))-\(Self.padded(civil.day, 2)) "
+      + "\(Self.padded(civil.hour, 2)):\(Self.padded(civil.minute, 2)):\(Self.padded(civil.second, 2))"
+      + ".\(Self.fraction(rest))\(Self.offsetText(offset))"
+  }
+
+  /// A moment in UTC for the echo of a point: `2026-11-20T21:15:03.120Z`, again as many digits as it needs.
+  static func utc(_ time: Timestamp) -> String {
+    let text = time.description
+    guard text.hasSuffix("Z"), let dot = text.lastIndex(of: ".") else { return text }
+    let rest = Int(text[text.index(after: dot)...].dropLast()) ?? 0
+    return "\(text[..<dot]).\(fraction(rest))Z"
+  }
+
+  /// Names and text as one line that no terminal takes for commands: control characters as `\u{1b}`.
+  static func printable(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: \.isControl) else { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+      if scalar.isControl {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  static func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+
+  private static func fraction(_ nanoseconds: Int) -> String {
+    if nanoseconds % 1_000_000 == 0 { return padded(nanoseconds / 1_000_000, 3) }
+    if nanoseconds % 1000 == 0 { return padded(nanoseconds / 1000, 6) }
+    return padded(nanoseconds, 9)
+  }
+
+  private static func offsetText(_ offset: Int) -> String {
+    let minutes = abs(offset) / 60
+    return (offset < 0 ? "-" : "+") + padded(minutes / 60, 2) + ":" + padded(minutes % 60, 2)
+  }
+}
+
+extension Unicode.Scalar {
+  /// C0, DEL, C1, and the characters that turn the direction of text around.
+  var isControl: Bool {
+    value < 0x20 || (0x7F...0x9F).contains(value) || (0x202A...0x202E).contains(value)
+      || (0x2066...0x2069).contains(value) || value == 0x2028 || value == 0x2029
+  }
+}

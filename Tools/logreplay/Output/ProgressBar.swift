@@ -1,0 +1,42 @@
+// How far a long piece of work is, on a terminal only.
+
+internal import StrataLog
+
+/// One line on standard error that is written over and over. Nothing where that is no terminal.
+final class ProgressBar {
+  private let title: String
+  private let isShown: Bool
+  private let began = MonotonicTime.now()
+  private var last: MonotonicTime?
+
+  private static let interval: Duration = .milliseconds(100)
+  private static let width = 24
+
+  init(_ title: String) {
+    self.title = title
+    isShown = Terminal.isError
+  }
+
+  /// Shows how much is done of how much, in bytes.
+  func update(_ done: UInt64, of all: UInt64) {
+    guard isShown, all > 0, last.map({ $0.elapsed >= Self.interval }) ?? true else { return }
+    last = .now()
+    let share = min(1, Double(done) / Double(all))
+    let filled = Int(share * Double(Self.width))
+    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
+    let seconds = Double(began.elapsed.components.seconds) + Double(began.elapsed.components.attoseconds) / 1e18
+    var text = "\(title) \(bar) \(Int(share * 100)) %"
+    if seconds > 1, share > 0 {
+      let rate = Double(done) / seconds / 1e6
+      text += "  \(Int(rate)) MB/s  \(Int((seconds / share - seconds).rounded(.up))) s left"
+    }
+    show("\r\u{1B}[K" + text)
+  }
+
+  /// Takes the line away.
+  func finish() {
+    if isShown, last != nil { show("\r\u{1B}[K") }
+  }
+
+  private func show(_ text: String) { Terminal.note(text, end: "") }
+}

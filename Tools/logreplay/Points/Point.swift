@@ -1,0 +1,146 @@
+// Points of the log as people name them: `18234`, `head~3`, `id:import-7`, `yesterday`.
+
+internal import StrataEvents
+
+/// A name for a place in the log. What it stands for is decided by `PointResolver`.
+enum Point: Hashable, Sendable {
+  case sequence(UInt64)
+  case head
+  /// So many appends before the head.
+  case back(UInt64)
+  case first
+  /// An append's id, or a unique prefix of it.
+  case id(String)
+  case mark(String)
+  case cursor(LogPosition)
+  /// Nanoseconds since 1970.
+  case time(Int64)
+}
+
+extension Point {
+  /// Reads a point. Throws a usage error that says what points look like.
+  init(_ text: String, times: TimeText) throws(CommandFailure) {
+    if let point = try Point(keyword: text) {
+      self = point
+    } else if let time = times.nanoseconds(text) {
+      self = .time(time)
+    } else {
+      throw Self.malformed(text)
+    }
+  }
+
+  /// Everything but times, which need a "now" and a zone. Nil where the text may be a time.
+  private init?(keyword text: String) throws(CommandFailure) {
+    if text.isDigits {
+      guard let sequence = UInt64(text) else { throw Self.malformed(text) }
+      self = .sequence(sequence)
+      return
+    }
+    if text == "head" {
+      self = .head
+      return
+    }
+    if text == "first" {
+      self = .first
+      return
+    }
+    if text.hasPrefix("head~") {
+      let count = text.dropFirst(5)
+      guard count.isDigits, let count = UInt64(count) else { throw Self.malformed(text) }
+      self = .back(count)
+      return
+    }
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let value = String(text[text.index(after: colon)...])
+    switch text[..<colon] {
+    case "seq":
+      guard value.isDigits, let sequence = UInt64(value) else { throw Self.malformed(text) }
+      self = .sequence(sequence)
+    case "id":
+      guard !value.isEmpty else { throw Self.malformed(text) }
+      self = .id(value)
+    case "mark":
+      guard Self.isMarkName(value) else { throw Self.malformed(text) }
+      self = .mark(value)
+    case "cursor":
+      guard let position = LogPosition(value) else { throw Self.malformed(text) }
+      self = .cursor(position)
+    default:
+      return nil
+    }
+  }
+
+  /// Letters, digits, `_ . - /`, and no `..`.
+  private static func isMarkName(_ name: String) -> Bool {
+    !name.isEmpty && !name.contains("..")
+      && name.allSatisfy { $0.isLetter || $0.isNumber || "_.-/".contains($0) }
+  }
+
+  private static func malformed(_ text: String) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.usage, "'\(text)' is no point", at: text,
+      next: "give a sequence, head, head~N, first, id:APPEND, mark:NAME, cursor:SEQ@CHAIN, or a time such as "
+        + "'2026-11-20 18:17:16', yesterday, '2h30m ago', @1732130000")
+  }
+}
+
+/// Two points, or an open end: what `log` lists and `diff` sums up, (from, to].
+struct PointRange: Hashable, Sendable {
+  /// Nil for the beginning of the log. With it, the text that named it.
+  var from: Named?
+  /// Nil for the head.
+  var to: Named?
+
+  /// A point with the text that it was given as, for messages.
+  struct Named: Hashable, Sendable {
+    var text: String
+    var point: Point
+  }
+
+  /// Reads what stands behind the store: nothing, `A..B`, `A..`, `..B`, `B` alone (as `..B`), or two points.
+  init(_ words: [String], times: TimeText) throws(CommandFailure) {
+    func named(_ text: some StringProtocol) throws(CommandFailure) -> Named? {
+      let text = String(text)
+      return text.isEmpty ? nil : Named(text: text, point: try Point(text, times: times))
+    }
+    switch words.count {
+    case 0:
+      return
+    case 1:
+      let parts = Self.split(words[0])
+      guard parts.count <= 2 else {
+        throw CommandFailure(
+          ExitStatus.usage, "'\(words[0])' holds more than one '..'", at: words[0],
+          next: "give the two points as two arguments")
+      }
+      if parts.count == 2 { from = try named(parts[0]) }
+      to = try named(parts[parts.count - 1])
+    case 2:
+      (from, to) = (try named(words[0]), try named(words[1]))
+    default:
+      throw CommandFailure(
+        ExitStatus.usage, "\(words.count) points are given, and a range has two", at: words[2],
+        next: "quote a time that holds spaces, or write '2h30m.ago'")
+    }
+  }
+
+  /// The parts between each `..`; three dots hold two of them.
+  private static func split(_ text: String) -> [Substring] {
+    var parts: [Substring] = []
+    var start = text.startIndex
+    var index = start
+    while index < text.endIndex {
+      let next = text.index(after: index)
+      if text[index] == ".", next < text.endIndex, text[next] == "." {
+        parts.append(text[start..<index])
+        start = text.index(after: next)
+        // `a...b` is not a range: which of the two places is meant?
+        if start < text.endIndex, text[start] == "." { parts.append("") }
+      }
+      index = next
+      if index < start { index = start }
+    }
+    parts.append(text[start...])
+    return parts
+  }
+}

@@ -1,0 +1,122 @@
+// `verify`: is the store what was written?
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataLog
+
+struct VerifyCommand: BlockingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Checks a store and says what is wrong, where, and what to do about it.",
+    discussion: """
+      It only reads, and may run beside a writer: then it ends at what was visible when it began. It ends with 0 \
+      where all is well, 2 where there is only a torn tail, 65 for damage, 69 for what a newer version wrote, and \
+      68 where --expect-chain does not hold.
+      """)
+
+  @OptionGroup var target: StoreArgument
+
+  @Flag(help: "Only headers, and the blocks of the last segment.")
+  var quick = false
+
+  @Flag(help: "Also builds the derived indexes again and compares them.")
+  var deep = false
+
+  @Option(help: "Also checks that the log up to a sequence is the one with this chain: SEQ@CHAIN.")
+  var expectChain: String?
+
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    try output.refuse(.csv)
+    guard !(quick && deep) else {
+      throw CommandFailure(ExitStatus.usage, "--quick and --deep are both given", next: "choose one")
+    }
+    let expected = try expectation()
+    let report = try check()
+    var writer = OutputWriter()
+    if output.format.isJSON {
+      writer.bytes += report.json + [UInt8(ascii: "\n")]
+    } else {
+      let people = PeopleText(zone: output.zone, isColored: output.isColored)
+      writer.bytes += report.text(path: target.store, people: people).utf8
+    }
+    try writer.flush()
+    if !report.isOK, !report.isOnlyTorn { throw ExitCode(report.exitCode) }
+    if let expected {
+      try PointResolver(store: try OpenedStore.open(target.store)).check(expected)
+    }
+    if report.exitCode != 0 { throw ExitCode(report.exitCode) }
+  }
+
+  private func expectation() throws(CommandFailure) -> LogPosition? {
+    guard let expectChain else { return nil }
+    if let position = LogPosition(expectChain) { return position }
+    throw CommandFailure(
+      ExitStatus.usage, "'\(expectChain)' is no position", at: "--expect-chain",
+      next: "give a sequence, @ and the chain behind it in 16 hex digits, as `info` shows it")
+  }
+
+  private func check() throws(CommandFailure) -> VerifyReport {
+    let bar = ProgressBar("verify")
+    defer { bar.finish() }
+    do throws(LogError) {
+      var verifier = LogVerifier(PosixFileSystem(), path: target.store, depth: quick ? .quick : .full) {
+        bar.update($0, of: $1)
+      }
+      var report = try verifier.run()
+      if deep {
+        report.findings += try IndexVerifier(PosixFileSystem(), path: target.store)
+          .run(skipping: Set(report.findings.map(\.file)))
+      }
+      return report
+    } catch { throw CommandFailure(reading: target.store, StoreError(error)) }
+  }
+}
+
+extension VerifyReport {
+  /// Damage outweighs what is only not understood, and that a torn tail.
+  var exitCode: Int32 {
+    if isOK { return 0 }
+    if isOnlyTorn { return ExitStatus.torn }
+    let isOnlyUnsupported = findings.allSatisfy { $0.class == .unsupported || $0.class == .torn }
+    return isOnlyUnsupported ? ExitStatus.unsupported : ExitStatus.corrupt
+  }
+
+  var json: [UInt8] {
+    var checked = JSONLine(appendingTo: [])
+    checked.field("segments", segments)
+    checked.field("blocks", blocks)
+    checked.field("events", events)
+    var line = JSONLine.document()
+    line.field("ok", isOK)
+    line.raw("checked", checked.finish())
+    line.array("findings", findings.map(\.json))
+    return line.finish()
+  }
+
+  /// A line for each finding: what, where, and what to do; then what was checked.
+  func text(path: String, people: PeopleText) -> String {
+    var text = ""
+    for finding in findings {
+      let range = finding.last >= finding.first ? ", events \(finding.first)…\(finding.last)" : ""
+      let name = people.colored(finding.class.rawValue, finding.class == .torn ? .yellow : .red)
+      text += "\(name): \(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)\n"
+    }
+    let verdict = isOK ? people.colored("ok", .green) : "\(findings.count) findings"
+    return text + "\(verdict): \(segments) segments, \(blocks) blocks, \(events) events\n"
+  }
+}
+
+extension Finding {
+  fileprivate var json: [UInt8] {
+    var line = JSONLine(appendingTo: [])
+    line.field("class", `class`.rawValue)
+    line.field("file", file)
+    line.field("offset", offset)
+    line.field("first", first)
+    line.field("last", last)
+    line.field("what", what)
+    line.field("next", next)
+    return line.finish()
+  }
+}

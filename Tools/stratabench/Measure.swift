@@ -1,0 +1,77 @@
+// Time, medians and the lines that are printed.
+
+internal import Foundation
+internal import StrataLog
+
+/// Seconds that a body takes.
+func seconds(_ body: () throws -> Void) rethrows -> Double {
+  let start = MonotonicTime.now()
+  try body()
+  return start.seconds
+}
+
+func seconds(_ body: () async throws -> Void) async rethrows -> Double {
+  let start = MonotonicTime.now()
+  try await body()
+  return start.seconds
+}
+
+extension MonotonicTime {
+  var seconds: Double { Double(MonotonicTime.now().nanoseconds - nanoseconds) / 1e9 }
+}
+
+func median(_ values: [Double]) -> Double {
+  let sorted = values.sorted()
+  guard !sorted.isEmpty else { return .nan }
+  return sorted.count % 2 == 1
+    ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
+}
+
+func rate(_ count: Int, _ seconds: Double) -> String {
+  let perSecond = Double(count) / seconds
+  return perSecond >= 1e6
+    ? String(format: "%.2f M/s", perSecond / 1e6) : String(format: "%.1f k/s", perSecond / 1e3)
+}
+
+/// Prints a figure beside its limit; the ratio is the median of the rounds' own ratios.
+func report(_ name: String, _ times: [Double], limit: [Double], count: Int, limitName: String) {
+  let ratios = zip(times, limit).map { $1 / $0 }
+  let figures = String(format: "%@ (%.3f s)", rate(count, median(times)), median(times))
+  let limits = String(format: "%@ %@ (%.3f s)", limitName, rate(count, median(limit)), median(limit))
+  let ratio = String(
+    format: "ratio %.2f (%.2f…%.2f)", median(ratios), ratios.min() ?? .nan, ratios.max() ?? .nan)
+  report(name, "\(figures)   \(limits)   \(ratio)")
+}
+
+func report(_ name: String, _ value: String) {
+  print("  " + name.padding(toLength: max(34, name.count), withPad: " ", startingAt: 0) + " " + value)
+}
+
+/// A folder for one run.
+struct Scratch: Sendable {
+  let path: String
+
+  init(_ directory: String?) throws {
+    let root = directory ?? NSTemporaryDirectory()
+    path = (root as NSString).appendingPathComponent("stratabench-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  func fresh(_ name: String) -> String {
+    let folder = "\(path)/\(name)"
+    try? FileManager.default.removeItem(atPath: folder)
+    return folder
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: path) }
+}
+
+func bytesOnDisk(_ path: String) -> Int {
+  guard let files = FileManager.default.enumerator(atPath: path) else { return 0 }
+  var bytes = 0
+  for case let name as String in files {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
+    if attributes?[.type] as? FileAttributeType == .typeRegular { bytes += attributes?[.size] as? Int ?? 0 }
+  }
+  return bytes
+}

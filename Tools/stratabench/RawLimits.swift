@@ -1,0 +1,105 @@
+// What the machine itself can do: LZ4 and system calls, and nothing else.
+
+internal import CLZ4
+internal import StrataLog
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+enum RawLimits {
+  static let blockSize = 64 << 10
+
+  /// Bytes cut into blocks of 64 KiB, each compressed and written, and one sync at the end.
+  static func compressAndWrite(_ bytes: [UInt8], path: String) -> Double {
+    let target = UnsafeMutablePointer<CChar>.allocate(capacity: Int(LZ4_compressBound(Int32(blockSize))))
+    defer { target.deallocate() }
+    return seconds {
+      let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+      defer { close(descriptor) }
+      bytes.withUnsafeBytes { bytes in
+        var offset = 0
+        while offset < bytes.count {
+          let count = min(blockSize, bytes.count - offset)
+          let stored = LZ4_compress_default(
+            (bytes.baseAddress! + offset).assumingMemoryBound(to: CChar.self), target, Int32(count),
+            LZ4_compressBound(Int32(blockSize)))
+          _ = write(descriptor, target, Int(stored))
+          offset += count
+        }
+      }
+      fsync(descriptor)
+    }
+  }
+
+  /// The same bytes compressed in blocks, for `readAndDecompress`.
+  static func compressed(_ bytes: [UInt8], path: String) -> [(offset: Int, stored: Int, raw: Int)] {
+    var table: [(Int, Int, Int)] = []
+    let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    defer { close(descriptor) }
+    let target = UnsafeMutablePointer<CChar>.allocate(capacity: Int(LZ4_compressBound(Int32(blockSize))))
+    defer { target.deallocate() }
+    bytes.withUnsafeBytes { bytes in
+      var offset = 0
+      var place = 0
+      while offset < bytes.count {
+        let count = min(blockSize, bytes.count - offset)
+        let stored = Int(
+          LZ4_compress_default(
+            (bytes.baseAddress! + offset).assumingMemoryBound(to: CChar.self), target, Int32(count),
+            LZ4_compressBound(Int32(blockSize))))
+        _ = write(descriptor, target, stored)
+        table.append((place, stored, count))
+        place += stored
+        offset += count
+      }
+    }
+    return table
+  }
+
+  /// Reads a file of blocks in steps of 1 MiB and decompresses each block.
+  static func readAndDecompress(_ table: [(offset: Int, stored: Int, raw: Int)], path: String) -> Double {
+    let step = 1 << 20
+    let buffer = UnsafeMutableRawPointer.allocate(byteCount: step + blockSize * 2, alignment: 16)
+    let target = UnsafeMutablePointer<CChar>.allocate(capacity: blockSize)
+    defer {
+      buffer.deallocate()
+      target.deallocate()
+    }
+    return seconds {
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      defer { close(descriptor) }
+      var start = 0
+      var count = 0
+      for block in table {
+        if block.offset + block.stored > start + count {
+          start = block.offset
+          count = pread(descriptor, buffer, step, off_t(start))
+        }
+        let source = (buffer + (block.offset - start)).assumingMemoryBound(to: CChar.self)
+        LZ4_decompress_safe(source, target, Int32(block.stored), Int32(block.raw))
+      }
+    }
+  }
+
+  /// Writes of `size` bytes at the end of a file, each followed by fdatasync.
+  static func writeAndSync(_ count: Int, size: Int, path: String) -> Double {
+    let bytes = [UInt8](repeating: 7, count: size)
+    return seconds {
+      let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+      defer { close(descriptor) }
+      for number in 0..<count {
+        bytes.withUnsafeBytes { _ = pwrite(descriptor, $0.baseAddress, $0.count, off_t(number * size)) }
+        #if os(Linux)
+          fdatasync(descriptor)
+        #else
+          _ = fcntl(descriptor, F_FULLFSYNC)
+        #endif
+      }
+    }
+  }
+}
