@@ -51,7 +51,7 @@ struct ImportProcessTests {
     let options = ["--table", "t", "--id", "id", "-o", "json"]
     let arguments = ["import", folder.store, "-"] + options
     let plain = try ImportProcess.run(
-      ImportProcess.command, arguments + ["--source", "s"], input: Array(bytes.prefix { _ in true }))
+      ImportProcess.command, arguments + ["--source", "s"], input: bytes)
     #expect(
       plain.output
         == "{\"schema\":1,\"read\":5000,\"appended\":5000,\"known\":0,\"skipped\":0,\"first\":1,\"last\":5000,\"raised\":0}\n"
