@@ -83,7 +83,7 @@ extension VerifyReport {
   }
 
   var json: [UInt8] {
-    var checked = JSONLine(appendingTo: [])
+    var checked = JSONLine()
     checked.field("segments", segments)
     checked.field("blocks", blocks)
     checked.field("events", events)
@@ -109,7 +109,7 @@ extension VerifyReport {
 
 extension Finding {
   fileprivate var json: [UInt8] {
-    var line = JSONLine(appendingTo: [])
+    var line = JSONLine()
     line.field("class", `class`.rawValue)
     line.field("file", file)
     line.field("offset", offset)

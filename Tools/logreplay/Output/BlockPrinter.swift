@@ -175,7 +175,7 @@ enum BlockNote {
     case .none: break
     case .unknown: line.field("skippable", true)
     case .recovery(let note):
-      var object = JSONLine(appendingTo: [])
+      var object = JSONLine()
       object.field("cutOffset", note.cutOffset)
       object.field("cutLength", note.cutLength)
       object.field("time", "\(Timestamp(nanoseconds: note.time))")
@@ -187,7 +187,7 @@ enum BlockNote {
       line.array(
         "footer",
         places.map { place in
-          var object = JSONLine(appendingTo: [])
+          var object = JSONLine()
           object.field("first", place.firstSequence)
           object.field("firstTime", "\(Timestamp(nanoseconds: place.firstTime))")
           object.field("appendsBefore", place.appendsBefore)
