@@ -69,7 +69,9 @@ struct CommandTests {
     #expect(try LogreplayProcess.run("show", folder.store, "now").errors.hasPrefix("now → seq 7 ("))
     let local = try LogreplayProcess.run("show", folder.store, "1", zone: "Europe/Berlin").output
     #expect(local.contains("01:00:01.000+01:00"))
-    #expect(try LogreplayProcess.run("show", folder.store, "1", "--utc", zone: "Europe/Berlin").output.contains("+00:00"))
+    #expect(
+      try LogreplayProcess.run("show", folder.store, "1", "--utc", zone: "Europe/Berlin").output.contains(
+        "+00:00"))
   }
 
   @Test func `every way to ask for what is not there has its code`() async throws {

@@ -16,7 +16,8 @@ struct DamageTests {
     }
     await store.close()
     let log = folder.store + "/log"
-    let names = try FileManager.default.contentsOfDirectory(atPath: log).filter { $0.hasSuffix(".seg") }.sorted()
+    let names = try FileManager.default.contentsOfDirectory(atPath: log).filter { $0.hasSuffix(".seg") }
+      .sorted()
     return (folder, names.map { "\(log)/\($0)" })
   }
 

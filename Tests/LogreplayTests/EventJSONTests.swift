@@ -72,7 +72,9 @@ struct EventJSONTests {
   }
 
   @Test func `a field of CSV is quoted where it must be`() {
-    for (field, expected) in [("a", "a"), ("a,b", "\"a,b\""), ("\"", "\"\"\"\""), ("a\nb", "\"a\nb\""), ("", "")] {
+    for (field, expected) in [
+      ("a", "a"), ("a,b", "\"a,b\""), ("\"", "\"\"\"\""), ("a\nb", "\"a\nb\""), ("", ""),
+    ] {
       var bytes: [UInt8] = []
       EventCSV.append(field, to: &bytes)
       #expect(String(decoding: bytes, as: UTF8.self) == expected)

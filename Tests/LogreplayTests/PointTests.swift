@@ -70,13 +70,15 @@ struct PointTests {
       PointResolver.echo("2h ago", ResolvedPoint(sequence: 18234, time: time))
         == "2h ago → seq 18234 (2026-11-20T21:15:03.120Z)")
     #expect(
-      PointResolver.echo("yesterday", ResolvedPoint(sequence: 0)) == "yesterday → seq 0 (before the first event)")
+      PointResolver.echo("yesterday", ResolvedPoint(sequence: 0))
+        == "yesterday → seq 0 (before the first event)")
   }
 }
 
 struct GlobTests {
   @Test(arguments: [
-    ("*", ""), ("*", "a/b"), ("incident/*", "incident/1"), ("*/1", "a/b/1"), ("a*b*c", "axxbyybzc"), ("?", "é"),
+    ("*", ""), ("*", "a/b"), ("incident/*", "incident/1"), ("*/1", "a/b/1"), ("a*b*c", "axxbyybzc"),
+    ("?", "é"),
     ("[a-c]x", "bx"), ("[!a-c]x", "dx"), ("\\*", "*"), ("[]]", "]"), ("$put", "$put"), ("a**b", "ab"),
   ])
   func `a pattern matches`(pattern: String, text: String) throws {

@@ -100,7 +100,8 @@ extension VerifyReport {
     for finding in findings {
       let range = finding.last >= finding.first ? ", events \(finding.first)…\(finding.last)" : ""
       let name = people.colored(finding.class.rawValue, finding.class == .torn ? .yellow : .red)
-      text += "\(name): \(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)\n"
+      text +=
+        "\(name): \(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)\n"
     }
     let verdict = isOK ? people.colored("ok", .green) : "\(findings.count) findings"
     return text + "\(verdict): \(segments) segments, \(blocks) blocks, \(events) events\n"

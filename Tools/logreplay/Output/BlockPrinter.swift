@@ -81,8 +81,11 @@ final class BlockPrinter {
     line.field("first", block.firstSequence)
     line.field("last", block.nextSequence &- 1)
     line.field("appendsBefore", block.appendsBefore)
-    line.field("firstTime", block.firstTime == FormatLimits.noTime ? nil : "\(Timestamp(nanoseconds: block.firstTime))")
-    line.field("lastTime", block.lastTime == FormatLimits.noTime ? nil : "\(Timestamp(nanoseconds: block.lastTime))")
+    line.field(
+      "firstTime", block.firstTime == FormatLimits.noTime ? nil : "\(Timestamp(nanoseconds: block.firstTime))"
+    )
+    line.field(
+      "lastTime", block.lastTime == FormatLimits.noTime ? nil : "\(Timestamp(nanoseconds: block.lastTime))")
     line.field("epoch", block.epoch)
     line.field("syncedThrough", block.syncedThrough)
     line.field("chainBefore", LogPosition.hex(block.chainBefore))
