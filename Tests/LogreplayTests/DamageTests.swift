@@ -31,7 +31,7 @@ struct DamageTests {
     let (folder, files) = try await segments()
     #expect(files.count > 2)
     for depth in [[], ["--quick"], ["--deep"]] {
-      let outcome = try LogreplayProcess(["verify", folder.store, "-o", "json"] + depth).wait()
+      let outcome = try await LogreplayProcess(["verify", folder.store, "-o", "json"] + depth).wait()
       #expect(outcome.code == 0)
       #expect(try DocumentValue(json: outcome.output)["ok"] == true)
     }
@@ -40,36 +40,36 @@ struct DamageTests {
   @Test func `log prints what stands before the damage, then says what it is`() async throws {
     let (folder, files) = try await segments()
     try flip(files[1], at: 4096 + 200)
-    let outcome = try LogreplayProcess.run("log", folder.store, "-o", "jsonl")
+    let outcome = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl")
     #expect(outcome.code == 65)
     let first = try #require(SegmentHeader.firstSequence(ofFileName: String(files[1].suffix(24))))
     #expect(outcome.lines.count == Int(first) - 1)
     #expect(outcome.errors.contains("\(folder.store)/log/"))
-    let verify = try LogreplayProcess.run("verify", folder.store, "-o", "json")
+    let verify = try await LogreplayProcess.run("verify", folder.store, "-o", "json")
     #expect(verify.code == 65)
     let findings = try DocumentValue(json: verify.output)["findings"]
     guard case .array(let list)? = findings else { return #expect(findings != nil) }
     #expect(list.count == 1 && list[0]["class"] == "corrupt" && list[0]["offset"] == 4096)
     #expect(list[0]["first"] == .int(Int64(first)) && list[0]["next"] != nil)
-    #expect(try LogreplayProcess.run("dump", folder.store, "-o", "jsonl").code == 65)
+    #expect(try await LogreplayProcess.run("dump", folder.store, "-o", "jsonl").code == 65)
   }
 
   @Test func `a damaged header hides its segment and those behind it, not those before`() async throws {
     let (folder, files) = try await segments()
     try flip(files[2], at: 40)
     let first = try #require(SegmentHeader.firstSequence(ofFileName: String(files[2].suffix(24))))
-    let outcome = try LogreplayProcess.run("log", folder.store, "-o", "jsonl")
+    let outcome = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl")
     #expect(outcome.code == 65 && outcome.lines.count == Int(first) - 1)
     try FileManager.default.removeItem(atPath: files[2])
-    let missing = try LogreplayProcess.run("log", folder.store, "-o", "jsonl")
+    let missing = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl")
     #expect(missing.code == 65 && missing.lines.count == Int(first) - 1)
-    #expect(try LogreplayProcess.run("info", folder.store).code == 65)
+    #expect(try await LogreplayProcess.run("info", folder.store).code == 65)
   }
 
   @Test func `what was asked for before the damage ends well`() async throws {
     let (folder, files) = try await segments()
     try flip(files[1], at: 4096 + 200)
-    let outcome = try LogreplayProcess.run("log", folder.store, "..5", "-o", "jsonl")
+    let outcome = try await LogreplayProcess.run("log", folder.store, "..5", "-o", "jsonl")
     #expect(outcome.code == 0 && outcome.lines.count == 5)
   }
 
@@ -82,13 +82,13 @@ struct DamageTests {
     try handle.seekToEnd()
     try handle.write(contentsOf: Data("STRB unfinished".utf8))
     try handle.close()
-    let log = try LogreplayProcess.run("log", folder.store, "-o", "jsonl")
+    let log = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl")
     #expect(log.code == 0 && log.lines.count == 7 && log.errors.contains("15 bytes"))
-    let verify = try LogreplayProcess.run("verify", folder.store, "-o", "json")
+    let verify = try await LogreplayProcess.run("verify", folder.store, "-o", "json")
     #expect(verify.code == 2)
     #expect(try DocumentValue(json: verify.output)["ok"] == false)
-    #expect(try LogreplayProcess.run("dump", folder.store).code == 2)
-    let info = try DocumentValue(json: try LogreplayProcess.run("info", folder.store, "-o", "json").output)
+    #expect(try await LogreplayProcess.run("dump", folder.store).code == 2)
+    let info = try DocumentValue(json: try await LogreplayProcess.run("info", folder.store, "-o", "json").output)
     #expect(info["clean"] == false && info["tornBytes"] == 15 && info["durability"] == .null)
   }
 
@@ -96,10 +96,10 @@ struct DamageTests {
     let (folder, files) = try await segments()
     let index = folder.store + "/derived/" + files[0].suffix(24).dropLast(4) + ".idx"
     try flip(index, at: 10)
-    #expect(try LogreplayProcess.run("verify", folder.store).code == 0)
-    let deep = try LogreplayProcess.run("verify", folder.store, "--deep", "-o", "json")
+    #expect(try await LogreplayProcess.run("verify", folder.store).code == 0)
+    let deep = try await LogreplayProcess.run("verify", folder.store, "--deep", "-o", "json")
     #expect(deep.code == 65 && deep.output.contains(#""class":"index""#))
     try FileManager.default.removeItem(atPath: index)
-    #expect(try LogreplayProcess.run("verify", folder.store, "--deep").code == 0)
+    #expect(try await LogreplayProcess.run("verify", folder.store, "--deep").code == 0)
   }
 }

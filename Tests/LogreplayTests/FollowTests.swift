@@ -17,7 +17,7 @@ struct FollowTests {
     var store = try await folder.open(segmentSize: 8 << 10)
     try await store.append([NewEvent("old", in: "s/1", .null)])
     let process = try LogreplayProcess(["log", folder.store, "-f", "-o", "jsonl", "--timeout", "50s"])
-    #expect(try process.readLines(1).map(sequence) == [1])
+    #expect(try await process.readLines(1).map(sequence) == [1])
     for round in 0..<3 {
       for number in 1...60 {
         try await store.append(
@@ -27,12 +27,12 @@ struct FollowTests {
           ])
       }
       let first = Int64(round * 120 + 2)
-      #expect(try process.readLines(120).map(sequence) == (first..<first + 120).map { $0 })
+      #expect(try await process.readLines(120).map(sequence) == (first..<first + 120).map { $0 })
       await store.close()
       store = try await folder.open(segmentSize: 8 << 10)
     }
     process.interrupt()
-    #expect(process.exitCode() == 130)
+    #expect(await process.exitCode() == 130)
     await store.close()
   }
 
@@ -45,7 +45,7 @@ struct FollowTests {
     while !FileManager.default.fileExists(atPath: cursor) { await Task.yield() }
     let store = try await folder.open()
     try await store.append([NewEvent("x", in: "s/1", .null), NewEvent("y", in: "s/1", .null)])
-    let outcome = try process.wait()
+    let outcome = try await process.wait()
     #expect(outcome.code == 0)
     #expect(try outcome.lines.map(sequence) == [8, 9])
     let position = LogPosition(
@@ -59,35 +59,35 @@ struct FollowTests {
     let cursor = folder.file("cursor")
     var seen: [Int64?] = []
     for _ in 0..<5 {
-      let outcome = try LogreplayProcess.run(
+      let outcome = try await LogreplayProcess.run(
         "log", folder.store, "-o", "jsonl", "--count", "2", "--cursor-file", cursor)
       #expect(outcome.code == 0)
       seen += try outcome.lines.map(sequence)
     }
     #expect(seen == [1, 2, 3, 4, 5, 6, 7])
     try "7@0123456789abcdef\n".write(toFile: cursor, atomically: true, encoding: .utf8)
-    #expect(try LogreplayProcess.run("log", folder.store, "--cursor-file", cursor).code == 68)
+    #expect(try await LogreplayProcess.run("log", folder.store, "--cursor-file", cursor).code == 68)
     try "nonsense".write(toFile: cursor, atomically: true, encoding: .utf8)
-    #expect(try LogreplayProcess.run("log", folder.store, "--cursor-file", cursor).code == 65)
+    #expect(try await LogreplayProcess.run("log", folder.store, "--cursor-file", cursor).code == 65)
   }
 
   @Test func `time can run out, and catching up is an end`() async throws {
     let folder = try await SampleFolder.sample()
-    let late = try LogreplayProcess.run("follow", folder.store, "--timeout", "200ms", "-o", "jsonl")
+    let late = try await LogreplayProcess.run("follow", folder.store, "--timeout", "200ms", "-o", "jsonl")
     #expect(late.code == 124 && late.output.isEmpty && late.errors.contains(#""code":124"#))
-    let whole = try LogreplayProcess.run(
+    let whole = try await LogreplayProcess.run(
       "follow", folder.store, "--from", "0", "--until-caught-up", "-o", "jsonl")
     #expect(whole.code == 0 && whole.lines.count == 7)
-    let none = try LogreplayProcess.run("follow", folder.store, "--until-caught-up")
+    let none = try await LogreplayProcess.run("follow", folder.store, "--until-caught-up")
     #expect(none.code == 0 && none.output.isEmpty)
   }
 
   @Test func `a reader that goes away ends a follower that has nothing to say`() async throws {
     let folder = try await SampleFolder.sample()
     let process = try LogreplayProcess(["log", folder.store, "-f", "-o", "jsonl"])
-    #expect(process.readLines(7).count == 7)
+    #expect(await process.readLines(7).count == 7)
     try process.stopReading()
-    #expect(process.exitCode() == 0)
+    #expect(await process.exitCode() == 0)
   }
 
   @Test func `a check beside a writer that opens and closes finds nothing`() async throws {
@@ -105,9 +105,9 @@ struct FollowTests {
       return count
     }
     for _ in 0..<25 {
-      let outcome = try LogreplayProcess.run("verify", folder.store)
+      let outcome = try await LogreplayProcess.run("verify", folder.store)
       #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
-      let log = try LogreplayProcess.run("log", folder.store, "-n", "3")
+      let log = try await LogreplayProcess.run("log", folder.store, "-n", "3")
       #expect(log.code == 0 && log.lines.count == 3 && log.errors.isEmpty, "\(log.errors)")
     }
     isOver.withLock { $0 = true }

@@ -4,10 +4,14 @@ import Foundation
 import StrataLog
 import Testing
 
-/// Runs the `logreplay` that was built beside these tests.
-final class LogreplayProcess {
+/// Runs the `logreplay` that was built beside these tests. Waiting for it is done on threads of its own: tests
+/// that blocked the cooperative pool would hold up the writers that they wait for.
+final class LogreplayProcess: @unchecked Sendable {
+  // Sendable because one test has it, and calls one method after the other.
+  private static let threads = IOThreads(name: "logreplay-tests", threadCountMax: 16)
+
   /// What a run that has ended left.
-  struct Outcome {
+  struct Outcome: Sendable {
     var code: Int32
     var output: String
     var errors: String
@@ -41,13 +45,17 @@ final class LogreplayProcess {
   }
 
   /// Runs the command to its end.
-  static func run(_ arguments: String..., zone: String = "UTC") throws -> Outcome {
-    try LogreplayProcess(arguments, zone: zone).wait()
+  static func run(_ arguments: String..., zone: String = "UTC") async throws -> Outcome {
+    try await LogreplayProcess(arguments, zone: zone).wait()
   }
 
   /// Waits for the end and takes what was not read yet. The two pipes are read at the same time, because a
   /// full one holds the command up.
-  func wait() throws -> Outcome {
+  func wait() async throws -> Outcome {
+    try await Self.threads.run { () throws(any Error) in try self.waitBlocking() }
+  }
+
+  private func waitBlocking() throws -> Outcome {
     let handle = errors.fileHandleForReading
     let rest = Lock([UInt8]())
     let reader = try DedicatedThread(name: "errors") {
@@ -64,7 +72,11 @@ final class LogreplayProcess {
   }
 
   /// The next lines of the output; fewer only at its end.
-  func readLines(_ count: Int) -> [String] {
+  func readLines(_ count: Int) async -> [String] {
+    await Self.threads.run { self.readLinesBlocking(count) }
+  }
+
+  private func readLinesBlocking(_ count: Int) -> [String] {
     var bytes: [UInt8] = []
     var seen = 0
     while seen < count {
@@ -82,8 +94,10 @@ final class LogreplayProcess {
   func interrupt() { process.interrupt() }
 
   /// The code of a command whose output is of no interest any more.
-  func exitCode() -> Int32 {
-    process.waitUntilExit()
-    return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+  func exitCode() async -> Int32 {
+    await Self.threads.run { [process] in
+      process.waitUntilExit()
+      return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
   }
 }
