@@ -42,7 +42,10 @@ struct FollowTests {
     let process = try LogreplayProcess(
       ["follow", folder.store, "-o", "jsonl", "--count", "2", "--cursor-file", cursor])
     // The cursor file says that it has begun.
-    while !FileManager.default.fileExists(atPath: cursor) { await Task.yield() }
+    while !FileManager.default.fileExists(atPath: cursor) {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     let store = try await folder.open()
     try await store.append([NewEvent("x", in: "s/1", .null), NewEvent("y", in: "s/1", .null)])
     let outcome = try await process.wait()
