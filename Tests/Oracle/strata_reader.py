@@ -165,12 +165,12 @@ def judge_segment_header(data, is_first):
         return "corrupt", None
     if int.from_bytes(data[4092:4096], "little") != crc32c(data[:4092]):
         return "corrupt", None
+    if header.major != 1 or header.incompatible != 0 or header.chain_algorithm != 1:
+        return "unsupported", header
     if header.previous_last != header.first - 1:
         return "corrupt", None
     if header.previous_first == 0 and not is_first:
         return "corrupt", None
-    if header.major != 1 or header.incompatible != 0 or header.chain_algorithm != 1:
-        return "unsupported", header
     return None, header
 
 

@@ -642,10 +642,25 @@ def head_of_another_magic():
 
 
 @recipe
-def previous_is_compared_before_the_version():
+def version_is_compared_before_the_previous():
     closed, _ = pair()
-    active = closed.next(previous_last=7, incompatible=1)
-    return store([closed, active], findings=[("corrupt", active.path, 0)], events=3)
+    active = closed.next(previous_first=0, previous_last=7, incompatible=1)
+    return store([closed, active], findings=[("unsupported", active.path, 0)], events=3)
+
+
+@recipe
+def version_is_compared_before_the_store():
+    """A segment of another store and of a newer version: nothing it says of itself can be relied on."""
+    closed, _ = pair()
+    foreign = Segment(closed.sequence, closed, FOREIGN_UUID, major=2)
+    return store([closed, foreign], head(slot(closed, 1)), [("unsupported", foreign.path, 0)], 3)
+
+
+@recipe
+def previous_is_compared_before_the_store():
+    closed, _ = pair()
+    foreign = Segment(closed.sequence, closed, FOREIGN_UUID, previous_last=7)
+    return store([closed, foreign], head(slot(closed, 1)), [("corrupt", foreign.path, 0)], 3)
 
 
 @recipe
