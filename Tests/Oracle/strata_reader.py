@@ -32,7 +32,7 @@ MAPPED_FROM = 64 << 20
 
 EVENTS, RECOVERY, FOOTER = 1, 2, 3
 SEGMENT_NAME = re.compile(r"([0-9]{20})\.seg", re.ASCII)
-SEQUENCE_MAX = (1 << 64) - 1
+SEQUENCE_MAX = APPENDS_MAX = (1 << 64) - 1
 
 
 # --- Files ----------------------------------------------------------------------------------------
@@ -235,8 +235,10 @@ def stands_where_it_was_written(block, at, place):
 
 
 def sizes_hold(block, at, size):
-    """Point 3."""
+    """Point 3: no length leads out of the file, and no count past 64 bits."""
     if block.span % 8 != 0 or block.span < block.length + block.stored or block.span > size - at:
+        return False
+    if block.first + block.events > SEQUENCE_MAX or block.appends_before + block.appends > APPENDS_MAX:
         return False
     if block.raw > RAW_LENGTH_MAX or block.raw > 255 * block.stored + 64:
         return False
@@ -594,9 +596,11 @@ class Check:
         last = walk.place.sequence - 1
         if self.head and self.head.segment == file.first:
             last = max(last, self.counted_by_head())
+        if walk.place.rewritten:
+            last = max(last, file.header.last)
         for block in headers_behind(file.data, walk.place):
             last = max(last, block.first + block.events - 1)
-        return last
+        return min(last, SEQUENCE_MAX)
 
     def counted_by_head(self):
         return max(self.head.visible_sequence, self.head.durable_sequence)

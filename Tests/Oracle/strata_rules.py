@@ -53,6 +53,10 @@ def rules():
         "stale-fewer-events": lambda: second_is("stale", appends=2),
         "stale-first-sequence": lambda: second_is("stale", first=3),
         "stale-appends-before": lambda: second_is("stale", appends_before=9),
+        "stale-sequence-within-64-bits": lambda: second_is("stale", first=(1 << 64) - 2),
+        "stale-appends-within-64-bits": lambda: second_is("stale", appends_before=(1 << 64) - 2),
+        "corrupt-sequence-past-64-bits": lambda: second_is("corrupt", first=(1 << 64) - 1),
+        "corrupt-appends-past-64-bits": lambda: second_is("corrupt", appends_before=(1 << 64) - 1),
         "misplaced-own-offset": lambda: second_is("misplaced", own_offset=4096),
         "misplaced-identity": lambda: second_is("misplaced", segment=2),
         "corrupt-raw-length": lambda: second_is("corrupt", raw=late.encoded(), stored=late.encoded() + b"\0"),
@@ -437,6 +441,36 @@ def not_compared_with_a_bad_header():
 
 
 @recipe
+def not_compared_with_a_misplaced_header():
+    closed, _ = pair()
+    foreign = Segment(closed.sequence, closed, FOREIGN_UUID, previous_chain=5)
+    return store([closed, foreign], head(slot(closed, 1)), [("misplaced", foreign.path, 0)])
+
+
+@recipe
+def not_compared_across_a_gap():
+    first, second = pair()
+    third = second.next().events(incident(6, second=5))
+    end = first.marks[-2][0]
+    forged = store([first, second, third], findings=[("missing", second.path, 0)], events=2)
+    forged = edited(forged, second.path, lambda data: None)
+    return edited(forged, first.path, lambda data: data[:end])
+
+
+@recipe
+def missing_first_and_another_named():
+    first, second = pair(previous_first=3)
+    return edited(store([first, second], findings=[("missing", first.path, 0)], events=0), first.path, lambda data: None)
+
+
+@recipe
+def missing_first_before_a_newer_version():
+    first, second = pair(incompatible=1)
+    found = [("missing", first.path, 0), ("unsupported", second.path, 0)]
+    return edited(store([first, second], findings=found, events=0), first.path, lambda data: None)
+
+
+@recipe
 def trim_unfinished():
     closed, active = pair()
     return store([closed, active], head(slot(active, 1, first=active.first)))
@@ -514,6 +548,19 @@ def rewritten_ends_with_another_chain():
 
 
 @recipe
+def rewritten_and_last_does_not_decode():
+    segment = Segment(revision=1, last=9).events(incident(1), last_time=BEGINNING + 9).footer()
+    return store([segment], findings=[("corrupt", segment.path, 4096)], events=0)
+
+
+@recipe
+def rewritten_and_last_of_header_only():
+    segment = rewritten_last()
+    forged = store([segment], b"", [("missing", segment.path, 4096)], 0)
+    return edited(forged, segment.path, lambda data: data[:4096])
+
+
+@recipe
 def rewritten_is_compared_with_itself_first():
     closed = Segment(revision=1, last=9).events(incident(1)).footer()
     return store([closed, closed.next(previous_chain=5)], b"", [("missing", closed.path, closed.end)])
@@ -545,6 +592,31 @@ def footer_is_not_the_last():
     closed.footer().events(incident(2, second=1))
     closed.fields.update(last=2, chain=closed.chain, end=closed.end)
     return store([closed, closed.next()], findings=[("corrupt", closed.path, at)], events=1)
+
+
+@recipe
+def footer_before_a_block_that_is_skipped():
+    segment = rewritten_last()
+    at = segment.marks[2][0]
+    segment.control(200)
+    segment.fields["end"] = segment.end
+    return store([segment], findings=[("corrupt", segment.path, at)])
+
+
+@recipe
+def footer_before_damage():
+    """What stands behind the footer is no valid block, so that the footer itself is right."""
+    segment = rewritten_last()
+    at = segment.end
+    segment.control(200, payload_crc=1)
+    segment.fields["end"] = segment.end
+    return store([segment], findings=[("corrupt", segment.path, at)])
+
+
+@recipe
+def footer_is_judged_before_the_end():
+    segment = rewritten_last(footer=4096, end=4096)
+    return store([segment], findings=[("corrupt", segment.path, segment.marks[2][0])])
 
 
 @recipe
@@ -581,6 +653,31 @@ def head_before_the_blocks():
 def head_stale_sequence():
     segment = plain_segment()
     return store([segment], head(slot(segment, 3, 2, durable_sequence=2)), [("stale", "HEAD", 0)])
+
+
+@recipe
+def head_stale_behind_what_does_not_decode():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.events(incident(2, second=1), last_time=BEGINNING + 9 * SECOND).events(incident(3, second=10))
+    found = [("corrupt", segment.path, at), ("stale", "HEAD", 0)]
+    return store([segment], head(slot(segment, 3, durable_chain=1)), found, 1)
+
+
+@recipe
+def head_clean_with_a_block_of_another_place():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.events(incident(2, second=1), own_offset=4096)
+    return store([segment], head(slot(segment, 1, 1, clean=True)), [("misplaced", segment.path, at)], 1)
+
+
+@recipe
+def head_clean_with_a_stale_block():
+    segment = Segment().events(incident(1))
+    at = segment.end
+    segment.events(incident(2, second=1), chain_before=5)
+    return store([segment], head(slot(segment, 1, 1, clean=True)), [("stale", segment.path, at)], 1)
 
 
 @recipe
@@ -728,6 +825,49 @@ def torn_raw_length_past_64_mib():
     segment = Segment()
     segment.control(200, codec=LZ4, stored_as=bytes(263_200), raw=(64 << 20) + 1)
     return store([segment], b"", [("torn", segment.path, 4096)])
+
+
+def near_the_last_sequence():
+    """A trimmed store that holds the highest sequence that an event can have, and a control block behind it."""
+    before = Segment((1 << 64) - 3).events(incident(1))
+    before.written = []
+    return before.next().events(incident(2, second=1)).control(200)
+
+
+@recipe
+def highest_sequence():
+    segment = near_the_last_sequence()
+    return store([segment], head(slot(segment, 1, first=segment.first)))
+
+
+@recipe
+def torn_past_the_highest_sequence():
+    segment = near_the_last_sequence()
+    end = segment.end
+    segment.events(incident(3, second=2))
+    return store([segment], b"", [("torn", segment.path, end)], 1)
+
+
+def near_the_last_append(appends):
+    """A trimmed store whose first segment says that `appends` appends stand before it, with one in it."""
+    before = Segment(51)
+    before.appends = appends
+    return before.events(incident(1)).next()
+
+
+@recipe
+def highest_number_of_appends():
+    segment = near_the_last_append((1 << 64) - 3).events(incident(2, second=1)).control(200)
+    segment.written = segment.written[1:]
+    return store([segment], head(slot(segment, 1, first=segment.first)))
+
+
+@recipe
+def torn_past_the_highest_number_of_appends():
+    segment = near_the_last_append((1 << 64) - 2)
+    end = segment.end
+    segment.events(incident(2, second=1))
+    return store([segment], b"", [("torn", segment.path, end)], 0)
 
 
 @recipe
