@@ -273,8 +273,9 @@ class DamagedStores(unittest.TestCase):
         for path in [path for path in self.files if path.startswith("log/")]:
             data = self.files[path]
             # The reserved part of the header is one run of bytes under one checksum: a bit of some is enough.
+            # Elsewhere every other bit, the even ones in even bytes, keeps the suite short.
             for at in [*range(168), *range(168, 4088, 7), *range(4088, len(data))]:
-                for bit in (at % 8,) if 168 <= at < 4088 else range(8):
+                for bit in (at % 8,) if 168 <= at < 4088 else range(at % 2, 8, 2):
                     kinds, events = judged(dict(self.files, **{path: forge.flipped(data, at, bit)}))
                     self.assertTrue(kinds, "%s: bit %d of byte %d is ignored" % (path, bit, at))
                     self.assertEqual(events, self.events[: len(events)])
