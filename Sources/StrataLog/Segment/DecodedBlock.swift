@@ -93,6 +93,9 @@ package final class DecodedBlock: @unchecked Sendable {
         headHash = XXH64.of(append.head)
         appends += 1
       }
+      guard event.stream.isUTF8, event.type.isUTF8 else {
+        throw .damaged("a stream's or a type's name is not UTF-8")
+      }
       chain = Chain.next(
         after: chain, sequence: sequence, revision: event.revision, head: headHash,
         names: XXH64.of(event.names), content: event.contentHash)
