@@ -72,7 +72,10 @@ let package = Package(
     ),
     .testTarget(
       name: "LogreplayTests",
-      dependencies: ["logreplay", "StrataTesting", "Strata"],
+      dependencies: [
+        "logreplay", "StrataTesting", "Strata", "StrataEvents", "StrataLog",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: houseRules
     ),
     .testTarget(name: "HouseTests", dependencies: ["StrataLog"], swiftSettings: houseRules),

@@ -10,10 +10,12 @@ Lines that begin with `    | ` repeat, under the stored bytes of an LZ4 block, w
 
 import os
 import re
-import struct
 
-import strata_reader as reader
 from strata_codecs import Malformed, varint
+from strata_json import as_line, payload_value, text_or_bytes, time_text
+from strata_payloads import Unsupported, decode_block, footer_entry, raw_payload
+from strata_segment import EVENTS, FOOTER, RECOVERY, Place, judge_block, judge_segment_header
+from strata_store import SLOT_LENGTH, SLOT_OFFSETS, read_slot, segment_path, segments_of
 
 BYTES_PER_LINE = 16
 ZEROS = re.compile(rb"\0{%d,}" % (BYTES_PER_LINE + 1))
@@ -36,11 +38,11 @@ def hexadecimal(data):
 
 
 def time(data):
-    return reader.time_text(int.from_bytes(data, "little", signed=True)) or "none"
+    return time_text(int.from_bytes(data, "little", signed=True)) or "none"
 
 
 def text(data):
-    return reader.as_line(reader.text_or_bytes(data))
+    return as_line(text_or_bytes(data))
 
 
 def uuid(data):
@@ -169,13 +171,13 @@ def shortened(told):
 
 def tell_payload(lines, block):
     """A raw payload, field by field."""
-    if block.kind == reader.EVENTS:
+    if block.kind == EVENTS:
         while lines.at < len(lines.data):
             tell_append(lines)
-    elif block.kind == reader.RECOVERY:
+    elif block.kind == RECOVERY:
         lines.table(RECOVERY_FIELDS)
         lines.tell(len(lines.data) - lines.at, "path of the copy", text)
-    elif block.kind == reader.FOOTER:
+    elif block.kind == FOOTER:
         lines.tell(4, "number of entries", number)
         lines.tell(4, "reserved")
         while lines.at < len(lines.data):
@@ -210,8 +212,8 @@ def tell_event(lines):
         names = {1: "1 = CBOR", 2: "2 = JSON", 3: "3 = bytes"}
         lines.tell(after - lines.at, "codec of the payload", lambda data: names.get(codec, str(codec)))
         lines.sized("salt", bytes.hex)
-        lines.sized("metadata", lambda data: reader.as_line(reader.payload_value(1, data)))
-        lines.sized("payload", lambda data: reader.as_line(reader.payload_value(codec, data)))
+        lines.sized("metadata", lambda data: as_line(payload_value(1, data)))
+        lines.sized("payload", lambda data: as_line(payload_value(codec, data)))
         return
     lines.tell(8, "H(content)", hexadecimal)
     if kind == 2:
@@ -231,9 +233,9 @@ def annotate_block(data, block, header, index):
     lines.tell(block.own_offset + block.length - lines.at, "fields that 1.0 does not know")
     start, end = lines.at, lines.at + block.stored
     try:
-        reader.decode_block(data, block, header, index)
+        decode_block(data, block, header, index)
         trouble = None
-    except (Malformed, reader.Unsupported) as error:
+    except (Malformed, Unsupported) as error:
         trouble = "%s: %s" % (type(error).__name__.lower(), error)
     if trouble is not None or block.kind >= 128:
         lines.tell(block.stored, "stored payload, " + (trouble or "of a kind that 1.0 does not know"))
@@ -245,7 +247,7 @@ def annotate_block(data, block, header, index):
         lines.at = end
     else:
         lines.tell(block.stored, "stored payload, an LZ4 block of %d bytes" % block.raw)
-        inner = Lines(reader.raw_payload(data, block), "    | ")
+        inner = Lines(raw_payload(data, block), "    | ")
         tell_payload(inner, block)
         lines.lines += inner.lines
     lines.rest("zeros up to the next block")
@@ -254,18 +256,18 @@ def annotate_block(data, block, header, index):
 
 def annotate_segment(data):
     lines = Lines(data)
-    trouble, header = reader.judge_segment_header(data, is_first=True)
+    trouble, header = judge_segment_header(data, is_first=True)
     if header is None:
         lines.rest("not the header of a segment")
         return lines.lines
     lines.table(SEGMENT_FIELDS)
-    place, index = reader.Place(header), []
+    place, index = Place(header), []
     while trouble is None:
-        trouble, block = reader.judge_block(data, place.offset, place)
+        trouble, block = judge_block(data, place.offset, place)
         if trouble is None:
             lines.lines += annotate_block(data, block, header, index)
-            if block.kind == reader.EVENTS:
-                index.append(reader.footer_entry(block))
+            if block.kind == EVENTS:
+                index.append(footer_entry(block))
             place.pass_over(block)
             lines.at = place.offset
     rest = data[lines.at :]
@@ -275,10 +277,10 @@ def annotate_segment(data):
 
 def annotate_head(data):
     lines = Lines(data)
-    for at in reader.SLOT_OFFSETS:
+    for at in SLOT_OFFSETS:
         lines.tell(at - lines.at, "between the slots")
-        if reader.read_slot(data, at) is None:
-            lines.tell(reader.SLOT_LENGTH, "a slot that does not verify")
+        if read_slot(data, at) is None:
+            lines.tell(SLOT_LENGTH, "a slot that does not verify")
         else:
             lines.table(SLOT_FIELDS)
     lines.rest("behind the slots")
@@ -288,7 +290,7 @@ def annotate_head(data):
 def annotate(store):
     """All lines of a store: HEAD, if there is one, and the segments in order."""
     lines = []
-    names = [reader.segment_path(first) for first in reader.segments_of(store)]
+    names = [segment_path(first) for first in segments_of(store)]
     for name in (["HEAD"] if store.has("HEAD") else []) + names:
         data = bytes(store.read(name))
         lines.append("FILE %s %d" % (name, len(data)))

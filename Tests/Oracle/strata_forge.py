@@ -16,10 +16,19 @@ import sys
 import tempfile
 
 from strata_build import *  # noqa: F403
+from strata_check import read_events, verify
+from strata_json import as_line, event_object
 from strata_ranges import RANGES
 from strata_recipes import *  # noqa: F403
 from strata_recipes import RECIPES
-from strata_rules import *  # noqa: F403
+from strata_store import FolderStore, MemoryStore
+
+# These add their recipes to RECIPES.
+import strata_damage  # noqa: E402, F401, I001
+import strata_rules_of_blocks  # noqa: E402, F401
+import strata_rules_of_payloads  # noqa: E402, F401
+import strata_rules_of_segments  # noqa: E402, F401
+import strata_rules_of_head  # noqa: E402, F401
 
 # --- Commands -------------------------------------------------------------------------------------
 
@@ -57,33 +66,28 @@ def expected(name, forged):
 
 def differences(name, forged, opened):
     """What the reader says about a store that the recipe does not."""
-    import strata_reader
-
-    check = strata_reader.verify(opened)
-    events, _ = strata_reader.read_events(opened)
-    found, wanted = [tuple(finding) for finding in check.findings], findings_of(name, forged)
+    events, _ = read_events(opened)
+    found, wanted = [tuple(finding) for finding in verify(opened).findings], findings_of(name, forged)
     read = [(event.sequence, event.stream, event.revision, event.type, event.payload) for event in events]
     if found != wanted:
         yield "%s: findings are %r, expected %r" % (name, found, wanted)
     if read != forged.written[: forged.events]:
         yield "%s: %d events read, %d expected, or others" % (name, len(read), forged.events)
     for event in events:
-        strata_reader.as_line(strata_reader.event_object(event))
+        as_line(event_object(event))
 
 
 def check():
     """Compares the reader with every recipe, in memory and in files."""
-    import strata_reader
-
     wrong = []
     for name in RECIPES:
         forged = forge(name)
         if forge(name) != forged:
             wrong.append("%s: two forgeries differ" % name)
-        wrong += differences(name, forged, strata_reader.MemoryStore(forged.files))
+        wrong += differences(name, forged, MemoryStore(forged.files))
         with tempfile.TemporaryDirectory() as folder:
             write(forged, folder)
-            wrong += ("in a folder, " + text for text in differences(name, forged, strata_reader.FolderStore(folder)))
+            wrong += ("in a folder, " + text for text in differences(name, forged, FolderStore(folder)))
     return wrong
 
 

@@ -1,7 +1,8 @@
 """The sequences that the findings of each recipe put in doubt, in the order of its findings.
 
 They follow from "What a check reports": from the first sequence not reached to the last one that the
-next header, HEAD or a header behind the damage tells of; one less than the first where none does.
+next header, HEAD, a block behind the damage or a rewritten segment's own header tells of; one less than
+the first where none does.
 """
 
 RANGES = {
@@ -47,15 +48,16 @@ RANGES = {
     "ends-with-another-number-of-appends": [(4, 3)], "times-go-back-between-segments": [(4, 4)],
     "missing-middle-behind-damage": [(2, 5), (4, 5)], "missing-first-before-damage": [(1, 3), (4, 3)],
     "not-compared-with-a-bad-header": [(4, 3)], "rewritten-and-last-with-zeros": [(3, 2)],
-    "rewritten-and-last-with-garbage": [(3, 2)], "rewritten-and-last-cut": [(2, 1)],
+    "rewritten-and-last-with-garbage": [(3, 2)], "rewritten-and-last-cut": [(2, 2)],
     "rewritten-and-last-empty": [(1, 0)], "rewritten-goes-beyond-its-end": [(3, 2)],
-    "rewritten-ends-before-its-last-sequence": [(3, 2)], "rewritten-ends-behind-its-last-sequence": [(3, 2)],
+    "rewritten-ends-before-its-last-sequence": [(3, 9)], "rewritten-ends-behind-its-last-sequence": [(3, 2)],
     "rewritten-ends-with-another-chain": [(3, 2)], "rewritten-is-compared-with-itself-first": [(2, 1)],
     "rewritten-and-another-next": [(2, 1)], "footer-is-not-the-last": [(2, 2)], "footer-of-another-length": [(2, 1)],
     "head-before-the-blocks": [(8, 7)], "head-stale-sequence": [(8, 7)],
     "head-stale-in-a-closed-segment": [(6, 5), (4, 3)], "head-stale-with-a-torn-tail": [(2, 1), (2, 9)],
     "head-names-a-bad-header": [(1, 0)], "head-names-missing-far-away": [(900, 950)],
-    "head-promises-more-than-the-file": [(2, 9)], "previous-is-compared-before-the-version": [(4, 3)],
+    "head-promises-more-than-the-file": [(2, 9)], "version-is-compared-before-the-previous": [(4, 3)],
+    "version-is-compared-before-the-store": [(4, 3)], "previous-is-compared-before-the-store": [(4, 3)],
     "torn-tail-that-counts-events": [(2, 1)], "header-length-of-168": [(1, 1)], "header-length-of-180": [(1, 1)],
     "header-length-of-4104": [(1, 1)], "header-crc": [(2, 3)], "torn-raw-length-past-64-mib": [(1, 0)],
     "span-past-the-file": [(2, 2)], "control-block-counts-appends": [(1, 0)],
@@ -68,4 +70,14 @@ RANGES = {
     "damage-in-content-counts-what-stands-behind-it": [(2, 3)], "footer-counts-wrongly": [(2, 1)],
     "footer-too-short": [(1, 0)], "footer-named-by-a-segment-as-first-written": [(2, 1)],
     "footer-is-not-the-last-behind-damage": [(1, 2)], "unsupported-event-kind-0": [(1, 1)],
+    "stale-sequence-within-64-bits": [(2, 2**64 - 2)], "corrupt-sequence-past-64-bits": [(2, 2**64 - 1)],
+    "stale-appends-within-64-bits": [(2, 3)], "corrupt-appends-past-64-bits": [(2, 3)],
+    "torn-past-the-highest-sequence": [(2**64 - 1, 2**64 - 2)],
+    "torn-past-the-highest-number-of-appends": [(52, 51)],
+    "not-compared-with-a-misplaced-header": [(4, 3)], "not-compared-across-a-gap": [(4, 5)],
+    "missing-first-and-another-named": [(1, 3)], "missing-first-before-a-newer-version": [(1, 3), (4, 3)],
+    "rewritten-and-last-does-not-decode": [(1, 9)], "rewritten-and-last-of-header-only": [(1, 2)],
+    "footer-before-a-block-that-is-skipped": [(3, 2)], "footer-before-damage": [(3, 2)],
+    "footer-is-judged-before-the-end": [(3, 2)], "head-stale-behind-what-does-not-decode": [(2, 3), (4, 3)],
+    "head-clean-with-a-block-of-another-place": [(2, 1)], "head-clean-with-a-stale-block": [(2, 2)],
 }  # fmt: skip

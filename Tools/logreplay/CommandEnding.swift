@@ -70,7 +70,7 @@ extension CommandFailure {
 
   /// For programs: `{"schema":1,"error":{"code":…,"what":…,"where":…,"next":…}}`.
   var json: String {
-    var error = JSONLine(appendingTo: [])
+    var error = JSONLine()
     error.field("code", Int(code))
     error.field("what", what)
     error.field("where", place)

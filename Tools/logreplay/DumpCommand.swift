@@ -199,7 +199,8 @@ struct BlockDump {
           problem.finding(in: name, at: offset, first: block.firstSequence, last: block.nextSequence &- 1))
       }
     case .invalid(let problem):
-      findings.append(problem.finding(in: name, at: offset, first: header.firstSequence, last: header.firstSequence - 1))
+      findings.append(
+        problem.finding(in: name, at: offset, first: header.firstSequence, last: header.firstSequence - 1))
     }
   }
 

@@ -66,13 +66,14 @@ final class ImportChild {
     let code = Self.spawn(
       [program] + arguments, environment, input: childInput, output: outputWrite, errors: errors, &process)
     guard code == 0 else {
-      close(errors)
+      // There is no process, and the end of this object must not look for one.
+      end = .code(code)
       throw FileSystemError("start", program, code: code)
     }
   }
 
   deinit {
-    if end == nil {
+    if end == nil, process > 0 {
       kill(process, SIGKILL)
       _ = wait()
     }

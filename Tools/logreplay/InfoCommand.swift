@@ -82,7 +82,9 @@ struct StoreInfo {
     var offset = UInt64(SegmentHeader.length)
     var sum: UInt64 = 0
     while offset < end {
-      let header = try LogError.wrapping { () throws(FileSystemError) in try source.header(at: offset, limit: end) }
+      let header = try LogError.wrapping { () throws(FileSystemError) in
+        try source.header(at: offset, limit: end)
+      }
       guard case .success(let block) = header else { return sum }
       if block.kind == BlockKind.events { sum += UInt64(block.rawLength) }
       offset = block.end

@@ -21,7 +21,8 @@ struct WaitOptions: ParsableArguments, Sendable {
   /// The moment at which `--timeout` is over.
   func deadline() throws(CommandFailure) -> MonotonicTime? {
     guard let timeout else { return nil }
-    let length = TimeText.duration(timeout) ?? Double(timeout).flatMap { Int64(exactly: ($0 * 1e9).rounded()) }
+    let length =
+      TimeText.duration(timeout) ?? Double(timeout).flatMap { Int64(exactly: ($0 * 1e9).rounded()) }
     guard let length, length >= 0 else {
       throw CommandFailure(
         ExitStatus.usage, "'\(timeout)' is no length of time", at: "--timeout",
@@ -50,7 +51,9 @@ struct LogCommand: BlockingCommand {
   @Argument(help: "A range, or one or two points.")
   var range: [String] = []
 
-  @Option(name: [.customShort("n", allowingJoined: true), .customLong("lines")], help: "Only the last so many events.")
+  @Option(
+    name: [.customShort("n", allowingJoined: true), .customLong("lines")],
+    help: "Only the last so many events.")
   var last: Int?
 
   @Flag(name: [.customShort("r"), .customLong("reverse")], help: "Newest first.")

@@ -22,7 +22,8 @@ struct OpenedStore: Sendable {
     var options = StoreOptions()
     options.readsDamaged = true
     do throws(StoreError) {
-      return OpenedStore(path: path, store: try EventStore.openBlocking(at: path, .readOnly, options: options))
+      return OpenedStore(
+        path: path, store: try EventStore.openBlocking(at: path, .readOnly, options: options))
     } catch { throw CommandFailure(reading: path, error) }
   }
 
@@ -54,7 +55,8 @@ extension CommandFailure {
     case .notFound:
       next = "check the path"
     case .corrupt(let finding), .unsupported(let finding):
-      let file = finding.file.hasPrefix(path) ? finding.file : "\(StoreLayout(root: path).root)/\(finding.file)"
+      let file =
+        finding.file.hasPrefix(path) ? finding.file : "\(StoreLayout(root: path).root)/\(finding.file)"
       place = "\(file) at byte \(finding.offset)"
     default:
       if place.isEmpty { place = path }

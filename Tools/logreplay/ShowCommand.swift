@@ -25,7 +25,8 @@ struct ShowCommand: BlockingCommand {
       let event = append.events.first(where: { $0.sequence == found.sequence })
     else {
       throw CommandFailure(
-        ExitStatus.notFound, "there is no event at seq \(found.sequence)", at: opened.path, next: resolver.available)
+        ExitStatus.notFound, "there is no event at seq \(found.sequence)", at: opened.path,
+        next: resolver.available)
     }
     Pager.start()
     var writer = OutputWriter()

@@ -83,7 +83,7 @@ extension VerifyReport {
   }
 
   var json: [UInt8] {
-    var checked = JSONLine(appendingTo: [])
+    var checked = JSONLine()
     checked.field("segments", segments)
     checked.field("blocks", blocks)
     checked.field("events", events)
@@ -100,7 +100,8 @@ extension VerifyReport {
     for finding in findings {
       let range = finding.last >= finding.first ? ", events \(finding.first)…\(finding.last)" : ""
       let name = people.colored(finding.class.rawValue, finding.class == .torn ? .yellow : .red)
-      text += "\(name): \(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)\n"
+      text +=
+        "\(name): \(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)\n"
     }
     let verdict = isOK ? people.colored("ok", .green) : "\(findings.count) findings"
     return text + "\(verdict): \(segments) segments, \(blocks) blocks, \(events) events\n"
@@ -109,7 +110,7 @@ extension VerifyReport {
 
 extension Finding {
   fileprivate var json: [UInt8] {
-    var line = JSONLine(appendingTo: [])
+    var line = JSONLine()
     line.field("class", `class`.rawValue)
     line.field("file", file)
     line.field("offset", offset)

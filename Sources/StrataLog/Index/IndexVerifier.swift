@@ -37,7 +37,8 @@ package struct IndexVerifier {
     let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: path) }
     guard kind == .file else { return nil }
     let segment = try SegmentHandle.open(fileSystem, layout, first: first, storeID: nil)
-    let header = try SegmentHandle.open(fileSystem, layout, first: next, storeID: segment.header.storeID).header
+    let header = try SegmentHandle.open(fileSystem, layout, first: next, storeID: segment.header.storeID)
+      .header
     let expected = MemoryFileSystem()
     do throws(FileSystemError) {
       try expected.createDirectory("/derived")
@@ -54,7 +55,8 @@ package struct IndexVerifier {
       defer { actual.close() }
       guard let offset = try Self.firstDifference(wanted, actual) else { return nil }
       return Finding(
-        .index, file: "\(StoreLayout.derivedName)/\(path.dropFirst(layout.derived.count + 1))", offset: offset,
+        .index, file: "\(StoreLayout.derivedName)/\(path.dropFirst(layout.derived.count + 1))",
+        offset: offset,
         first: first, last: first - 1, what: "the derived index is not the one that the log makes")
     }
   }

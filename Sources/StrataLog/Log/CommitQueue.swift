@@ -49,7 +49,7 @@ struct PendingAppend {
 
 /// A locked shell around the appends that wait. Bounded: beyond `bytesMax` callers wait before they hand over.
 final class CommitQueue: Sendable {
-  private struct State {
+  fileprivate struct State {
     var pending: [PendingAppend] = []
     var bytes = 0
     var nextTicket: UInt64 = 0
@@ -58,6 +58,13 @@ final class CommitQueue: Sendable {
     var room: [UnsafeContinuation<Void, Never>] = []
     /// How many appends the committer waits for before it looks.
     var wanted = 1
+    /// True while somebody has the turn: only one at a time may touch the writer's state. The committer has it first.
+    var isTurnTaken = true
+    /// True while the committer waits without a timeout, though something may have to be synced by then.
+    var isWaitUnbounded = false
+    var mustLookAgain = false
+    /// True while the committer waits for nothing but the turn.
+    var isTurnWanted = false
     /// Why nothing more is accepted.
     var end: LogError?
     var isClosing = false
@@ -104,16 +111,43 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// The same for a thread that may block.
-  func submitBlocking(_ draft: AppendDraft) -> AppendResult {
+  /// The same for a thread that may block. Where nobody else is at it, the thread takes the turn and commits its
+  /// append itself: handing it to the committer and being woken again would cost a good part of a sync.
+  ///
+  /// - Parameter commit: commits a group; true where the committer must look after HEAD later.
+  func submitBlocking(
+    _ draft: AppendDraft, commit: (_ group: [PendingAppend]) -> Bool
+  ) -> AppendResult {
     gate.wait { $0.bytes < bytesMax || $0.end != nil }
     let answer = Gate<AppendResult?>(nil)
+    if takeTurnIfIdle() {
+      let mustSettle = commit([PendingAppend(ticket: 0, draft: draft, caller: .thread(answer))])
+      giveTurnBack(mustSettle: mustSettle)
+      return answer.wait { $0 }
+    }
     let ticket = gate.withLock { state in
       state.nextTicket += 1
       return state.nextTicket
     }
     enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .thread(answer)))
     return answer.wait { $0 }
+  }
+
+  private func takeTurnIfIdle() -> Bool {
+    gate.withLock { state in
+      guard state.pending.isEmpty, !state.isTurnTaken, state.end == nil else { return false }
+      state.isTurnTaken = true
+      return true
+    }
+  }
+
+  private func giveTurnBack(mustSettle: Bool) {
+    let isWanted = gate.withLock { state in
+      state.isTurnTaken = false
+      if mustSettle, state.isWaitUnbounded { state.mustLookAgain = true }
+      return state.mustLookAgain || state.isTurnWanted || !state.pending.isEmpty || state.isClosing
+    }
+    if isWanted { gate.signalAll() }
   }
 
   /// Hands several appends over in one step, so that they are framed behind each other, and waits for all.
@@ -174,7 +208,7 @@ final class CommitQueue: Sendable {
     if isEnough { gate.signalAll() }
   }
 
-  /// What the committer finds when it looks.
+  /// What the committer finds when it looks. With it, it has the turn until it looks again.
   enum Work {
     case group([PendingAppend])
     case idle
@@ -187,45 +221,47 @@ final class CommitQueue: Sendable {
   /// Those who were in the last group tend to come again together. The committer gives them a moment to do so,
   /// or it would sync for the first of them alone and let the others wait for two syncs.
   func take(bytesMax groupBytesMax: Int, after lastCount: Int, timeout: Duration?) -> Work {
+    gate.withLock { state in
+      state.isTurnTaken = false
+      state.wanted = max(1, lastCount)
+      state.isWaitUnbounded = timeout == nil
+    }
     if lastCount > 1 {
-      gate.withLock { $0.wanted = lastCount }
       _ = gate.wait(timeout: Self.gatheringTime) { state in
         state.pending.count >= lastCount || state.isClosing || state.bytes >= groupBytesMax
       }
       gate.withLock { $0.wanted = 1 }
     }
-    var work = Work.idle
     var room: [UnsafeContinuation<Void, Never>] = []
+    var work: Work?
     let isReady: (inout State) -> Bool = { state in
-      if state.pending.isEmpty {
-        work = state.isClosing ? .closing : .idle
-        return state.isClosing
-      }
-      var bytes = 0
-      var count = 0
-      while count < state.pending.count {
-        bytes += state.pending[count].draft.byteCount
-        if count > 0, bytes > groupBytesMax { break }
-        count += 1
-      }
-      let group = Array(state.pending[..<count])
-      state.pending.removeSubrange(..<count)
-      state.bytes -= group.reduce(0) { $0 + $1.draft.byteCount }
+      work = state.take(groupBytesMax)
+      guard work != nil else { return false }
+      state.isTurnTaken = true
       if state.bytes < self.bytesMax {
         room = state.room
         state.room = []
       }
-      work = .group(group)
       return true
     }
     if let timeout {
-      if !gate.wait(timeout: timeout, until: isReady) { work = .idle }
+      if !gate.wait(timeout: timeout, until: isReady) {
+        // Time to sync what is not; whoever has the turn just now is done within one group.
+        gate.wait { state in
+          if isReady(&state) { return true }
+          state.isTurnWanted = state.isTurnTaken
+          guard !state.isTurnTaken else { return false }
+          state.isTurnTaken = true
+          work = .idle
+          return true
+        }
+      }
     } else {
       gate.wait(until: isReady)
     }
     for continuation in room { continuation.resume() }
     if case .group = work { gate.signalAll() }
-    return work
+    return work ?? .idle
   }
 
   /// Refuses everything from now on. What was accepted is still committed when `error` is `closed`; after a
@@ -251,4 +287,28 @@ final class CommitQueue: Sendable {
   var pendingBytes: Int { gate.withLock { $0.bytes } }
 
   var failure: LogError? { gate.withLock { $0.end } }
+}
+
+extension CommitQueue.State {
+  /// The next piece of work for the committer, or nil while there is none or somebody else has the turn.
+  fileprivate mutating func take(_ bytesMax: Int) -> CommitQueue.Work? {
+    guard !isTurnTaken else { return nil }
+    if pending.isEmpty {
+      if isClosing { return .closing }
+      guard mustLookAgain else { return nil }
+      mustLookAgain = false
+      return .idle
+    }
+    var groupBytes = 0
+    var count = 0
+    while count < pending.count {
+      groupBytes += pending[count].draft.byteCount
+      if count > 0, groupBytes > bytesMax { break }
+      count += 1
+    }
+    let group = Array(pending[..<count])
+    pending.removeSubrange(..<count)
+    bytes -= group.reduce(0) { $0 + $1.draft.byteCount }
+    return .group(group)
+  }
 }

@@ -1,8 +1,10 @@
-// The one thread that writes: it frames groups, syncs once for each, and tells everybody.
+// The one that writes: it frames groups, syncs once for each, and tells everybody.
 
-/// The writer's state, used by the committer's thread alone.
+/// The writer's state, used by whoever has the turn: the committer's thread, or a thread that blocks for its own
+/// append while nobody else is at it.
 ///
-/// Sendable without the compiler's proof: after `init` only that thread touches it.
+/// Sendable without the compiler's proof: the turn is handed on under the queue's lock, so one thread at a time
+/// touches this, after the one before it is done.
 final class Committer: @unchecked Sendable {
   /// What the open found and made.
   struct Start {
@@ -83,6 +85,12 @@ final class Committer: @unchecked Sendable {
         return
       }
     }
+  }
+
+  /// Commits a group for a thread that has the turn. True where HEAD, or what is buffered, is still to be synced.
+  func commitInTurn(_ group: [PendingAppend]) -> Bool {
+    commit(group)
+    return nextTimeout != nil
   }
 
   /// How long the committer may sleep before HEAD, or what is only buffered, must be synced.

@@ -28,7 +28,8 @@ extension Log {
     let chain = try SegmentChain(
       fileSystem, layout, names: names, head: head, stopsAtDamage: options.readsDamaged)
     let catalog = SegmentCatalog(
-      fileSystem: fileSystem, layout: layout, storeID: chain.storeID, names: chain.headers.map(\.firstSequence))
+      fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
+      names: chain.headers.map(\.firstSequence))
     var watcher = HeadReader(catalog: catalog, readsDamaged: options.readsDamaged)
     let found =
       if let damage = chain.damage { try watcher.sight(upTo: damage) } else { try watcher.look() }
@@ -107,7 +108,8 @@ struct HeadReader {
       segment: last, visible: link.mark, durable: link.mark, time: link.lastTime, appends: link.appends,
       logBegin: begin)
     switch assessment.state {
-    case .torn: return Sight(mark: mark, tornBytes: assessment.fileSize - link.offset, damage: assessment.staleHead)
+    case .torn:
+      return Sight(mark: mark, tornBytes: assessment.fileSize - link.offset, damage: assessment.staleHead)
     case .corrupt(let finding): return Sight(mark: mark, tornBytes: 0, damage: finding)
     case .clean, .unsupported: return Sight(mark: mark, tornBytes: 0, damage: assessment.staleHead)
     }

@@ -116,7 +116,7 @@ extension Log {
       return Log(
         options: options, layout: layout, source: source, index: index,
         tornBytes: isTorn ? assessment.fileSize - link.offset : 0,
-        role: .writer(queue: queue, closed: committer.closed))
+        role: .writer(queue: queue, committer: committer))
     } catch {
       headFile.close()
       throw error

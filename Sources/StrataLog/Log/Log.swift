@@ -16,7 +16,7 @@ package final class Log: Sendable {
   let role: Role
 
   enum Role: Sendable {
-    case writer(queue: CommitQueue, closed: Gate<Bool>)
+    case writer(queue: CommitQueue, committer: Committer)
     case reader(HeadWatcher)
   }
 
@@ -59,9 +59,9 @@ package final class Log: Sendable {
 
   /// The same for a thread that may block. Never on the cooperative pool.
   package func appendBlocking(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
-    guard case .writer(let queue, _) = role else { throw .readOnly }
+    guard case .writer(let queue, let committer) = role else { throw .readOnly }
     try Self.check(draft, options)
-    return try queue.submitBlocking(draft).get()
+    return try queue.submitBlocking(draft, commit: committer.commitInTurn).get()
   }
 
   /// Appends several at once, each by itself accepted or refused, in this order and nothing of the same thread
@@ -101,9 +101,9 @@ package final class Log: Sendable {
   /// Drains what was accepted, refuses new appends, and marks the store as closed cleanly. Blocks.
   package func close() {
     switch role {
-    case .writer(let queue, let closed):
+    case .writer(let queue, let committer):
       queue.end(.closed, refusingPending: false)
-      closed.wait { $0 }
+      committer.closed.wait { $0 }
     case .reader(let watcher):
       watcher.stop()
       source.tail.finish(.closed)

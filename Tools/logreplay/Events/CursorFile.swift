@@ -26,7 +26,9 @@ struct CursorFile: Sendable {
       let file = try system.open(path, .read)
       defer { file.close() }
       var bytes = [UInt8](repeating: 0, count: Self.lengthMax)
-      let count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in try file.read(into: buffer, at: 0) }
+      let count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in
+        try file.read(into: buffer, at: 0)
+      }
       let text = String(decoding: bytes[..<count], as: UTF8.self)
       if let position = LogPosition(String(text.prefix { !$0.isNewline && $0 != " " })) { return position }
     } catch { throw Self.failure(error, path) }

@@ -6,7 +6,8 @@ internal import StrataEvents
 /// The options that choose events. Several streams or types are alternatives; everything else must hold
 /// together.
 struct EventFilterOptions: ParsableArguments, Sendable {
-  @Option(name: [.customShort("g"), .long], parsing: .unconditional,
+  @Option(
+    name: [.customShort("g"), .long], parsing: .unconditional,
     help: "Only events whose JSON text matches a regular expression.")
   var grep: String?
 

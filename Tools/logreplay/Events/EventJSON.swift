@@ -13,7 +13,7 @@ struct EventJSON {
   mutating func append(
     _ event: RecordedEvent, of append: RecordedAppend, isPartial: Bool = false, to bytes: inout [UInt8]
   ) {
-    var line = JSONLine(appendingTo: take(&bytes))
+    var line = JSONLine(movingFrom: &bytes)
     line.field("schema", 1 as UInt64)
     line.field("sequence", event.sequence)
     let sequences = append.sequences
@@ -32,7 +32,7 @@ struct EventJSON {
     Self.addMetadata(of: event, to: &line)
     Self.addPayload(of: event, to: &line)
     if isPartial { line.field("partial", true) }
-    bytes = line.finish()
+    line.finish(to: &bytes)
   }
 
   private static func addMetadata(of event: RecordedEvent, to line: inout JSONLine) {
@@ -87,12 +87,4 @@ extension JSONLine {
     append(number: range.upperBound)
     append(byte: UInt8(ascii: "]"))
   }
-}
-
-/// Moves an array out of its variable, so that it is grown in place and not copied.
-@inline(__always)
-func take(_ bytes: inout [UInt8]) -> [UInt8] {
-  var taken: [UInt8] = []
-  swap(&taken, &bytes)
-  return taken
 }

@@ -49,7 +49,8 @@ final class EventRun {
     printer.begin(to: &output.bytes)
     do {
       if range.isReversed {
-        try runBackward(through: range.through ?? log.mark.sequence, limit: range.last ?? .max) { event, append in
+        try runBackward(through: range.through ?? log.mark.sequence, limit: range.last ?? .max) {
+          event, append in
           try print(event, append)
         }
       } else {
@@ -204,7 +205,8 @@ final class EventRun {
   }
 
   private func appends(in block: DecodedBlock, after sequence: UInt64) throws -> [RecordedAppend] {
-    try decoding(block) { () throws(ContentProblem) in try RecordedAppend.appends(in: block, after: sequence) }
+    try decoding(block) { () throws(ContentProblem) in try RecordedAppend.appends(in: block, after: sequence)
+    }
   }
 
   private func chain(after sequence: UInt64, in block: DecodedBlock) throws -> UInt64 {

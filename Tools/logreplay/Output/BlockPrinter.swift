@@ -81,8 +81,11 @@ final class BlockPrinter {
     line.field("first", block.firstSequence)
     line.field("last", block.nextSequence &- 1)
     line.field("appendsBefore", block.appendsBefore)
-    line.field("firstTime", block.firstTime == FormatLimits.noTime ? nil : "\(Timestamp(nanoseconds: block.firstTime))")
-    line.field("lastTime", block.lastTime == FormatLimits.noTime ? nil : "\(Timestamp(nanoseconds: block.lastTime))")
+    line.field(
+      "firstTime", block.firstTime == FormatLimits.noTime ? nil : "\(Timestamp(nanoseconds: block.firstTime))"
+    )
+    line.field(
+      "lastTime", block.lastTime == FormatLimits.noTime ? nil : "\(Timestamp(nanoseconds: block.lastTime))")
     line.field("epoch", block.epoch)
     line.field("syncedThrough", block.syncedThrough)
     line.field("chainBefore", LogPosition.hex(block.chainBefore))
@@ -175,7 +178,7 @@ enum BlockNote {
     case .none: break
     case .unknown: line.field("skippable", true)
     case .recovery(let note):
-      var object = JSONLine(appendingTo: [])
+      var object = JSONLine()
       object.field("cutOffset", note.cutOffset)
       object.field("cutLength", note.cutLength)
       object.field("time", "\(Timestamp(nanoseconds: note.time))")
@@ -187,7 +190,7 @@ enum BlockNote {
       line.array(
         "footer",
         places.map { place in
-          var object = JSONLine(appendingTo: [])
+          var object = JSONLine()
           object.field("first", place.firstSequence)
           object.field("firstTime", "\(Timestamp(nanoseconds: place.firstTime))")
           object.field("appendsBefore", place.appendsBefore)

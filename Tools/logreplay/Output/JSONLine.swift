@@ -7,16 +7,28 @@ struct JSONLine: ~Copyable {
   private(set) var bytes: [UInt8]
   private var isFirst = true
 
-  /// Begins an object behind what `bytes` holds; take them back with `finish`.
+  /// Begins an object of its own.
+  init() { bytes = [UInt8(ascii: "{")] }
+
+  /// Begins an object behind what `target` holds. The array is moved here, so that it is grown in place and
+  /// not copied, and goes back with `finish(to:)`.
   @inline(__always)
-  init(appendingTo bytes: consuming [UInt8]) {
-    self.bytes = bytes
-    self.bytes.append(UInt8(ascii: "{"))
+  init(movingFrom target: inout [UInt8]) {
+    bytes = []
+    swap(&bytes, &target)
+    bytes.append(UInt8(ascii: "{"))
+  }
+
+  /// Closes the object and moves everything back.
+  @inline(__always)
+  consuming func finish(to target: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "}"))
+    swap(&bytes, &target)
   }
 
   /// An object with the version that every answer begins with.
   static func document() -> JSONLine {
-    var line = JSONLine(appendingTo: [])
+    var line = JSONLine()
     line.field("schema", 1 as UInt64)
     return line
   }

@@ -24,7 +24,8 @@ final class ProgressBar {
     let share = min(1, Double(done) / Double(all))
     let filled = Int(share * Double(Self.width))
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
-    let seconds = Double(began.elapsed.components.seconds) + Double(began.elapsed.components.attoseconds) / 1e18
+    let seconds =
+      Double(began.elapsed.components.seconds) + Double(began.elapsed.components.attoseconds) / 1e18
     var text = "\(title) \(bar) \(Int(share * 100)) %"
     if seconds > 1, share > 0 {
       let rate = Double(done) / seconds / 1e6

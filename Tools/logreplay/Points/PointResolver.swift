@@ -109,7 +109,8 @@ struct PointResolver {
       let shown = names.prefix(Self.idsShownMax).map { "id:\(PeopleText.printable($0))" }
       throw CommandFailure(
         ExitStatus.notFound, "several appends have an id that begins with '\(id)'", at: "id:\(id)",
-        next: "give one of them whole: " + shown.joined(separator: ", ") + (names.count > shown.count ? ", …" : ""))
+        next: "give one of them whole: " + shown.joined(separator: ", ")
+          + (names.count > shown.count ? ", …" : ""))
     }
     return try find(id: only)
   }

@@ -1,0 +1,136 @@
+// The commands as processes: what they print, and how they end.
+
+import Foundation
+import Strata
+import Testing
+
+@testable import logreplay
+
+struct CommandTests {
+  @Test func `info says what a store holds`() async throws {
+    let folder = try await SampleFolder.sample()
+    let outcome = try await LogreplayProcess.run("info", folder.store, "-o", "json")
+    #expect(outcome.code == 0 && outcome.errors.isEmpty)
+    let value = try DocumentValue(json: outcome.output)
+    let store = try await EventStore.open(at: folder.store, .readOnly)
+    #expect(value["uuid"] == .string(store.id))
+    #expect(value["chain"] == .string(LogPosition.hex(store.head.chain)))
+    #expect(value["first"] == 1 && value["last"] == 7 && value["appends"] == 5 && value["segments"] == 1)
+    #expect(value["firstTime"] == "2026-01-01T00:00:01.000000000Z")
+    #expect(value["durability"] == "buffered" && value["clean"] == true && value["format"] == "1.0")
+    #expect(value["tables"] == [] && value["checkpoints"] == [])
+    await store.close()
+  }
+
+  @Test func `log lists what lies behind the first point up to the second`() async throws {
+    let folder = try await SampleFolder.sample()
+    func sequences(_ arguments: String...) async throws -> [Int] {
+      let outcome = try await LogreplayProcess(["log", folder.store, "-o", "jsonl"] + arguments).wait()
+      #expect(outcome.code == 0, "\(outcome.errors)")
+      return try outcome.lines.map { line in
+        guard case .int(let number)? = try DocumentValue(json: line)["sequence"] else { return -1 }
+        return Int(number)
+      }
+    }
+    #expect(try await sequences() == [1, 2, 3, 4, 5, 6, 7])
+    #expect(try await sequences("1..4") == [2, 3, 4])
+    #expect(try await sequences("head~2..") == [6, 7])
+    #expect(try await sequences("3") == [1, 2, 3])
+    #expect(try await sequences("first", "id:oth") == [2, 3, 4, 5])
+    #expect(try await sequences("4..2") == [])
+    #expect(try await sequences("-n", "2") == [6, 7])
+    #expect(try await sequences("-r", "-n", "2") == [7, 6])
+    #expect(try await sequences("-r", "2..5") == [5, 4, 3])
+    #expect(try await sequences("--count", "3") == [1, 2, 3])
+    #expect(try await sequences("--stream", "ticket/*") == [4, 5, 6])
+    #expect(try await sequences("--stream", "ticket/42", "--type", "closed", "--type", "$put") == [5])
+    #expect(try await sequences("--stream", "incident/*", "-n", "1") == [3])
+    #expect(try await sequences("--meta", "client=web", "--meta", "attempt=2") == [5])
+    #expect(try await sequences("--meta", "client=x") == [])
+    #expect(try await sequences("-g", "gr.*er") == [4])
+    let times = try await LogreplayProcess.run("log", folder.store, "-o", "csv").lines.dropFirst().map {
+      String($0.split(separator: ",")[3])
+    }
+    #expect(try await sequences("--since", times[4]) == [5, 6, 7])
+    #expect(try await sequences("--until", times[3]) == [1, 2, 3, 4])
+    #expect(try await sequences("..\(times[3])") == [1, 2, 3, 4])
+    #expect(try await sequences("--since", "-1h", "--until", "2027-01-01", "--utc").count <= 7)
+  }
+
+  @Test func `a point is echoed, and one inside an append is named`() async throws {
+    let folder = try await SampleFolder.sample()
+    let inside = try await LogreplayProcess.run("show", folder.store, "3", "-o", "json")
+    #expect(inside.errors == "seq 3 is inside the append 2…4\n")
+    #expect(try DocumentValue(json: inside.output)["partial"] == true)
+    let back = try await LogreplayProcess.run("show", folder.store, "head~3", "-o", "json")
+    let time = try DocumentValue(json: back.output)["time"]
+    #expect(back.errors.hasPrefix("head~3 → seq 4 (2026-01-01T00:00:0"))
+    #expect(time?.description.contains("2026-01-01T00:00:0") == true)
+    #expect(try await LogreplayProcess.run("show", folder.store, "now").errors.hasPrefix("now → seq 7 ("))
+    let local = try await LogreplayProcess.run("show", folder.store, "1", zone: "Europe/Berlin").output
+    #expect(local.contains("01:00:01.000+01:00"))
+    #expect(
+      try await LogreplayProcess.run("show", folder.store, "1", "--utc", zone: "Europe/Berlin").output.contains(
+        "+00:00"))
+  }
+
+  @Test func `every way to ask for what is not there has its code`() async throws {
+    let folder = try await SampleFolder.sample()
+    let file = folder.file("file")
+    try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+    for (arguments, code) in [
+      (["info", folder.file("none")], 66), (["info", file], 66), (["verify", folder.file("none")], 66),
+      (["dump", file], 66), (["log", folder.store, "99"], 66), (["log", folder.store, "mark:x"], 66),
+      (["show", folder.store, "0"], 66), (["show", folder.store, "id:import"], 66),
+      (["show", folder.store, "id:none"], 66), (["show", folder.store, "head~9"], 66),
+      (["show", folder.store, "cursor:5@0000000000000000"], 68),
+      (["verify", folder.store, "--expect-chain", "5@0000000000000000"], 68),
+      (["show", folder.store, "bogus"], 64), (["log", folder.store, "1...2"], 64), (["log"], 64),
+      (["log", folder.store, "--bogus"], 64), (["bogus"], 64), (["log", folder.store, "-g", "("], 64),
+      (["log", folder.store, "--since", "x"], 64), (["log", folder.store, "-f", "-r"], 64),
+      (["info", folder.store, "-o", "csv"], 64), (["log", folder.store, "-o", "xml"], 64),
+    ] as [([String], Int32)] {
+      let plain = try await LogreplayProcess(arguments).wait()
+      #expect(plain.code == code, "\(arguments): \(plain.errors)")
+      #expect(plain.output.isEmpty || arguments[0] == "verify")
+      guard !arguments.contains("-o") else { continue }
+      let json = try await LogreplayProcess(arguments + ["-o", "json"]).wait()
+      let last = json.errors.split(separator: "\n").last.map(String.init) ?? ""
+      #expect(try DocumentValue(json: last)["error"]?["code"] == .int(Int64(code)), "\(arguments)")
+    }
+    let ambiguous = try await LogreplayProcess.run("show", folder.store, "id:import")
+    #expect(ambiguous.errors.contains("id:import:1, id:import:2"))
+    #expect(try await LogreplayProcess.run("log", folder.store, "99").errors.contains("the log holds 1…7"))
+    #expect(try await LogreplayProcess.run("--help").code == 0)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a closed pipe is success`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    let text = DocumentValue.string(String(repeating: "x", count: 1000))
+    try await store.append((1...1000).map { NewEvent("t", in: "s/\($0)", text) })
+    await store.close()
+    let process = try LogreplayProcess(["log", folder.store, "-o", "jsonl"])
+    #expect(await process.readLines(1).count == 1)
+    try process.stopReading()
+    #expect(await process.exitCode() == 0)
+  }
+
+  @Test func `dump shows every block with its place and chain`() async throws {
+    let folder = try await SampleFolder.sample()
+    let outcome = try await LogreplayProcess.run("dump", folder.store, "-o", "jsonl")
+    #expect(outcome.code == 0)
+    var next: DocumentValue = 4096
+    var chain: DocumentValue = "0000000000000000"
+    for line in outcome.lines {
+      let block = try DocumentValue(json: line)
+      #expect(block["offset"] == next && block["chainBefore"] == chain && block["kind"] == "events")
+      guard case .int(let offset)? = block["offset"], case .int(let span)? = block["span"] else { break }
+      next = .int(offset + span)
+      chain = block["chainAfter"] ?? .null
+    }
+    let one = try await LogreplayProcess.run("dump", folder.store, "--block", "4096", "--hex")
+    #expect(one.code == 0 && one.output.contains("00000000  "))
+    #expect(try await LogreplayProcess.run("dump", folder.store, "--block", "4100").code == 65)
+  }
+}

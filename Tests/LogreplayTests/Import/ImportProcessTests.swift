@@ -1,0 +1,100 @@
+// The command as it is run: killed at any time, fed through a pipe, watched by programs.
+
+import Foundation
+import StrataEvents
+import StrataLog
+import StrataTesting
+import Testing
+
+@testable import logreplay
+
+@Suite(.serialized)
+struct ImportProcessTests {
+  @Test func `an import that is killed at any time loses and doubles nothing when it is run again`()
+    async throws
+  {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let lines = 12_000
+    let source = try ImportFolder()
+    try source.write(importedLines(1...lines))
+    func arguments(_ store: String) -> [String] {
+      ["import", store, source.file("lines.jsonl"), "--table", "t", "--id", "id", "-o", "json"]
+    }
+    let began = MonotonicTime.now()
+    try ImportProcess.run(ImportProcess.command, arguments(source.store))
+    let whole = UInt64(MonotonicTime.now().nanoseconds - began.nanoseconds)
+    var resumed = 0
+    for round in 1...20 {
+      let folder = try ImportFolder()
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        try ImportProcess.kill(after: UInt64.random(in: 0...whole, using: &random), arguments(folder.store))
+      }
+      let isThere = FileManager.default.fileExists(atPath: folder.store + "/HEAD")
+      let before = isThere ? try await folder.appends().map(\.line) : []
+      #expect(before == before.indices.map { $0 + 1 }, "seed \(seed), round \(round)")
+      if before.count > 0, before.count < lines { resumed += 1 }
+      let result = try ImportProcess.run(ImportProcess.command, arguments(folder.store))
+      #expect(result.code == 0, "\(result.errors), seed \(seed), round \(round)")
+      #expect(result.output.contains("\"known\":\(before.count),"), "\(result.output), seed \(seed)")
+      let after = try await folder.appends().map(\.line)
+      #expect(after == Array(1...lines), "seed \(seed), round \(round)")
+    }
+    #expect(resumed > 0, "no round was killed in the middle; seed \(seed)")
+  }
+
+  @Test func `standard input is read, plain or compressed, and is resumable where it has a name`()
+    async throws
+  {
+    let folder = try ImportFolder()
+    let bytes = Array(importedLines(1...5000).utf8)
+    let options = ["--table", "t", "--id", "id", "-o", "json"]
+    let arguments = ["import", folder.store, "-"] + options
+    let plain = try ImportProcess.run(
+      ImportProcess.command, arguments + ["--source", "s"], input: bytes)
+    #expect(
+      plain.output
+        == "{\"schema\":1,\"read\":5000,\"appended\":5000,\"known\":0,\"skipped\":0,\"first\":1,\"last\":5000,\"raised\":0}\n"
+    )
+    #expect(plain.errors.isEmpty)
+    let zipped = try ImportProcess.run(
+      ImportProcess.command, arguments + ["--source", "s"], input: try ImportProcess.gzip(bytes))
+    #expect(zipped.output.contains("\"appended\":0,\"known\":5000"), "\(zipped)")
+    let unnamed = try ImportProcess.run(ImportProcess.command, arguments, input: bytes)
+    #expect(unnamed.output.contains("\"appended\":5000"))
+    #expect(unnamed.errors.contains("--source"))
+    #expect(try await folder.appends().last?.id == nil)
+    let cut = try ImportProcess.run(
+      ImportProcess.command, ["import", folder.file("other"), "-", "--source", "s"] + options,
+      input: Array(try ImportProcess.gzip(bytes).dropLast(20)))
+    #expect(cut.code != 0 && cut.errors.contains("gzip"), "\(cut)")
+  }
+
+  @Test func `bad lines that are passed over give exit code 3 and are named on standard error`() throws {
+    let folder = try ImportFolder()
+    try folder.write("{\"id\":1}\nx\n" + String(repeating: "y\n", count: 30))
+    let result = try ImportProcess.run(
+      ImportProcess.command,
+      ["import", folder.store, folder.file("lines.jsonl"), "--table", "t", "--id", "id", "--skip-bad"])
+    #expect(result.code == ExitStatus.skipped)
+    #expect(result.output == "32 lines read, 1 appended as sequences 1…1, 0 known, 31 skipped\n")
+    #expect(result.errors.contains("lines.jsonl:2:1: unexpected 'x'"))
+    #expect(result.errors.split(separator: "\n").count == 21)
+  }
+
+  @Test func `a missing gzip is said so`() async throws {
+    let folder = try ImportFolder()
+    try folder.write(try ImportProcess.gzip([1, 2, 3]), to: "a.gz")
+    let result = try ImportProcess.run(
+      ImportProcess.command, ["import", folder.store, folder.file("a.gz"), "--table", "t", "--id", "id"],
+      environment: ["PATH": folder.path])
+    #expect(result.code != 0 && result.errors.contains("no gzip"), "\(result)")
+  }
+
+  @Test func `the bar says how much is done, how fast, and how long it will take`() {
+    let progress = ImportProgress(unit: "lines", isTerminal: true)
+    #expect(progress.text(10, fraction: nil).hasPrefix("10 lines, "))
+    #expect(progress.text(10, fraction: 0.5).hasPrefix("[###############---------------] 50 %  10 lines, "))
+    #expect(progress.text(10, fraction: 0.5).hasSuffix("s left"))
+  }
+}

@@ -1,0 +1,103 @@
+// The built command as a process of its own.
+
+import Foundation
+import StrataLog
+import Testing
+
+/// Runs the `logreplay` that was built beside these tests. Waiting for it is done on threads of its own: tests
+/// that blocked the cooperative pool would hold up the writers that they wait for.
+final class LogreplayProcess: @unchecked Sendable {
+  // Sendable because one test has it, and calls one method after the other.
+  private static let threads = IOThreads(name: "logreplay-tests", threadCountMax: 16)
+
+  /// What a run that has ended left.
+  struct Outcome: Sendable {
+    var code: Int32
+    var output: String
+    var errors: String
+
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+  }
+
+  /// The executable stands beside the test bundle.
+  static let executable: URL = {
+    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+    let folder = bundle?.deletingLastPathComponent() ?? Bundle.main.bundleURL
+    return folder.appendingPathComponent("logreplay")
+  }()
+
+  private let process = Process()
+  private let output = Pipe()
+  private let errors = Pipe()
+
+  /// Starts the command, in UTC unless a zone is given.
+  init(_ arguments: [String], zone: String = "UTC", environment: [String: String] = [:]) throws {
+    process.executableURL = Self.executable
+    process.arguments = arguments
+    process.environment = ["TZ": zone, "PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    // The child has its own ends; with ours open, nobody would ever see that it is gone.
+    try output.fileHandleForWriting.close()
+    try errors.fileHandleForWriting.close()
+  }
+
+  /// Runs the command to its end.
+  static func run(_ arguments: String..., zone: String = "UTC") async throws -> Outcome {
+    try await LogreplayProcess(arguments, zone: zone).wait()
+  }
+
+  /// Waits for the end and takes what was not read yet. The two pipes are read at the same time, because a
+  /// full one holds the command up.
+  func wait() async throws -> Outcome {
+    try await Self.threads.run { () throws(any Error) in try self.waitBlocking() }
+  }
+
+  private func waitBlocking() throws -> Outcome {
+    let handle = errors.fileHandleForReading
+    let rest = Lock([UInt8]())
+    let reader = try DedicatedThread(name: "errors") {
+      let bytes = [UInt8](handle.readDataToEndOfFile())
+      rest.withLock { $0 = bytes }
+    }
+    let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
+    reader.join()
+    process.waitUntilExit()
+    let code = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    return Outcome(
+      code: code, output: String(decoding: bytes, as: UTF8.self),
+      errors: String(decoding: rest.withLock { $0 }, as: UTF8.self))
+  }
+
+  /// The next lines of the output; fewer only at its end.
+  func readLines(_ count: Int) async -> [String] {
+    await Self.threads.run { self.readLinesBlocking(count) }
+  }
+
+  private func readLinesBlocking(_ count: Int) -> [String] {
+    var bytes: [UInt8] = []
+    var seen = 0
+    while seen < count {
+      let byte = output.fileHandleForReading.readData(ofLength: 1)
+      guard let byte = byte.first else { break }
+      bytes.append(byte)
+      if byte == UInt8(ascii: "\n") { seen += 1 }
+    }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  /// Closes the reading end, as `head` does when it has enough.
+  func stopReading() throws { try output.fileHandleForReading.close() }
+
+  func interrupt() { process.interrupt() }
+
+  /// The code of a command whose output is of no interest any more.
+  func exitCode() async -> Int32 {
+    await Self.threads.run { [process] in
+      process.waitUntilExit()
+      return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
+  }
+}

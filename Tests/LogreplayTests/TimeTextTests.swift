@@ -1,0 +1,77 @@
+// Times as people type them, against a fixed now and fixed zones.
+
+import StrataEvents
+import Testing
+
+@testable import logreplay
+
+struct TimeTextTests {
+  /// 2026-11-20T18:17:16Z, a clock that is an hour ahead of UTC.
+  private let times = TimeText(now: nanoseconds("2026-11-20T18:17:16Z"), zone: .fixed(3600))
+
+  private static func nanoseconds(_ text: String) -> Int64 { Timestamp(text)?.nanoseconds ?? 0 }
+
+  @Test(arguments: [
+    ("2026-11-20 18:17:16", "2026-11-20T17:17:16Z"),
+    ("2026-11-20 18:17:16.5", "2026-11-20T17:17:16.5Z"),
+    ("2026-11-20 18:17:16.123456789", "2026-11-20T17:17:16.123456789Z"),
+    ("2026-11-20T18:17:16", "2026-11-20T17:17:16Z"),
+    ("2026-11-20 18:17", "2026-11-20T17:17:00Z"),
+    ("2026-11-20", "2026-11-19T23:00:00Z"),
+    ("2024-02-29", "2024-02-28T23:00:00Z"),
+    ("now", "2026-11-20T18:17:16Z"),
+    ("today", "2026-11-19T23:00:00Z"),
+    ("yesterday", "2026-11-18T23:00:00Z"),
+    ("2h30m ago", "2026-11-20T15:47:16Z"),
+    ("2h30m.ago", "2026-11-20T15:47:16Z"),
+    ("1 day 4 hours ago", "2026-11-19T14:17:16Z"),
+    ("500ms ago", "2026-11-20T18:17:15.5Z"),
+    ("2026-11-20T18:17:16Z", "2026-11-20T18:17:16Z"),
+    ("2026-11-20T18:17:16+01:00", "2026-11-20T17:17:16Z"),
+    ("2026-11-20 18:17:16.120-05:30", "2026-11-20T23:47:16.120Z"),
+    ("@0", "1970-01-01T00:00:00Z"),
+    ("@1767225600.25", "2026-01-01T00:00:00.25Z"),
+    ("@-1", "1969-12-31T23:59:59Z"),
+  ])
+  func `a time is read in the zone, or with the offset that it names`(text: String, expected: String) {
+    #expect(times.nanoseconds(text) == Self.nanoseconds(expected))
+  }
+
+  @Test(arguments: [
+    "", "5", "-2h", "2h", "ago", " ago", "2 ago", "2x ago", "2026-02-30", "2026-13-01", "2026-11-20 25:00",
+    "2026-11-20 1:00:00", "20-11-2026", "tomorrow", "@", "@x", "@1.", "2026-11-20 18:17:16.",
+    "99999999999h ago",
+    "9999-01-01",
+  ])
+  func `what is no time is refused`(text: String) {
+    #expect(times.nanoseconds(text) == nil)
+  }
+
+  @Test func `a sign is read where since and until ask for it`() {
+    #expect(times.nanoseconds("-2h", allowsSigned: true) == Self.nanoseconds("2026-11-20T16:17:16Z"))
+    #expect(times.nanoseconds("+90 s", allowsSigned: true) == Self.nanoseconds("2026-11-20T18:18:46Z"))
+  }
+
+  @Test func `the same text means another moment in UTC`() {
+    let utc = TimeText(now: times.now, zone: .utc)
+    #expect(utc.nanoseconds("2026-11-20 18:17:16") == times.now)
+    #expect(utc.nanoseconds("today") == Self.nanoseconds("2026-11-20T00:00:00Z"))
+  }
+
+  @Test func `what people are shown reads back as the same moment`() {
+    let people = PeopleText(zone: .fixed(-5400), isColored: false)
+    for nanoseconds: Int64 in [0, -1, 1, 1_000, 120_000_000, 1_795_198_636_123_456_789, -62_135_596_800] {
+      let text = people.time(Timestamp(nanoseconds: nanoseconds))
+      #expect(times.nanoseconds(text) == nanoseconds, "\(text)")
+    }
+    #expect(people.time(Timestamp(nanoseconds: times.now)) == "2026-11-20 16:47:16.000-01:30")
+  }
+
+  @Test func `civil times and days agree in both directions`() throws {
+    for day in stride(from: Int64(-400_000), through: 400_000, by: 97) {
+      let civil = CivilTime(seconds: day * 86_400 + 45_296)
+      #expect(civil.seconds == day * 86_400 + 45_296)
+    }
+    #expect(CivilTime(year: 2023, month: 2, day: 29) == nil)
+  }
+}
