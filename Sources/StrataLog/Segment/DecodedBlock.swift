@@ -83,6 +83,10 @@ package final class DecodedBlock: @unchecked Sendable {
     var lastAppend: UnsafeRawPointer?
     var headHash: UInt64 = 0
     try forEachEvent { event, append, sequence throws(ContentProblem) in
+      guard event.revision > 0 else { throw .damaged("event \(sequence) has no place in its stream") }
+      guard event.stream.isText, event.type.isText else {
+        throw .damaged("the stream or type of event \(sequence) is not UTF-8")
+      }
       if append.head.baseAddress != lastAppend {
         if lastAppend == nil, append.commitTime != header.firstTime {
           throw .damaged("the block's first time is not that of its first append")
@@ -121,6 +125,11 @@ package final class DecodedBlock: @unchecked Sendable {
     }
     return chain
   }
+}
+
+extension UnsafeRawBufferPointer {
+  /// True for well-formed UTF-8.
+  package var isText: Bool { String(validating: self, as: UTF8.self) != nil }
 }
 
 extension ContentProblem {
