@@ -149,7 +149,7 @@ struct FormatTable {
       "header length: \(BlockHeader.length) in 1.0; a multiple of \(FormatLimits.alignment), \(BlockHeader.length) to \(BlockHeader.lengthMax)",
       "at most \(FormatLimits.rawLengthMax >> 20) MiB", "the append id, 1 to \(FormatLimits.appendIDLengthMax) bytes",
       "stream: 1 to \(FormatLimits.streamLengthMax) bytes", "type: 1 to \(FormatLimits.typeLengthMax) bytes",
-      "\(FormatLimits.saltLength) random bytes", "in \(FormatLimits.segmentNameDigits) digits",
+      "salt: 0 or \(FormatLimits.saltLength) bytes", "in \(FormatLimits.segmentNameDigits) digits",
       "kind: \(BlockKind.events) = events, \(BlockKind.recovery) = RECOVERY, \(BlockKind.footer) = FOOTER",
       "A kind of \(BlockKind.firstSkippable) or more", "255 × stored length + 64",
       "two slots of \(HeadSlot.length) bytes at offsets \(HeadSlot.offsets[0]) and \(HeadSlot.offsets[1])",
