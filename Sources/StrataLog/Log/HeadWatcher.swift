@@ -52,12 +52,14 @@ package final class HeadWatcher: Sendable {
     var reader = reader
     var pause = pauseMin
     var lastProbe = MonotonicTime.now()
+    let path = reader.catalog.layout.head
+    var epoch = (try? HeadFile.read(reader.catalog.fileSystem, path: path))??.epoch
     while true {
       let isStopped = phase.wait(timeout: pause) { $0 == .stopped }
       if isStopped { return }
       do throws(LogError) {
         let before = source.tail.mark
-        let mark: VisibleMark
+        var mark: VisibleMark
         if lastProbe.elapsed >= probeInterval {
           mark = try reader.look().mark
           lastProbe = .now()
@@ -66,6 +68,14 @@ package final class HeadWatcher: Sendable {
             try HeadFile.read(reader.catalog.fileSystem, path: reader.catalog.layout.head)
           }
           mark = try head.map { head throws(LogError) in try reader.sight(of: head, ifBeyond: before) } ?? before
+        }
+        if mark.sequence < before.sequence {
+          // A writer that has the lock and has not written HEAD yet, or a slot that was just being written: an
+          // old HEAD then says less than was found without it. Only a writer of a later epoch can have less.
+          let now = try LogError.wrapping { () throws(FileSystemError) in
+            try HeadFile.read(reader.catalog.fileSystem, path: path)?.epoch
+          }
+          if now == epoch || now == nil { mark = before } else { epoch = now }
         }
         if mark.sequence < before.sequence {
           throw .diverged(

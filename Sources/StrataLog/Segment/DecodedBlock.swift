@@ -83,7 +83,6 @@ package final class DecodedBlock: @unchecked Sendable {
     var lastAppend: UnsafeRawPointer?
     var headHash: UInt64 = 0
     try forEachEvent { event, append, sequence throws(ContentProblem) in
-      guard event.revision > 0 else { throw .damaged("event \(sequence) has no place in its stream") }
       guard event.stream.isText, event.type.isText else {
         throw .damaged("the stream or type of event \(sequence) is not UTF-8")
       }
