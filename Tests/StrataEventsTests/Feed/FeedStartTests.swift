@@ -28,7 +28,7 @@ import Testing
   @Test func `a feed delivers whole appends, each once, across segments and from inside of one`() async throws {
     let store = try store()
     #expect(store.log.source.catalog.names.count == 4)
-    let all = (0..<8).map { UInt64($0 * 3 + 1)...UInt64($0 * 3 + 3) }
+    let all = (0..<8 as Range<UInt64>).map { (number: UInt64) in number * 3 + 1...number * 3 + 3 }
     #expect(try await appends(store, from: .beginning).map(\.sequences) == all)
     for start in 0...UInt64(25) {
       let seen = try await appends(store, from: .after(start))
