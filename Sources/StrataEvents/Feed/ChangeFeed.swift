@@ -121,6 +121,8 @@ final class FeedPosition: @unchecked Sendable {
     }
     while !isEnded {
       if Task.isCancelled { return nil }
+      // Looked at before the log is: what was committed before the end is delivered before the end is told.
+      let failure = store.log.tail.end
       let result = await IOThreads.shared.result { [self] () throws(StoreError) in try pull() }
       do throws(StoreError) {
         if let batch = try result.get() { return batch }
@@ -128,7 +130,7 @@ final class FeedPosition: @unchecked Sendable {
         return nil
       }
       if end == .caughtUp { break }
-      if let failure = store.log.tail.end {
+      if let failure {
         if failure == .closed { return nil }
         throw StoreError(failure)
       }

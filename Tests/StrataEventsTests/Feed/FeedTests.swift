@@ -27,6 +27,27 @@ import Testing
     try await never.value
   }
 
+  @Test(.timeLimit(.minutes(1))) func `a feed that waits when the store is closed first delivers what was committed`()
+    async throws
+  {
+    for _ in 0..<60 {
+      let store = EventStore.inMemory()
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        // Many, so that some of them look at the log just before the append and at its end just behind the close.
+        for _ in 0..<40 {
+          group.addTask {
+            var count = 0
+            for try await _ in store.feed() { count += 1 }
+            return count
+          }
+        }
+        try store.appendBlocking([event(1)])
+        store.closeBlocking()
+        for try await count in group { #expect(count == 1) }
+      }
+    }
+  }
+
   @Test(.timeLimit(.minutes(1))) func `a feed whose task is cancelled ends, and others go on`() async throws {
     let store = EventStore.inMemory()
     try await store.append([event(1)])
