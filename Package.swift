@@ -78,7 +78,7 @@ let package = Package(
       ],
       swiftSettings: houseRules
     ),
-    .testTarget(name: "HouseTests", dependencies: ["StrataLog"], swiftSettings: houseRules),
+    .testTarget(name: "HouseTests", dependencies: ["StrataLog", "StrataEvents"], swiftSettings: houseRules),
   ],
   swiftLanguageModes: [.v6]
 )

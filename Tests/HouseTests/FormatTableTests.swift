@@ -149,14 +149,17 @@ struct FormatTable {
       "header length: \(BlockHeader.length) in 1.0; a multiple of \(FormatLimits.alignment), \(BlockHeader.length) to \(BlockHeader.lengthMax)",
       "at most \(FormatLimits.rawLengthMax >> 20) MiB", "the append id, 1 to \(FormatLimits.appendIDLengthMax) bytes",
       "stream: 1 to \(FormatLimits.streamLengthMax) bytes", "type: 1 to \(FormatLimits.typeLengthMax) bytes",
-      "empty, or \(FormatLimits.saltLength) random bytes", "in \(FormatLimits.segmentNameDigits) digits",
+      "salt: 0 or \(FormatLimits.saltLength) bytes", "in \(FormatLimits.segmentNameDigits) digits",
       "kind: \(BlockKind.events) = events, \(BlockKind.recovery) = RECOVERY, \(BlockKind.footer) = FOOTER",
       "A kind of \(BlockKind.firstSkippable) or more", "255 × stored length + 64",
       "two slots of \(HeadSlot.length) bytes at offsets \(HeadSlot.offsets[0]) and \(HeadSlot.offsets[1])",
       "kind: \(EventKind.event) = event, \(EventKind.erased) = erased, \(EventKind.firstOpaque) or more = opaque",
       "1 = paranoid, 2 = synced, 3 = buffered", "reason: \(RecoveryNote.tornTail) = torn tail",
     ]
-    for sentence in sentences { #expect(text.contains(sentence), "FORMAT.md does not say: \(sentence)") }
+    for sentence in sentences {
+      let isSaid = text.contains(sentence)
+      #expect(isSaid, "FORMAT.md does not say: \(sentence)")
+    }
     #expect(Compression.rawLengthMax(stored: 10) == 255 * 10 + 64)
     #expect(Durability.allCases.map(\.rawValue) == [1, 2, 3])
     #expect(AppendFlag.known == AppendFlag.given | AppendFlag.id | AppendFlag.erasable)

@@ -79,10 +79,16 @@ extension ByteCursor {
       throw .damaged("an event is longer than its append")
     }
     var cursor = ByteCursor(start, count: body.count)
-    guard let kind = cursor.integer(UInt8.self), let flags = cursor.varint(),
-      let revision = cursor.integer(UInt64.self), revision > 0
-    else { throw .damaged("an event is cut short") }
+    guard let kind = cursor.integer(UInt8.self) else { throw .damaged("an event is cut short") }
+    // What the rest looks like follows from kind and flags, so nothing behind an unknown one is judged.
+    guard kind == EventKind.event || kind == EventKind.erased || kind >= EventKind.firstOpaque else {
+      throw .unsupported("event kind \(kind)")
+    }
+    guard let flags = cursor.varint() else { throw .damaged("an event is cut short") }
     guard flags == 0 else { throw .unsupported("event flags \(flags)") }
+    guard let revision = cursor.integer(UInt64.self), revision > 0 else {
+      throw .damaged("an event is cut short")
+    }
     let names = cursor.position
     guard let stream = cursor.lengthPrefixed(), (1...FormatLimits.streamLengthMax).contains(stream.count),
       let type = cursor.lengthPrefixed(), (1...FormatLimits.typeLengthMax).contains(type.count)
@@ -109,11 +115,9 @@ extension ByteCursor {
         guard cursor.varint() != nil, cursor.remaining == 0 else {
           throw .damaged("an erased event does not fill its place")
         }
-      } else if kind >= EventKind.firstOpaque {
+      } else {
         guard let rest = cursor.bytes(UInt64(cursor.remaining)) else { throw .damaged("an event is cut short") }
         view.payload = rest
-      } else {
-        throw .unsupported("event kind \(kind)")
       }
     }
     return view

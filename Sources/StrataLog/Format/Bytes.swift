@@ -23,3 +23,11 @@ extension [UInt8] {
     return try result.get()
   }
 }
+
+extension UnsafeRawBufferPointer {
+  /// True when the bytes are well-formed UTF-8.
+  package var isUTF8: Bool {
+    if allSatisfy({ $0 < 0x80 }) { return true }
+    return String(validating: self, as: UTF8.self) != nil
+  }
+}

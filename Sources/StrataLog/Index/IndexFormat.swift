@@ -48,8 +48,8 @@ struct IndexTrailer {
     bytes.storeLittleEndian(IndexFormat.magic, at: 0)
     bytes.storeLittleEndian(IndexFormat.version, at: 8)
     bytes.storeLittleEndian(UInt32(IndexFormat.trailerLength), at: 12)
-    bytes.storeLittleEndian(identity.store.first, at: 16)
-    bytes.storeLittleEndian(identity.store.second, at: 24)
+    bytes.storeLittleEndian(identity.store.low, at: 16)
+    bytes.storeLittleEndian(identity.store.high, at: 24)
     bytes.storeLittleEndian(identity.firstSequence, at: 32)
     bytes.storeLittleEndian(identity.lastSequence, at: 40)
     bytes.storeLittleEndian(identity.chain, at: 48)
@@ -75,7 +75,7 @@ extension IndexTrailer {
       bytes.littleEndian(at: 124) == bytes.prefixChecksum(124)
     else { return nil }
     identity = IndexIdentity(
-      store: IndexIdentity.StoreUUID(UnsafeRawBufferPointer(rebasing: bytes[16..<32])),
+      store: StoreID(at: bytes.baseAddress! + 16),
       firstSequence: bytes.littleEndian(at: 32),
       lastSequence: bytes.littleEndian(at: 40),
       chain: bytes.littleEndian(at: 48)

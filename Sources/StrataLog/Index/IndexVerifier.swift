@@ -43,9 +43,8 @@ package struct IndexVerifier {
     do throws(FileSystemError) {
       try expected.createDirectory("/derived")
     } catch { throw LogError(error) }
-    let id = header.storeID
     let identity = IndexIdentity(
-      store: .init(first: id.low, second: id.high), firstSequence: first, lastSequence: header.previousLast,
+      store: header.storeID, firstSequence: first, lastSequence: header.previousLast,
       chain: header.previousChain)
     let tables = try tables(of: segment)
     return try LogError.wrapping { () throws(FileSystemError) in

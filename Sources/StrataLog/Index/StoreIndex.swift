@@ -92,9 +92,8 @@ package final class StoreIndex: Sendable {
   // MARK: Closed segments
 
   private func identity(of first: UInt64, last: UInt64, chain: UInt64) -> IndexIdentity {
-    let id = source.catalog.storeID
-    return IndexIdentity(
-      store: .init(first: id.low, second: id.high), firstSequence: first, lastSequence: last, chain: chain)
+    IndexIdentity(
+      store: source.catalog.storeID, firstSequence: first, lastSequence: last, chain: chain)
   }
 
   /// The index of a closed segment: from memory, from its file, or by one pass over the segment.

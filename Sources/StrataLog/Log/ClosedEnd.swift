@@ -5,21 +5,24 @@ struct ClosedEnd {
   private let header: SegmentHeader
   private let name: String
   private let size: UInt64
+  /// The first sequence that the next file's name says, and its header where that has no finding.
+  private let nextFirst: UInt64?
   private let next: SegmentHeader?
   /// The events blocks so far, which a footer must list.
   private var places: [BlockPlace] = []
   private var footerOffset: UInt64?
 
-  init(header: SegmentHeader, name: String, size: UInt64, next: SegmentHeader?) {
+  init(header: SegmentHeader, name: String, size: UInt64, nextFirst: UInt64?, next: SegmentHeader?) {
     self.header = header
     self.name = name
     self.size = size
+    self.nextFirst = nextFirst
     self.next = next
   }
 
   /// The last sequence of a finding's range that begins at `first`.
   func last(from first: UInt64) -> UInt64 {
-    max(next?.previousLast ?? header.rewrittenLast, first - 1)
+    max(nextFirst.map { $0 - 1 } ?? header.rewrittenLast, first - 1)
   }
 
   /// Takes a valid, decodable block in; a finding where a footer stands that is not the segment's.

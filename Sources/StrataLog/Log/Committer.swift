@@ -331,9 +331,10 @@ final class Committer: @unchecked Sendable {
     lastHeadSync = .now()
   }
 
-  /// Nothing to commit: time to sync HEAD.
+  /// Nothing to commit: syncs HEAD if it is time. It may not be, where a thread that committed its own append only
+  /// wants the committer to wait no longer than that.
   private func settle() {
-    guard isHeadUnsynced, failure == nil else { return }
+    guard isHeadUnsynced, failure == nil, lastHeadSync.elapsed >= options.headSyncInterval else { return }
     let before = durable
     do throws(LogError) { try checkLock() } catch { return poison(error) }
     do throws(FileSystemError) {

@@ -29,6 +29,8 @@ package struct LogVerifier {
     var first: UInt64
     var name: String
     var header: SegmentHeader?
+    /// What is wrong with the header.
+    var trouble: Finding?
     var file: any File
     var size: UInt64
 
@@ -125,11 +127,12 @@ package struct LogVerifier {
       var part = Part(
         first: first, name: StoreLayout.segmentName(first), header: nil, file: file, size: size)
       do throws(LogError) {
-        part.header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
+        part.header = try SegmentHandle.readHeader(
+          of: file, first: first, storeID: storeID, hasPrevious: !parts.isEmpty)
         storeID = part.header?.storeID
       } catch {
         switch error {
-        case .corrupt(let finding), .unsupported(let finding): report.findings.append(finding)
+        case .corrupt(let finding), .unsupported(let finding): part.trouble = finding
         default: throw error
         }
       }
@@ -143,13 +146,15 @@ package struct LogVerifier {
   private mutating func check(_ parts: [Part], head: HeadSlot?, bound: HeadSlot?) throws(LogError) {
     defer { for part in parts { part.file.close() } }
     for (number, part) in parts.enumerated() {
+      if number == 0, let gap = SegmentChain.gap(before: part.standIn, behind: nil, logBegin: head?.logBegin) {
+        report.findings.append(gap)
+      }
+      if let trouble = part.trouble { report.findings.append(trouble) }
       guard let header = part.header else { continue }
       let isLast = number == parts.count - 1
       let gap =
         number == 0
-        ? SegmentChain.gap(before: header, behind: nil, logBegin: head?.logBegin)
-        : header.previousFirst == parts[number - 1].first
-          ? nil : SegmentChain.gap(before: header, behind: parts[number - 1].standIn, logBegin: nil)
+        ? nil : SegmentChain.gap(before: header, behind: parts[number - 1].standIn, logBegin: nil)
       if let gap {
         report.findings.append(gap)
         if gap.file == part.name { continue }
@@ -157,7 +162,7 @@ package struct LogVerifier {
       if isLast, !header.isRewritten {
         try checkActive(part, header, head: head, bound: bound)
       } else if depth == .full {
-        try checkClosed(part, header, next: isLast ? nil : parts[number + 1].header)
+        try checkClosed(part, header, next: isLast ? nil : parts[number + 1])
       }
     }
     if let head, !parts.contains(where: { $0.first == head.segment }) {
@@ -203,10 +208,11 @@ package struct LogVerifier {
   }
 
   private mutating func checkClosed(
-    _ part: Part, _ header: SegmentHeader, next: SegmentHeader?
+    _ part: Part, _ header: SegmentHeader, next: Part?
   ) throws(LogError) {
     var walk = BlockWalk(file: part.file, segment: header, limit: part.size)
-    var closed = ClosedEnd(header: header, name: part.name, size: part.size, next: next)
+    var closed = ClosedEnd(
+      header: header, name: part.name, size: part.size, nextFirst: next?.first, next: next?.header)
     while !walk.isAtLimit {
       let place = walk.link
       let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
@@ -299,11 +305,13 @@ package struct LogVerifier {
       let header = part.header, !header.isRewritten, depth == .full
     else { return }
     var walk = BlockWalk(file: part.file, segment: header, limit: part.size)
-    while walk.link.offset < head.durable.offset, !walk.isAtLimit {
+    var isMarkSeen = walk.link.mark == head.durable
+    while !walk.isAtLimit {
       let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
-      guard case .valid = verdict else { return }
+      guard case .valid = verdict else { break }
+      if walk.link.mark == head.durable { isMarkSeen = true }
     }
-    guard walk.link.mark != head.durable else { return }
+    guard !isMarkSeen, head.durable.offset <= walk.link.offset else { return }
     report.findings.append(head.stale(behind: walk.link, in: part.name))
   }
 }
@@ -319,11 +327,13 @@ extension BlockHeader {
     switch kind {
     case BlockKind.recovery:
       guard codec == BlockCodec.none, let note = RecoveryNote(decoding: decoded.raw),
-        isRewritten || note.cutOffset == ownOffset
+        isRewritten || note.cutOffset == ownOffset,
+        UnsafeRawBufferPointer(rebasing: decoded.raw[RecoveryNote.fixedLength...]).isText
       else {
         return "the RECOVERY block does not say what was cut off"
       }
     case BlockKind.footer:
+      guard isRewritten else { return "a FOOTER stands in a segment that was never rewritten" }
       guard FooterIndex.decoding(decoded.raw) != nil else { return "the FOOTER block is no index" }
     default: break
     }

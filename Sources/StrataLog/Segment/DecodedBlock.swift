@@ -83,6 +83,9 @@ package final class DecodedBlock: @unchecked Sendable {
     var lastAppend: UnsafeRawPointer?
     var headHash: UInt64 = 0
     try forEachEvent { event, append, sequence throws(ContentProblem) in
+      guard event.stream.isText, event.type.isText else {
+        throw .damaged("the stream or type of event \(sequence) is not UTF-8")
+      }
       if append.head.baseAddress != lastAppend {
         if lastAppend == nil, append.commitTime != header.firstTime {
           throw .damaged("the block's first time is not that of its first append")
@@ -92,6 +95,9 @@ package final class DecodedBlock: @unchecked Sendable {
         lastTime = append.commitTime
         headHash = XXH64.of(append.head)
         appends += 1
+      }
+      guard event.stream.isUTF8, event.type.isUTF8 else {
+        throw .damaged("a stream's or a type's name is not UTF-8")
       }
       chain = Chain.next(
         after: chain, sequence: sequence, revision: event.revision, head: headHash,
@@ -118,6 +124,11 @@ package final class DecodedBlock: @unchecked Sendable {
     }
     return chain
   }
+}
+
+extension UnsafeRawBufferPointer {
+  /// True for well-formed UTF-8.
+  package var isText: Bool { String(validating: self, as: UTF8.self) != nil }
 }
 
 extension ContentProblem {

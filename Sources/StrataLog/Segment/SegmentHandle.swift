@@ -40,8 +40,9 @@ package final class SegmentHandle: Sendable {
   }
 
   /// Reads and checks the header of a segment's file.
+  /// - Parameter hasPrevious: there is a file before it, which its header must name.
   package static func readHeader(
-    of file: any File, first: UInt64, storeID: StoreID?
+    of file: any File, first: UInt64, storeID: StoreID?, hasPrevious: Bool = false
   ) throws(LogError) -> SegmentHeader {
     let name = StoreLayout.segmentName(first)
     func finding(_ kind: Finding.Class, _ what: String) -> Finding {
@@ -61,6 +62,9 @@ package final class SegmentHandle: Sendable {
       case .damaged(let what): throw .corrupt(finding(.corrupt, what))
       case .unsupported(let what): throw .unsupported(finding(.unsupported, what))
       }
+    }
+    if hasPrevious, header.previousFirst == 0 {
+      throw .corrupt(finding(.corrupt, "the segment names no segment before it, and there is one"))
     }
     if let storeID, header.storeID != storeID {
       throw .corrupt(finding(.misplaced, "the segment belongs to the store \(header.storeID), not to \(storeID)"))

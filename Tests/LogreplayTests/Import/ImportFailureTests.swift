@@ -104,7 +104,10 @@ struct ImportFailureTests {
     async throws
   {
     let disk = SimulatedDisk()
-    let store = try EventStore.open(disk, path: "/s", .readWrite, options: StoreOptions())
+    var options = StoreOptions()
+    // However slow the committer is, there are many groups.
+    options.groupSizeMax = 4_096
+    let store = try EventStore.open(disk, path: "/s", .readWrite, options: options)
     let run = try store.log.run()
     disk.inject(SimulatedFailure(of: [.write], number: 1 + 2 * 5, code: SystemErrorCode.noSpace))
     var handedOver: UInt64 = 0

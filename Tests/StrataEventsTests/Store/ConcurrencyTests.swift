@@ -74,7 +74,7 @@ private final class Stall: Sendable {
       try store.appendBlocking([event("a/1", 1)])
       let head = store.head
       try FileManager.default.removeItem(atPath: "\(path)/LOCK")
-      if !isRemoved { FileManager.default.createFile(atPath: "\(path)/LOCK", contents: nil) }
+      if !isRemoved { try Data().write(to: URL(fileURLWithPath: "\(path)/LOCK")) }
       let segment = try FileManager.default.contentsOfDirectory(atPath: "\(path)/log").sorted().last!
       let before = try Data(contentsOf: URL(fileURLWithPath: "\(path)/log/\(segment)"))
       for _ in 0..<2 {

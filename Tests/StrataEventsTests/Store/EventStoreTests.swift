@@ -70,6 +70,14 @@ struct EventStoreTests {
     }
   }
 
+  @Test func `an append that is in the log succeeds again, whatever it expects of its stream`() async throws {
+    let store = EventStore.inMemory()
+    let first = try await store.append([TicketEvent.closed], to: "t/1", id: "x", expecting: .noStream)
+    try await store.append([TicketEvent.closed], to: "t/1")
+    let again = try await store.append([TicketEvent.closed], to: "t/1", id: "x", expecting: .noStream)
+    #expect(again.wasKnown && again.sequences == first.sequences && store.head.sequence == 2)
+  }
+
   @Test func `a feed replays and then waits for what comes`() async throws {
     let store = EventStore.inMemory()
     for number in 1...5 { try await store.append([TicketEvent.opened(title: "\(number)")], to: "t/\(number)") }

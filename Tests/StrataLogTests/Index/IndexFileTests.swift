@@ -80,7 +80,7 @@ import Testing
   @Test func aFileOfSomethingElseIsNotOpened() throws {
     let disk = try IndexModel(values: [[1]: [2]]).written()
     let changes: [(inout IndexIdentity) -> Void] = [
-      { $0.store.first ^= 1 }, { $0.store.second ^= 1 }, { $0.firstSequence -= 1 }, { $0.lastSequence += 1 },
+      { $0.store.low ^= 1 }, { $0.store.high ^= 1 }, { $0.firstSequence -= 1 }, { $0.lastSequence += 1 },
       { $0.chain ^= 1 },
     ]
     for change in changes {

@@ -5,7 +5,7 @@ import Testing
 /// A file of version 1, made from the description in FORMAT.md by a program that shares no code with this one.
 @Suite struct IndexFormatTests {
   private static let identity = IndexIdentity(
-    store: Bytes(0..<16).withUnsafeBytes { IndexIdentity.StoreUUID($0) },
+    store: Bytes(0..<16).withUnsafeBytes { StoreID(at: $0.baseAddress!) },
     firstSequence: 1_001, lastSequence: 2_000, chain: 0xFEED_FACE_CAFE_BEEF
   )
   private static let model = IndexModel(values: [

@@ -75,7 +75,7 @@ final class OneFileDisk: FileSystem, File {
 
 extension IndexIdentity {
   static let example = IndexIdentity(
-    store: StoreUUID(first: 0x1122_3344_5566_7788, second: 0x99AA_BBCC_DDEE_FF00),
+    store: StoreID(low: 0x1122_3344_5566_7788, high: 0x99AA_BBCC_DDEE_FF00),
     firstSequence: 1_001, lastSequence: 2_000, chain: 0xFEED_FACE_CAFE_BEEF
   )
 }

@@ -223,9 +223,11 @@ import Testing
   func `after a failed sync nothing is accepted until the store is opened again`(
     keepsData: Bool, isReported: Bool
   ) throws {
+    var options = Self.options(.synced)
+    options.segmentSizeTarget = 1 << 20
     for number in 1...6 {
       var (disk, model) = try Self.prepared(isTorn: false)
-      let log = try Log.openWriter(disk, path: Self.path, options: Self.options(.synced))
+      let log = try Log.openWriter(disk, path: Self.path, options: options)
       disk.inject(SimulatedSyncFailure(number: number, keepsData: keepsData, isReported: isReported))
       var isPoisoned = false
       var pending: [ModelAppend] = []
@@ -243,6 +245,7 @@ import Testing
       }
       log.close()
       guard isReported else { continue }
+      #expect(isPoisoned, "sync \(number): a failed sync is passed over")
       disk.clearFailures()
       let again = try Log.openWriter(disk, path: Self.path, options: Self.options(.synced))
       for append in pending where again.mark.appends > model.appends.count { model.add(append, time: nil) }

@@ -1,0 +1,98 @@
+// Feeds beyond what the property test walks through: places behind the end, other processes, lost histories.
+
+import StrataEvents
+import StrataLog
+import StrataTesting
+import Testing
+
+@Suite struct FeedTests {
+  private func event(_ number: Int) -> NewEvent {
+    NewEvent("t", in: "s/1", payload: .opaque([UInt8(truncatingIfNeeded: number)]))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a feed from the future waits, and never delivers anything older`() async throws {
+    let store = EventStore.inMemory()
+    let future = Task {
+      var seen: [UInt64] = []
+      for try await append in store.feed(from: .after(5)) { seen += append.sequences }
+      return seen
+    }
+    let never = Task {
+      for try await _ in store.feed(from: .after(.max)) { Issue.record("something stands behind the last sequence") }
+    }
+    for number in 0..<4 { try await store.append([event(number), event(number)]) }
+    await store.close()
+    // The append that holds sequence 6 begins at 5, and is delivered whole.
+    #expect(try await future.value == [5, 6, 7, 8])
+    try await never.value
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a feed whose task is cancelled ends, and others go on`() async throws {
+    let store = EventStore.inMemory()
+    try await store.append([event(1)])
+    let first = Task {
+      var count = 0
+      for try await _ in store.feed() { count += 1 }
+      return count
+    }
+    let second = Task {
+      for try await append in store.feed(from: .head) { return append.sequences.lowerBound }
+      return 0
+    }
+    first.cancel()
+    _ = try await first.value
+    while !store.log.tail.hasWaiters { await Task.yield() }
+    try await store.append([event(2)])
+    #expect(try await second.value == 2)
+    await store.close()
+  }
+
+  @Test func `a consumer that was ahead of what a power cut left is told that the log diverged`() async throws {
+    var options = StoreOptions()
+    options.durability = .buffered
+    options.headSyncInterval = .seconds(3_600)
+    options.clock = .fixed
+    let disk = SimulatedDisk()
+    let store = try EventStore.open(disk, path: "/store", .readWrite, options: options)
+    for number in 0..<5 { try store.appendBlocking([event(number)]) }
+    let ahead = store.head
+    var durable = 0
+    for try await _ in store.feed(until: .caughtUp, durableOnly: true) { durable += 1 }
+    #expect(durable == 0, "nothing is on disk yet")
+    let after = disk.crash(seed: 1, model: .dropAll)
+    let again = try EventStore.open(after, path: "/store", .readWrite, options: options)
+    #expect(again.head.sequence == 0)
+    func expectDiverged() async {
+      await #expect(throws: StoreError.diverged(sequence: 5)) {
+        for try await _ in again.feed(from: .position(ahead), until: .caughtUp) {}
+      }
+    }
+    await expectDiverged()
+    for number in 10..<20 { try again.appendBlocking([event(number)]) }
+    await expectDiverged()
+    store.closeBlocking()
+    again.closeBlocking()
+  }
+
+  @Test func `a slow consumer holds nobody up, and misses nothing`() async throws {
+    var options = StoreOptions()
+    options.segmentSizeTarget = 5_000
+    let store = try EventStore.open(MemoryFileSystem(), path: "/store", .readWrite, options: options)
+    var feed = store.feed().makeAsyncIterator()
+    var expected: UInt64 = 1
+    for round in 0..<30 {
+      for number in 0..<20 { try store.appendBlocking([event(round * number)]) }
+      for _ in 0..<3 {
+        let append = try #require(try await feed.next())
+        #expect(append.sequences == expected...expected)
+        expected += 1
+      }
+    }
+    store.closeBlocking()
+    while let append = try await feed.next() {
+      #expect(append.sequences.lowerBound == expected)
+      expected += 1
+    }
+    #expect(expected == 601)
+  }
+}

@@ -1,0 +1,150 @@
+// What must be on the disk at which moment: the power is cut right then, and nothing unsynced survives.
+
+import StrataLog
+import StrataTesting
+import Testing
+
+@Suite struct PromiseTests {
+  private static let root = "/store"
+  private static let layout = StoreLayout(root: root)
+
+  /// Nothing is synced because time went by.
+  private static func options(_ durability: Durability = .synced) -> StoreOptions {
+    var options = StoreOptions()
+    options.clock = .fixed
+    options.durability = durability
+    options.headSyncInterval = .seconds(3_600)
+    return options
+  }
+
+  private func writer(_ disk: SimulatedDisk, _ options: StoreOptions = options()) throws -> Log {
+    try Log.openWriter(disk, path: Self.root, options: options)
+  }
+
+  private func reader(_ disk: SimulatedDisk) throws -> Log {
+    try Log.openReader(disk, path: Self.root, options: Self.options())
+  }
+
+  private func append(_ log: Log, _ type: String) throws {
+    _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: type)]).draft())
+  }
+
+  /// What is there after a power cut now.
+  private func cut(_ disk: SimulatedDisk) -> SimulatedDisk { disk.crash(seed: 0, model: .dropAll) }
+
+  private func head(_ disk: SimulatedDisk) throws -> HeadSlot? {
+    try HeadFile.read(disk, path: Self.layout.head)
+  }
+
+  @Test(arguments: Durability.allCases)
+  func `an acknowledged append is on the disk, and in paranoid stores HEAD says so`(durability: Durability) throws {
+    let disk = SimulatedDisk()
+    let log = try writer(disk, Self.options(durability))
+    for number in 1...UInt64(4) {
+      try append(log, "\(number)")
+      let durable = durability == .buffered ? 0 : number
+      #expect(log.mark.sequence == number && log.mark.durable.sequence == durable)
+      #expect(try reader(cut(disk)).mark.sequence == durable)
+      let promised = try head(cut(disk))?.durable.sequence
+      #expect(durability != .paranoid || promised == number)
+    }
+    log.close()
+    #expect(try reader(cut(disk)).mark.sequence == 4, "a close syncs what was only buffered")
+  }
+
+  @Test func `a cursor for what is durable stops before what is only buffered`() throws {
+    let disk = SimulatedDisk()
+    let log = try writer(disk, Self.options(.buffered))
+    try append(log, "1")
+    var durable = log.cursor(after: 0, isDurableOnly: true)
+    var visible = log.cursor(after: 0)
+    let (nothing, block) = (try durable.next(), try visible.next())
+    #expect(nothing == nil && block != nil)
+    log.close()
+  }
+
+  @Test func `an opened store's HEAD says on the disk that it is open, in an epoch that nobody had`() throws {
+    let disk = SimulatedDisk()
+    var epoch: UInt64 = 0
+    for round in 1...UInt64(3) {
+      let log = try writer(disk)
+      let slot = try #require(try head(cut(disk)))
+      #expect(!slot.isClean && slot.epoch > epoch, "round \(round)")
+      for offset in HeadSlot.offsets {
+        // Damage to one slot does not bring back what the writer before said.
+        let damaged = cut(disk)
+        damaged.flipBit(Self.layout.head, (offset + 100) * 8)
+        #expect(try head(damaged)?.isClean == false, "round \(round), the slot at \(offset) is damaged")
+      }
+      epoch = slot.epoch
+      try append(log, "\(round)")
+      #expect(try reader(cut(disk)).mark.sequence == round, "an intact store is refused, or lost its last append")
+      log.close()
+      #expect(try head(cut(disk))?.isClean == true)
+    }
+  }
+
+  @Test func `a segment has its name on the disk before its first group is acknowledged`() throws {
+    let disk = SimulatedDisk()
+    var options = Self.options()
+    options.segmentSizeTarget = 1
+    let log = try writer(disk, options)
+    for number in 1...UInt64(5) {
+      try append(log, "\(number)")
+      let after = cut(disk)
+      #expect(try SegmentCatalog.names(after, Self.layout) == Array(1...number))
+      #expect(try reader(after).modelAppends().count == Int(number))
+    }
+    log.close()
+  }
+
+  @Test func `a torn tail is in quarantine on the disk before the append that cut it off is acknowledged`() throws {
+    let disk = SimulatedDisk()
+    var log = try writer(disk)
+    try append(log, "1")
+    let end = log.mark.visible.offset
+    log.close()
+    let segment = Self.layout.segment(1)
+    let tail = [UInt8](repeating: 7, count: 99)
+    disk.replace(segment, disk.contents(segment)! + tail)
+    disk.delete(Self.layout.head)
+    log = try writer(disk)
+    #expect(log.tornBytes == 99)
+    try append(log, "2")
+    let after = cut(disk)
+    log.close()
+    let kept = after.paths.filter { $0.hasPrefix(Self.layout.quarantine) }
+    #expect(kept.map { after.contents($0) } == [tail])
+    let file = try after.open(segment, .read)
+    defer { file.close() }
+    let header = try SegmentHandle.readHeader(of: file, first: 1, storeID: nil)
+    var source = BlockSource(file: file, segment: header)
+    guard case .valid(let block, let payload) = try source.block(at: end, limit: UInt64(try file.size())),
+      block.kind == BlockKind.recovery, let note = RecoveryNote(decoding: payload)
+    else {
+      Issue.record("no RECOVERY block says what was cut off")
+      return
+    }
+    #expect(note.cutOffset == end && note.cutLength == 99 && kept == ["\(Self.root)/\(note.path)"])
+    #expect(try reader(after).mark.sequence == 2)
+  }
+
+  @Test func `a reader beside a writer sees nothing that is written and not acknowledged`() throws {
+    let disk = SimulatedDisk()
+    let log = try writer(disk)
+    let seen = Lock<[UInt64]>([])
+    disk.onOperation { [weak disk] call in
+      if call.operation == .syncData, call.path.hasSuffix(".seg"), let disk {
+        let reader = try? Log.openReader(disk, path: Self.root, options: Self.options())
+        let count = try? reader?.modelAppends().count
+        seen.withLock { $0.append(reader?.mark.sequence == count.map { UInt64($0) } ? UInt64(count ?? 99) : 99) }
+        reader?.close()
+      }
+      return .proceed
+    }
+    for number in 1...3 { try append(log, "\(number)") }
+    disk.onOperation(nil)
+    #expect(seen.withLock { $0 } == [0, 1, 2])
+    log.close()
+  }
+}
