@@ -42,6 +42,7 @@ package final class VisibleTail: Sendable {
   package var mark: VisibleMark { state.withLock { $0.mark } }
   /// Why nothing more will come, once that is so.
   package var end: LogError? { state.withLock { $0.end } }
+  package var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
 
   /// Moves the end and wakes those whose wait is over.
   package func publish(_ mark: VisibleMark) {
