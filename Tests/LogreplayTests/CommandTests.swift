@@ -57,6 +57,14 @@ struct CommandTests {
     #expect(try await sequences("--since", "-1h", "--until", "2027-01-01", "--utc").count <= 7)
   }
 
+  @Test(arguments: ["18446744073709551615", "cursor:18446744073709551615@0000000000000000"])
+  func `the last sequence that there can be is a point that does not exist`(point: String) async throws {
+    let folder = try await SampleFolder.sample()
+    let outcome = try await LogreplayProcess.run("show", folder.store, point)
+    #expect([66, 68].contains(outcome.code), "\(outcome.errors)")
+    #expect(outcome.errors.contains("the log holds 1…7"))
+  }
+
   @Test func `a point is echoed, and one inside an append is named`() async throws {
     let folder = try await SampleFolder.sample()
     let inside = try await LogreplayProcess.run("show", folder.store, "3", "-o", "json")

@@ -33,13 +33,17 @@ struct OpenedStore: Sendable {
   /// Says on standard error what stands behind the visible end, and throws if that is damage. For the end of
   /// whatever read up to there.
   func reportEnd() throws(CommandFailure) {
-    if let damage = log.damage {
-      throw failure(damage.class == .unsupported ? .unsupported(damage) : .corrupt(damage))
-    }
+    try throwDamage()
     guard log.tornBytes > 0 else { return }
     Terminal.note(
       "logreplay: warning: \(log.tornBytes) bytes of an unfinished write stand behind the end; "
         + "nothing acknowledged is lost")
+  }
+
+  /// Throws if what stands behind the visible end is damage: nothing ever comes behind that.
+  func throwDamage() throws(CommandFailure) {
+    guard let damage = log.damage else { return }
+    throw failure(damage.class == .unsupported ? .unsupported(damage) : .corrupt(damage))
   }
 }
 

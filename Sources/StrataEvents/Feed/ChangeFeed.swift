@@ -121,8 +121,8 @@ final class FeedPosition: @unchecked Sendable {
     }
     while !isEnded {
       if Task.isCancelled { return nil }
-      // Looked at before the log is: what was committed before the end is delivered before the end is told.
-      let failure = store.log.tail.end
+      // Before the look, so that what was appended before the end is delivered before the end is told.
+      let ending = store.log.tail.end
       let result = await IOThreads.shared.result { [self] () throws(StoreError) in try pull() }
       do throws(StoreError) {
         if let batch = try result.get() { return batch }
@@ -130,9 +130,9 @@ final class FeedPosition: @unchecked Sendable {
         return nil
       }
       if end == .caughtUp { break }
-      if let failure {
-        if failure == .closed { return nil }
-        throw StoreError(failure)
+      if let ending {
+        if ending == .closed { return nil }
+        throw StoreError(ending)
       }
       do throws(LogError) { try store.log.follow() } catch { throw StoreError(error) }
       await store.log.tail.wait(beyond: delivered, durably: isDurableOnly)

@@ -30,9 +30,12 @@ package enum Compression {
     guard let source = stored.baseAddress, let destination = target.baseAddress else {
       return stored.isEmpty && target.isEmpty
     }
+    guard let storedCount = Int32(exactly: stored.count), let count = Int32(exactly: target.count) else {
+      return false
+    }
     let decoded = LZ4_decompress_safe(
       source.assumingMemoryBound(to: CChar.self), destination.assumingMemoryBound(to: CChar.self),
-      Int32(stored.count), Int32(target.count))
-    return Int(decoded) == target.count
+      storedCount, count)
+    return decoded == count
   }
 }

@@ -62,8 +62,14 @@ extension IndexFile {
     let fence = fences[index]
     let bytes: FileBytes?
     do throws(FileSystemError) {
+      let file = try fileSystem.open(path, .read)
+      defer { file.close() }
       bytes = try FileBytes(file, at: fence.offset, count: Int(fence.length))
-    } catch { throw .fileSystem(error) }
+    } catch {
+      // A derived file may be deleted at any moment.
+      throw error.code == SystemErrorCode.notFound
+        ? .damaged(path: path, offset: Int64(fence.offset)) : .fileSystem(error)
+    }
     guard let bytes, let chunk = IndexChunk(bytes, index, in: fences) else {
       throw .damaged(path: path, offset: Int64(fence.offset))
     }

@@ -8,8 +8,9 @@ package enum IndexFileError: Error, Equatable, Sendable {
   case fileSystem(FileSystemError)
 }
 
-/// An index file, open for reading. Of its bytes only filter and fences are in memory; a chunk is read, and its
-/// checksum compared, when it is asked for.
+/// An index file that was looked into. Of its bytes only filter and fences are in memory; a chunk is read, and its
+/// checksum compared, when it is asked for. No descriptor is kept in between: a store has an index for every
+/// closed segment, and a process may have only some hundred descriptors.
 ///
 /// Safe to use from several threads. Calls block on the file system.
 package final class IndexFile: Sendable {
@@ -17,7 +18,7 @@ package final class IndexFile: Sendable {
   /// The number of keys.
   package let entryCount: Int
   let path: String
-  let file: any File
+  let fileSystem: any FileSystem
   let filter: FileBytes
   let fences: IndexFences
   /// The chunk read last. Neighbours in the order of keys are often asked for together.
@@ -30,13 +31,14 @@ package final class IndexFile: Sendable {
   package static func open(
     _ fileSystem: any FileSystem, path: String, expecting identity: IndexIdentity
   ) -> IndexFile? {
-    guard let file = try? fileSystem.open(path, .read) else { return nil }
-    if let opened = try? IndexFile(file, path: path, expecting: identity) { return opened }
-    file.close()
-    return nil
+    try? IndexFile(fileSystem, path: path, expecting: identity)
   }
 
-  private init?(_ file: any File, path: String, expecting: IndexIdentity) throws(FileSystemError) {
+  private init?(
+    _ fileSystem: any FileSystem, path: String, expecting: IndexIdentity
+  ) throws(FileSystemError) {
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
     let fileLength = UInt64(try file.size())
     let trailerLength = IndexFormat.trailerLength
     guard fileLength >= trailerLength,
@@ -48,7 +50,7 @@ package final class IndexFile: Sendable {
       let fences = try IndexFences(file, trailer)
     else { return nil }
     self.path = path
-    self.file = file
+    self.fileSystem = fileSystem
     self.filter = filter
     self.fences = fences
     identity = expecting
@@ -56,8 +58,6 @@ package final class IndexFile: Sendable {
     lastChunk = Lock(nil)
   }
 
-  deinit { file.close() }
-
-  /// Bytes in memory for as long as the file is open, without the chunk read last.
+  /// Bytes in memory for as long as this is there, without the chunk read last.
   package var residentBytes: Int { filter.count + fences.byteCount }
 }

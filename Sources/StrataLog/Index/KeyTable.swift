@@ -36,8 +36,9 @@ package struct KeyTable: ~Copyable, @unchecked Sendable {
     /// The index in the segment of the stream's last event; `KeyTable.none` where it has none.
     package var last: UInt32
 
-    /// Events of the stream up to now: the revision of its last event.
-    package var revision: UInt64 { base + UInt64(count) }
+    /// Events of the stream up to now: the revision of its last event. It wraps where a log says that a stream
+    /// holds 2⁶⁴ events, and then does not continue it.
+    package var revision: UInt64 { base &+ UInt64(count) }
   }
 
   /// The event index that stands for "no event".

@@ -32,9 +32,9 @@ package struct StreamPlaces: Equatable, Sendable {
     let decoded = bytes.withUnsafeBytes { buffer -> StreamPlaces? in
       guard let start = buffer.baseAddress else { return nil }
       var cursor = ByteCursor(start, count: buffer.count)
-      guard let base = cursor.varint(), let count = cursor.varint(), count <= UInt64(buffer.count) else {
-        return nil
-      }
+      guard let base = cursor.varint(), let count = cursor.varint(), count <= UInt64(buffer.count),
+        !base.addingReportingOverflow(count).overflow
+      else { return nil }
       var sequences: [UInt64] = []
       sequences.reserveCapacity(Int(count))
       var previous = firstSequence

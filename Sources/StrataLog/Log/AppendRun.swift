@@ -89,7 +89,10 @@ package final class AppendRun: Sendable {
         state.progress.last = outcome.last
         if let given, given < outcome.time { state.progress.raised += 1 }
       case .failure(let error):
-        if state.progress.failure == nil { state.progress.failure = Failure(label: label, error: error) }
+        // A group that could not be written takes back what stood in it before an append that was refused.
+        if label < state.progress.failure?.label ?? .max {
+          state.progress.failure = Failure(label: label, error: error)
+        }
       }
       return state.outstanding == 0
     }

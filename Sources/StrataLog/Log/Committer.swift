@@ -103,11 +103,7 @@ final class Committer: @unchecked Sendable {
 
   private func commit(_ group: [PendingAppend]) {
     if let failure { return refuse(group, failure) }
-    do throws(LogError) {
-      guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
-        throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
-      }
-    } catch {
+    do throws(LogError) { try checkLock() } catch {
       poison(error)
       return refuse(group, failure ?? error)
     }
@@ -124,6 +120,14 @@ final class Committer: @unchecked Sendable {
       return refuse(group, failure ?? error)
     }
     write(group)
+  }
+
+  /// Nothing of the store is written by who may no longer be its only writer, HEAD least of all: another one's
+  /// promises stand there.
+  private func checkLock() throws(LogError) {
+    guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
+      throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
+    }
   }
 
   /// A segment without events is never closed: the next one would have its name.
@@ -332,6 +336,7 @@ final class Committer: @unchecked Sendable {
   private func settle() {
     guard isHeadUnsynced, failure == nil, lastHeadSync.elapsed >= options.headSyncInterval else { return }
     let before = durable
+    do throws(LogError) { try checkLock() } catch { return poison(error) }
     do throws(FileSystemError) {
       try syncHead()
       if durable != before { publish() }
@@ -421,6 +426,7 @@ final class Committer: @unchecked Sendable {
 
   /// The last act: everything on disk, HEAD clean, the lock given back.
   private func close() {
+    do throws(LogError) { try checkLock() } catch { failure = failure ?? error }
     if failure == nil {
       do throws(FileSystemError) {
         if durable != link.mark { try syncHead() }

@@ -59,7 +59,7 @@ struct GroupFrame: ~Copyable {
 
   /// The sequence and time that an append framed now would get.
   var next: UInt64 { nextSequence }
-  func commitTime(given: Int64) -> Int64 { max(given, lastTime) }
+  func commitTime(given: Int64) -> Int64 { max(given, lastTime, FormatLimits.noTime + 1) }
 
   /// Frames one append whose revisions are set. Returns nothing: its sequences are `next` before the call.
   mutating func add(_ draft: AppendDraft, commitTime: Int64) {

@@ -1,6 +1,7 @@
 // Follows another process's writer: looks at HEAD, and moves the visible mark.
 
-/// A thread that runs while somebody waits at the end of a store that another process may write to.
+/// A thread for a store that another process may write to: it begins when somebody first waits at the end, and
+/// goes on until the store is closed.
 ///
 /// It looks at HEAD often, since a look is one small read, and at LOCK once a second, to notice a writer that
 /// went away or a new one.
@@ -52,16 +53,14 @@ package final class HeadWatcher: Sendable {
     var reader = reader
     var pause = pauseMin
     var lastProbe = MonotonicTime.now()
-    let path = reader.catalog.layout.head
-    var epoch = (try? HeadFile.read(reader.catalog.fileSystem, path: path))??.epoch
     while true {
       let isStopped = phase.wait(timeout: pause) { $0 == .stopped }
       if isStopped { return }
       do throws(LogError) {
         let before = source.tail.mark
-        var mark: VisibleMark
+        let mark: VisibleMark
         if lastProbe.elapsed >= probeInterval {
-          mark = try reader.look().mark
+          mark = try reader.probe(beyond: before)
           lastProbe = .now()
         } else {
           let head = try LogError.wrapping { () throws(FileSystemError) in
@@ -69,18 +68,7 @@ package final class HeadWatcher: Sendable {
           }
           mark = try head.map { head throws(LogError) in try reader.sight(of: head, ifBeyond: before) } ?? before
         }
-        if mark.sequence < before.sequence {
-          // A writer that has the lock and has not written HEAD yet, or a slot that was just being written: an
-          // old HEAD then says less than was found without it. Only a writer of a later epoch can have less.
-          let now = try LogError.wrapping { () throws(FileSystemError) in
-            try HeadFile.read(reader.catalog.fileSystem, path: path)?.epoch
-          }
-          if now == epoch || now == nil { mark = before } else { epoch = now }
-        }
-        if mark.sequence < before.sequence {
-          throw .diverged(
-            sequence: before.sequence, expected: before.visible.chain, actual: mark.visible.chain)
-        }
+        if mark.sequence < before.sequence { throw before.diverged(to: mark.visible) }
         if mark != before {
           source.tail.publish(mark)
           pause = pauseMin
@@ -96,13 +84,35 @@ package final class HeadWatcher: Sendable {
 }
 
 extension HeadReader {
-  /// HEAD's mark, or the old one where HEAD says nothing newer: HEAD may be behind what a reader found while no
-  /// writer was alive.
+  /// The visible end, with a look at LOCK.
+  fileprivate mutating func probe(beyond old: VisibleMark) throws(LogError) -> VisibleMark {
+    let (isAlive, head) = try state()
+    if isAlive, let head { return try sight(of: head, ifBeyond: old) }
+    // A writer replaces HEAD before it appends, so behind the same HEAD nothing is new.
+    if let head, head == settledHead { return old }
+    let mark = try look().mark
+    let after = try state()
+    settledHead = !after.isAlive && after.head == head ? head : nil
+    return mark
+  }
+
+  /// HEAD's mark, or the old one where HEAD says nothing newer. HEAD may be behind what a reader found while no
+  /// writer was alive, until the next writer has opened the store: that one then promises it too.
   fileprivate mutating func sight(
     of head: HeadSlot, ifBeyond old: VisibleMark
   ) throws(LogError) -> VisibleMark {
-    if head.visible.sequence < old.sequence { return old }
+    if head.visible.sequence < old.sequence {
+      guard head.epoch > epoch else { return old }
+      throw old.diverged(to: head.visible)
+    }
     if head.visible == old.visible, head.durable == old.durable, head.segment == old.segment { return old }
     return try sight(of: head)
+  }
+}
+
+extension VisibleMark {
+  /// The error where what was visible is not there any more.
+  fileprivate func diverged(to mark: LogMark) -> LogError {
+    .diverged(sequence: sequence, expected: visible.chain, actual: mark.chain)
   }
 }

@@ -45,6 +45,15 @@ extension Log {
 struct HeadReader {
   let catalog: SegmentCatalog
   let readsDamaged: Bool
+  /// The highest epoch of a HEAD that this has gone by.
+  private(set) var epoch: UInt64 = 0
+  /// The HEAD behind which everything was looked at while no writer was alive.
+  var settledHead: HeadSlot?
+
+  init(catalog: SegmentCatalog, readsDamaged: Bool) {
+    self.catalog = catalog
+    self.readsDamaged = readsDamaged
+  }
 
   struct Sight {
     var mark: VisibleMark
@@ -73,14 +82,15 @@ struct HeadReader {
     return try assessed(try state().head)
   }
 
-  private func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
+  func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
     try LogError.wrapping { () throws(FileSystemError) in
       let isAlive = try StoreLock.isHeld(catalog.fileSystem, catalog.layout)
       return (isAlive, try HeadFile.read(catalog.fileSystem, path: catalog.layout.head))
     }
   }
 
-  private func assessed(_ head: HeadSlot?) throws(LogError) -> Sight {
+  private mutating func assessed(_ head: HeadSlot?) throws(LogError) -> Sight {
+    epoch = max(epoch, head?.epoch ?? 0)
     try catalog.refresh()
     guard let last = catalog.names.last else {
       throw .notFound(path: catalog.layout.root, what: "the store's segments are gone")
@@ -117,6 +127,7 @@ struct HeadReader {
 
   /// The mark that HEAD makes, with what HEAD does not say: the appends, which the last block counts.
   mutating func sight(of head: HeadSlot) throws(LogError) -> VisibleMark {
+    epoch = max(epoch, head.epoch)
     if !catalog.names.contains(head.segment) { try catalog.refresh() }
     let handle = try catalog.segment(first: head.segment)
     try handle.extend(to: head.visible.offset)
@@ -130,6 +141,6 @@ struct HeadReader {
     }
     return VisibleMark(
       segment: head.segment, visible: head.visible, durable: head.durable, time: head.lastTime,
-      appends: appends, logBegin: head.logBegin)
+      appends: appends, logBegin: max(1, head.logBegin))
   }
 }

@@ -22,7 +22,8 @@ extension Log {
     }
   }
 
-  /// Refuses a path at which something else stands.
+  /// Refuses a path at which something else stands. A name that a store has too proves nothing: a bare git
+  /// repository has a `HEAD`, LevelDB a `LOCK`, and many a folder a `log`.
   private static func checkPlace(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError) {
     let (kind, names) = try LogError.wrapping { () throws(FileSystemError) in
       let kind = try fileSystem.kind(of: layout.root)
@@ -35,9 +36,12 @@ extension Log {
       StoreLayout.headName, StoreLayout.lockName, StoreLayout.logName, StoreLayout.derivedName,
       StoreLayout.quarantineName,
     ]
-    if !names.isEmpty, !names.contains(where: { own.contains($0) }) {
-      throw .notAStore(path: layout.root, what: "the folder holds other things and no store")
+    if names.allSatisfy({ own.contains($0) }) { return }
+    let isStore = try LogError.wrapping { () throws(FileSystemError) in
+      if try !SegmentCatalog.names(fileSystem, layout).isEmpty { return true }
+      return try HeadFile.read(fileSystem, path: layout.head) != nil
     }
+    if !isStore { throw .notAStore(path: layout.root, what: "the folder holds other things and no store") }
   }
 
   private static func open(
@@ -80,7 +84,13 @@ extension Log {
     let assessment = try assessActive(active, head: head, isWriter: true)
     guard let first = chain.headers.first else { throw .closed }
     let epochs = chain.headers.map(\.epoch) + [head?.epoch ?? 0, assessment.link.epoch]
-    let epoch = (epochs.max() ?? 0) + 1
+    guard let last = epochs.max(), last < .max, head?.generation != .max else {
+      throw .corrupt(
+        Finding(
+          .stale, file: StoreLayout.headName, offset: 0, first: assessment.link.nextSequence,
+          last: assessment.link.lastSequence, what: "the epochs or generations of writers are used up"))
+    }
+    let epoch = last + 1
     let link = assessment.link
     let headFile = try LogError.wrapping { () throws(FileSystemError) in
       var file = try HeadFile(fileSystem, path: layout.head)

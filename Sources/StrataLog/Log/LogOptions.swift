@@ -67,9 +67,10 @@ public struct StoreOptions: Sendable {
 extension StoreOptions {
   /// The first limit of these options that the format does not allow, or nil.
   var problem: String? {
-    if appendSizeMax + AppendDraft.headLengthMax > FormatLimits.rawLengthMax {
+    if appendSizeMax > FormatLimits.rawLengthMax - AppendDraft.headLengthMax {
       return "appendSizeMax may be at most 64 MiB less the head of an append"
     }
+    if blockSizeTarget > FormatLimits.rawLengthMax { return "blockSizeTarget may be at most 64 MiB" }
     if payloadSizeMax > appendSizeMax { return "payloadSizeMax may be at most appendSizeMax" }
     if segmentSizeTarget < 1 || blockSizeTarget < 1 || groupSizeMax < 1 || pendingBytesMax < 1 {
       return "sizes must be positive"

@@ -65,7 +65,8 @@ package struct LogVerifier {
   /// Runs the check. Throws only where the store cannot be looked at.
   ///
   /// Without a writer HEAD is read before the segments, and a writer may open the store in between; what it
-  /// writes is no finding. So findings count only if HEAD is the same at the end and there is still no writer.
+  /// writes is no finding. So findings count only if HEAD is the same at the end and there is still no writer,
+  /// or if there was one at the beginning, whose HEAD bounded the check.
   package mutating func run() throws(LogError) -> VerifyReport {
     let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: layout.root) }
     guard let kind else { throw .notFound(path: layout.root, what: "no store is there") }
@@ -73,13 +74,12 @@ package struct LogVerifier {
       throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
     }
     for _ in 1..<Self.runsMax {
-      let before = try state()
-      let found = try runOnce()
-      if found.isOK { return found }
+      let (found, before) = try runOnce()
+      if found.isOK || (before.isAlive && before.head != nil) { return found }
       let after = try state()
-      if after.isAlive == before.isAlive, after.isAlive || after.head == before.head { return found }
+      if !after.isAlive, after.head == before.head { return found }
     }
-    return try runOnce()
+    return try runOnce().report
   }
 
   private func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
@@ -88,16 +88,16 @@ package struct LogVerifier {
     }
   }
 
-  private mutating func runOnce() throws(LogError) -> VerifyReport {
+  private mutating func runOnce() throws(LogError) -> (
+    report: VerifyReport, before: (isAlive: Bool, head: HeadSlot?)
+  ) {
     report = VerifyReport()
     bytesDone = 0
     bytesAll = 0
     // HEAD is read before the folder is listed: a roll in between then only adds a segment behind the mark.
-    let (isAlive, head, names) = try LogError.wrapping { () throws(FileSystemError) in
-      (
-        try StoreLock.isHeld(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head),
-        try SegmentCatalog.names(fileSystem, layout)
-      )
+    let (isAlive, head) = try state()
+    let names = try LogError.wrapping { () throws(FileSystemError) in
+      try SegmentCatalog.names(fileSystem, layout)
     }
     let bound = isAlive ? head : nil
     let considered = bound.map { bound in names.filter { $0 <= bound.segment } } ?? names
@@ -105,7 +105,7 @@ package struct LogVerifier {
       throw .notFound(path: layout.root, what: "the folder holds no store")
     }
     try check(try parts(considered, storeID: head?.storeID), head: head, bound: bound)
-    return report
+    return (report, (isAlive, head))
   }
 
   private func isUnfinishedCreation() throws(LogError) -> Bool {
@@ -169,7 +169,7 @@ package struct LogVerifier {
       report.findings.append(
         Finding(
           .missing, file: StoreLayout.segmentName(head.segment), offset: 0, first: head.segment,
-          last: max(head.durable.sequence, head.segment - 1), what: "HEAD names a segment that is not there"))
+          last: max(head.durable.sequence, max(head.segment, 1) - 1), what: "HEAD names a segment that is not there"))
     }
     try checkHead(head, in: parts)
     report.findings = Self.oneForEachFile(report.findings)

@@ -43,7 +43,7 @@ struct SegmentChain {
       headers.append(header)
     }
     if let head, !names.contains(head.segment) {
-      throw .corrupt(Self.missing(head.segment, before: head.durable.sequence + 1))
+      throw .corrupt(Self.missing(head.segment, before: head.durable.sequence &+ 1))
     }
     if headers.isEmpty { throw .notFound(path: layout.root, what: "the store has no segment") }
   }
@@ -65,7 +65,7 @@ struct SegmentChain {
 
   static func missing(_ first: UInt64, before next: UInt64) -> Finding {
     Finding(
-      .missing, file: StoreLayout.segmentName(first), offset: 0, first: first, last: max(first, next) - 1,
+      .missing, file: StoreLayout.segmentName(first), offset: 0, first: first, last: max(first, next, 1) - 1,
       what: "the segment is not there")
   }
 

@@ -69,8 +69,8 @@ package struct BlockSource: ~Copyable {
     case .success(let header): block = header
     case .failure(let problem): return .invalid(problem)
     }
-    let whole = try window.bytes(at: offset, length: Int(block.span), limit: limit)
-    guard whole.count == Int(block.span) else { return .invalid(.corrupt("the block is cut short")) }
+    let whole = try window.bytes(at: offset, length: Int(clamping: block.span), limit: limit)
+    guard UInt64(whole.count) == block.span else { return .invalid(.corrupt("the block is cut short")) }
     let begin = Int(block.headerLength)
     let end = begin + Int(block.storedLength)
     let payload = UnsafeRawBufferPointer(rebasing: whole[begin..<end])

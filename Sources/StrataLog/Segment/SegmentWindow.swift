@@ -22,11 +22,15 @@ package struct SegmentWindow: ~Copyable {
   package mutating func bytes(
     at offset: UInt64, length: Int, limit: UInt64
   ) throws(FileSystemError) -> UnsafeRawBufferPointer {
-    let place = Int64(offset)
-    if place >= start, place + Int64(length) <= start + Int64(count) {
-      return slice(place, length)
+    guard offset < limit, let place = Int64(exactly: offset) else {
+      return UnsafeRawBufferPointer(start: nil, count: 0)
     }
-    guard offset < limit else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    if place >= start, length <= count, place - start <= Int64(count - length) { return slice(place, length) }
+    var length = length
+    if length > buffer.count {
+      // `limit` may be a mark that is wrong: no more memory is asked for than the file has bytes.
+      length = min(length, Int(max(0, try file.size() - place)))
+    }
     if length > buffer.count {
       buffer.deallocate()
       buffer = .allocate(byteCount: length, alignment: 16)

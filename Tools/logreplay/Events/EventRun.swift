@@ -87,7 +87,7 @@ final class EventRun {
       guard range.follows, !isFull, cursor.nextSequence <= limit else { return }
       printer.settle(to: &output.bytes)
       try flush()
-      if let damage = log.damage { throw opened.failure(.corrupt(damage)) }
+      try opened.throwDamage()
       try wait(beyond: cursor.nextSequence - 1)
     }
   }

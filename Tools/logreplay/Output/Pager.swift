@@ -22,14 +22,20 @@ enum Pager {
     if Terminal.variable("LESS") == nil { setenv("LESS", "FRX", 1) }
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return }
-    var actions = posix_spawn_file_actions_t()
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      let environment = _NSGetEnviron().pointee
+    #else
+      var actions = posix_spawn_file_actions_t()
+      let environment = environ
+    #endif
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
     posix_spawn_file_actions_addclose(&actions, ends[0])
     posix_spawn_file_actions_addclose(&actions, ends[1])
     let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(command), nil]
     var child: pid_t = 0
-    let code = posix_spawn(&child, "/bin/sh", &actions, nil, arguments, environ)
+    let code = posix_spawn(&child, "/bin/sh", &actions, nil, arguments, environment)
     posix_spawn_file_actions_destroy(&actions)
     for argument in arguments { free(argument) }
     close(ends[0])

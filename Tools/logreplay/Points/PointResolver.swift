@@ -70,7 +70,7 @@ struct PointResolver {
   }
 
   private func place(_ sequence: UInt64, _ text: String) throws -> ResolvedPoint {
-    if sequence + 1 == log.mark.logBegin { return ResolvedPoint(sequence: sequence) }
+    if sequence == log.mark.logBegin - 1 { return ResolvedPoint(sequence: sequence) }
     guard let append = try failing({ () throws(LogError) in try log.append(holding: sequence) }) else {
       throw missing("seq \(sequence) is not in the log")
     }
@@ -82,7 +82,7 @@ struct PointResolver {
   /// Throws where the log up to a position is not the one that it was taken from.
   func check(_ position: LogPosition) throws {
     let mark = log.mark
-    if position.sequence + 1 < mark.logBegin {
+    if position.sequence < mark.logBegin - 1 {
       throw store.failure(StoreError.trimmed(firstAvailable: mark.logBegin))
     }
     let chain = try failing { () throws(LogError) in try log.chain(after: position.sequence) }
