@@ -48,7 +48,7 @@ import Testing
       let promised = try head(cut(disk))?.durable.sequence
       #expect(durability != .paranoid || promised == number)
     }
-    log.close()
+    try log.close()
     #expect(try reader(cut(disk)).mark.sequence == 4, "a close syncs what was only buffered")
   }
 
@@ -60,7 +60,7 @@ import Testing
     var visible = log.cursor(after: 0)
     let (nothing, block) = (try durable.next(), try visible.next())
     #expect(nothing == nil && block != nil)
-    log.close()
+    try log.close()
   }
 
   @Test func `an opened store's HEAD says on the disk that it is open, in an epoch that nobody had`() throws {
@@ -79,7 +79,7 @@ import Testing
       epoch = slot.epoch
       try append(log, "\(round)")
       #expect(try reader(cut(disk)).mark.sequence == round, "an intact store is refused, or lost its last append")
-      log.close()
+      try log.close()
       #expect(try head(cut(disk))?.isClean == true)
     }
   }
@@ -95,7 +95,7 @@ import Testing
       #expect(try SegmentCatalog.names(after, Self.layout) == Array(1...number))
       #expect(try reader(after).modelAppends().count == Int(number))
     }
-    log.close()
+    try log.close()
   }
 
   @Test func `a torn tail is in quarantine on the disk before the append that cut it off is acknowledged`() throws {
@@ -103,7 +103,7 @@ import Testing
     var log = try writer(disk)
     try append(log, "1")
     let end = log.mark.visible.offset
-    log.close()
+    try log.close()
     let segment = Self.layout.segment(1)
     let tail = [UInt8](repeating: 7, count: 99)
     disk.replace(segment, disk.contents(segment)! + tail)
@@ -112,7 +112,7 @@ import Testing
     #expect(log.tornBytes == 99)
     try append(log, "2")
     let after = cut(disk)
-    log.close()
+    try log.close()
     let kept = after.paths.filter { $0.hasPrefix(Self.layout.quarantine) }
     #expect(kept.map { after.contents($0) } == [tail])
     let file = try after.open(segment, .read)
@@ -138,13 +138,13 @@ import Testing
         let reader = try? Log.openReader(disk, path: Self.root, options: Self.options())
         let count = try? reader?.modelAppends().count
         seen.withLock { $0.append(reader?.mark.sequence == count.map { UInt64($0) } ? UInt64(count ?? 99) : 99) }
-        reader?.close()
+        try? reader?.close()
       }
       return .proceed
     }
     for number in 1...3 { try append(log, "\(number)") }
     disk.onOperation(nil)
     #expect(seen.withLock { $0 } == [0, 1, 2])
-    log.close()
+    try log.close()
   }
 }
