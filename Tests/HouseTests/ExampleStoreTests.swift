@@ -26,7 +26,7 @@ private enum ExampleStore {
         NewEvent("opened", in: "ticket/42", ["title": "Printer is offline"]),
         NewEvent("note", in: "ticket/42", payload: .opaque([1, 2, 3])),
       ], time: Timestamp(nanoseconds: 1_700_000_000_000_000_000))
-    store.closeBlocking()
+    try store.closeBlocking()
   }
 }
 

@@ -19,7 +19,7 @@ struct CommandTests {
     #expect(value["firstTime"] == "2026-01-01T00:00:01.000000000Z")
     #expect(value["durability"] == "buffered" && value["clean"] == true && value["format"] == "1.0")
     #expect(value["tables"] == [] && value["checkpoints"] == [])
-    await store.close()
+    try await store.close()
   }
 
   @Test func `log lists what lies behind the first point up to the second`() async throws {
@@ -117,7 +117,7 @@ struct CommandTests {
     let store = try await folder.open()
     let text = DocumentValue.string(String(repeating: "x", count: 1000))
     try await store.append((1...1000).map { NewEvent("t", in: "s/\($0)", text) })
-    await store.close()
+    try await store.close()
     let process = try LogreplayProcess(["log", folder.store, "-o", "jsonl"])
     #expect(await process.readLines(1).count == 1)
     try process.stopReading()

@@ -14,7 +14,7 @@ struct DamageTests {
       let text = DocumentValue.string(String((0..<40).map { _ in "abcdefghij".randomElement() ?? "a" }))
       try await store.append([NewEvent("t", in: "s/\(number % 7)", text)], id: "id:\(number)")
     }
-    await store.close()
+    try await store.close()
     let log = folder.store + "/log"
     let names = try FileManager.default.contentsOfDirectory(atPath: log).filter { $0.hasSuffix(".seg") }
       .sorted()

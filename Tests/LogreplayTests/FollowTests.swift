@@ -28,12 +28,12 @@ struct FollowTests {
       }
       let first = Int64(round * 120 + 2)
       #expect(try await process.readLines(120).map(sequence) == (first..<first + 120).map { $0 })
-      await store.close()
+      try await store.close()
       store = try await folder.open(segmentSize: 8 << 10)
     }
     process.interrupt()
     #expect(await process.exitCode() == 130)
-    await store.close()
+    try await store.close()
   }
 
   @Test func `follow begins at the head, and ends by count`() async throws {
@@ -54,7 +54,7 @@ struct FollowTests {
     let position = LogPosition(
       try String(contentsOfFile: cursor, encoding: .utf8).trimmingCharacters(in: .newlines))
     #expect(position == store.head)
-    await store.close()
+    try await store.close()
   }
 
   @Test func `a cursor file goes on where the last run ended, without gap or repetition`() async throws {
@@ -103,7 +103,7 @@ struct FollowTests {
         let store = try await folder.open(segmentSize: 32 << 10)
         for _ in 0..<5 { try await store.append([NewEvent("x", in: "s/1", .int(Int64(count)))]) }
         count += 1
-        await store.close()
+        try await store.close()
       }
       return count
     }

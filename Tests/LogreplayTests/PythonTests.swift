@@ -46,7 +46,7 @@ struct PythonTests {
         ])
       }
     }
-    await store.close()
+    try await store.close()
     let log = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl")
     let lines = try Self.run(log.output).split(separator: "\n").map { try DocumentValue(json: String($0)) }
     #expect(lines == expected, "seed \(seed)")

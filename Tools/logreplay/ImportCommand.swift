@@ -120,7 +120,7 @@ struct ImportCommand: AsyncParsableCommand {
     let choices = try lineChoices()
     let input = try ImportInput(file)
     let store = try openStore(options)
-    defer { store.closeBlocking() }
+    defer { try? store.closeBlocking() }
     if choices.source == nil {
       note(
         "standard input without --source: the lines get no ids, and importing them again appends them again")
@@ -167,7 +167,7 @@ struct ImportCommand: AsyncParsableCommand {
     // A commit is one append however large it is, up to what the format allows.
     options.appendSizeMax = FormatLimits.rawLengthMax - AppendDraft.headLengthMax
     let store = try openStore(options)
-    defer { store.closeBlocking() }
+    defer { try? store.closeBlocking() }
     let history = try ImportGitHistory(repository, head: head, into: store, clampsTime: clampTime)
     return try history.importAll()
   }

@@ -47,7 +47,7 @@ extension Workload {
           let time = try await seconds {
             let store = try await EventStore.open(at: path, options: options)
             try await fill(store, bench.corpus, tasks: tasks)
-            await store.close()
+            try await store.close()
           }
           times["\(durability), \(tasks) task\(tasks > 1 ? "s" : "")", default: []].append(time)
         }
@@ -78,7 +78,7 @@ extension Workload {
     report("raw views", rawTimes, limit: limits, count: count, limitName: "read+LZ4")
     report("feed of recorded appends", feedTimes, limit: limits, count: count, limitName: "read+LZ4")
     report("feed, documents decoded to a type", typedTimes, limit: limits, count: count, limitName: "read+LZ4")
-    await store.close()
+    try await store.close()
   }
 
   private static func rawReplay(_ store: EventStore, count: Int) throws {
@@ -134,7 +134,7 @@ extension Workload {
     let path = bench.scratch.fresh("size")
     let store = try await EventStore.open(at: path)
     try await fill(store, bench.corpus)
-    await store.close()
+    try await store.close()
     let count = bench.corpus.count
     let log = bytesOnDisk("\(path)/log")
     let derived = bytesOnDisk("\(path)/derived")

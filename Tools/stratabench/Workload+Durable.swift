@@ -31,7 +31,7 @@ extension Workload {
       thread.join()
       blocking.append(time.withLock { $0 })
       many.append(try await seconds { try await parallel(store, bench.corpus, manyCount, tasks: 64) })
-      await store.close()
+      try await store.close()
     }
     report("one task through await", single, limit: limits, count: count, limitName: "write+fdatasync")
     report("one thread, blocking", blocking, limit: limits, count: count, limitName: "write+fdatasync")

@@ -9,7 +9,7 @@ extension Workload {
     let path = bench.scratch.fresh("open")
     let store = try await EventStore.open(at: path)
     try await fill(store, bench.corpus, streams: 100_000)
-    await store.close()
+    try await store.close()
     var writer: [Double] = []
     var reader: [Double] = []
     var first: [Double] = []
@@ -17,13 +17,13 @@ extension Workload {
       writer.append(
         try await seconds {
           let store = try await EventStore.open(at: path)
-          await store.close()
+          try await store.close()
         })
       reader.append(try await seconds { _ = try await EventStore.open(at: path, .readOnly) })
       let store = try await EventStore.open(at: path)
       first.append(
         try await seconds { _ = try await store.append(bench.corpus.draft(round..<round + 1, streams: 100_000)) })
-      await store.close()
+      try await store.close()
     }
     report("open for writing and close", String(format: "%.1f ms", median(writer) * 1e3))
     report("open for reading", String(format: "%.1f ms", median(reader) * 1e3))
@@ -55,6 +55,6 @@ extension Workload {
     report("append by sequence", String(format: "%.1f µs", bySequence / Double(rounds) * 1e6))
     report("append by time", String(format: "%.1f µs", byTime / Double(rounds) * 1e6))
     report("a stream's events", String(format: "%.1f µs", byStream / 500 * 1e6))
-    await store.close()
+    try await store.close()
   }
 }

@@ -84,14 +84,20 @@ public final class EventStore: Sendable {
     }
   }
 
-  /// Drains what was accepted, refuses new appends, and marks the store as closed cleanly. A store that is
-  /// closed answers everything with `StoreError.closed`.
-  public func close() async {
-    await IOThreads.shared.run { [log] in log.close() }
+  /// Drains what was accepted, refuses new appends with `StoreError.closed`, and marks the store as closed cleanly.
+  /// Feeds end once they have delivered what is there.
+  ///
+  /// Throws where what was only buffered could not be put on disk; what was acknowledged as synced is there in any
+  /// case.
+  public func close() async throws(StoreError) {
+    let result = await IOThreads.shared.result { [log] () throws(LogError) in try log.close() }
+    do throws(LogError) { try result.get() } catch { throw StoreError(error) }
   }
 
   /// The same for a thread that may block.
-  public func closeBlocking() { log.close() }
+  public func closeBlocking() throws(StoreError) {
+    try StoreError.wrapping { () throws(LogError) in try log.close() }
+  }
 
   /// The store's identity, a UUID.
   public var id: String { log.storeID.description }

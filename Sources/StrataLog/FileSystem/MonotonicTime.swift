@@ -20,10 +20,10 @@ package struct MonotonicTime: Sendable, Comparable {
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// The time after a duration; a duration too long for the clock means the end of its range.
   /// How long ago this was.
   package var elapsed: Duration { .nanoseconds(MonotonicTime.now().nanoseconds - nanoseconds) }
 
+  /// The time after a duration; a duration too long for the clock means the end of its range.
   package func advanced(by duration: Duration) -> MonotonicTime {
     let (seconds, attoseconds) = duration.components
     let (scaled, overflowed) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -108,6 +108,7 @@ package struct ClosedIndex: @unchecked Sendable {
       try writer.add(key: key.bytes, value: value.bytes)
     }
     try writer.finish()
+    try file.sync()
     try fileSystem.rename(temporary, to: path)
   }
 }

@@ -42,7 +42,7 @@ final class Committer: @unchecked Sendable {
   private var frame: GroupFrame
   private var isHeadUnsynced = false
   private var lastHeadSync = MonotonicTime.now()
-  /// The segment must be rolled before the next group.
+  /// Why the writer accepts nothing any more.
   private var failure: LogError?
   /// Ids of the group at hand: first and last sequence, and whose they are.
   private var groupIDs: [[UInt8]: (outcome: AppendOutcome, draft: AppendDraft)] = [:]
@@ -441,11 +441,16 @@ final class Committer: @unchecked Sendable {
     index.finishWriting()
     head.close()
     lock.release()
-    source.tail.finish(.closed)
-    closed.withLock { $0 = true }
-    closed.signalAll()
+    source.tail.finish(failure ?? .closed)
+    ending.withLock { $0 = Ending(failure: failure) }
+    ending.signalAll()
   }
 
-  /// Becomes true when the thread is done with the store.
-  let closed = Gate(false)
+  /// How the thread left the store; nil until it has.
+  let ending = Gate<Ending?>(nil)
+
+  /// The end of a writer: why it was not a clean one, if it was not.
+  struct Ending {
+    var failure: LogError?
+  }
 }

@@ -99,11 +99,13 @@ package final class Log: Sendable {
   // MARK: Closing
 
   /// Drains what was accepted, refuses new appends, and marks the store as closed cleanly. Blocks.
-  package func close() {
+  ///
+  /// Throws where what was buffered could not be synced, or HEAD could not be written.
+  package func close() throws(LogError) {
     switch role {
     case .writer(let queue, let committer):
       queue.end(.closed, refusingPending: false)
-      committer.closed.wait { $0 }
+      if let failure = committer.ending.wait(for: { $0 }).failure { throw failure }
     case .reader(let watcher):
       watcher.stop()
       source.tail.finish(.closed)

@@ -73,7 +73,7 @@ package struct CrashHistory {
       let log = try open(simulated, "life \(life)")
       recorder.isCreated()
       try work(log, recorder, batches: Int.random(in: 1...6, using: &random))
-      if Bool.random(using: &random) { log.close() } else { Self.drop(log, simulated) }
+      if Bool.random(using: &random) { try? log.close() } else { Self.drop(log, simulated) }
       recorder.watch(simulated)
     }
     simulated.onOperation(nil)
@@ -83,7 +83,7 @@ package struct CrashHistory {
   /// Closes without telling HEAD, as a killed process does: the power is cut before the close writes anything.
   private static func drop(_ log: Log, _ disk: SimulatedDisk) {
     disk.onOperation { $0.operation.isChange ? .fail(SystemErrorCode.inputOutput) : .proceed }
-    log.close()
+    try? log.close()
     disk.onOperation(nil)
   }
 
@@ -161,7 +161,7 @@ package struct CrashHistory {
     defer { model = before }
     if disk == .outsideModel, (try? log.modelAppends()) == nil {
       counts.corrupt += 1
-      log.close()
+      try? log.close()
       return
     }
     if let what = model.difference(from: log, countMin: disk == .outsideModel ? 0 : countMin) {
@@ -174,20 +174,20 @@ package struct CrashHistory {
     recorder.isCreated()
     recorder.acknowledged(model.appends.count, durable: model.appends.count)
     if disk == .outsideModel {
-      log.close()
+      try? log.close()
       return
     }
     try work(log, recorder, batches: 1)
     if isTorn, !after.paths.contains(where: { $0.hasPrefix("\(Self.root)/quarantine/") }) {
       throw failure("depth \(depth), \(capture): a torn tail was not kept")
     }
-    log.close()
+    try? log.close()
     after.onOperation(nil)
     let again = try open(after, "depth \(depth), \(capture), after recovery")
     if let what = model.difference(from: again, countMin: model.appends.count) {
       throw failure("depth \(depth), \(capture): after recovery, \(what)")
     }
-    again.close()
+    try? again.close()
     try verify(after, "depth \(depth), \(capture)")
     for inner in recorder.captures { try check(inner, depth: depth + 1) }
   }

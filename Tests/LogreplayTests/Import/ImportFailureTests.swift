@@ -97,7 +97,7 @@ struct ImportFailureTests {
     let failure = try await folder.failure()
     #expect(failure.code == ExitStatus.locked)
     #expect(failure.what.contains("process \(processID())"))
-    await store.close()
+    try await store.close()
   }
 
   @Test func `a run refuses everything behind the first append that fails, so that there is no gap`()
@@ -130,7 +130,7 @@ struct ImportFailureTests {
     let draft = try store.draft([NewEvent("$put", in: "t/x", .null)], id: nil, time: nil, expecting: [:])
     #expect(try second.add(draft, label: 1))
     #expect(second.drain().appended == 1)
-    await store.close()
+    try await store.close()
   }
 
   @Test func `a full disk ends the import with nothing acknowledged lost, and room lets it go on`()

@@ -80,7 +80,7 @@ final class ImportFolder {
     let store = try await EventStore.open(at: store ?? self.store, .readOnly)
     var appends: [RecordedAppend] = []
     for try await append in store.feed(until: .caughtUp) { appends.append(append) }
-    await store.close()
+    try await store.close()
     return appends
   }
 

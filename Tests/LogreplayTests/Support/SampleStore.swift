@@ -45,7 +45,7 @@ final class SampleFolder: Sendable {
     try await store.append(
       [NewEvent("opened", in: "ticket/43", [:])], time: Timestamp("2020-01-01T00:00:00Z"))
     try await store.append([NewEvent("blob", in: "files/a", payload: .opaque([1, 2, 3]))])
-    await store.close()
+    try await store.close()
     return folder
   }
 }

@@ -35,7 +35,7 @@ import Testing
       #expect(seen.map(\.sequences) == all.filter { $0.upperBound > start }, "after \(start)")
       #expect(seen.allSatisfy { $0.events.map(\.sequence) == Array($0.sequences) }, "after \(start)")
     }
-    await store.close()
+    try await store.close()
   }
 
   @Test func `a position of another history is refused, whichever it is`() async throws {
@@ -48,6 +48,6 @@ import Testing
         try await appends(store, from: .position(.init(sequence: sequence, chain: chain ^ 1)))
       }
     }
-    await store.close()
+    try await store.close()
   }
 }

@@ -21,7 +21,7 @@ import Testing
       for try await _ in store.feed(from: .after(.max)) { Issue.record("something stands behind the last sequence") }
     }
     for number in 0..<4 { try await store.append([event(number), event(number)]) }
-    await store.close()
+    try await store.close()
     // The append that holds sequence 6 begins at 5, and is delivered whole.
     #expect(try await future.value == [5, 6, 7, 8])
     try await never.value
@@ -42,7 +42,7 @@ import Testing
           }
         }
         try store.appendBlocking([event(1)])
-        store.closeBlocking()
+        try store.closeBlocking()
         for try await count in group { #expect(count == 1) }
       }
     }
@@ -65,7 +65,7 @@ import Testing
     while !store.log.tail.hasWaiters { await Task.yield() }
     try await store.append([event(2)])
     #expect(try await second.value == 2)
-    await store.close()
+    try await store.close()
   }
 
   @Test func `a consumer that was ahead of what a power cut left is told that the log diverged`() async throws {
@@ -91,8 +91,8 @@ import Testing
     await expectDiverged()
     for number in 10..<20 { try again.appendBlocking([event(number)]) }
     await expectDiverged()
-    store.closeBlocking()
-    again.closeBlocking()
+    try store.closeBlocking()
+    try again.closeBlocking()
   }
 
   @Test func `a slow consumer holds nobody up, and misses nothing`() async throws {
@@ -109,7 +109,7 @@ import Testing
         expected += 1
       }
     }
-    store.closeBlocking()
+    try store.closeBlocking()
     while let append = try await feed.next() {
       #expect(append.sequences.lowerBound == expected)
       expected += 1

@@ -129,9 +129,9 @@ extension StoreFiles {
     for _ in 0..<10 { try await subject.step() }
     let older = try subject.fileSystem.bytes(of: "/store/HEAD")
     for _ in 0..<Int.random(in: 2...25, using: &subject.random) { try await subject.step() }
-    if isClosed { subject.store.closeBlocking() }
+    if isClosed { try subject.store.closeBlocking() }
     let files = try StoreFiles(subject.fileSystem, path: "/store")
-    subject.store.closeBlocking()
+    try subject.store.closeBlocking()
     return (files, older, "/store", subject.fileSystem)
   }
 
@@ -234,13 +234,13 @@ extension StoreFiles {
     try await store.append(
       [NewEvent("json", in: "d/1", payload: json), NewEvent("broken", in: "d/2", payload: broken)], id: "j",
       time: Timestamp(nanoseconds: -5))
-    await store.close()
+    try await store.close()
   }
 
   /// The log in the shape of `logreplay log -o jsonl`.
   private static func log(_ path: String) throws -> [DocumentValue] {
     let store = try EventStore.openBlocking(at: path, .readOnly)
-    defer { store.closeBlocking() }
+    defer { try? store.closeBlocking() }
     var lines: [DocumentValue] = []
     var sequence: UInt64 = 1
     while let append = try store.appendBlocking(holding: sequence) {
@@ -308,7 +308,7 @@ extension StoreFiles {
           delivered += Int(block.header.eventCount)
         }
         #expect(delivered >= events, "\(name): the feed ends too early")
-        store.closeBlocking()
+        try store.closeBlocking()
       }
       let isDelivered = recipe["events"] == DocumentValue(events)
       #expect(isDelivered || Self.deliveredOtherwise.contains(name), "\(name): \(events) events are read")

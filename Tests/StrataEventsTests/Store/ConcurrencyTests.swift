@@ -54,7 +54,7 @@ private final class Stall: Sendable {
     let store = try EventStore.openBlocking(at: path)
     let holder = "process \(ProcessInfo.processInfo.processIdentifier)"
     #expect(throws: StoreError.locked(path: path, holder: holder)) { try EventStore.openBlocking(at: path) }
-    store.closeBlocking()
+    try store.closeBlocking()
     try EventStore.openBlocking(at: path).closeBlocking()
     let (process, pipe) = try CrashWriter.start(path, round: 1, tasks: 1)
     _ = try pipe.fileHandleForReading.read(upToCount: 1)
@@ -87,7 +87,7 @@ private final class Stall: Sendable {
       }
       #expect(store.head == head)
       #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/log/\(segment)")) == before)
-      store.closeBlocking()
+      try store.closeBlocking()
     }
   }
 
@@ -107,7 +107,7 @@ private final class Stall: Sendable {
     #expect(try await third.value.sequences == 2...2)
     #expect(try await store.version(of: "a/1") == 2)
     #expect(store.head.sequence == 2)
-    await store.close()
+    try await store.close()
   }
 
   @Test func `a task that is cancelled already appends nothing`() async throws {
@@ -118,7 +118,7 @@ private final class Stall: Sendable {
     }
     await #expect(throws: StoreError.cancelled) { try await cancelled.value }
     #expect(store.head.sequence == 0)
-    await store.close()
+    try await store.close()
   }
 
   @Test(.timeLimit(.minutes(1)))
@@ -143,7 +143,7 @@ private final class Stall: Sendable {
     _ = try await first.value
     for task in waiting { _ = try await task.value }
     #expect(store.head.sequence == 5)
-    await store.close()
+    try await store.close()
   }
 
   @Test func `close commits what was accepted and refuses what comes after`() async throws {
@@ -153,14 +153,14 @@ private final class Stall: Sendable {
     await IOThreads.shared.run { stall.waitUntilReached() }
     let second = Task { try await store.append([event("a/1", 1)]) }
     while store.log.pendingBytes == 0 { await Task.yield() }
-    let closing = Task { await store.close() }
+    let closing = Task { try await store.close() }
     stall.open()
-    await closing.value
+    try await closing.value
     #expect(try await first.value.sequences == 1...1)
     #expect(try await second.value.sequences == 2...2)
     await #expect(throws: StoreError.closed) { try await store.append([event("a/1", 2)]) }
     #expect(throws: StoreError.closed) { try store.appendBlocking([event("a/1", 2)]) }
-    await store.close()
+    try await store.close()
   }
 
   @Test(.timeLimit(.minutes(1))) func `dropping the last reference loses nothing and gives the lock back`() throws {
@@ -175,7 +175,7 @@ private final class Stall: Sendable {
     }
     let again = try EventStore.openBlocking(at: path, options: options)
     #expect(again.head.sequence == 60)
-    again.closeBlocking()
+    try again.closeBlocking()
   }
 
   @Test(.timeLimit(.minutes(2)))
@@ -222,7 +222,7 @@ private final class Stall: Sendable {
       let version = try await store.version(of: "task/\(task)")
       #expect(version == UInt64(perTask * 2))
     }
-    await store.close()
+    try await store.close()
   }
 
   @Test func `of tasks that expect the same version exactly one wins each time`() async throws {
@@ -241,6 +241,6 @@ private final class Stall: Sendable {
       return await group.reduce(0, +)
     }
     #expect(UInt64(wins) == store.head.sequence)
-    await store.close()
+    try await store.close()
   }
 }

@@ -31,7 +31,7 @@ struct EventStoreTests {
       try events.map { try $0.decode(TicketEvent.self) } == [
         .opened(title: "x"), .assigned(to: "me"), .closed,
       ])
-    await store.close()
+    try await store.close()
   }
 
   @Test func `a conflict says what was expected and what was there`() async throws {
@@ -65,7 +65,7 @@ struct EventStoreTests {
       for _ in 0..<number % 10 { await Task.yield() }
       try await store.append([TicketEvent.closed], to: "t/1")
       try await store.append([TicketEvent.closed], to: "t/1")
-      await store.close()
+      try await store.close()
       #expect(try await reader.value == 2)
     }
   }
@@ -108,7 +108,7 @@ struct EventStoreTests {
       count += 1
       if count == 2 { break }
     }
-    await store.close()
+    try await store.close()
     let again = try await EventStore.open(at: path)
     #expect(again.head.sequence == 2)
     #expect(again.tornBytes == 0)

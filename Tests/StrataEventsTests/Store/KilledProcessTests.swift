@@ -103,13 +103,13 @@ private struct FeedCheck {
         #expect(append.sequences.lowerBound == said[0] && append.events.count == said[3], "round \(round): \(line)")
         acknowledged += 1
       }
-      store.closeBlocking()
+      try store.closeBlocking()
     }
     let head = try EventStore.openBlocking(at: path, .readOnly).head.sequence
     // The follower looks at LOCK once a second where no writer moves HEAD.
     let deadline = ContinuousClock.now + .seconds(5)
     while reader.head.sequence < head, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(20)) }
-    reader.closeBlocking()
+    try reader.closeBlocking()
     #expect(try await follower.value == head)
     print("\(Self.rounds) kills: \(acknowledged) appends acknowledged, \(head) events, \(torn) torn tails")
     #expect(acknowledged > Self.rounds)

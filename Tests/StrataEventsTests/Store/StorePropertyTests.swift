@@ -37,7 +37,7 @@ struct ModelledStore {
   }
 
   mutating func reopen() throws {
-    store.closeBlocking()
+    try store.closeBlocking()
     store = try EventStore.open(fileSystem, path: path, .readWrite, options: options)
   }
 
@@ -279,8 +279,8 @@ extension FileSystem {
       let reader = try EventStore.open(
         subject.fileSystem, path: subject.path, .readOnly, options: subject.options)
       try await subject.check(reader)
-      reader.closeBlocking()
-      store.closeBlocking()
+      try reader.closeBlocking()
+      try store.closeBlocking()
       live += try await follower.value
       let derived = "\(subject.path)/derived"
       for path in try subject.fileSystem.names(in: derived) {
@@ -301,7 +301,7 @@ extension FileSystem {
     }
     #expect(live.count == subject.model.appends.count, "live delivers what replay does")
     for (append, expected) in zip(live, subject.model.appends) { try subject.expectEqual(append, expected) }
-    subject.store.closeBlocking()
+    try subject.store.closeBlocking()
     var verifier = LogVerifier(subject.fileSystem, path: subject.path)
     #expect(try verifier.run().findings == [])
   }
@@ -312,7 +312,7 @@ extension FileSystem {
     subject.options.segmentSizeTarget = 6_000
     try subject.reopen()
     while try subject.fileSystem.names(in: "/store/log").count < 3 { try await subject.step() }
-    subject.store.closeBlocking()
+    try subject.store.closeBlocking()
     let path = try #require(try subject.fileSystem.names(in: "/store/derived").first)
     let whole = try subject.fileSystem.bytes(of: path)
     for index in whole.indices {
@@ -329,7 +329,7 @@ extension FileSystem {
         let first = try store.log.index.first(ofID: Array(id.utf8))
         #expect(first == subject.model.appends[place].first, "byte \(index) of \(path)")
       }
-      store.closeBlocking()
+      try store.closeBlocking()
     }
   }
 

@@ -48,7 +48,7 @@ import Testing
       isWriter
       ? try Log.openWriter(disk, path: root, options: store.options)
       : try Log.openReader(disk, path: root, options: store.options)
-    log.close()
+    try log.close()
   }
 
   private func checkRecovery(
@@ -62,7 +62,7 @@ import Testing
     let append = ModelAppend([ModelEvent(stream: "a/0", type: "after")])
     model.add(append, time: try log.appendBlocking(append.draft()).time)
     #expect(model.difference(from: log, countMin: count + 1) == nil, "\(what)")
-    log.close()
+    try log.close()
     let kept = disk.paths.filter { $0.hasPrefix(GoldenStore.layout.quarantine) }
     if expected.state == .torn {
       let tail = Array(bytes.dropFirst(Int(expected.validEnd)))
@@ -78,7 +78,7 @@ import Testing
     let again = try Log.openWriter(disk, path: root, options: store.options)
     #expect(again.tornBytes == 0)
     #expect(model.difference(from: again, countMin: count + 1) == nil, "\(what): after reopening")
-    again.close()
+    try again.close()
     var verifier = LogVerifier(disk, path: root)
     #expect(try verifier.run().findings == [], "\(what)")
   }
@@ -187,7 +187,7 @@ import Testing
       #expect(store.model.difference(from: reader, countMin: store.model.appends.count) == nil)
       let log = try Log.openWriter(disk, path: root, options: store.options)
       #expect(store.model.difference(from: log, countMin: store.model.appends.count) == nil)
-      log.close()
+      try log.close()
     }
   }
 

@@ -37,7 +37,7 @@ import Testing
       model.add(append, time: try log.appendBlocking(append.draft()).time)
     }
     let last = log.mark.segment
-    log.close()
+    try log.close()
     if isTorn {
       let layout = StoreLayout(root: path)
       disk.replace(layout.segment(last), disk.contents(layout.segment(last))! + Array(repeating: 7, count: 99))
@@ -88,7 +88,7 @@ import Testing
       seen.isEmpty || ["io(", "full("].contains { seen.hasPrefix("reading failed: \($0)") },
       "\(what): who reads beside the writer sees something else: \(seen)")
     #expect(log.mark.sequence == model.head, "\(what): what is visible is what was acknowledged")
-    log.close()
+    try log.close()
     disk.clearFailures()
     // What a poisoned writer was asked last may be there or not.
     let reader = try Log.openReader(disk, path: Self.path, options: Self.options(durability))
@@ -98,7 +98,7 @@ import Testing
     #expect(model.difference(from: reader, countMin: found) == nil, "\(what): after reopening")
     model.keepFirst(found)
     try model.adoptTimes(from: reader)
-    reader.close()
+    try reader.close()
     return (failures, isPoisoned)
   }
 
@@ -134,7 +134,7 @@ import Testing
     let append = ModelAppend([ModelEvent(stream: "z", type: "after")])
     model.add(append, time: try log.appendBlocking(append.draft()).time)
     #expect(model.difference(from: log, countMin: model.appends.count) == nil, "\(what): afterwards")
-    log.close()
+    try log.close()
     var verifier = LogVerifier(disk, path: Self.path)
     let findings = try verifier.run().findings
     #expect(findings == [], "\(what): afterwards")
@@ -166,7 +166,7 @@ import Testing
       }
       #expect(refused > 0 || room > 1_000)
       #expect(model.difference(from: log, countMin: model.appends.count) == nil, "room for \(room)")
-      log.close()
+      try log.close()
       let again = try Log.openReader(disk, path: Self.path, options: Self.options(durability))
       #expect(model.difference(from: again, countMin: model.appends.count) == nil, "room for \(room)")
     }
@@ -191,7 +191,7 @@ import Testing
     #expect(throws: LogError.self) { try log.appendBlocking(append.draft()) }
     disk.capacity = nil
     model.add(append, time: try log.appendBlocking(append.draft()).time)
-    log.close()
+    try log.close()
     let kept = disk.paths.filter { $0.hasPrefix(layout.quarantine) }
     try #require(kept.count == 1)
     #expect(disk.contents(kept[0]) == Array(repeating: 7, count: 99))
@@ -210,7 +210,7 @@ import Testing
       disk.inject(SimulatedFailure(of: [.sync, .syncData, .syncDirectory], number: number))
       let append = ModelAppend([ModelEvent(stream: "z", type: "after")])
       for _ in 0..<3 { _ = try? log.appendBlocking(append.draft()) }
-      log.close()
+      try log.close()
       let kept = disk.paths.filter { $0.hasPrefix(layout.quarantine) }
       #expect(
         kept.contains { disk.contents($0) == Array(repeating: 7, count: 99) }
@@ -243,7 +243,7 @@ import Testing
           isPoisoned = true
         }
       }
-      log.close()
+      try log.close()
       guard isReported else { continue }
       #expect(isPoisoned, "sync \(number): a failed sync is passed over")
       disk.clearFailures()
@@ -255,7 +255,7 @@ import Testing
       let cut = disk.crash(seed: 1, model: .dropAll)
       let after = try Log.openReader(cut, path: Self.path, options: Self.options(.synced))
       #expect(after.mark.appends == seen, "sync \(number): what was served after the failure is gone")
-      again.close()
+      try again.close()
     }
   }
 

@@ -23,7 +23,7 @@ import Testing
       let append = ModelAppend([ModelEvent(stream: "s", type: "t", payload: payload)], id: "id-\(number)")
       _ = try log.appendBlocking(append.draft())
     }
-    log.close()
+    try log.close()
     return disk
   }
 

@@ -56,15 +56,15 @@ struct GoldenStore {
     }
     let first = try Log.openWriter(disk, path: Self.root, options: options, storeID: id)
     while first.mark.segment == 1 { try append(first, 1) }
-    first.close()
+    try first.close()
     let log = try Log.openWriter(disk, path: Self.root, options: options, storeID: id)
     let opened = disk.contents(Self.layout.head)!
     try append(log, 4)
     if head == .clean {
-      log.close()
+      try log.close()
     } else {
       let live = disk.contents(Self.layout.head)!
-      log.close()
+      try log.close()
       disk.replace(Self.layout.head, head == .stale ? opened : live)
       if head == .missing { disk.delete(Self.layout.head) }
     }

@@ -48,7 +48,7 @@ import Testing
       let promised = try head(cut(disk))?.durable.sequence
       #expect(durability != .paranoid || promised == number)
     }
-    log.close()
+    try log.close()
     #expect(try reader(cut(disk)).mark.sequence == 4, "a close syncs what was only buffered")
   }
 
@@ -57,7 +57,7 @@ import Testing
     let log = try writer(disk, Self.options(.paranoid))
     try append(log, "1")
     let after = cut(disk)
-    log.close()
+    try log.close()
     let segment = Self.layout.segment(1)
     let bytes = after.contents(segment)!
     after.replace(segment, bytes[..<SegmentHeader.length] + Array(repeating: 0, count: bytes.count - SegmentHeader.length))
@@ -73,7 +73,7 @@ import Testing
     var visible = log.cursor(after: 0)
     let (nothing, block) = (try durable.next(), try visible.next())
     #expect(nothing == nil && block != nil)
-    log.close()
+    try log.close()
   }
 
   @Test func `an opened store's HEAD says on the disk that it is open, in an epoch that nobody had`() throws {
@@ -92,7 +92,7 @@ import Testing
       epoch = slot.epoch
       try append(log, "\(round)")
       #expect(try reader(cut(disk)).mark.sequence == round, "an intact store is refused, or lost its last append")
-      log.close()
+      try log.close()
       #expect(try head(cut(disk))?.isClean == true)
     }
   }
@@ -108,7 +108,7 @@ import Testing
       #expect(try SegmentCatalog.names(after, Self.layout) == Array(1...number))
       #expect(try reader(after).modelAppends().count == Int(number))
     }
-    log.close()
+    try log.close()
   }
 
   @Test func `a power cut between any two calls of a roll leaves a store that opens`() throws {
@@ -139,7 +139,7 @@ import Testing
     disk.onOperation(nil)
     let (_, problems, cuts) = state.withLock { $0 }
     #expect(problems == [] && cuts > 20)
-    log.close()
+    try log.close()
   }
 
   @Test func `a torn tail is in quarantine on the disk before the append that cut it off is acknowledged`() throws {
@@ -147,7 +147,7 @@ import Testing
     var log = try writer(disk)
     try append(log, "1")
     let end = log.mark.visible.offset
-    log.close()
+    try log.close()
     let segment = Self.layout.segment(1)
     let tail = [UInt8](repeating: 7, count: 99)
     disk.replace(segment, disk.contents(segment)! + tail)
@@ -156,7 +156,7 @@ import Testing
     #expect(log.tornBytes == 99)
     try append(log, "2")
     let after = cut(disk)
-    log.close()
+    try log.close()
     let kept = after.paths.filter { $0.hasPrefix(Self.layout.quarantine) }
     #expect(kept.map { after.contents($0) } == [tail])
     let file = try after.open(segment, .read)
@@ -182,13 +182,13 @@ import Testing
         let reader = try? Log.openReader(disk, path: Self.root, options: Self.options())
         let count = try? reader?.modelAppends().count
         seen.withLock { $0.append(reader?.mark.sequence == count.map { UInt64($0) } ? UInt64(count ?? 99) : 99) }
-        reader?.close()
+        try? reader?.close()
       }
       return .proceed
     }
     for number in 1...3 { try append(log, "\(number)") }
     disk.onOperation(nil)
     #expect(seen.withLock { $0 } == [0, 1, 2])
-    log.close()
+    try log.close()
   }
 }
