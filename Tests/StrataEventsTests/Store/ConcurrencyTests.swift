@@ -87,7 +87,7 @@ private final class Stall: Sendable {
       }
       #expect(store.head == head)
       #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/log/\(segment)")) == before)
-      try store.closeBlocking()
+      #expect(throws: StoreError.self) { try store.closeBlocking() }
     }
   }
 
