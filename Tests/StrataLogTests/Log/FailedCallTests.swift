@@ -219,6 +219,20 @@ import Testing
     }
   }
 
+  @Test(arguments: [0.5, 1])
+  func `an append that was refused is not there after a kill, however much of it was written`(part: Double) throws {
+    var options = Self.options(.synced)
+    options.segmentSizeTarget = 1 << 20
+    let (disk, model) = try Self.prepared(isTorn: false)
+    let log = try Log.openWriter(disk, path: Self.path, options: options)
+    disk.inject(SimulatedFailure(of: [.write], code: SystemErrorCode.noSpace, partOfWrite: part))
+    let append = ModelAppend([ModelEvent(stream: "s", type: "t")])
+    #expect(throws: LogError.self) { try log.appendBlocking(append.draft()) }
+    let reader = try Log.openReader(disk.clone(), path: Self.path, options: options)
+    #expect(reader.mark.sequence == model.head && reader.tornBytes == 0)
+    try log.close()
+  }
+
   @Test(arguments: [true, false], [true, false])
   func `after a failed sync nothing is accepted until the store is opened again`(
     keepsData: Bool, isReported: Bool
@@ -243,6 +257,7 @@ import Testing
           isPoisoned = true
         }
       }
+      #expect(log.mark.sequence == model.head, "sync \(number): what is visible is what was acknowledged")
       if isReported { #expect(throws: LogError.self) { try log.close() } } else { try? log.close() }
       guard isReported else { continue }
       #expect(isPoisoned, "sync \(number): a failed sync is passed over")
