@@ -36,7 +36,8 @@ private struct Made: Equatable {
   var round: Int, task: Int, number: Int, count: Int, index: Int
 
   init(_ event: RecordedEvent) throws {
-    let numbers = String(decoding: event.payload.bytes, as: UTF8.self).split(separator: " ").prefix(5).compactMap { Int($0) }
+    let numbers = String(decoding: event.payload.bytes, as: UTF8.self).split(separator: " ").prefix(5)
+      .compactMap { Int($0) }
     try #require(numbers.count == 5)
     (round, task, number, count, index) = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
   }
@@ -51,7 +52,8 @@ private struct FeedCheck {
     try #require(append.sequences.lowerBound == head + 1, "a gap or a repetition at \(head + 1)")
     head = append.sequences.upperBound
     let made = try append.events.map(Made.init)
-    try #require(made.count == made[0].count && made.map(\.index) == Array(0..<made[0].count), "a partial append")
+    try #require(
+      made.count == made[0].count && made.map(\.index) == Array(0..<made[0].count), "a partial append")
     let stream = append.events[0].stream.text
     try #require(made[0].number == numbers[stream, default: 0], "\(stream) is out of order")
     numbers[stream] = made[0].number + 1
@@ -97,10 +99,13 @@ private struct FeedCheck {
       #expect(check.head == store.head.sequence)
       for line in await lines.value {
         let said = line.split(separator: " ").compactMap { UInt64($0) }
-        let append = try #require(try store.appendBlocking(holding: said[0]), "round \(round): \(line) is lost")
+        let append = try #require(
+          try store.appendBlocking(holding: said[0]), "round \(round): \(line) is lost")
         let made = try Made(append.events[0])
-        #expect(made.round == round && made.task == said[1] && made.number == said[2], "round \(round): \(line)")
-        #expect(append.sequences.lowerBound == said[0] && append.events.count == said[3], "round \(round): \(line)")
+        #expect(
+          made.round == round && made.task == said[1] && made.number == said[2], "round \(round): \(line)")
+        #expect(
+          append.sequences.lowerBound == said[0] && append.events.count == said[3], "round \(round): \(line)")
         acknowledged += 1
       }
       try store.closeBlocking()
@@ -108,7 +113,9 @@ private struct FeedCheck {
     let head = try EventStore.openBlocking(at: path, .readOnly).head.sequence
     // The follower looks at LOCK once a second where no writer moves HEAD.
     let deadline = ContinuousClock.now + .seconds(5)
-    while reader.head.sequence < head, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(20)) }
+    while reader.head.sequence < head, ContinuousClock.now < deadline {
+      try await Task.sleep(for: .milliseconds(20))
+    }
     try reader.closeBlocking()
     #expect(try await follower.value == head)
     print("\(Self.rounds) kills: \(acknowledged) appends acknowledged, \(head) events, \(torn) torn tails")
