@@ -87,7 +87,8 @@ private final class Stall: Sendable {
       }
       #expect(store.head == head)
       #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/log/\(segment)")) == before)
-      try store.closeBlocking()
+      // A poisoned store cannot be closed cleanly, and says so.
+      #expect(throws: StoreError.self) { try store.closeBlocking() }
     }
   }
 
