@@ -103,13 +103,22 @@ private struct FeedCheck: Sendable {
     var check = FeedCheck()
     for round in 0..<Self.rounds {
       let (process, pipe) = try CrashWriter.start(path, round: round, tasks: 4)
+      let hasBegun = Gate(false)
       async let said = threads.run { () -> [String] in
-        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        var data = Data()
+        while case let part = pipe.fileHandleForReading.availableData, !part.isEmpty {
+          data += part
+          hasBegun.withLock { $0 = true }
+          hasBegun.signalAll()
+        }
+        let text = String(decoding: data, as: UTF8.self)
         // A line that the kill cut short was not said.
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
       }
       let pause = Int.random(in: 5...70, using: &random)
       await threads.run {
+        // Most are killed while they write, some while they open.
+        if round % 5 > 0 { _ = hasBegun.wait(timeout: .seconds(10)) { $0 } }
         pauseThread(nanoseconds: pause * 1_000_000)
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
