@@ -119,6 +119,16 @@ import Testing
   }
 
   @Test(arguments: GoldenStore.Head.allCases)
+  func `bytes behind the last block are torn, or corruption where a clean close promised none`(
+    head: GoldenStore.Head
+  ) throws {
+    let store = try GoldenStore(head)
+    for tail in [[0, 0, 0], [0, 0, 1], Array(repeating: 9, count: 600)] as [[UInt8]] {
+      try check(store, store.bytes + tail, "\(head), \(tail.count) bytes more")
+    }
+  }
+
+  @Test(arguments: GoldenStore.Head.allCases)
   func `any flipped bit of the blocks makes the store what the rule says`(head: GoldenStore.Head) throws {
     let store = try GoldenStore(head)
     let bytes = store.bytes

@@ -98,6 +98,37 @@ import Testing
     try log.close()
   }
 
+  @Test func `a power cut between any two calls of a roll leaves a store that opens`() throws {
+    let disk = SimulatedDisk()
+    var options = Self.options()
+    options.segmentSizeTarget = 1
+    let log = try writer(disk, options)
+    let state = Lock((acknowledged: UInt64(0), problems: [String](), cuts: 0))
+    disk.onOperation { [weak disk] call in
+      guard call.operation.isChange, let disk else { return .proceed }
+      // Read first: a thread that writes an index is not waited for.
+      let acknowledged = state.withLock { $0.acknowledged }
+      let found = Result {
+        try Log.openReader(disk.crash(seed: 0, model: .dropAll), path: Self.root, options: Self.options())
+          .modelAppends().count
+      }
+      state.withLock { state in
+        state.cuts += 1
+        if case .success(let count) = found, count >= acknowledged { return }
+        state.problems.append("before \(call.operation) \(call.path): \(found)")
+      }
+      return .proceed
+    }
+    for number in 1...UInt64(4) {
+      try append(log, "\(number)")
+      state.withLock { $0.acknowledged = number }
+    }
+    disk.onOperation(nil)
+    let (_, problems, cuts) = state.withLock { $0 }
+    #expect(problems == [] && cuts > 20)
+    log.close()
+  }
+
   @Test func `a torn tail is in quarantine on the disk before the append that cut it off is acknowledged`() throws {
     let disk = SimulatedDisk()
     var log = try writer(disk)
