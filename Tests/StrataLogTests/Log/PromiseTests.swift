@@ -54,6 +54,19 @@ import Testing
     #expect(try reader(cut(disk)).mark.sequence == 4, "a close syncs what was only buffered")
   }
 
+  @Test func `what HEAD promised and the segment no longer has is corruption, and not a torn tail`() throws {
+    let disk = SimulatedDisk()
+    let log = try writer(disk, Self.options(.paranoid))
+    try append(log, "1")
+    let after = cut(disk)
+    try log.close()
+    let segment = Self.layout.segment(1)
+    let bytes = after.contents(segment)!
+    after.replace(segment, bytes[..<SegmentHeader.length] + Array(repeating: 0, count: bytes.count - SegmentHeader.length))
+    #expect(throws: LogError.self) { try reader(after) }
+    #expect(throws: LogError.self) { try writer(after) }
+  }
+
   @Test func `a cursor for what is durable stops before what is only buffered`() throws {
     let disk = SimulatedDisk()
     let log = try writer(disk, Self.options(.buffered))
