@@ -11,16 +11,18 @@ private enum ExampleStore {
   static let id = StoreID(low: 0x8877_6655_4433_2211, high: 0x00FF_EEDD_CCBB_AA99)
   static let path = "/store"
   static let document: DocumentValue = [
-    "id": "1-364285768", "status": "Queued", "note": "Awaiting assignment. Awaiting assignment. Awaiting assignment.",
+    "id": "1-364285768", "status": "Queued",
+    "note": "Awaiting assignment. Awaiting assignment. Awaiting assignment.",
   ]
 
   static func write(to fileSystem: any FileSystem, path: String) throws {
     var options = StoreOptions()
     options.clock = .fixed
     let store = try EventStore.open(fileSystem, path: path, .readWrite, options: options, storeID: id)
-    try store.appendBlocking([
-      NewEvent(DocumentEvent.put, in: "incident/1-364285768", document, metadata: ["by": "import"])
-    ], id: "sample:1")
+    try store.appendBlocking(
+      [
+        NewEvent(DocumentEvent.put, in: "incident/1-364285768", document, metadata: ["by": "import"])
+      ], id: "sample:1")
     try store.appendBlocking(
       [
         NewEvent("opened", in: "ticket/42", ["title": "Printer is offline"]),

@@ -36,7 +36,9 @@ struct FormatTable {
   init(_ title: String) throws {
     let lines = try Repository.text("FORMAT.md").split(separator: "\n", omittingEmptySubsequences: false)
     let start = try #require(
-      lines.firstIndex { Self.cells($0).count == 3 && Self.cells($0)[2] == title && Self.cells($0)[0] == "offset" },
+      lines.firstIndex {
+        Self.cells($0).count == 3 && Self.cells($0)[2] == title && Self.cells($0)[0] == "offset"
+      },
       "FORMAT.md has no table \(title)")
     for line in lines[(start + 2)...].prefix(while: { $0.hasPrefix("|") }) {
       let cells = Self.cells(line)
@@ -106,8 +108,10 @@ struct FormatTable {
         ("previous segment: chain", Offset.previousChain), ("previous segment: commit", Offset.previousTime),
         ("appends in the store", Offset.appendsBefore), ("writer epoch", Offset.epoch),
         ("time at which", Offset.created), ("revision", Offset.revision),
-        ("algorithm of the chain", Offset.chainAlgorithm), ("rewritten only: offset of the footer", Offset.footerOffset),
-        ("rewritten only: last sequence", Offset.rewrittenLast), ("rewritten only: chain", Offset.rewrittenChain),
+        ("algorithm of the chain", Offset.chainAlgorithm),
+        ("rewritten only: offset of the footer", Offset.footerOffset),
+        ("rewritten only: last sequence", Offset.rewrittenLast),
+        ("rewritten only: chain", Offset.rewrittenChain),
         ("rewritten only: offset of the end", Offset.rewrittenEnd), ("CRC32C of bytes", Offset.checksum),
       ])
     #expect(String(decoding: SegmentHeader.magic, as: UTF8.self) == "STRATASG")
@@ -139,7 +143,8 @@ struct FormatTable {
       [
         ("offset in this segment", Offset.cutOffset), ("bytes that were cut", Offset.cutLength),
         ("time of the recovery", Offset.time), ("CRC32C of the bytes", Offset.checksum),
-        ("reason", Offset.reason), ("length of the path", Offset.pathLength), ("path of the copy", Offset.path),
+        ("reason", Offset.reason), ("length of the path", Offset.pathLength),
+        ("path of the copy", Offset.path),
       ])
   }
 
@@ -147,7 +152,8 @@ struct FormatTable {
     let text = try Repository.text("FORMAT.md").replacingOccurrences(of: "\n", with: " ")
     let sentences = [
       "header length: \(BlockHeader.length) in 1.0; a multiple of \(FormatLimits.alignment), \(BlockHeader.length) to \(BlockHeader.lengthMax)",
-      "at most \(FormatLimits.rawLengthMax >> 20) MiB", "the append id, 1 to \(FormatLimits.appendIDLengthMax) bytes",
+      "at most \(FormatLimits.rawLengthMax >> 20) MiB",
+      "the append id, 1 to \(FormatLimits.appendIDLengthMax) bytes",
       "stream: 1 to \(FormatLimits.streamLengthMax) bytes", "type: 1 to \(FormatLimits.typeLengthMax) bytes",
       "salt: 0 or \(FormatLimits.saltLength) bytes", "in \(FormatLimits.segmentNameDigits) digits",
       "kind: \(BlockKind.events) = events, \(BlockKind.recovery) = RECOVERY, \(BlockKind.footer) = FOOTER",

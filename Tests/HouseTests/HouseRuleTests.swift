@@ -17,7 +17,10 @@ import Testing
       try lines(path).compactMap { line -> String? in
         let words = line.split(separator: " ")
         guard let place = words.firstIndex(of: "import"), place <= 2, words.count > place + 1,
-          words[..<place].allSatisfy({ ["public", "package", "internal", "fileprivate", "private", "@testable", "@_exported"].contains($0) })
+          words[..<place].allSatisfy({
+            ["public", "package", "internal", "fileprivate", "private", "@testable", "@_exported"].contains(
+              $0)
+          })
         else { return nil }
         return String(words[words.count - 1].split(separator: ".")[0])
       })
@@ -45,7 +48,8 @@ import Testing
         let found = try imports(path)
         #expect(found.isDisjoint(with: higher), "\(path) imports \(found.intersection(higher))")
         if floor == "StrataLog" {
-          #expect(found.isDisjoint(with: ["Foundation", "FoundationEssentials"]), "\(path) imports Foundation")
+          #expect(
+            found.isDisjoint(with: ["Foundation", "FoundationEssentials"]), "\(path) imports Foundation")
         }
       }
     }
@@ -62,28 +66,42 @@ import Testing
 
   /// Names that a file which imports SwiftUI, UIKit, AppKit, Core Data, Combine or Foundation has already.
   private static let taken: Set<String> = [
-    "App", "Alert", "Animation", "Array", "AsyncStream", "AttributeContainer", "Attribute", "Binding", "Bundle",
+    "App", "Alert", "Animation", "Array", "AsyncStream", "AttributeContainer", "Attribute", "Binding",
+    "Bundle",
     "Button", "Cancellable", "Clock", "Color", "ColumnIndex", "Commands", "Context", "Data", "Date",
-    "DateFormatter", "DateInterval", "Decimal", "Dictionary", "Document", "DocumentGroup", "Edge", "Environment",
+    "DateFormatter", "DateInterval", "Decimal", "Dictionary", "Document", "DocumentGroup", "Edge",
+    "Environment",
     "FetchDescriptor", "FetchRequest", "FetchedResults", "FetchedResultsController", "FileDocument",
     "FileHandle", "FileManager", "Filter", "FocusState", "Form", "Grid", "Group", "History", "Host", "Image",
-    "IndexPath", "IndexSet", "Item", "JSONDecoder", "JSONEncoder", "Label", "Layout", "List", "Locale", "Lock",
-    "Measurement", "Menu", "Model", "ModelContainer", "ModelContext", "Mutex", "Namespace", "Notification", "ObservableObject",
+    "IndexPath", "IndexSet", "Item", "JSONDecoder", "JSONEncoder", "Label", "Layout", "List", "Locale",
+    "Lock",
+    "Measurement", "Menu", "Model", "ModelContainer", "ModelContext", "Mutex", "Namespace", "Notification",
+    "ObservableObject",
     "Operation", "Operators", "Path", "Picker", "Pipe", "Predicate", "Process", "Progress", "Published",
-    "Publisher", "Query", "Record", "Result", "RunLoop", "Scene", "Schema", "Scope", "Section", "SectionedFetchRequest", "Selection",
-    "Sequence", "Set", "Shape", "Slider", "Snapshot", "SortDescriptor", "SortOrder", "Stack", "State", "StateObject", "Stream",
-    "String", "Subscriber", "Subscription", "Tab", "Table", "TableColumn", "Task", "Text", "Thread", "Timer", "TimeZone",
-    "Toggle", "Transaction", "Transition", "URL", "UUID", "Undo", "UndoManager", "Unit", "Update", "View", "ViewBuilder",
+    "Publisher", "Query", "Record", "Result", "RunLoop", "Scene", "Schema", "Scope", "Section",
+    "SectionedFetchRequest", "Selection",
+    "Sequence", "Set", "Shape", "Slider", "Snapshot", "SortDescriptor", "SortOrder", "Stack", "State",
+    "StateObject", "Stream",
+    "String", "Subscriber", "Subscription", "Tab", "Table", "TableColumn", "Task", "Text", "Thread", "Timer",
+    "TimeZone",
+    "Toggle", "Transaction", "Transition", "URL", "UUID", "Undo", "UndoManager", "Unit", "Update", "View",
+    "ViewBuilder",
     "Window",
   ]
 
   @Test func `no public type has a name that an application's file has already`() throws {
-    let declaration = try Regex(#"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:final\s+|indirect\s+|nonisolated\s+)*(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)"#)
-    let modules: Set<String> = ["Strata", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting"]
+    let declaration = try Regex(
+      #"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:final\s+|indirect\s+|nonisolated\s+)*(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)"#
+    )
+    let modules: Set<String> = [
+      "Strata", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting",
+    ]
     var found = 0
     for path in Repository.swiftFiles("Sources") {
       for line in try lines(path) {
-        guard let match = line.firstMatch(of: declaration), let name = match.output[1].substring else { continue }
+        guard let match = line.firstMatch(of: declaration), let name = match.output[1].substring else {
+          continue
+        }
         // A nested type is written with the name of the one around it.
         if line.hasPrefix(" ") { continue }
         found += 1

@@ -78,8 +78,9 @@ struct CommandTests {
     let local = try await LogreplayProcess.run("show", folder.store, "1", zone: "Europe/Berlin").output
     #expect(local.contains("01:00:01.000+01:00"))
     #expect(
-      try await LogreplayProcess.run("show", folder.store, "1", "--utc", zone: "Europe/Berlin").output.contains(
-        "+00:00"))
+      try await LogreplayProcess.run("show", folder.store, "1", "--utc", zone: "Europe/Berlin").output
+        .contains(
+          "+00:00"))
   }
 
   @Test func `every way to ask for what is not there has its code`() async throws {

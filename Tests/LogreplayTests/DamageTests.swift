@@ -88,7 +88,8 @@ struct DamageTests {
     #expect(verify.code == 2)
     #expect(try DocumentValue(json: verify.output)["ok"] == false)
     #expect(try await LogreplayProcess.run("dump", folder.store).code == 2)
-    let info = try DocumentValue(json: try await LogreplayProcess.run("info", folder.store, "-o", "json").output)
+    let info = try DocumentValue(
+      json: try await LogreplayProcess.run("info", folder.store, "-o", "json").output)
     #expect(info["clean"] == false && info["tornBytes"] == 15 && info["durability"] == .null)
   }
 

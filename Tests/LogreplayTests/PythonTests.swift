@@ -50,7 +50,8 @@ struct PythonTests {
     let log = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl")
     let lines = try Self.run(log.output).split(separator: "\n").map { try DocumentValue(json: String($0)) }
     #expect(lines == expected, "seed \(seed)")
-    let array = try DocumentValue(json: try await LogreplayProcess.run("log", folder.store, "-o", "json").output)
+    let array = try DocumentValue(
+      json: try await LogreplayProcess.run("log", folder.store, "-o", "json").output)
     guard case .array(let objects) = array else { return #expect(lines.isEmpty) }
     #expect(
       objects.map { $0["payload"] }

@@ -53,7 +53,8 @@ struct Scratch: Sendable {
 
   init(_ directory: String?) throws {
     let root = directory ?? NSTemporaryDirectory()
-    path = (root as NSString).appendingPathComponent("stratabench-\(ProcessInfo.processInfo.processIdentifier)")
+    path = (root as NSString).appendingPathComponent(
+      "stratabench-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 

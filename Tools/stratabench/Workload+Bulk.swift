@@ -77,7 +77,8 @@ extension Workload {
     let count = bench.corpus.count
     report("raw views", rawTimes, limit: limits, count: count, limitName: "read+LZ4")
     report("feed of recorded appends", feedTimes, limit: limits, count: count, limitName: "read+LZ4")
-    report("feed, documents decoded to a type", typedTimes, limit: limits, count: count, limitName: "read+LZ4")
+    report(
+      "feed, documents decoded to a type", typedTimes, limit: limits, count: count, limitName: "read+LZ4")
     try await store.close()
   }
 

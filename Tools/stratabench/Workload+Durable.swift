@@ -24,7 +24,9 @@ extension Workload {
       let time = Lock(0.0)
       let thread = try DedicatedThread(name: "bench") {
         let taken = seconds {
-          for number in 0..<count { _ = try? store.log.appendBlocking(bench.corpus.draft(number..<number + 1)) }
+          for number in 0..<count {
+            _ = try? store.log.appendBlocking(bench.corpus.draft(number..<number + 1))
+          }
         }
         time.withLock { $0 = taken }
       }

@@ -22,7 +22,9 @@ extension Workload {
       reader.append(try await seconds { _ = try await EventStore.open(at: path, .readOnly) })
       let store = try await EventStore.open(at: path)
       first.append(
-        try await seconds { _ = try await store.append(bench.corpus.draft(round..<round + 1, streams: 100_000)) })
+        try await seconds {
+          _ = try await store.append(bench.corpus.draft(round..<round + 1, streams: 100_000))
+        })
       try await store.close()
     }
     report("open for writing and close", String(format: "%.1f ms", median(writer) * 1e3))

@@ -23,7 +23,9 @@ extension Event {
     do { bytes = try CBOREncoder().encode(self) } catch {
       throw .invalid(what: "\(Self.self) cannot be encoded: \(error)")
     }
-    if !Self.eventType.isEmpty { return (Self.eventPrefix + Self.eventType, EventPayload(codec: .cbor, bytes: bytes)) }
+    if !Self.eventType.isEmpty {
+      return (Self.eventPrefix + Self.eventType, EventPayload(codec: .cbor, bytes: bytes))
+    }
     // An enum encodes as a map of one key, the case, to a map of its values.
     let parts = bytes.withUnsafeBytes { buffer -> (String, [UInt8])? in
       var reader = CBORReader(buffer)

@@ -85,7 +85,7 @@ final class FeedPosition: @unchecked Sendable {
   private var delivered: UInt64 = 0
   private var limit: UInt64 = .max
   private var buffer: [RecordedAppend] = []
-  private var next_ = 0
+  private var place = 0
   private var isEnded = false
 
   init(store: EventStore, start: FeedStart, end: FeedEnd, isDurableOnly: Bool) {
@@ -105,19 +105,19 @@ final class FeedPosition: @unchecked Sendable {
   }
 
   func next() async throws(StoreError) -> RecordedAppend? {
-    if next_ >= buffer.count {
+    if place >= buffer.count {
       guard let batch = try await nextBatch() else { return nil }
       buffer = batch
-      next_ = 0
+      place = 0
     }
-    defer { next_ += 1 }
-    return buffer[next_]
+    defer { place += 1 }
+    return buffer[place]
   }
 
   func nextBatch() async throws(StoreError) -> [RecordedAppend]? {
-    if next_ < buffer.count {
-      defer { next_ = buffer.count }
-      return Array(buffer[next_...])
+    if place < buffer.count {
+      defer { place = buffer.count }
+      return Array(buffer[place...])
     }
     while !isEnded {
       if Task.isCancelled { return nil }
@@ -145,7 +145,9 @@ final class FeedPosition: @unchecked Sendable {
     try begin()
     while delivered < limit {
       let after = delivered
-      guard let block = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else { return nil }
+      guard let block = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else {
+        return nil
+      }
       delivered = block.header.nextSequence - 1
       let batch: [RecordedAppend]
       do throws(ContentProblem) { batch = try RecordedAppend.appends(in: block, after: after) } catch {

@@ -103,7 +103,8 @@ extension EventStore {
     let options = log.options
     try event.stream.check()
     guard (1...FormatLimits.typeLengthMax).contains(event.type.utf8.count) else {
-      throw .tooLarge(what: "the type's name", actual: event.type.utf8.count, limit: FormatLimits.typeLengthMax)
+      throw .tooLarge(
+        what: "the type's name", actual: event.type.utf8.count, limit: FormatLimits.typeLengthMax)
     }
     if isOwn { try checkOwn(event) }
     guard event.payload.bytes.count <= options.payloadSizeMax else {

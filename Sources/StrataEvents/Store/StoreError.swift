@@ -91,7 +91,8 @@ extension StoreError: CustomStringConvertible {
     case .readOnly: "the store is open for reading only"
     case .cancelled: "the append was cancelled before it was written"
     case .full: "the disk is full"
-    case .tooLarge(let what, let actual, let limit): "\(what) has a size of \(actual), and 1 to \(limit) is allowed"
+    case .tooLarge(let what, let actual, let limit):
+      "\(what) has a size of \(actual), and 1 to \(limit) is allowed"
     case .invalid(let what): what
     case .corrupt(let finding), .unsupported(let finding): finding.what
     case .notFound(_, let what), .notAStore(_, let what), .cannotCreate(_, let what): what

@@ -33,7 +33,8 @@ public struct WriteBatch {
   }
 
   /// Appends one event.
-  public mutating func append(_ event: NewEvent, expecting version: ExpectedVersion = .any) throws(StoreError) {
+  public mutating func append(_ event: NewEvent, expecting version: ExpectedVersion = .any) throws(StoreError)
+  {
     try expect(version, of: event.stream)
     events.append(event)
   }

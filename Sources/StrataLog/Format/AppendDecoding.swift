@@ -69,7 +69,8 @@ extension ByteCursor {
     }
     let head = UnsafeRawBufferPointer(start: start, count: cursor.position - start)
     return AppendView(
-      flags: flags, eventCount: Int(count), commitTime: time, given: given, id: id, head: head, events: cursor)
+      flags: flags, eventCount: Int(count), commitTime: time, given: given, id: id, head: head, events: cursor
+    )
   }
 
   /// The next event of an append.
@@ -116,7 +117,9 @@ extension ByteCursor {
           throw .damaged("an erased event does not fill its place")
         }
       } else {
-        guard let rest = cursor.bytes(UInt64(cursor.remaining)) else { throw .damaged("an event is cut short") }
+        guard let rest = cursor.bytes(UInt64(cursor.remaining)) else {
+          throw .damaged("an event is cut short")
+        }
         view.payload = rest
       }
     }

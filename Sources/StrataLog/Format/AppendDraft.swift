@@ -47,7 +47,8 @@ package final class AppendDraft: @unchecked Sendable {
     salt: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
     metadata: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
   ) {
-    precondition((1...FormatLimits.streamLengthMax).contains(stream.count), "a stream's name has 1 to 1024 bytes")
+    precondition(
+      (1...FormatLimits.streamLengthMax).contains(stream.count), "a stream's name has 1 to 1024 bytes")
     precondition((1...FormatLimits.typeLengthMax).contains(type.count), "a type's name has 1 to 255 bytes")
     let namesLength = field(stream) + field(type)
     let contentLength = Varint.length(codec) + field(salt) + field(metadata) + field(payload)

@@ -65,7 +65,8 @@ package struct SegmentHeader: Equatable, Sendable {
 
   package static func fileName(firstSequence: UInt64) -> String {
     let digits = String(firstSequence)
-    return String(repeating: "0", count: max(0, FormatLimits.segmentNameDigits - digits.count)) + digits + ".seg"
+    return String(repeating: "0", count: max(0, FormatLimits.segmentNameDigits - digits.count)) + digits
+      + ".seg"
   }
 
   /// The first sequence that a file's name says, or nil where it is no segment's name.

@@ -44,7 +44,9 @@ package struct ClosedIndex: @unchecked Sendable {
         var cursor = ByteCursor(start, count: bytes.count)
         return cursor.varint().map { firstSequence &+ $0 }
       }
-      guard let first, (firstSequence...max(firstSequence, lastSequence)).contains(first) else { throw damaged(file) }
+      guard let first, (firstSequence...max(firstSequence, lastSequence)).contains(first) else {
+        throw damaged(file)
+      }
       return first
     }
   }

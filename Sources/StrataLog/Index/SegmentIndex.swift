@@ -37,7 +37,8 @@ package final class SegmentIndex {
         ?? streams.insert(event.stream, hash: hash, base: event.revision &- 1)
       guard event.revision > 0, streams.append(to: entry) == event.revision else {
         let name = String(decoding: event.stream, as: UTF8.self)
-        throw .damaged("event \(sequence) has revision \(event.revision) in \(name), which does not continue it")
+        throw .damaged(
+          "event \(sequence) has revision \(event.revision) in \(name), which does not continue it")
       }
     }
   }

@@ -31,7 +31,8 @@ struct ClosedEnd {
     if block.kind == BlockKind.events { places.append(BlockPlace(block)) }
     guard block.kind == BlockKind.footer else { return nil }
     guard header.isRewritten else {
-      return finding(.corrupt, block.ownOffset, block, "a FOOTER stands in a segment that was never rewritten")
+      return finding(
+        .corrupt, block.ownOffset, block, "a FOOTER stands in a segment that was never rewritten")
     }
     footerOffset = block.ownOffset
     guard block.ownOffset == header.footerOffset else {
@@ -69,11 +70,13 @@ struct ClosedEnd {
       }
     }
     guard let next, next.previousFirst == header.firstSequence else { return nil }
-    if let wrong = disagreement(link, last: next.previousLast, chain: next.previousChain, of: "the next one") {
+    if let wrong = disagreement(link, last: next.previousLast, chain: next.previousChain, of: "the next one")
+    {
       return end(wrong.kind, wrong.what)
     }
     guard link.lastTime == next.previousTime, link.appends == next.appendsBefore else {
-      return end(.stale, "the segment does not end with the time and number of appends that the next one names")
+      return end(
+        .stale, "the segment does not end with the time and number of appends that the next one names")
     }
     return nil
   }

@@ -231,7 +231,8 @@ final class Committer: @unchecked Sendable {
   private func known(_ draft: AppendDraft) throws(LogError) -> AppendOutcome? {
     if let (outcome, earlier) = groupIDs[draft.id] {
       guard earlier.hasSameContent(as: draft) else {
-        throw .idReused(id: String(decoding: draft.id, as: UTF8.self), first: outcome.first, last: outcome.last)
+        throw .idReused(
+          id: String(decoding: draft.id, as: UTF8.self), first: outcome.first, last: outcome.last)
       }
       var known = outcome
       known.isKnown = true

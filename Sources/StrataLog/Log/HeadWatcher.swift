@@ -66,7 +66,8 @@ package final class HeadWatcher: Sendable {
           let head = try LogError.wrapping { () throws(FileSystemError) in
             try HeadFile.read(reader.catalog.fileSystem, path: reader.catalog.layout.head)
           }
-          mark = try head.map { head throws(LogError) in try reader.sight(of: head, ifBeyond: before) } ?? before
+          mark =
+            try head.map { head throws(LogError) in try reader.sight(of: head, ifBeyond: before) } ?? before
         }
         if mark.sequence < before.sequence { throw before.diverged(to: mark.visible) }
         if mark != before {

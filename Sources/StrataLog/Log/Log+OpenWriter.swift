@@ -103,7 +103,8 @@ extension Log {
       return file
     }
     let catalog = SegmentCatalog(
-      fileSystem: fileSystem, layout: layout, storeID: chain.storeID, names: chain.headers.map(\.firstSequence))
+      fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
+      names: chain.headers.map(\.firstSequence))
     catalog.add(active)
     let tail = VisibleTail(
       VisibleMark(

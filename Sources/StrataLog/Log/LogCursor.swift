@@ -6,7 +6,9 @@ package struct LogSource: Sendable {
   package let tail: VisibleTail
 
   /// Where reading of a segment ends, given the visible mark: its mark if it is active, else its file's end.
-  package func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError) -> UInt64 {
+  package func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError)
+    -> UInt64
+  {
     if handle.header.firstSequence == bound.segment { return bound.mark.offset }
     if handle.header.isRewritten { return handle.header.rewrittenEnd }
     do { return UInt64(try handle.file.size()) } catch { throw LogError(error) }
@@ -30,7 +32,8 @@ package struct LogCursor: ~Copyable {
   private let step: Int
 
   /// Begins behind `sequence`, which may lie in the future.
-  package init(_ source: LogSource, after sequence: UInt64, isDurableOnly: Bool = false, step: Int = 1 << 20) {
+  package init(_ source: LogSource, after sequence: UInt64, isDurableOnly: Bool = false, step: Int = 1 << 20)
+  {
     self.source = source
     nextSequence = sequence &+ 1
     isBeyondAll = sequence == .max
@@ -94,7 +97,8 @@ package struct LogCursor: ~Copyable {
       }
       guard block.firstSequence <= nextSequence, nextSequence < block.nextSequence else {
         throw .corrupt(
-          finding(.stale, "the block holds \(block.firstSequence)…\(block.nextSequence &- 1), not \(nextSequence)"))
+          finding(
+            .stale, "the block holds \(block.firstSequence)…\(block.nextSequence &- 1), not \(nextSequence)"))
       }
       let decoded: DecodedBlock
       do throws(ContentProblem) { decoded = try DecodedBlock(header: block, stored: payload) } catch {

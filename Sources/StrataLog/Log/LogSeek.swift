@@ -76,7 +76,8 @@ extension Log {
       try block.forEachAppend { append, first throws(ContentProblem) in
         ordinal += 1
         let place = AppendPlace(
-          first: first, last: first + UInt64(append.eventCount) - 1, time: append.commitTime, ordinal: ordinal)
+          first: first, last: first + UInt64(append.eventCount) - 1, time: append.commitTime, ordinal: ordinal
+        )
         if isBefore(place) { found = place }
       }
     } catch {

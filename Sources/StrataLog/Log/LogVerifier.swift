@@ -146,7 +146,8 @@ package struct LogVerifier {
   private mutating func check(_ parts: [Part], head: HeadSlot?, bound: HeadSlot?) throws(LogError) {
     defer { for part in parts { part.file.close() } }
     for (number, part) in parts.enumerated() {
-      if number == 0, let gap = SegmentChain.gap(before: part.standIn, behind: nil, logBegin: head?.logBegin) {
+      if number == 0, let gap = SegmentChain.gap(before: part.standIn, behind: nil, logBegin: head?.logBegin)
+      {
         report.findings.append(gap)
       }
       if let trouble = part.trouble { report.findings.append(trouble) }
@@ -169,7 +170,8 @@ package struct LogVerifier {
       report.findings.append(
         Finding(
           .missing, file: StoreLayout.segmentName(head.segment), offset: 0, first: head.segment,
-          last: max(head.durable.sequence, max(head.segment, 1) - 1), what: "HEAD names a segment that is not there"))
+          last: max(head.durable.sequence, max(head.segment, 1) - 1),
+          what: "HEAD names a segment that is not there"))
     }
     try checkHead(head, in: parts)
     report.findings = Self.oneForEachFile(report.findings)

@@ -34,7 +34,8 @@ struct RecordedDigest {
       }
     } catch {
       throw error.logError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset, first: first, last: last)
+        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset, first: first,
+        last: last)
     }
     guard begin == first else {
       throw .invalid(what: "no append begins at sequence \(first)")

@@ -109,7 +109,9 @@ package final class DecodedBlock: @unchecked Sendable {
     guard lastTime == header.lastTime else {
       throw .damaged("the block's last time is not that of its last append")
     }
-    guard chain == header.chainAfter else { throw .damaged("the chain over the block's events does not hold") }
+    guard chain == header.chainAfter else {
+      throw .damaged("the chain over the block's events does not hold")
+    }
   }
 
   /// The chain behind one event of this block.

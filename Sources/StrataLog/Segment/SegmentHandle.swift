@@ -67,7 +67,8 @@ package final class SegmentHandle: Sendable {
       throw .corrupt(finding(.corrupt, "the segment names no segment before it, and there is one"))
     }
     if let storeID, header.storeID != storeID {
-      throw .corrupt(finding(.misplaced, "the segment belongs to the store \(header.storeID), not to \(storeID)"))
+      throw .corrupt(
+        finding(.misplaced, "the segment belongs to the store \(header.storeID), not to \(storeID)"))
     }
     guard header.firstSequence == first else {
       throw .corrupt(
@@ -198,7 +199,8 @@ extension BlockProblem {
   /// This problem as a finding at a place.
   package func finding(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> Finding {
     switch self {
-    case .corrupt(let what): Finding(.corrupt, file: file, offset: offset, first: first, last: last, what: what)
+    case .corrupt(let what):
+      Finding(.corrupt, file: file, offset: offset, first: first, last: last, what: what)
     case .misplaced(let what):
       Finding(.misplaced, file: file, offset: offset, first: first, last: last, what: what)
     case .stale(let what): Finding(.stale, file: file, offset: offset, first: first, last: last, what: what)

@@ -63,7 +63,8 @@ package enum TailRule {
         staleHead = slot.stale(behind: link, in: name)
       }
       return TailAssessment(
-        link: link, promised: tail.promised, lastPromised: tail.lastPromised, fileSize: size, state: state, staleHead: staleHead)
+        link: link, promised: tail.promised, lastPromised: tail.lastPromised, fileSize: size, state: state,
+        staleHead: staleHead)
     } catch let error as FileSystemError {
       throw LogError(error)
     } catch let error as LogError {

@@ -67,7 +67,8 @@ package struct CrashHistory {
     if disk == .outsideModel, Bool.random(using: &random) {
       simulated.inject(
         SimulatedSyncFailure(
-          number: Int.random(in: 3...12, using: &random), keepsData: true, isReported: false, isLasting: true))
+          number: Int.random(in: 3...12, using: &random), keepsData: true, isReported: false, isLasting: true)
+      )
     }
     for life in 0..<Int.random(in: 1...3, using: &random) {
       let log = try open(simulated, "life \(life)")
@@ -97,7 +98,8 @@ package struct CrashHistory {
   private func failure(_ what: String) -> Failure {
     Failure(
       seed: seed,
-      what: "\(what) (\(disk), \(options.durability), \(options.padsGroupsToPages ? "padded" : "not padded"))")
+      what: "\(what) (\(disk), \(options.durability), \(options.padsGroupsToPages ? "padded" : "not padded"))"
+    )
   }
 
   /// Appends some batches. The recorder is told what was handed over and what was acknowledged.
@@ -115,7 +117,9 @@ package struct CrashHistory {
       var next = head + 1
       for (append, result) in zip(batch, results) {
         guard case .success(let outcome) = result else { throw failure("an append failed: \(result)") }
-        guard outcome.first == next, !outcome.isKnown else { throw failure("an append is at \(outcome.first)") }
+        guard outcome.first == next, !outcome.isKnown else {
+          throw failure("an append is at \(outcome.first)")
+        }
         next += UInt64(append.events.count)
       }
       recorder.acknowledged(

@@ -82,7 +82,8 @@ final class CrashRecorder: Sendable {
       guard Double.random(in: 0..<1, using: &state.random) < Self.chance(of: call, phase) else { return }
       state.seen += 1
       let capture = Capture(
-        disk: disk.clone(), phase: phase, call: call, acknowledged: state.acknowledged, durable: state.durable)
+        disk: disk.clone(), phase: phase, call: call, acknowledged: state.acknowledged, durable: state.durable
+      )
       if state.captures.count < countMax {
         state.captures.append(capture)
       } else {

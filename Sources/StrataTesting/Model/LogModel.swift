@@ -71,7 +71,9 @@ extension LogModel {
     if found.count < countMin {
       return "\(found.count) appends are there, and \(countMin) were acknowledged"
     }
-    if found.count > appends.count { return "\(found.count) appends are there, and \(appends.count) were made" }
+    if found.count > appends.count {
+      return "\(found.count) appends are there, and \(appends.count) were made"
+    }
     var revisions: [String: UInt64] = [:]
     var lastTime = Int64.min
     for (index, entry) in found.enumerated() {
@@ -79,21 +81,28 @@ extension LogModel {
       guard entry.append.first == expected.first else {
         return "append \(index) begins at \(entry.append.first), not at \(expected.first)"
       }
-      guard entry.append.hasSameContent(as: expected) else { return "append \(index) is not the one that was made" }
+      guard entry.append.hasSameContent(as: expected) else {
+        return "append \(index) is not the one that was made"
+      }
       if let time = expected.time, entry.append.time != time {
         return "append \(index) has the time \(String(describing: entry.append.time)), not \(time)"
       }
-      guard let time = entry.append.time, time >= lastTime else { return "the time of append \(index) runs backwards" }
+      guard let time = entry.append.time, time >= lastTime else {
+        return "the time of append \(index) runs backwards"
+      }
       lastTime = time
       for (event, revision) in zip(expected.events, entry.revisions) {
         revisions[event.stream, default: 0] += 1
         guard revisions[event.stream] == revision else {
-          return "append \(index) has revision \(revision) in \(event.stream), not \(revisions[event.stream]!)"
+          return
+            "append \(index) has revision \(revision) in \(event.stream), not \(revisions[event.stream]!)"
         }
       }
     }
     let head = found.last?.append.last ?? 0
-    guard log.mark.sequence == head else { return "the mark is at \(log.mark.sequence), and the last event at \(head)" }
+    guard log.mark.sequence == head else {
+      return "the mark is at \(log.mark.sequence), and the last event at \(head)"
+    }
     guard log.mark.appends == UInt64(found.count) else {
       return "the mark counts \(log.mark.appends) appends, and \(found.count) are there"
     }

@@ -84,7 +84,9 @@ extension Log {
           var events = view.events
           for _ in 0..<view.eventCount {
             let event: EventView
-            do throws(DecodingProblem) { event = try events.nextEvent() } catch { throw ContentProblem(error) }
+            do throws(DecodingProblem) { event = try events.nextEvent() } catch {
+              throw ContentProblem(error)
+            }
             revisions.append(event.revision)
             append.events.append(
               ModelEvent(

@@ -44,7 +44,8 @@ package struct RandomAppends: Sendable {
     ModelEvent(
       stream: stream(), type: ["opened", "t", "ünïcode"].randomElement(using: &random)!,
       codec: Int.random(in: 0..<8, using: &random) == 0 ? 9 : 3,
-      metadata: Int.random(in: 0..<4, using: &random) == 0 ? [0xA1, 0x61, 0x6B, 0x18, UInt8.random(in: 24...255, using: &random)] : [],
+      metadata: Int.random(in: 0..<4, using: &random) == 0
+        ? [0xA1, 0x61, 0x6B, 0x18, UInt8.random(in: 24...255, using: &random)] : [],
       payload: payload())
   }
 

@@ -25,7 +25,8 @@ import Testing
     return appends
   }
 
-  @Test func `a feed delivers whole appends, each once, across segments and from inside of one`() async throws {
+  @Test func `a feed delivers whole appends, each once, across segments and from inside of one`() async throws
+  {
     let store = try store()
     #expect(store.log.source.catalog.names.count == 4)
     let all = (0..<8 as Range<UInt64>).map { (number: UInt64) in number * 3 + 1...number * 3 + 3 }

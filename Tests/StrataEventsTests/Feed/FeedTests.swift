@@ -10,7 +10,9 @@ import Testing
     NewEvent("t", in: "s/1", payload: .opaque([UInt8(truncatingIfNeeded: number)]))
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a feed from the future waits, and never delivers anything older`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a feed from the future waits, and never delivers anything older`()
+    async throws
+  {
     let store = EventStore.inMemory()
     let future = Task {
       var seen: [UInt64] = []
@@ -18,7 +20,9 @@ import Testing
       return seen
     }
     let never = Task {
-      for try await _ in store.feed(from: .after(.max)) { Issue.record("something stands behind the last sequence") }
+      for try await _ in store.feed(from: .after(.max)) {
+        Issue.record("something stands behind the last sequence")
+      }
     }
     for number in 0..<4 { try await store.append([event(number), event(number)]) }
     try await store.close()
@@ -27,7 +31,8 @@ import Testing
     try await never.value
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a feed that waits when the store is closed first delivers what was committed`()
+  @Test(.timeLimit(.minutes(1)))
+  func `a feed that waits when the store is closed first delivers what was committed`()
     async throws
   {
     for _ in 0..<60 {
@@ -68,7 +73,8 @@ import Testing
     try await store.close()
   }
 
-  @Test func `a consumer that was ahead of what a power cut left is told that the log diverged`() async throws {
+  @Test func `a consumer that was ahead of what a power cut left is told that the log diverged`() async throws
+  {
     var options = StoreOptions()
     options.durability = .buffered
     options.headSyncInterval = .seconds(3_600)

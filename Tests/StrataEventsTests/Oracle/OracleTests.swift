@@ -60,8 +60,11 @@ struct StoreFiles {
 
 extension StoreFiles {
   /// Damages a store in one of the ways in which disks and people do. Says how.
-  mutating func damage(_ other: StoreFiles, _ olderHead: [UInt8]?, using random: inout StrataTesting.SeededGenerator) -> String {
-    guard let segment = segments.randomElement(using: &random), var bytes = files[segment], !bytes.isEmpty else {
+  mutating func damage(
+    _ other: StoreFiles, _ olderHead: [UInt8]?, using random: inout StrataTesting.SeededGenerator
+  ) -> String {
+    guard let segment = segments.randomElement(using: &random), var bytes = files[segment], !bytes.isEmpty
+    else {
       files["/HEAD"] = nil
       return "no HEAD"
     }
@@ -85,7 +88,9 @@ extension StoreFiles {
     case 6:
       let sectors = bytes.count / 512
       guard sectors > 1 else { return "nothing" }
-      let (a, b) = (Int.random(in: 0..<sectors, using: &random) * 512, Int.random(in: 0..<sectors, using: &random) * 512)
+      let (a, b) = (
+        Int.random(in: 0..<sectors, using: &random) * 512, Int.random(in: 0..<sectors, using: &random) * 512
+      )
       let first = Array(bytes[a..<a + 512])
       bytes.replaceSubrange(a..<a + 512, with: bytes[b..<b + 512])
       bytes.replaceSubrange(b..<b + 512, with: first)
@@ -159,7 +164,9 @@ extension StoreFiles {
   }
 
   private static func answer(_ line: DocumentValue) -> DocumentValue {
-    guard let ok = line["ok"], let findings = line["findings"] else { return .string("error: \(line.json())") }
+    guard let ok = line["ok"], let findings = line["findings"] else {
+      return .string("error: \(line.json())")
+    }
     return ["ok": ok, "findings": findings]
   }
 
@@ -169,7 +176,9 @@ extension StoreFiles {
     let folder = try Self.temporaryFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var bases: [(files: StoreFiles, head: [UInt8]?, path: String, fileSystem: any FileSystem)] = []
-    for number in 0..<10 { bases.append(try await Self.store(seed: random.next(), isClosed: number % 2 == 0)) }
+    for number in 0..<10 {
+      bases.append(try await Self.store(seed: random.next(), isClosed: number % 2 == 0))
+    }
     var copies: [(path: String, what: String)] = []
     for number in 0..<1_000 {
       let place = number % bases.count
@@ -183,7 +192,8 @@ extension StoreFiles {
       try files.write(to: path)
       copies.append((path, what.joined(separator: ", ")))
     }
-    let output = try Oracle.run("strata_reader.py", ["verify-many"], input: copies.map { $0.path + "\n" }.joined())
+    let output = try Oracle.run(
+      "strata_reader.py", ["verify-many"], input: copies.map { $0.path + "\n" }.joined())
     let theirs = try Oracle.lines(output)
     try #require(theirs.count == copies.count)
     var classes: [String: Int] = [:]
@@ -199,7 +209,9 @@ extension StoreFiles {
       guard mine != their else { continue }
       disagreements.append("\(copy.what)\n  log:    \(mine.json())\n  oracle: \(their.json())")
     }
-    print("1000 damaged stores:", classes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
+    print(
+      "1000 damaged stores:",
+      classes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
     for text in disagreements.prefix(12) { Issue.record("\(text)") }
     #expect(disagreements.isEmpty, "\(disagreements.count) disagreements")
   }
@@ -225,7 +237,8 @@ extension StoreFiles {
   private static func addDocuments(_ path: String) async throws {
     let store = try await EventStore.open(at: path)
     let document: DocumentValue = [
-      "a": [1, -1, 2.5, true, .null, "ü\u{1F600}"], "big": DocumentValue(UInt64.max), "bytes": .bytes([1, 2, 255]),
+      "a": [1, -1, 2.5, true, .null, "ü\u{1F600}"], "big": DocumentValue(UInt64.max),
+      "bytes": .bytes([1, 2, 255]),
       "nested": ["k": ["x": 1e300, "y": .int(.min)]],
     ]
     try await store.append([NewEvent("doc", in: "d/1", document, metadata: ["who": "me", "n": 3])])
@@ -274,7 +287,8 @@ extension StoreFiles {
   /// Recipes of which a reader delivers fewer or more events than stand before the finding: a footer that is
   /// wrong misleads the seek, or is not looked at; a store with an unsupported segment is not opened.
   private static let deliveredOtherwise: Set<String> = [
-    "rewritten-without-footer", "footer-elsewhere", "footer-is-not-the-last", "footer-lies", "footer-of-another-length",
+    "rewritten-without-footer", "footer-elsewhere", "footer-is-not-the-last", "footer-lies",
+    "footer-of-another-length",
     "not-compared-with-a-bad-header", "rewritten-names-another-chain", "rewritten-synced",
     "version-is-compared-before-the-previous", "version-is-compared-before-the-store",
   ]
@@ -287,12 +301,14 @@ extension StoreFiles {
     let text = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/expected.json"))
     guard case .object(let expected) = try DocumentValue(json: Array(text)) else { throw StoreError.closed }
     var count = 0
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where name != "expected.json" {
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    where name != "expected.json" {
       count += 1
       let recipe = try #require(expected[name])
       let findings = try #require(recipe["findings"])
       let checked = try Self.check("\(folder)/\(name)")
-      #expect(checked["findings"] == findings, "\(name)\n  log:    \(checked.json())\n  recipe: \(findings.json())")
+      #expect(
+        checked["findings"] == findings, "\(name)\n  log:    \(checked.json())\n  recipe: \(findings.json())")
       var options = StoreOptions()
       options.readsDamaged = true
       var events = 0

@@ -8,7 +8,8 @@ import Testing
 
 private func event(_ stream: String, _ number: Int, size: Int = 10) -> NewEvent {
   NewEvent(
-    "t", in: StreamName(stream), payload: .opaque(Array("\(number) ".utf8) + Array(repeating: 7, count: size)))
+    "t", in: StreamName(stream), payload: .opaque(Array("\(number) ".utf8) + Array(repeating: 7, count: size))
+  )
 }
 
 /// Holds the committer up at a call of the disk until it is let go.
@@ -122,7 +123,9 @@ private final class Stall: Sendable {
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `callers wait while too many bytes are pending, and are let in when those before them give up`() async throws {
+  func `callers wait while too many bytes are pending, and are let in when those before them give up`()
+    async throws
+  {
     var options = StoreOptions()
     options.pendingBytesMax = 1_000
     let (store, stall) = try stalledStore(options)
@@ -163,7 +166,9 @@ private final class Stall: Sendable {
     try await store.close()
   }
 
-  @Test(.timeLimit(.minutes(1))) func `dropping the last reference loses nothing and gives the lock back`() throws {
+  @Test(.timeLimit(.minutes(1))) func `dropping the last reference loses nothing and gives the lock back`()
+    throws
+  {
     let path = folder()
     defer { try? FileManager.default.removeItem(atPath: path) }
     var options = StoreOptions()
@@ -232,7 +237,8 @@ private final class Stall: Sendable {
         group.addTask {
           var wins = 0
           for version in 0..<20 {
-            let result = try? await store.append([event("s", task)], expecting: ["s": .exactly(UInt64(version))])
+            let result = try? await store.append(
+              [event("s", task)], expecting: ["s": .exactly(UInt64(version))])
             if result != nil { wins += 1 }
           }
           return wins

@@ -80,7 +80,9 @@ struct EventStoreTests {
 
   @Test func `a feed replays and then waits for what comes`() async throws {
     let store = EventStore.inMemory()
-    for number in 1...5 { try await store.append([TicketEvent.opened(title: "\(number)")], to: "t/\(number)") }
+    for number in 1...5 {
+      try await store.append([TicketEvent.opened(title: "\(number)")], to: "t/\(number)")
+    }
     let reader = Task {
       var seen: [UInt64] = []
       for try await append in store.feed() {
@@ -89,11 +91,15 @@ struct EventStoreTests {
       }
       return seen
     }
-    for number in 6...10 { try await store.append([TicketEvent.opened(title: "\(number)")], to: "t/\(number)") }
+    for number in 6...10 {
+      try await store.append([TicketEvent.opened(title: "\(number)")], to: "t/\(number)")
+    }
     #expect(try await reader.value == Array(1...10))
   }
 
-  @Test func `a store on disk is there again after it was closed, and readable beside its writer`() async throws {
+  @Test func `a store on disk is there again after it was closed, and readable beside its writer`()
+    async throws
+  {
     let path = NSTemporaryDirectory() + "strata-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try await EventStore.open(at: path)

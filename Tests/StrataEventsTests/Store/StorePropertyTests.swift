@@ -205,7 +205,9 @@ struct ModelledStore {
 
   private mutating func checkFeeds(_ store: EventStore) async throws {
     let inside = UInt64.random(in: 0...model.head, using: &random)
-    for start in [FeedStart.beginning, .head, .after(0), .after(inside), .after(model.head + 5), .after(.max)] {
+    for start in [
+      FeedStart.beginning, .head, .after(0), .after(inside), .after(model.head + 5), .after(.max),
+    ] {
       let after: UInt64 =
         switch start {
         case .beginning: 0
@@ -320,7 +322,8 @@ extension FileSystem {
       bytes[index] ^= UInt8(1 << (index % 8))
       try subject.fileSystem.replace(path, bytes)
       let access: EventStore.Access = index % 2 == 0 ? .readOnly : .readWrite
-      let store = try EventStore.open(subject.fileSystem, path: subject.path, access, options: subject.options)
+      let store = try EventStore.open(
+        subject.fileSystem, path: subject.path, access, options: subject.options)
       for (stream, sequences) in subject.model.streams {
         let found = try store.eventsBlocking(in: StreamName(stream)).map(\.sequence)
         #expect(found == sequences, "byte \(index) of \(path)")
@@ -333,7 +336,9 @@ extension FileSystem {
     }
   }
 
-  @Test func `the limits of names, ids and sizes are errors that say so, and nothing is appended`() async throws {
+  @Test func `the limits of names, ids and sizes are errors that say so, and nothing is appended`()
+    async throws
+  {
     let store = EventStore.inMemory(clock: .fixed)
     let event = NewEvent("t", in: "a/1", payload: .opaque([]))
     var long = event

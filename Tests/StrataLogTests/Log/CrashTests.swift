@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `after a power cut at any call nothing acknowledged is lost and no intact store is refused`() throws {
+  func `after a power cut at any call nothing acknowledged is lost and no intact store is refused`() async throws {
     let outcome = Lock(Outcome(seeds: SeededGenerator(seed: SeededGenerator.testSeed())))
     let begin = ContinuousClock.now
     // Each history waits for its committer most of the time.
@@ -57,7 +57,7 @@ import Testing
         }
       }
     }
-    for thread in threads { thread.join() }
+    await IOThreads(name: "crash").run { for thread in threads { thread.join() } }
     let (counts, failures) = outcome.withLock { ($0.counts, $0.failures) }
     print(counts, "in", begin.duration(to: .now))
     for failure in failures { Issue.record("\(failure)") }

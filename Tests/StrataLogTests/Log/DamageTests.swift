@@ -68,7 +68,8 @@ import Testing
       let tail = Array(bytes.dropFirst(Int(expected.validEnd)))
       try #require(kept.count == 1, "\(what)")
       #expect(disk.contents(kept[0]) == tail, "\(what): the quarantine holds other bytes")
-      let note = try #require(try self.note(in: disk, store, at: expected.validEnd), "\(what): no RECOVERY block")
+      let note = try #require(
+        try self.note(in: disk, store, at: expected.validEnd), "\(what): no RECOVERY block")
       #expect(note.cutOffset == expected.validEnd && note.cutLength == UInt64(tail.count))
       #expect(note.checksum == tail.withUnsafeBytes { CRC32C.of($0) } && note.reason == 1)
       #expect("\(root)/\(note.path)" == kept[0])
@@ -149,7 +150,9 @@ import Testing
     #endif
   }
 
-  @Test func `any flipped bit of a segment's header or of a closed segment is found and changes nothing`() throws {
+  @Test func `any flipped bit of a segment's header or of a closed segment is found and changes nothing`()
+    throws
+  {
     let store = try GoldenStore(.clean)
     let closed = GoldenStore.layout.segment(1)
     for path in [closed, store.segment] {

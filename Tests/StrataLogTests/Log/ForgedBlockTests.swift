@@ -45,7 +45,8 @@ import Testing
     let file = try disk.open(layout.segment(1), .read)
     defer { file.close() }
     return try TailRule.assess(
-      file: file, name: "s", segment: try SegmentHandle.readHeader(of: file, first: 1, storeID: nil), head: nil)
+      file: file, name: "s", segment: try SegmentHandle.readHeader(of: file, first: 1, storeID: nil),
+      head: nil)
   }
 
   private static func write(_ header: BlockHeader, to bytes: inout [UInt8], at offset: Int) {

@@ -77,7 +77,9 @@ struct GoldenStore {
     let header = try SegmentHandle.readHeader(of: file, first: active, storeID: nil)
     ends[0].1 = Int(header.appendsBefore)
     var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
-    while !walk.isAtLimit, case .valid = try walk.next() { ends.append((walk.link.offset, Int(walk.link.appends))) }
+    while !walk.isAtLimit, case .valid = try walk.next() {
+      ends.append((walk.link.offset, Int(walk.link.appends)))
+    }
     file.close()
     self.ends = ends
   }

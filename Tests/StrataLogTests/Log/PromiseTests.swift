@@ -37,7 +37,9 @@ import Testing
   }
 
   @Test(arguments: Durability.allCases)
-  func `an acknowledged append is on the disk, and in paranoid stores HEAD says so`(durability: Durability) throws {
+  func `an acknowledged append is on the disk, and in paranoid stores HEAD says so`(durability: Durability)
+    throws
+  {
     let disk = SimulatedDisk()
     let log = try writer(disk, Self.options(durability))
     for number in 1...UInt64(4) {
@@ -91,7 +93,8 @@ import Testing
       }
       epoch = slot.epoch
       try append(log, "\(round)")
-      #expect(try reader(cut(disk)).mark.sequence == round, "an intact store is refused, or lost its last append")
+      #expect(
+        try reader(cut(disk)).mark.sequence == round, "an intact store is refused, or lost its last append")
       try log.close()
       #expect(try head(cut(disk))?.isClean == true)
     }
@@ -142,7 +145,9 @@ import Testing
     try log.close()
   }
 
-  @Test func `a torn tail is in quarantine on the disk before the append that cut it off is acknowledged`() throws {
+  @Test func `a torn tail is in quarantine on the disk before the append that cut it off is acknowledged`()
+    throws
+  {
     let disk = SimulatedDisk()
     var log = try writer(disk)
     try append(log, "1")
@@ -181,7 +186,9 @@ import Testing
       if call.operation == .syncData, call.path.hasSuffix(".seg"), let disk {
         let reader = try? Log.openReader(disk, path: Self.root, options: Self.options())
         let count = try? reader?.modelAppends().count
-        seen.withLock { $0.append(reader?.mark.sequence == count.map { UInt64($0) } ? UInt64(count ?? 99) : 99) }
+        seen.withLock {
+          $0.append(reader?.mark.sequence == count.map { UInt64($0) } ? UInt64(count ?? 99) : 99)
+        }
         try? reader?.close()
       }
       return .proceed
