@@ -29,16 +29,26 @@ let package = Package(
     .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "StrataLog", dependencies: ["CLZ4", "CStrata"], swiftSettings: houseRules),
     .target(name: "StrataEvents", dependencies: ["StrataLog"], swiftSettings: houseRules),
-    .target(name: "Strata", dependencies: ["StrataEvents", "StrataLog"], swiftSettings: houseRules),
+    .target(name: "StrataTables", dependencies: ["StrataEvents", "StrataLog"], swiftSettings: houseRules),
+    .target(
+      name: "StrataFetch",
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog"],
+      swiftSettings: houseRules
+    ),
+    .target(
+      name: "Strata",
+      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog"],
+      swiftSettings: houseRules
+    ),
     .target(
       name: "StrataTesting",
-      dependencies: ["StrataLog", "StrataEvents"],
+      dependencies: ["StrataLog", "StrataEvents", "StrataTables", "StrataFetch"],
       swiftSettings: houseRules
     ),
     .executableTarget(
       name: "logreplay",
       dependencies: [
-        "Strata", "StrataLog", "StrataEvents",
+        "Strata", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
@@ -47,7 +57,7 @@ let package = Package(
     .executableTarget(
       name: "stratabench",
       dependencies: [
-        "Strata", "StrataLog", "StrataEvents", "StrataTesting", "CLZ4",
+        "Strata", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting", "CLZ4",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/stratabench",
@@ -71,9 +81,19 @@ let package = Package(
       swiftSettings: houseRules
     ),
     .testTarget(
+      name: "StrataTablesTests",
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataTesting"],
+      swiftSettings: houseRules
+    ),
+    .testTarget(
+      name: "StrataFetchTests",
+      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataTesting"],
+      swiftSettings: houseRules
+    ),
+    .testTarget(
       name: "LogreplayTests",
       dependencies: [
-        "logreplay", "StrataTesting", "Strata", "StrataEvents", "StrataLog",
+        "logreplay", "StrataTesting", "Strata", "StrataFetch", "StrataTables", "StrataEvents", "StrataLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: houseRules

@@ -1,0 +1,1 @@
+// Where a filter's text is wrong.

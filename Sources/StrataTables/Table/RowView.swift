@@ -1,0 +1,26 @@
+// One row as its table holds it.
+
+/// A row that somebody else holds: valid only inside the call that lends it.
+package struct RowView {
+  /// The row's id, as UTF-8.
+  package var id: UnsafeRawBufferPointer
+  /// The sequence of the last event that changed the row.
+  package var revision: UInt64
+  /// The sequence of the event that made the row exist.
+  package var created: UInt64
+  /// The commit time of the event at `revision`, in nanoseconds since 1970.
+  package var time: Int64
+  /// The document: a CBOR map in RFC 8949's core deterministic encoding.
+  package var document: UnsafeRawBufferPointer
+
+  package init(
+    id: UnsafeRawBufferPointer, revision: UInt64, created: UInt64, time: Int64,
+    document: UnsafeRawBufferPointer
+  ) {
+    self.id = id
+    self.revision = revision
+    self.created = created
+    self.time = time
+    self.document = document
+  }
+}

@@ -1,0 +1,7 @@
+// Filters against a naive evaluator.
+
+internal import StrataFetch
+internal import Testing
+
+@Suite struct FilterTests {
+}
