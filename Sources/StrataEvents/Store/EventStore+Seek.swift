@@ -14,6 +14,13 @@ extension EventStore {
     return try result.get()
   }
 
+  /// The sequence of that place, for a thread that may block.
+  package func positionBlocking(at time: Timestamp) throws(StoreError) -> UInt64 {
+    try StoreError.wrapping { () throws(LogError) in
+      try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
+    }
+  }
+
   /// The append with an id, or nil where there is none.
   public func append(withID id: String) async throws(StoreError) -> RecordedAppend? {
     let result = await IOThreads.shared.result { [self] () throws(StoreError) in

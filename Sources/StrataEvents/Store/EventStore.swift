@@ -25,7 +25,22 @@ public final class EventStore: Sendable {
   /// Categories that hold documents: own events may not go there.
   package let documentCategories = Lock<Set<String>>([])
 
+  /// What higher floors keep beside the store for as long as it lives, one object of a kind.
+  private let attachments = Lock<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+
   package init(log: Log) { self.log = log }
+
+  /// The object of a kind that a higher floor keeps beside the store, made at the first call.
+  ///
+  /// It must not hold the store: that would keep both alive forever.
+  package func attachment<Kind: AnyObject & Sendable>(_ make: () -> Kind) -> Kind {
+    attachments.withLock { attachments in
+      if let kept = attachments[ObjectIdentifier(Kind.self)] as? Kind { return kept }
+      let made = make()
+      attachments[ObjectIdentifier(Kind.self)] = made
+      return made
+    }
+  }
 
   /// Opens the store in a folder.
   ///

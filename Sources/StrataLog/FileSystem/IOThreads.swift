@@ -65,6 +65,9 @@ package final class IOThreads: Sendable {
     return try result.get()
   }
 
+  /// Runs the body on one of the threads, and waits for nothing.
+  package func start(_ body: @escaping @Sendable () -> Void) { enqueue(body) }
+
   private func enqueue(_ job: @escaping @Sendable () -> Void) {
     let needsThread = work.withLock { work in
       work.waiting.append(job)

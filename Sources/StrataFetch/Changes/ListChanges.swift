@@ -1,0 +1,153 @@
+// What changed between two snapshots of a list, typed: one canonical batch.
+
+internal import StrataEvents
+internal import StrataTables
+
+/// The changes that make one snapshot of another.
+///
+/// Every item that only the old list shows is one deletion, every item that only the new one shows is one
+/// insertion, every item of both whose section or whose order among its neighbours changed is one move, and an
+/// item whose row changed and that stays is one update. An item occurs once. `from` counts in the old snapshot,
+/// `to` in the new one.
+///
+/// To apply it to an old list: take deleted and moved items out; take deleted and moved sections out; put
+/// inserted and moved sections in, by ascending `to`; put inserted and moved items in, by ascending `to`.
+public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Hashable, Sendable {
+  public struct Deletion: Hashable, Sendable {
+    public var id: ItemID
+    public var from: ListIndex
+  }
+
+  public struct Insertion: Hashable, Sendable {
+    public var id: ItemID
+    public var to: ListIndex
+  }
+
+  public struct Move: Hashable, Sendable {
+    public var id: ItemID
+    public var from: ListIndex
+    public var to: ListIndex
+    /// Whether the row's content changed too.
+    public var isChanged: Bool
+  }
+
+  public struct Update: Hashable, Sendable {
+    public var id: ItemID
+    public var from: ListIndex
+    public var to: ListIndex
+  }
+
+  public struct SectionDeletion: Hashable, Sendable {
+    public var section: Section
+    public var from: Int
+  }
+
+  public struct SectionInsertion: Hashable, Sendable {
+    public var section: Section
+    public var to: Int
+    /// How many items the section holds, shown or not.
+    public var count: Int
+  }
+
+  public struct SectionMove: Hashable, Sendable {
+    public var section: Section
+    public var from: Int
+    public var to: Int
+  }
+
+  /// A section of both lists that holds another number of items, shown or not.
+  public struct SectionUpdate: Hashable, Sendable {
+    public var section: Section
+    public var from: Int
+    public var to: Int
+    public var count: Int
+  }
+
+  /// Descending by `from`.
+  public var deletions: [Deletion] = []
+  /// Descending by `from`.
+  public var sectionDeletions: [SectionDeletion] = []
+  /// Ascending by `to`.
+  public var sectionInsertions: [SectionInsertion] = []
+  /// Ascending by `to`.
+  public var sectionMoves: [SectionMove] = []
+  /// Ascending by `to`.
+  public var insertions: [Insertion] = []
+  /// Ascending by `to`.
+  public var moves: [Move] = []
+  /// Ascending by `to`.
+  public var updates: [Update] = []
+  /// Ascending by `to`.
+  public var sectionUpdates: [SectionUpdate] = []
+
+  public init() {}
+
+  public var isEmpty: Bool { count == 0 }
+
+  /// How many changes there are.
+  public var count: Int {
+    structuralCount + updates.count + sectionUpdates.count
+  }
+
+  /// Whether some item or section is put in, taken out or moved.
+  public var isStructural: Bool { structuralCount > 0 }
+
+  private var structuralCount: Int {
+    deletions.count + sectionDeletions.count + sectionInsertions.count + sectionMoves.count
+      + insertions.count + moves.count
+  }
+
+  /// The ids of all items of both lists whose rows changed, moved or not: by ascending place in the new list.
+  public var changedItems: [ItemID] {
+    (updates.map { ($0.to, $0.id) } + moves.lazy.filter(\.isChanged).map { ($0.to, $0.id) })
+      .sorted { $0.0 < $1.0 }.map(\.1)
+  }
+}
+
+extension ListIndex {
+  init(_ position: ListPosition) { self.init(section: position.section, item: position.item) }
+}
+
+extension ListChanges {
+  /// The changes between two snapshots of the same store's list.
+  ///
+  /// O(k log n) for k rows that changed where both come from equal requests; O(n log n) otherwise.
+  public init<Item>(from old: ListSnapshot<Item, Section>, to new: ListSnapshot<Item, Section>)
+  where Item.ID == ItemID {
+    self.init(
+      ListDiff(from: old.version, to: new.version), id: { Item.ID(documentID: $0) }, new.decodeSection)
+  }
+
+  init(
+    _ diff: ListDiff, id: (String) -> ItemID?, _ decodeSection: (UnsafeRawBufferPointer) -> Section?
+  ) {
+    func item(_ text: String) -> ItemID {
+      guard let id = id(text) else {
+        preconditionFailure("a list shows the row \(text), whose id is not one of \(ItemID.self)")
+      }
+      return id
+    }
+    func section(_ key: [UInt8]) -> Section {
+      guard let section = key.withUnsafeBytes({ decodeSection($0) }) else {
+        preconditionFailure("a section's key is not that of a \(Section.self)")
+      }
+      return section
+    }
+    deletions = diff.deletions.map { .init(id: item($0.id), from: ListIndex($0.from)) }
+    insertions = diff.insertions.map { .init(id: item($0.id), to: ListIndex($0.to)) }
+    moves = diff.moves.map {
+      .init(id: item($0.id), from: ListIndex($0.from), to: ListIndex($0.to), isChanged: $0.isChanged)
+    }
+    updates = diff.updates.map {
+      .init(id: item($0.id), from: ListIndex($0.from), to: ListIndex($0.to))
+    }
+    sectionDeletions = diff.sectionDeletions.map { .init(section: section($0.section), from: $0.from) }
+    sectionInsertions = diff.sectionInsertions.map {
+      .init(section: section($0.section), to: $0.to, count: $0.count)
+    }
+    sectionMoves = diff.sectionMoves.map { .init(section: section($0.section), from: $0.from, to: $0.to) }
+    sectionUpdates = diff.sectionUpdates.map {
+      .init(section: section($0.section), from: $0.from, to: $0.to, count: $0.count)
+    }
+  }
+}

@@ -1,0 +1,270 @@
+// Finding what changed between two states of a list.
+
+internal import StrataTables
+
+extension ListDiff {
+  /// The changes that make `new` of `old`, two states of one store's table.
+  ///
+  /// Where both lists are the same function of the table, it costs O(k log n) for k rows that changed (and
+  /// O(sections shown) where a limit cuts them off); where the request differs, O(n log n) for n items shown.
+  package init(from old: ListVersion, to new: ListVersion) {
+    var finder = DiffFinder(old: old, new: new)
+    let isSameList =
+      old.view.definition.identity == new.view.definition.identity && old.isSectioned == new.isSectioned
+    if isSameList { finder.findByRows() } else { finder.findByItems() }
+    self = finder.batch(areSectionsFree: !isSameList)
+  }
+}
+
+/// Gathers what changed, and then decides what is a move.
+private struct DiffFinder {
+  /// An item that may be a part of the batch.
+  struct Entry {
+    var id: String
+    /// Where the old list shows it: a section's place among the pairs, and a place in it.
+    var old: (section: Int, item: Int)?
+    var new: (section: Int, item: Int)?
+    /// Whether it may move. One that is not free stands among the other fixed ones of its section as before.
+    var isFree: Bool
+    /// Whether the row's content changed.
+    var isChanged: Bool
+  }
+
+  let old: ListVersion
+  let new: ListVersion
+  private var sections: SectionPairs
+  private var entries: [Entry] = []
+
+  init(old: ListVersion, new: ListVersion) {
+    self.old = old
+    self.new = new
+    sections = SectionPairs(old: old, new: new)
+  }
+}
+
+// MARK: Gathering
+
+extension DiffFinder {
+  /// Looks only at rows that changed, and at the ends of windows.
+  mutating func findByRows() {
+    let isCut = old.isCut || new.isCut
+    var touchedOld: Set<[UInt8]> = []
+    var touchedNew: Set<[UInt8]> = []
+    var oldKey = PlacedKey()
+    var newKey = PlacedKey()
+    var writer = SortKeyWriter()
+    let definition = old.view.definition
+    Table.forEachChange(from: old.table, to: new.table) { change in
+      oldKey.place(change.old, by: definition, &writer)
+      newKey.place(change.new, by: definition, &writer)
+      let hasSameKey = oldKey.isShown && newKey.isShown && oldKey.bytes == newKey.bytes
+      let oldPlace = oldKey.isShown ? place(oldKey, in: old.view, \.old) : nil
+      let newPlace = newKey.isShown ? place(newKey, in: new.view, \.new) : nil
+      if isCut {
+        if oldKey.isShown { touchedOld.insert(oldKey.bytes) }
+        if newKey.isShown { touchedNew.insert(newKey.bytes) }
+      }
+      guard oldPlace != nil || newPlace != nil else { return }
+      entries.append(
+        Entry(
+          id: String(decoding: change.id, as: UTF8.self), old: oldPlace, new: newPlace,
+          isFree: !hasSameKey, isChanged: true))
+    }
+    guard isCut else { return }
+    if old.window.limit != nil || new.window.limit != nil || old.window != new.window {
+      lookAtAllSections()
+    }
+    for index in sections.all.indices {
+      findCrossing(index, \.old, shownIn: old, \.new, new, touched: touchedOld)
+      findCrossing(index, \.new, shownIn: new, \.old, old, touched: touchedNew)
+    }
+  }
+
+  private mutating func place(
+    _ key: PlacedKey, in view: View, _ side: KeyPath<SectionPair, SectionPair.Side>
+  ) -> (section: Int, item: Int)? {
+    key.bytes.withUnsafeBytes { bytes in
+      let section = sections.index(of: UnsafeRawBufferPointer(rebasing: bytes[..<key.sectionLength]))
+      let pair = sections.all[section][keyPath: side]
+      let item = view.items.rank(of: bytes).rank - pair.start
+      return item < pair.shown ? (section, item) : nil
+    }
+  }
+
+  private mutating func lookAtAllSections() {
+    for list in [old, new] {
+      for rank in 0..<list.sectionCount {
+        list.withSection(at: rank) { section, _, _ in _ = sections.index(of: section) }
+      }
+    }
+  }
+
+  /// Finds the items of a section that did not change, and that one list shows and the other one does not
+  /// since its window ends before them. They stand at the end of the window, with changed ones between them.
+  private mutating func findCrossing(
+    _ index: Int, _ side: KeyPath<SectionPair, SectionPair.Side>, shownIn list: ListVersion,
+    _ otherSide: KeyPath<SectionPair, SectionPair.Side>, _ other: ListVersion, touched: Set<[UInt8]>
+  ) {
+    let here = sections.all[index][keyPath: side]
+    let there = sections.all[index][keyPath: otherSide]
+    guard here.shown > 0, there.shown < there.count else { return }
+    for item in stride(from: here.shown - 1, through: 0, by: -1) {
+      let isEnd = list.view.withItem(at: here.start + item) { key in
+        if touched.contains(Array(key.bytes)) { return false }
+        let place = other.view.items.rank(of: key.bytes).rank - there.start
+        if place < there.shown { return true }
+        let id = String(decoding: key.id, as: UTF8.self)
+        let isOld = side == \SectionPair.old
+        entries.append(
+          Entry(
+            id: id, old: isOld ? (index, item) : nil, new: isOld ? nil : (index, item), isFree: false,
+            isChanged: false))
+        return false
+      }
+      if isEnd { return }
+    }
+  }
+
+  /// Looks at every item that either list shows: the lists are different functions of the table.
+  mutating func findByItems() {
+    lookAtAllSections()
+    var changed: Set<String> = []
+    Table.forEachChange(from: old.table, to: new.table) { change in
+      changed.insert(String(decoding: change.id, as: UTF8.self))
+    }
+    var places: [String: Int] = [:]
+    for (id, section, item) in items(of: old) {
+      places[id] = entries.count
+      entries.append(
+        Entry(id: id, old: (section, item), new: nil, isFree: true, isChanged: changed.contains(id)))
+    }
+    for (id, section, item) in items(of: new) {
+      if let place = places[id] {
+        entries[place].new = (section, item)
+      } else {
+        entries.append(
+          Entry(id: id, old: nil, new: (section, item), isFree: true, isChanged: changed.contains(id)))
+      }
+    }
+  }
+
+  private mutating func items(of list: ListVersion) -> [(id: String, section: Int, item: Int)] {
+    var items: [(String, Int, Int)] = []
+    for rank in 0..<list.sectionCount {
+      let (section, shown) = list.withSection(at: rank) { section, _, shown in
+        (sections.index(of: section), shown)
+      }
+      var item = 0
+      list.forEachItem(inSectionAt: rank, 0..<shown) { key in
+        items.append((String(decoding: key.id, as: UTF8.self), section, item))
+        item += 1
+      }
+    }
+    return items
+  }
+}
+
+// MARK: Deciding
+
+extension DiffFinder {
+  mutating func batch(areSectionsFree: Bool) -> ListDiff {
+    var batch = ListDiff()
+    let moved = movedEntries()
+    for (index, entry) in entries.enumerated() {
+      switch (entry.old, entry.new) {
+      case (nil, nil): break
+      case (let old?, nil): batch.deletions.append(.init(id: entry.id, from: oldPosition(old)))
+      case (nil, let new?): batch.insertions.append(.init(id: entry.id, to: newPosition(new)))
+      case (let old?, let new?):
+        let (from, to) = (oldPosition(old), newPosition(new))
+        if moved[index] {
+          batch.moves.append(.init(id: entry.id, from: from, to: to, isChanged: entry.isChanged))
+        } else if entry.isChanged {
+          batch.updates.append(.init(id: entry.id, from: from, to: to))
+        }
+      }
+    }
+    addSections(to: &batch, areFree: areSectionsFree)
+    batch.deletions.sort { $0.from > $1.from }
+    batch.insertions.sort { $0.to < $1.to }
+    batch.moves.sort { $0.to < $1.to }
+    batch.updates.sort { $0.to < $1.to }
+    return batch
+  }
+
+  private func oldPosition(_ place: (section: Int, item: Int)) -> ListPosition {
+    ListPosition(section: sections.all[place.section].old.rank ?? 0, item: place.item)
+  }
+
+  private func newPosition(_ place: (section: Int, item: Int)) -> ListPosition {
+    ListPosition(section: sections.all[place.section].new.rank ?? 0, item: place.item)
+  }
+
+  /// Which entries of both lists move.
+  private func movedEntries() -> [Bool] {
+    var moved = [Bool](repeating: false, count: entries.count)
+    var places: [Int: FreePlaces] = [:]
+    var free: [Int: [Int]] = [:]
+    for (index, entry) in entries.enumerated() {
+      guard let old = entry.old, let new = entry.new, entry.isFree else { continue }
+      if old.section == new.section {
+        free[old.section, default: []].append(index)
+        places[old.section, default: FreePlaces()].free.append((old.item, new.item))
+      } else {
+        moved[index] = true
+      }
+    }
+    guard !free.isEmpty else { return moved }
+    for entry in entries {
+      let isFixed = !entry.isFree && entry.old != nil && entry.new != nil
+      guard !isFixed else { continue }
+      if let old = entry.old { places[old.section]?.unfixedOld.append(old.item) }
+      if let new = entry.new { places[new.section]?.unfixedNew.append(new.item) }
+    }
+    for (section, indices) in free {
+      guard let places = places[section] else { continue }
+      for (index, isMoved) in zip(indices, places.moved()) { moved[index] = isMoved }
+    }
+    return moved
+  }
+
+  private func addSections(to batch: inout ListDiff, areFree: Bool) {
+    var places = FreePlaces()
+    var free: [SectionPair] = []
+    for pair in sections.all {
+      let from = pair.old.isShown ? pair.old.rank : nil
+      let to = pair.new.isShown ? pair.new.rank : nil
+      switch (from, to) {
+      case (nil, nil): break
+      case (let from?, nil):
+        batch.sectionDeletions.append(.init(section: pair.key, from: from))
+        places.unfixedOld.append(from)
+      case (nil, let to?):
+        batch.sectionInsertions.append(.init(section: pair.key, to: to, count: pair.new.count))
+        places.unfixedNew.append(to)
+      case (let from?, let to?):
+        if pair.old.count != pair.new.count {
+          batch.sectionUpdates.append(.init(section: pair.key, from: from, to: to, count: pair.new.count))
+        }
+        guard areFree || !hasSameOrder(pair.key) else { continue }
+        free.append(pair)
+        places.free.append((from, to))
+        places.unfixedOld.append(from)
+        places.unfixedNew.append(to)
+      }
+    }
+    for (index, isMoved) in places.moved().enumerated() where isMoved {
+      let (from, to) = places.free[index]
+      batch.sectionMoves.append(.init(section: free[index].key, from: from, to: to))
+    }
+    batch.sectionDeletions.sort { $0.from > $1.from }
+    batch.sectionInsertions.sort { $0.to < $1.to }
+    batch.sectionMoves.sort { $0.to < $1.to }
+    batch.sectionUpdates.sort { $0.to < $1.to }
+  }
+
+  private func hasSameOrder(_ section: [UInt8]) -> Bool {
+    guard old.isSectioned else { return true }
+    return section.withUnsafeBytes { old.view.hasSameOrder($0, as: new.view) }
+  }
+}

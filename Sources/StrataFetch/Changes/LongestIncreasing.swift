@@ -1,0 +1,77 @@
+// Which of several things may stay where they are so that as few as possible move.
+
+/// The places of a longest strictly increasing subsequence of distinct numbers. O(n log n); the algorithm is
+/// patience sorting (Fredman, "On computing the length of longest increasing subsequences", 1975).
+func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
+  // tails[k] is the place of the smallest number that ends a run of k + 1.
+  var tails: [Int] = []
+  var before = [Int](repeating: -1, count: numbers.count)
+  for (place, number) in numbers.enumerated() {
+    var low = 0
+    var high = tails.count
+    while low < high {
+      let middle = (low + high) / 2
+      if numbers[tails[middle]] < number { low = middle + 1 } else { high = middle }
+    }
+    if low > 0 { before[place] = tails[low - 1] }
+    if low == tails.count { tails.append(place) } else { tails[low] = place }
+  }
+  var places: [Int] = []
+  var place = tails.last ?? -1
+  while place >= 0 {
+    places.append(place)
+    place = before[place]
+  }
+  return places.reversed()
+}
+
+/// Things that stand in both of two sequences, and whose order there may differ.
+///
+/// Everything in the sequences that is neither free nor taken out or put in is fixed: it stands in both in the
+/// same order, and does not move. A free one may stay where the same fixed things stand before it in both
+/// sequences; among the free ones between the same two fixed things, those of a longest increasing subsequence
+/// stay. So the number of moves is the least that leaves the fixed ones alone.
+struct FreePlaces {
+  /// Places in the two sequences of the free things.
+  var free: [(old: Int, new: Int)] = []
+  /// Places in the old sequence of what is not fixed: taken out, or free. In any order.
+  var unfixedOld: [Int] = []
+  /// Places in the new sequence of what is not fixed: put in, or free. In any order.
+  var unfixedNew: [Int] = []
+
+  /// Whether each of `free` moves.
+  func moved() -> [Bool] {
+    let unfixedOld = unfixedOld.sorted()
+    let unfixedNew = unfixedNew.sorted()
+    var moved = [Bool](repeating: true, count: free.count)
+    let order = free.indices.sorted { free[$0].old < free[$1].old }
+    var run: [Int] = []
+    var gap = -1
+    func settle() {
+      for place in longestIncreasingSubsequence(run.map { free[$0].new }) { moved[run[place]] = false }
+      run.removeAll(keepingCapacity: true)
+    }
+    for index in order {
+      let oldGap = free[index].old - unfixedOld.countBefore(free[index].old)
+      guard oldGap == free[index].new - unfixedNew.countBefore(free[index].new) else { continue }
+      if oldGap != gap { settle() }
+      gap = oldGap
+      run.append(index)
+    }
+    settle()
+    return moved
+  }
+}
+
+extension [Int] {
+  /// How many numbers of a sorted array are less than one.
+  fileprivate func countBefore(_ number: Int) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,26 @@
+// One step of a live list.
+
+public import StrataEvents
+
+/// A list before and after, and what changed in between.
+public struct ListUpdate<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
+where Item.ID: DocumentID {
+  public enum Reason: Hashable, Sendable {
+    /// The first update of an iteration: show `after` whole. `before` is nil and `changes` is empty.
+    case initial
+    /// Something was appended.
+    case changed
+    /// The request was replaced by `apply`; something may have been appended too.
+    case reconfigured
+  }
+
+  public var reason: Reason
+  /// What this iteration delivered last; nil in the first update.
+  public var before: ListSnapshot<Item, Section>?
+  public var after: ListSnapshot<Item, Section>
+  /// Applied to `before` they give `after`.
+  public var changes: ListChanges<Item.ID, Section>
+
+  /// Everything up to this sequence is in `after`.
+  public var sequence: UInt64 { after.sequence }
+}

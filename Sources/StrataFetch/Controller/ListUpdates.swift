@@ -1,0 +1,86 @@
+// The updates of a live list: a position that pulls.
+
+public import StrataEvents
+internal import StrataTables
+
+/// The updates of a fetch controller's list.
+///
+/// Every iteration is a position of its own: its first update is `.initial` with the whole list, and each one
+/// after it begins where the one before it ended. It ends with nil when the task or the controller is
+/// cancelled or the store is closed, and throws where the list cannot go on; a new iteration tries again.
+public struct ListUpdates<Item: Identifiable & Sendable, Section: Hashable & Sendable>: AsyncSequence, Sendable
+where Item.ID: DocumentID {
+  public typealias Element = ListUpdate<Item, Section>
+  public typealias Failure = ListError
+
+  let controller: FetchController<Item, Section>
+
+  public func makeAsyncIterator() -> Iterator { Iterator(controller: controller) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    let controller: FetchController<Item, Section>
+    private var last: FetchController<Item, Section>.Published?
+
+    init(controller: FetchController<Item, Section>) { self.controller = controller }
+
+    public mutating func next() async throws(ListError) -> ListUpdate<Item, Section>? {
+      try await next(isolation: nil)
+    }
+
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(ListError) -> ListUpdate<Item, Section>? {
+      guard let (update, published) = try await controller.update(after: last) else { return nil }
+      last = published
+      return update
+    }
+  }
+}
+
+extension FetchController {
+  /// Every change of the list from now on, beginning with the list as it is.
+  public var updates: ListUpdates<Item, Section> { ListUpdates(controller: self) }
+
+  /// The next update behind what was delivered last. Runs on no actor: the difference is found off the caller's.
+  nonisolated func update(
+    after last: Published?
+  ) async throws(ListError) -> (ListUpdate<Item, Section>, Published)? {
+    var last = last
+    while !Task.isCancelled {
+      switch ending {
+      case .none: break
+      case .quiet: return nil
+      case .failure(let error):
+        clearFailure()
+        throw error
+      }
+      let number = announcement.number
+      guard let shown = last else {
+        do throws(ListError) { try await performFetch() } catch {
+          if case .cancelled = error { return nil }
+          if case .store(.closed) = error { return nil }
+          throw error
+        }
+        guard let published else { continue }
+        let update = ListUpdate(
+          reason: .initial, before: nil, after: published.snapshot,
+          changes: ListChanges<Item.ID, Section>())
+        return (update, published)
+      }
+      if let published, published.number > shown.number {
+        let changes = ListChanges(from: shown.snapshot, to: published.snapshot)
+        let isSame = published.generation == shown.generation
+        if isSame, changes.isEmpty {
+          last = published
+          continue
+        }
+        let update = ListUpdate(
+          reason: isSame ? .changed : .reconfigured, before: shown.snapshot, after: published.snapshot,
+          changes: changes)
+        return (update, published)
+      }
+      await announcement.wait(beyond: number) { [weak self] in self?.follow() }
+    }
+    return nil
+  }
+}

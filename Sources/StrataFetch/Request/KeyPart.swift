@@ -1,0 +1,64 @@
+// One component of a row's key: a key path or a field path, and how it is ordered.
+
+internal import StrataEvents
+internal import StrataTables
+
+/// A component of a key, known by what it reads.
+struct KeyPart<Item: Sendable>: Sendable {
+  private enum Identity: Hashable, Sendable {
+    case keyPath(AnyKeyPathBox)
+    case field(FieldPath)
+  }
+
+  private let identity: Identity
+  let options: SortKeyOptions
+  /// Whether it needs the row decoded as an `Item`.
+  let needsItem: Bool
+  let append: @Sendable (RowView, Item?, inout SortKeyWriter) throws(RowProblem) -> Void
+
+  init<Value: SortKey>(_ keyPath: any KeyPath<Item, Value> & Sendable, _ options: SortKeyOptions) {
+    identity = .keyPath(AnyKeyPathBox(keyPath: keyPath))
+    self.options = options
+    needsItem = true
+    append = { _, item, writer throws(RowProblem) in
+      guard let item else { throw RowProblem(what: "it was not decoded") }
+      writer.append(item[keyPath: keyPath], options)
+    }
+  }
+
+  init(field path: FieldPath, _ options: SortKeyOptions) {
+    identity = .field(path)
+    self.options = options
+    needsItem = false
+    append = { row, _, writer throws(RowProblem) in
+      do throws(SortKeyError) {
+        switch path.subject {
+        case .field: try writer.append(documentValue: path.find(in: row.document), options)
+        case .id: writer.append(row.idText, options)
+        case .revision: writer.append(row.revision, options)
+        case .time: writer.append(Timestamp(nanoseconds: row.time), options)
+        case .section: throw .outOfRange
+        }
+      } catch {
+        throw RowProblem(what: "its field \(path): \(error)")
+      }
+    }
+  }
+}
+
+extension KeyPart: Hashable {
+  static func == (a: Self, b: Self) -> Bool { a.identity == b.identity && a.options == b.options }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(identity)
+    hasher.combine(options)
+  }
+}
+
+/// A key path as a value that may cross threads.
+private struct AnyKeyPathBox: Hashable, Sendable {
+  let keyPath: any AnyKeyPath & Sendable
+
+  static func == (a: Self, b: Self) -> Bool { (a.keyPath as AnyKeyPath) == (b.keyPath as AnyKeyPath) }
+  func hash(into hasher: inout Hasher) { hasher.combine(keyPath as AnyKeyPath) }
+}

@@ -1,0 +1,36 @@
+// What can go wrong with a list.
+
+public import StrataEvents
+
+/// The errors of the lists floor.
+public enum ListError: Error, Sendable {
+  /// The request's filter is no filter: where, and what to write instead.
+  case filter(FilterError)
+  /// The store cannot go on.
+  case store(StoreError)
+  /// The list was cancelled.
+  case cancelled
+  /// A row that was asked for is there and cannot be shown: a sentence that says why.
+  case row(String)
+  /// What was asked for is not in the list: a sentence that says what there is.
+  case outOfRange(String)
+}
+
+extension ListError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .filter(let error): "\(error)"
+    case .store(let error): "\(error)"
+    case .cancelled: "the list was cancelled; fetch it again if it is still wanted"
+    case .row(let what): "\(what); correct the document or the type"
+    case .outOfRange(let what): "\(what); ask again with what the snapshot holds"
+    }
+  }
+
+  /// Runs calls of the store and turns its errors into the list's.
+  static func wrapping<Result>(
+    _ body: () async throws(StoreError) -> Result
+  ) async throws(ListError) -> Result {
+    do throws(StoreError) { return try await body() } catch { throw .store(error) }
+  }
+}

@@ -1,0 +1,40 @@
+// Reading documents: by id, and all of them.
+
+public import StrataEvents
+internal import StrataLog
+
+extension DocumentCollection {
+  /// A document as the newest state has it, nil where there is none. It sees every append that was
+  /// acknowledged before the call. O(log n), after the events since the last read are folded in.
+  ///
+  /// Throws `invalid` where the document is there and does not decode as `Item`.
+  public subscript(id: Item.ID) -> Item? {
+    get async throws(StoreError) { try await table.row(id.documentID) }
+  }
+
+  /// All documents at a point, by the bytes of their ids. O(n); a point other than the head costs a replay.
+  ///
+  /// Throws `invalid` for the first document that does not decode as `Item`.
+  public func all(at point: LogPoint = .head) async throws(StoreError) -> [Item] {
+    try await all(at: point) { _ in true }
+  }
+
+  /// All documents that pass.
+  package func all(
+    at point: LogPoint, where passes: (RowView) -> Bool
+  ) async throws(StoreError) -> [Item] {
+    let (source, set) = (table, try await table.state(at: point))
+    var items: [Item] = []
+    do throws(RowProblem) {
+      try set[category].forEachRow { (row) throws(RowProblem) in
+        guard passes(row) else { return }
+        do throws(RowProblem) { items.append(try source.decode(row)) } catch {
+          throw RowProblem(what: "\(category)/\(row.idText): \(error.what)")
+        }
+      }
+    } catch {
+      throw .invalid(what: error.what)
+    }
+    return items
+  }
+}

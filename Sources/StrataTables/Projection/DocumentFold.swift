@@ -1,0 +1,106 @@
+// The projection of documents, which needs no code: `$put`, `$merge` and `$delete` into one table per category.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// Folds document events. The table is the stream's category, the row its id.
+enum DocumentFold {
+  /// Folds one event in; events of other types change nothing.
+  static func apply(
+    _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, only tables: Set<String>?,
+    _ scratch: FoldScratch
+  ) {
+    guard event.kind == EventKind.event, event.type.first == UInt8(ascii: "$"),
+      let change = Change(event.type)
+    else { return }
+    let stream = event.stream
+    let slash = stream.firstIndex(of: UInt8(ascii: "/"))
+    let category = UnsafeRawBufferPointer(rebasing: stream[..<(slash ?? stream.endIndex)])
+    let id = UnsafeRawBufferPointer(rebasing: stream[(slash.map { $0 + 1 } ?? stream.endIndex)...])
+    if let tables, !tables.contains(where: { $0.utf8.elementsEqual(category) }) { return }
+    let (codec, payload) = (event.codec, event.payload)
+    set.withTable(category) { table in
+      switch change {
+      case .delete: table.remove(id: id, scratch)
+      case .put: put(payload, codec, id, stamp, in: &table, scratch)
+      case .merge: merge(payload, codec, id, stamp, in: &table, scratch)
+      }
+    }
+  }
+
+  private enum Change {
+    case put, merge, delete
+
+    init?(_ type: UnsafeRawBufferPointer) {
+      func isType(_ name: String) -> Bool { name.utf8.elementsEqual(type) }
+      if isType(DocumentEvent.put) {
+        self = .put
+      } else if isType(DocumentEvent.merge) {
+        self = .merge
+      } else if isType(DocumentEvent.delete) {
+        self = .delete
+      } else {
+        return nil
+      }
+    }
+  }
+
+  private static func put(
+    _ payload: UnsafeRawBufferPointer, _ codec: UInt64, _ id: UnsafeRawBufferPointer, _ stamp: Stamp,
+    in table: inout Table, _ scratch: FoldScratch
+  ) {
+    // What Strata's own writers append is in this form already, and is kept as it is.
+    if codec == PayloadCodec.cbor.rawValue, let first = payload.first, first & 0xE0 == 0xA0,
+      CBORReader.isDeterministic(payload)
+    {
+      return table.put(id: id, document: payload, at: stamp, scratch)
+    }
+    set(id, decoded(payload, codec), stamp, in: &table, scratch)
+  }
+
+  private static func merge(
+    _ payload: UnsafeRawBufferPointer, _ codec: UInt64, _ id: UnsafeRawBufferPointer, _ stamp: Stamp,
+    in table: inout Table, _ scratch: FoldScratch
+  ) {
+    let patch: DocumentValue
+    switch decoded(payload, codec) {
+    case .success(let value): patch = value
+    case .failure(let problem): return table.refuse(id: id, because: problem.what, scratch)
+    }
+    let old = table.withRow(id) { row -> DocumentValue in
+      guard let row, let value = try? DocumentValue(cbor: row.document) else { return .object([:]) }
+      return value
+    }
+    set(id, .success(old.applying(mergePatch: patch)), stamp, in: &table, scratch)
+  }
+
+  /// Sets a row to a value, which must be an object.
+  private static func set(
+    _ id: UnsafeRawBufferPointer, _ value: Result<DocumentValue, RowProblem>, _ stamp: Stamp,
+    in table: inout Table, _ scratch: FoldScratch
+  ) {
+    switch value {
+    case .success(.object(let object)):
+      DocumentValue.object(object).cbor().withUnsafeBytes { document in
+        table.put(id: id, document: document, at: stamp, scratch)
+      }
+    case .success:
+      table.refuse(id: id, because: "event \(stamp.sequence) makes it something else than an object", scratch)
+    case .failure(let problem):
+      table.refuse(id: id, because: "event \(stamp.sequence): \(problem.what)", scratch)
+    }
+  }
+
+  private static func decoded(
+    _ payload: UnsafeRawBufferPointer, _ codec: UInt64
+  ) -> Result<DocumentValue, RowProblem> {
+    guard let codec = PayloadCodec(rawValue: codec) else {
+      return .failure(RowProblem(what: "payload codec \(codec) is not known"))
+    }
+    do throws(StoreError) {
+      return .success(try EventPayload(codec: codec, bytes: Array(payload)).document())
+    } catch {
+      return .failure(RowProblem(what: error.what))
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// Which function folds the log.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// The projection of documents, or one of an application's own.
+package enum Folding: Sendable {
+  /// Documents; where tables are named, only those.
+  case documents(only: Set<String>?)
+  case own(any Projection)
+
+  /// Folds one event in.
+  func apply(
+    _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, _ scratch: FoldScratch
+  ) {
+    switch self {
+    case .documents(let tables):
+      DocumentFold.apply(event, at: stamp, to: &set, only: tables, scratch)
+    case .own(let projection):
+      guard event.kind == EventKind.event else { return }
+      let recorded = RecordedEvent(event, sequence: stamp.sequence, time: stamp.time)
+      // Moved and not copied, so that its trees stay the only references to their pages.
+      var moved = TableSet()
+      swap(&moved, &set)
+      var tables = Tables(moved, stamp: stamp, scratch: scratch)
+      moved = TableSet()
+      var failure: String?
+      do {
+        try projection.apply(recorded, to: &tables)
+        failure = tables.problem
+      } catch {
+        failure = "\(error)"
+      }
+      if failure != nil { tables.rollBack() }
+      swap(&set, &tables.set)
+      if let failure { set.failures.add(stamp.sequence, failure) }
+    }
+  }
+}
+
+/// Names the function that made a state.
+package struct FoldingIdentity: Hashable, Sendable {
+  private let name: String
+  private let version: Int
+  /// The Swift type, nil for documents.
+  private let type: ObjectIdentifier?
+
+  package init(_ folding: Folding) {
+    switch folding {
+    case .documents: (name, version, type) = ("$documents", 1, nil)
+    case .own(let projection):
+      let type = Swift.type(of: projection)
+      name = type.name
+      version = type.version
+      self.type = ObjectIdentifier(type)
+    }
+  }
+}

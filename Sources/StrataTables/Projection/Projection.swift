@@ -1,0 +1,126 @@
+// Projections: pure functions from events to tables.
+
+public import StrataEvents
+
+/// A fold of events into tables of an application's own.
+///
+/// `apply` is pure: what it does follows from the event and from the tables alone, never from the time, the
+/// machine or chance. So the state after n events is the same on every run, and any past state can be rebuilt.
+public protocol Projection: Sendable {
+  /// The projection's name in the store. With `version` it names the function.
+  static var name: String { get }
+  /// Raised whenever `apply` changes its meaning.
+  static var version: Int { get }
+  /// Folds one event in.
+  ///
+  /// Events of erased content are not shown to it. Where it throws, the event changes nothing, and is listed
+  /// among the failures with what was thrown; the fold goes on.
+  func apply(_ event: RecordedEvent, to tables: inout Tables) throws
+}
+
+/// A table of a projection, and the type of its rows.
+public struct TableKey<Row: Codable & Sendable>: Sendable, Hashable {
+  public let name: String
+
+  /// - Parameter name: not empty.
+  public init(_ name: String) {
+    precondition(!name.isEmpty, "a table's name is not empty")
+    self.name = name
+  }
+}
+
+/// The tables of a projection while it folds one event.
+///
+/// Rows are encoded when they are set and decoded when they are read. A row that is set to an equal value is
+/// not changed.
+public struct Tables {
+  var set: TableSet
+  let stamp: Stamp
+  let scratch: FoldScratch
+  /// Rows as they were before this event, in the order of their changes.
+  private(set) var undo: [(table: String, id: [UInt8], value: [UInt8]?)] = []
+  /// The first row that could not be encoded or decoded.
+  private(set) var problem: String?
+
+  init(_ set: consuming TableSet, stamp: Stamp, scratch: FoldScratch) {
+    self.set = set
+    self.stamp = stamp
+    self.scratch = scratch
+  }
+
+  /// A row of a table. Setting nil removes it. O(log n), and the coding of the row.
+  ///
+  /// A row that does not encode or decode fails the event, as if `apply` had thrown.
+  public subscript<Row>(key: TableKey<Row>, id: String) -> Row? {
+    mutating get {
+      do { return try set[key.name].row(id) } catch {
+        note("row \(id) of \(key.name) does not decode as \(Row.self): \(error)")
+        return nil
+      }
+    }
+    set {
+      remember(id, of: key.name)
+      guard let newValue else {
+        withBytes(of: id) { id in set.withTable(key.name) { $0.remove(id: id, scratch) } }
+        return
+      }
+      do {
+        let document = try CBOREncoder().encode(newValue)
+        guard let first = document.first, first & 0xE0 == 0xA0 else {
+          return note("\(Row.self) does not encode as an object")
+        }
+        withBytes(of: id) { id in
+          document.withUnsafeBytes { document in
+            set.withTable(key.name) { $0.put(id: id, document: document, at: stamp, scratch) }
+          }
+        }
+      } catch {
+        note("row \(id) of \(key.name) does not encode: \(error)")
+      }
+    }
+  }
+
+  /// How many rows a table holds. O(1).
+  public func count<Row>(of key: TableKey<Row>) -> Int { set[key.name].count }
+
+  /// The ids of a table's rows, by their bytes. O(n).
+  public func ids<Row>(of key: TableKey<Row>) -> [String] {
+    var ids: [String] = []
+    set[key.name].forEachRow { ids.append($0.idText) }
+    return ids
+  }
+
+  private mutating func note(_ what: String) { if problem == nil { problem = what } }
+
+  private mutating func remember(_ id: String, of table: String) {
+    withBytes(of: id) { bytes in
+      let value = set[table].rows.withValue(of: bytes) { $0.map { Array($0) } }
+      undo.append((table, Array(bytes), value))
+    }
+  }
+
+  /// Puts back every row that this event changed.
+  mutating func rollBack() {
+    for (table, id, value) in undo.reversed() {
+      id.withUnsafeBytes { id in set.withTable(table) { $0.restore(id: id, value: value, scratch) } }
+    }
+    undo = []
+  }
+
+  private func withBytes<Result>(of text: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    var text = text
+    return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension Table {
+  /// A row decoded, nil where there is none. Throws what the decoder throws.
+  package func row<Row: Decodable>(_ id: String, as type: Row.Type = Row.self) throws -> Row? {
+    var id = id
+    return try id.withUTF8 { id in
+      try withRow(UnsafeRawBufferPointer(id)) { (row) throws in
+        try row.map { try CBORDecoder().decode(Row.self, from: $0.document) }
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// A row of documents without a Swift type of its own.
+
+public import StrataEvents
+
+/// A document as a table holds it, for lists and readers that know no type for it.
+public struct Document: Identifiable, Sendable, Hashable {
+  /// The part of the stream's name behind the first `/`.
+  public var id: String
+  /// The sequence of the last event that changed it.
+  public var revision: UInt64
+  /// The sequence of the event that made it exist.
+  public var created: UInt64
+  /// The commit time of the event at `revision`.
+  public var time: Timestamp
+  /// The whole document.
+  public var fields: DocumentObject
+}
+
+extension Document {
+  /// A copy of a row that may be kept. Throws where the document does not decode.
+  package init(_ row: RowView) throws(RowProblem) {
+    id = row.idText
+    revision = row.revision
+    created = row.created
+    time = Timestamp(nanoseconds: row.time)
+    let value: DocumentValue
+    do throws(CodecError) { value = try DocumentValue(cbor: row.document) } catch {
+      throw RowProblem(what: "the document is damaged: \(error)")
+    }
+    guard case .object(let object) = value else { throw RowProblem(what: "the document is no object") }
+    fields = object
+  }
+}
+
+extension RowView {
+  /// The id as text.
+  package var idText: String { String(decoding: id, as: UTF8.self) }
+}
+
+/// Why a row is left out of a list.
+package struct RowProblem: Error, Sendable, Hashable {
+  package var what: String
+  package init(what: String) { self.what = what }
+}

@@ -1,0 +1,69 @@
+// Buffers that a fold uses again and again.
+
+/// The buffers of one fold. Used by one thread at a time, and never kept by what it fills.
+package final class FoldScratch {
+  var value: [UInt8] = []
+  var writer = SortKeyWriter()
+  /// One per view: where the row was, and where it goes.
+  var old: [PlacedKey] = []
+  var new: [PlacedKey] = []
+
+  package init() {}
+
+  /// Room for so many views, nothing placed.
+  func prepare(viewCount: Int) {
+    while old.count < viewCount {
+      old.append(PlacedKey())
+      new.append(PlacedKey())
+    }
+    for index in 0..<viewCount {
+      old[index].clear()
+      new[index].clear()
+    }
+  }
+}
+
+/// A row's key in a view: section ‖ sort keys ‖ id.
+package struct PlacedKey: Sendable {
+  package private(set) var bytes: [UInt8] = []
+  /// How many of the bytes are the section's.
+  package private(set) var sectionLength = 0
+  /// How many of the bytes, at the end, are the id's.
+  package private(set) var idLength = 0
+  /// False for a row that the view does not show.
+  package private(set) var isShown = false
+  /// Why it is not shown where it should be.
+  package private(set) var problem: RowProblem?
+
+  package init() {}
+
+  mutating func clear() {
+    isShown = false
+    problem = nil
+  }
+
+  /// Finds the key of a row; nothing is shown where there is none.
+  package mutating func place(
+    _ row: RowView?, by definition: ViewDefinition, _ writer: inout SortKeyWriter
+  ) {
+    clear()
+    guard let row else { return }
+    writer.removeAll()
+    do throws(RowProblem) {
+      guard let length = try definition.place(row, &writer) else { return }
+      guard writer.count + row.id.count <= ViewDefinition.keyLengthMax else {
+        throw RowProblem(
+          what: "its section and sort keys take \(writer.count) bytes, and \(ViewDefinition.keyLengthMax) is the most"
+        )
+      }
+      bytes.removeAll(keepingCapacity: true)
+      writer.withUnsafeBytes { bytes.append(contentsOf: $0) }
+      bytes.append(contentsOf: row.id)
+      sectionLength = length
+      idLength = row.id.count
+      isShown = true
+    } catch {
+      problem = error
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// The bytes of a row in its table's tree.
+
+/// A row's value: revision, creation and time as eight little-endian bytes each, then the document.
+enum StoredRow {
+  static let headLength = 24
+
+  /// Replaces what the buffer holds by a row's value.
+  static func write(_ row: RowView, to buffer: inout [UInt8]) {
+    buffer.removeAll(keepingCapacity: true)
+    buffer.reserveCapacity(headLength + row.document.count)
+    withUnsafeBytes(of: row.revision.littleEndian) { buffer.append(contentsOf: $0) }
+    withUnsafeBytes(of: row.created.littleEndian) { buffer.append(contentsOf: $0) }
+    withUnsafeBytes(of: row.time.littleEndian) { buffer.append(contentsOf: $0) }
+    buffer.append(contentsOf: row.document)
+  }
+
+  /// The row that a tree's entry holds.
+  static func view(id: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> RowView {
+    assert(value.count >= headLength, "a table's tree holds a value that is no row")
+    return RowView(
+      id: id,
+      revision: UInt64(littleEndian: value.loadUnaligned(as: UInt64.self)),
+      created: UInt64(littleEndian: value.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+      time: Int64(littleEndian: value.loadUnaligned(fromByteOffset: 16, as: Int64.self)),
+      document: UnsafeRawBufferPointer(rebasing: value[headLength...]))
+  }
+}

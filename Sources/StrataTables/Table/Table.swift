@@ -1,0 +1,183 @@
+// A table: rows by id, and the views that change with them.
+
+internal import StrataEvents
+
+/// Rows by the bytes of their ids, and views over them. A value: a copy is O(1) and never changes, and what is
+/// written afterwards copies only the pages that it touches.
+package struct Table: Sendable {
+  package let name: String
+  /// Row id → `StoredRow`.
+  package private(set) var rows: Tree
+  /// Row id → why the last event of the row could not be applied, as UTF-8.
+  package private(set) var problems: Tree
+  package private(set) var views: [View] = []
+
+  package init(name: String) {
+    self.name = name
+    rows = Tree(pageSize: TreePages.table)
+    problems = Tree()
+  }
+
+  package var count: Int { rows.count }
+
+  /// Lends a row, nil where there is none. O(log n).
+  package func withRow<Result, Failure: Error>(
+    _ id: UnsafeRawBufferPointer, _ body: (RowView?) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try rows.withValue(of: id) { (value) throws(Failure) in
+      try body(value.map { StoredRow.view(id: id, $0) })
+    }
+  }
+
+  /// Lends every row, by ascending id. O(n).
+  package func forEachRow<Failure: Error>(
+    _ body: (RowView) throws(Failure) -> Void
+  ) throws(Failure) {
+    try rows.forEach(in: 0..<rows.count) { (id, value) throws(Failure) in
+      try body(StoredRow.view(id: id, value))
+    }
+  }
+
+  /// A row in two versions of a table. Valid only inside the call that lends it.
+  package struct Change {
+    package var id: UnsafeRawBufferPointer
+    package var old: RowView?
+    package var new: RowView?
+  }
+
+  /// Lends every row that is not the same in two versions, by ascending id. Costs what they do not share.
+  package static func forEachChange<Failure: Error>(
+    from old: Table, to new: Table, _ body: (Change) throws(Failure) -> Void
+  ) throws(Failure) {
+    try Tree.forEachDifference(from: old.rows, to: new.rows) { (difference) throws(Failure) in
+      let id = difference.key
+      try body(
+        Change(
+          id: id, old: difference.oldValue.map { StoredRow.view(id: id, $0) },
+          new: difference.newValue.map { StoredRow.view(id: id, $0) }))
+    }
+  }
+}
+
+extension Table {
+  /// Sets a row's document. A document that is equal to the row's leaves the row as it was.
+  package mutating func put(
+    id: UnsafeRawBufferPointer, document: UnsafeRawBufferPointer, at stamp: Stamp, _ scratch: FoldScratch
+  ) {
+    clearProblem(id)
+    scratch.prepare(viewCount: views.count)
+    var row = RowView(
+      id: id, revision: stamp.sequence, created: stamp.sequence, time: stamp.time, document: document)
+    let isSame = rows.withValue(of: id) { value in
+      guard let value else { return false }
+      let old = StoredRow.view(id: id, value)
+      if old.document.hasSameBytes(as: document) { return true }
+      row.created = old.created
+      for index in views.indices { scratch.old[index].place(old, by: views[index].definition, &scratch.writer) }
+      return false
+    }
+    if isSame { return }
+    StoredRow.write(row, to: &scratch.value)
+    scratch.value.withUnsafeBytes { value in _ = rows.set(id, value) }
+    guard !views.isEmpty else { return }
+    for index in views.indices {
+      scratch.new[index].place(row, by: views[index].definition, &scratch.writer)
+      views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
+    }
+  }
+
+  /// Removes a row. Nothing happens where there is none.
+  package mutating func remove(id: UnsafeRawBufferPointer, _ scratch: FoldScratch) {
+    clearProblem(id)
+    scratch.prepare(viewCount: views.count)
+    if !views.isEmpty {
+      rows.withValue(of: id) { value in
+        guard let value else { return }
+        let old = StoredRow.view(id: id, value)
+        for index in views.indices { scratch.old[index].place(old, by: views[index].definition, &scratch.writer) }
+      }
+    }
+    guard rows.remove(id) else { return }
+    for index in views.indices {
+      views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
+    }
+  }
+
+  /// Takes the row out and says why: its last event could not be applied.
+  package mutating func refuse(id: UnsafeRawBufferPointer, because what: String, _ scratch: FoldScratch) {
+    remove(id: id, scratch)
+    var what = what
+    what.withUTF8 { text in _ = problems.set(id, UnsafeRawBufferPointer(text)) }
+  }
+
+  private mutating func clearProblem(_ id: UnsafeRawBufferPointer) {
+    if problems.count > 0 { problems.remove(id) }
+  }
+
+  /// Puts back a row as it was, for an event whose projection failed half-way.
+  mutating func restore(id: UnsafeRawBufferPointer, value: [UInt8]?, _ scratch: FoldScratch) {
+    guard let value else { return remove(id: id, scratch) }
+    remove(id: id, scratch)
+    value.withUnsafeBytes { value in
+      _ = rows.set(id, value)
+      let row = StoredRow.view(id: id, value)
+      for index in views.indices {
+        scratch.old[index].clear()
+        scratch.new[index].place(row, by: views[index].definition, &scratch.writer)
+        views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
+      }
+    }
+  }
+}
+
+extension Table {
+  /// The view with an identity, nil where it was not added.
+  package func view(_ identity: ViewIdentity) -> View? {
+    views.first { $0.definition.identity == identity }
+  }
+
+  /// Builds a view over the rows as they are, and keeps it up to date from here on. O(n log n).
+  package mutating func addView(_ definition: ViewDefinition) {
+    guard view(definition.identity) == nil else { return }
+    views.append(View(definition, of: self))
+  }
+
+  package mutating func removeView(_ identity: ViewIdentity) {
+    views.removeAll { $0.definition.identity == identity }
+  }
+}
+
+/// Which event changes a row.
+package struct Stamp: Sendable {
+  package var sequence: UInt64
+  /// The commit time of its append.
+  package var time: Int64
+
+  package init(sequence: UInt64, time: Int64) {
+    self.sequence = sequence
+    self.time = time
+  }
+}
+
+/// Page sizes of the trees, in bytes.
+package enum TreePages {
+  package static let table = 4096
+  package static let view = 4096
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether both hold the same bytes.
+  package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    count == other.count && order(other) == 0
+  }
+
+  /// Less than, equal to or greater than 0 as these bytes stand before, at or behind the others.
+  package func order(_ other: UnsafeRawBufferPointer) -> Int {
+    let shared = Swift.min(count, other.count)
+    if shared > 0, let a = baseAddress, let b = other.baseAddress {
+      let order = compareMemory(a, b, shared)
+      if order != 0 { return order }
+    }
+    return count - other.count
+  }
+}

@@ -1,0 +1,70 @@
+// The state of a fold: its tables, and how far it has come.
+
+internal import StrataEvents
+
+/// The tables of one projection after the events up to a sequence. A value: a copy is O(tables).
+package struct TableSet: Sendable {
+  /// The last sequence that is folded in; 0 before everything.
+  package internal(set) var sequence: UInt64
+  /// The commit time of its append; nil at 0.
+  package internal(set) var time: Int64?
+  /// In the order in which they were first written to.
+  package private(set) var tables: [Table] = []
+  /// Events that the projection could not apply.
+  package internal(set) var failures = ProjectionFailures()
+  private var lastIndex = 0
+
+  package init(sequence: UInt64 = 0) { self.sequence = sequence }
+
+  /// The table with a name; an empty one where nothing was written to it.
+  package subscript(name: String) -> Table {
+    tables.first { $0.name.utf8.elementsEqual(name.utf8) } ?? Table(name: name)
+  }
+
+  /// Whether anything was ever written to a table.
+  package func contains(_ name: String) -> Bool {
+    tables.contains { $0.name.utf8.elementsEqual(name.utf8) }
+  }
+
+  /// Changes a table in place, which is made where there is none.
+  package mutating func withTable<Result>(
+    _ name: UnsafeRawBufferPointer, _ body: (inout Table) -> Result
+  ) -> Result {
+    body(&tables[index(of: name)])
+  }
+
+  package mutating func withTable<Result>(_ name: String, _ body: (inout Table) -> Result) -> Result {
+    var name = name
+    return name.withUTF8 { name in withTable(UnsafeRawBufferPointer(name), body) }
+  }
+
+  private mutating func index(of name: UnsafeRawBufferPointer) -> Int {
+    // Events of one table tend to follow each other.
+    if lastIndex < tables.count, tables[lastIndex].name.utf8.elementsEqual(name) { return lastIndex }
+    if let index = tables.firstIndex(where: { $0.name.utf8.elementsEqual(name) }) {
+      lastIndex = index
+      return index
+    }
+    tables.append(Table(name: String(decoding: name, as: UTF8.self)))
+    lastIndex = tables.count - 1
+    return lastIndex
+  }
+}
+
+/// Events that a projection refused: the first hundred, and how many in all.
+package struct ProjectionFailures: Sendable, Hashable {
+  package static let listedCountMax = 100
+
+  package struct Failure: Sendable, Hashable {
+    package var sequence: UInt64
+    package var what: String
+  }
+
+  package private(set) var listed: [Failure] = []
+  package private(set) var count = 0
+
+  mutating func add(_ sequence: UInt64, _ what: String) {
+    count += 1
+    if listed.count < Self.listedCountMax { listed.append(Failure(sequence: sequence, what: what)) }
+  }
+}

@@ -1,0 +1,53 @@
+// What makes a view: which rows, in which sections, in which order.
+
+/// Names a view among those of its table: two definitions with equal identities place every row alike.
+package struct ViewIdentity: Hashable, Sendable {
+  private let value: any Hashable & Sendable
+
+  package init(_ value: some Hashable & Sendable) { self.value = value }
+
+  package static func == (a: ViewIdentity, b: ViewIdentity) -> Bool {
+    AnyHashable(a.value) == AnyHashable(b.value)
+  }
+
+  package func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
+}
+
+/// In which order the sections of a view stand. Ties stand by section key, ascending.
+package enum SectionOrder: Hashable, Sendable {
+  case key
+  case keyDescending
+  /// These sections first, in this order, and all others behind them by key.
+  case list([[UInt8]])
+  /// By the place that a section's first item has among all items by their sort keys.
+  case first
+  /// The section with the most items first.
+  case count
+}
+
+/// A pure function from rows to keys, and the order of sections.
+package struct ViewDefinition: Sendable {
+  /// The longest key of a row in a view, in bytes.
+  package static let keyLengthMax = 65_000
+
+  /// Appends section ‖ sort keys of a row, self-delimiting and in order of their bytes, and returns the length
+  /// of the section's part; nil for a row that the view does not show.
+  package typealias Place = @Sendable (RowView, inout SortKeyWriter) throws(RowProblem) -> Int?
+
+  package let identity: ViewIdentity
+  package let sectionOrder: SectionOrder
+  package let place: Place
+  /// Section → its place in an explicit list.
+  let listed: [[UInt8]: UInt32]
+
+  package init(identity: ViewIdentity, sectionOrder: SectionOrder, place: @escaping Place) {
+    self.identity = identity
+    self.sectionOrder = sectionOrder
+    self.place = place
+    var listed: [[UInt8]: UInt32] = [:]
+    if case .list(let sections) = sectionOrder {
+      for section in sections where listed[section] == nil { listed[section] = UInt32(listed.count) }
+    }
+    self.listed = listed
+  }
+}
