@@ -9,7 +9,7 @@ TOKENS = re.compile(
       (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
     | (?P<date>@'[^']*')
     | (?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
-    | (?P<sign>&&|\|\||==|!=|<=|>=|[=<>!(){}\[\],])
+    | (?P<sign>\[[cC]\]|&&|\|\||==|!=|<=|>=|[=<>!(){}\[\],])
     | (?P<quoted>`[^`]+`)
     | (?P<word>\$?[^\W\d][\w.$]*)
     )""",
@@ -119,10 +119,7 @@ class Parser:
             raise ValueError("the filter ends early")
         sign = (self.peek() or "").lower()
         self.tokens.pop(0)
-        ignoring = bool(self.take("["))
-        if ignoring:
-            self.need("c")
-            self.need("]")
+        ignoring = bool(self.take("[c]", "[C]"))
         if sign not in ORDERS and sign not in STRINGS and sign not in ("==", "=", "!=", "in"):
             raise ValueError("no operator: %r" % sign)
         return sign + "[c]" * ignoring
