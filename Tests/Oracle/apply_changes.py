@@ -6,6 +6,9 @@
 import json
 import sys
 
+OF_ITEMS = ("delete", "insert", "move", "update")
+OF_SECTIONS = ("deleteSection", "insertSection", "moveSection", "updateSection")
+
 
 def apply(at, diff):
     """The list at B. A ValueError says what does not fit the list at A."""
@@ -13,8 +16,11 @@ def apply(at, diff):
     def ops(*names):
         return [change for change in diff["changes"] if change["op"] in names]
 
-    need(at["sequence"] == diff["from"]["sequence"], "the changes begin at another point", diff["from"])
-    sections, taken = [{**section, "items": list(section["items"])} for section in at["sections"]], {}
+    fits = (at["table"], at["sequence"]) == (diff["table"], diff["from"]["sequence"])
+    need(fits, "these are changes of another list", diff["from"])
+    need(len(ops(*OF_ITEMS, *OF_SECTIONS)) == len(diff["changes"]), "there are ops of another schema", diff["schema"])
+    sections = [{**section, "items": list(section["items"])} for section in at["sections"]]
+    taken, taken_sections = {}, {}
     for change in ops("update"):
         items_and_index(sections, change["from"], change)
     for change in by("from", ops("delete", "move"))[::-1]:
@@ -23,10 +29,11 @@ def apply(at, diff):
     for change in by("from", ops("deleteSection", "moveSection"))[::-1]:
         section = the_section(sections, change["from"], change)
         need(change["op"] == "moveSection" or not section["items"], "it has items left", change)
-        taken[exact(change["section"])] = sections.pop(change["from"])
+        taken_sections[exact(change["section"])] = sections.pop(change["from"])
     for change in by("to", ops("insertSection", "moveSection")):
         new = {"section": change["section"], "count": change.get("count"), "items": []}
-        put_in(sections, change["to"], new if change["op"] == "insertSection" else taken[exact(change["section"])])
+        moved = taken_sections.get(exact(change["section"]))
+        put_in(sections, change["to"], new if change["op"] == "insertSection" else moved)
     for change in by("to", ops("insert", "move")):
         new = {name: change.get(name) for name in ("id", "revision", "fields")}
         items = sections[within(sections, change["to"][0], change)]["items"]
@@ -102,5 +109,7 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     try:
         main(*sys.argv[1:])
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as problem:
-        sys.exit("apply_changes: %s" % (problem if isinstance(problem, (OSError, ValueError)) else repr(problem)))
+    except (OSError, ValueError) as problem:
+        sys.exit("apply_changes: %s" % problem)
+    except (LookupError, TypeError, AttributeError) as problem:
+        sys.exit("apply_changes: this is not a list and its changes: %r" % problem)

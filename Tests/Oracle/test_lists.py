@@ -291,7 +291,7 @@ class Batches(unittest.TestCase):
 def random_log(chance, length):
     changes = []
     for _ in range(length):
-        id = chance.choice("abcdefghijklmé")
+        id = chance.choice((*"abcdefghijkmé", '"x"'))
         document = {name: chance.choice(values) for name, values in FIELDS.items() if chance.random() < 0.8}
         kind = chance.choice(("$put", "$put", "$merge", "$delete"))
         changes.append((kind, id, None if kind == "$delete" else document))
