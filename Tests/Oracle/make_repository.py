@@ -252,7 +252,8 @@ def main():
         return "%s is there already" % given.folder
     repository = make(given.folder, given.commits, given.seed)
     kinds = ", ".join("%d %s" % (count, kind) for kind, count in sorted(repository.kinds.items()))
-    print("%d commits along first parents (%s), %d files at the end" % (repository.length, kinds, len(repository.tree.entries)))
+    files = len(repository.tree.entries)
+    print("%d commits along first parents (%s), %d files at the end" % (repository.length, kinds, files))
     return 0
 
 

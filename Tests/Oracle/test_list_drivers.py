@@ -214,7 +214,8 @@ def imported(repository):
         changes.extend(("file/" + id, "$put", row_of(id, row)) for id, row in tree.items() if before.get(id) != row)
         for stream, type, payload in changes:
             event = {"sequence": len(events) + 1, "append": [first, first + len(changes) - 1], "id": commit}
-            events.append({**event, "time": "2024-02-29T00:00:00.000000000Z", "stream": stream, "type": type, "payload": payload})
+            event.update(time="2024-02-29T00:00:00.000000000Z", stream=stream, type=type, payload=payload)
+            events.append(event)
         before = tree
     return events
 
