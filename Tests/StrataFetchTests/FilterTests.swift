@@ -1,7 +1,0 @@
-// Filters against a naive evaluator.
-
-internal import StrataFetch
-internal import Testing
-
-@Suite struct FilterTests {
-}
