@@ -71,7 +71,8 @@ package enum RFC3339 {
     }
   }
 
-  static func instant(_ text: UnsafeBufferPointer<UInt8>) -> Instant? {
+  /// The same for the UTF-8 of a text.
+  package static func instant(_ text: UnsafeBufferPointer<UInt8>) -> Instant? {
     guard text.count >= 20, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
       text[10] | 0x20 == UInt8(ascii: "t") || text[10] == UInt8(ascii: " "), text[13] == UInt8(ascii: ":"),
       text[16] == UInt8(ascii: ":"),

@@ -10,6 +10,14 @@ extension String {
   }
 }
 
+/// The same question about bytes that become no string.
+package enum UTF8Validation {
+  /// Whether the bytes are well-formed UTF-8. O(n).
+  package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.withMemoryRebound(to: UInt8.self) { isUTF8($0) }
+  }
+}
+
 @inline(__always)
 private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   guard let base = bytes.baseAddress else { return true }

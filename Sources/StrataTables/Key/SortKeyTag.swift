@@ -1,0 +1,47 @@
+// The first byte of each component of a sort key: the class of its value.
+
+/// The tags, in the order of the classes.
+///
+/// | byte | class | what follows |
+/// |---|---|---|
+/// | 01, FE | nil, first or last | nothing |
+/// | 02, FD | present, around a value that begins with nil | the value |
+/// | 10, 11 | false, true | nothing |
+/// | 20 | a number below zero | the complement of what follows 21 for its magnitude |
+/// | 21 | zero or above | 8 bytes: the greatest double that is not greater; a length; what is left |
+/// | 22 | NaN | nothing |
+/// | 30 | an instant | 5 bytes: seconds since 1970 plus 2³⁹; 4: nanoseconds, doubled, odd where 4 more follow |
+/// | 38 | a string | UTF-8 with 00 as 00 FF, then 00 01 |
+/// | 39 | a string that was transformed | the same |
+/// | 40 | bytes | as strings |
+/// | 48 | a UUID | 16 bytes |
+///
+/// A descending component is inverted as a whole, its tag too: tags from 80 on are inverted ones. The four
+/// bytes about nil are never inverted, so that nil comes first or last in either direction.
+///
+/// What is left of a number is a big-endian integer without leading zeros. Its length is one byte up to FD;
+/// FE and two bytes above.
+enum SortKeyTag {
+  static let nilFirst: UInt8 = 0x01
+  static let presentFirst: UInt8 = 0x02
+  static let presentLast: UInt8 = 0xFD
+  static let nilLast: UInt8 = 0xFE
+
+  static let `false`: UInt8 = 0x10
+  static let `true`: UInt8 = 0x11
+  static let negative: UInt8 = 0x20
+  static let positive: UInt8 = 0x21
+  static let nan: UInt8 = 0x22
+  static let instant: UInt8 = 0x30
+  static let string: UInt8 = 0x38
+  static let transformedString: UInt8 = 0x39
+  static let bytes: UInt8 = 0x40
+  static let uuid: UInt8 = 0x48
+
+  /// What follows a zero byte inside a string.
+  static let escaped: UInt8 = 0xFF
+  /// What follows the zero byte at a string's end.
+  static let end: UInt8 = 0x01
+  /// A length that two bytes follow.
+  static let longLength: UInt8 = 0xFE
+}

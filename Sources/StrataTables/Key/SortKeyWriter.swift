@@ -1,0 +1,134 @@
+// Gathers the bytes of sort keys: their order is the order of the values.
+
+/// Appends sort keys to one growing buffer.
+///
+/// Keys are compared byte by byte. Each component delimits itself (none is the beginning of another), so
+/// several written one after the other compare as a tuple does, and each can be read back:
+///
+/// ```
+/// section ‖ sort value ‖ sort value ‖ id
+/// ```
+///
+/// A component begins with a tag (`SortKeyTag`) that tells its class and whether it is inverted. Appending
+/// costs O(bytes), and allocates only when the buffer has to grow; `removeAll()` keeps it.
+public struct SortKeyWriter: ~Copyable {
+  var base: UnsafeMutableRawPointer
+  /// The number of bytes written.
+  public internal(set) var count = 0
+  private var capacity: Int
+  /// What holds for the component that is being written.
+  var options: SortKeyOptions = []
+  /// 0xFF where the bytes being written will be inverted an odd number of times, else 0.
+  var mask: UInt8 = 0
+
+  /// An empty writer with room for so many bytes before it has to grow.
+  public init(capacity: Int = 128) {
+    self.capacity = max(capacity, 64)
+    base = .allocate(byteCount: self.capacity, alignment: 8)
+  }
+
+  deinit { base.deallocate() }
+
+  /// What was written, as an array of its own.
+  public var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: count)) }
+
+  /// Calls `body` with what was written. The pointer is valid inside only.
+  public func withUnsafeBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(UnsafeRawBufferPointer(start: base, count: count))
+  }
+
+  /// Forgets what was written and keeps the memory.
+  public mutating func removeAll() { count = 0 }
+
+  /// Appends a value, in the direction and with the options of the component that is being written.
+  @inlinable
+  public mutating func append<Value: SortKey>(_ value: Value) { value.encode(to: &self) }
+
+  /// Appends a value with options of its own. `.descending` turns the order of everything inside around,
+  /// except where nil goes.
+  public mutating func append<Value: SortKey>(_ value: Value, _ options: SortKeyOptions) {
+    let scope = begin(options)
+    value.encode(to: &self)
+    end(scope)
+  }
+}
+
+extension SortKeyWriter {
+  /// What was in force before a component with options of its own began.
+  struct Scope {
+    var options: SortKeyOptions
+    var start: Int
+    var isInverted: Bool
+  }
+
+  @inline(__always)
+  mutating func begin(_ options: SortKeyOptions) -> Scope {
+    let isInverted = options.contains(.descending)
+    let scope = Scope(options: self.options, start: count, isInverted: isInverted)
+    self.options = options
+    if isInverted { mask ^= 0xFF }
+    return scope
+  }
+
+  @inline(__always)
+  mutating func end(_ scope: Scope) {
+    options = scope.options
+    guard scope.isInverted else { return }
+    mask ^= 0xFF
+    invert(from: scope.start)
+  }
+
+  private mutating func invert(from start: Int) {
+    var index = start
+    while index &+ 8 <= count {
+      let word = base.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      base.storeBytes(of: ~word, toByteOffset: index, as: UInt64.self)
+      index &+= 8
+    }
+    while index < count {
+      base.storeBytes(
+        of: ~base.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index, as: UInt8.self)
+      index &+= 1
+    }
+  }
+
+  /// Makes sure of room for so many more bytes.
+  @inline(__always)
+  mutating func reserve(_ additional: Int) {
+    if capacity &- count < additional { grow(additional) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ additional: Int) {
+    let larger = max(capacity * 2, count + additional)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
+    memory.copyMemory(from: base, byteCount: count)
+    base.deallocate()
+    base = memory
+    capacity = larger
+  }
+
+  /// Stores a byte; there must be room for it.
+  @inline(__always)
+  mutating func store(_ byte: UInt8) {
+    base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+    count &+= 1
+  }
+
+  /// Stores a number, most significant byte first; there must be room for it.
+  @inline(__always)
+  mutating func store<Number: FixedWidthInteger & BitwiseCopyable>(bigEndian number: Number) {
+    base.storeBytes(of: number.bigEndian, toByteOffset: count, as: Number.self)
+    count &+= MemoryLayout<Number>.size
+  }
+
+  /// Stores bytes as they are; there must be room for them.
+  @inline(__always)
+  mutating func store(_ bytes: UnsafeRawBufferPointer) {
+    guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+    (base + count).copyMemory(from: source, byteCount: bytes.count)
+    count &+= bytes.count
+  }
+}
