@@ -1,0 +1,80 @@
+// Finding a field in the bytes of a document.
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+internal import StrataEvents
+
+extension FieldPath {
+  /// The CBOR item of the field, as it lies in the document; nil where there is none, where the bytes before it
+  /// are damaged, and for what is the row's own.
+  ///
+  /// The keys may be in any order, so a missing field costs a look at each key: O(items), a comparison and a
+  /// skip for each key of the objects on the way. Of a key that occurs twice, the first counts.
+  package func find(in document: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    guard subject == .field else { return nil }
+    return nameBytes.withUnsafeBytes { bytes in
+      nameEnds.withUnsafeBufferPointer { ends in
+        var item = document
+        var start = 0
+        for end in ends {
+          let name = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+          guard let value = Self.value(of: name, in: item) else { return nil }
+          item = value
+          start = end
+        }
+        return item
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func value(
+    of name: UnsafeRawBufferPointer, in object: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
+    guard let head = CBORItem(object), head.major == 5 else { return nil }
+    var offset = head.headLength
+    // An object of indefinite length ends at its break.
+    var pending = head.isIndefinite ? UInt64.max : head.argument
+    while pending > 0, offset < object.count {
+      if head.isIndefinite, object[offset] == 0xFF { return nil }
+      pending &-= 1
+      guard let key = CBORItem(object, at: offset) else { return nil }
+      let isFound: Bool
+      if key.major == 3, !key.isIndefinite {
+        guard let content = key.content(in: object, at: offset) else { return nil }
+        offset &+= key.headLength &+ content.count
+        isFound = content.count == name.count && isEqual(content, name)
+      } else {
+        guard let end = CBORItem.end(of: object, at: offset) else { return nil }
+        isFound = key.major == 3 && isChunkedText(object, from: offset, to: end, equalTo: name)
+        offset = end
+      }
+      guard let end = CBORItem.end(of: object, at: offset) else { return nil }
+      if isFound { return UnsafeRawBufferPointer(rebasing: object[offset..<end]) }
+      offset = end
+    }
+    return nil
+  }
+
+  /// Whether two runs of the same length are the same bytes.
+  @inline(__always)
+  private static func isEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    guard let first = a.baseAddress, let second = b.baseAddress else { return a.count == b.count }
+    return memcmp(first, second, a.count) == 0
+  }
+
+  /// Whether a key in chunks says this name.
+  @inline(never)
+  private static func isChunkedText(
+    _ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int, equalTo name: UnsafeRawBufferPointer
+  ) -> Bool {
+    var reader = CBORReader(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+    guard let text = try? reader.readText() else { return false }
+    return text.utf8.elementsEqual(name)
+  }
+}
