@@ -280,7 +280,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
   }
 
   @MainActor private func wait(until isReady: () -> Bool) async throws {
-    for _ in 0..<2_000 where !isReady() { try await Task.sleep(for: .milliseconds(1)) }
+    for _ in 0..<60_000 where !isReady() { try await Task.sleep(for: .milliseconds(1)) }
     try #require(isReady())
   }
 
@@ -305,7 +305,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
   }
 
   private func wait2(until isReady: () -> Bool) async throws {
-    for _ in 0..<2_000 where !isReady() { try await Task.sleep(for: .milliseconds(1)) }
+    for _ in 0..<60_000 where !isReady() { try await Task.sleep(for: .milliseconds(1)) }
     try #require(isReady())
   }
 }
