@@ -31,6 +31,12 @@ extension FilterValue {
     }
   }
 
+  /// The order of two values that are not null; nil where one is, or their types differ.
+  @inline(__always)
+  func orderUnlessNull(against other: FilterValue, ignoresCase: Bool) -> Int? {
+    isNull || other.isNull ? nil : order(against: other, ignoresCase: ignoresCase)
+  }
+
   private func dateOrder(against other: FilterValue, _ ignoresCase: Bool) -> Int? {
     if let a = instant, let b = other.instant {
       return a.seconds != b.seconds

@@ -18,18 +18,24 @@ extension FieldPath {
   package func find(in document: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard subject == .field else { return nil }
     return nameBytes.withUnsafeBytes { bytes in
-      nameEnds.withUnsafeBufferPointer { ends in
-        var item = document
-        var start = 0
-        for end in ends {
-          let name = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-          guard let value = Self.value(of: name, in: item) else { return nil }
-          item = value
-          start = end
-        }
-        return item
-      }
+      nameEnds.withUnsafeBufferPointer { Self.find(bytes, $0, in: document) }
     }
+  }
+
+  /// The item that these names lead to: their UTF-8 one after the other, and where each ends.
+  package static func find(
+    _ nameBytes: UnsafeRawBufferPointer, _ nameEnds: UnsafeBufferPointer<Int>,
+    in document: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
+    var item = document
+    var start = 0
+    for end in nameEnds {
+      let name = UnsafeRawBufferPointer(rebasing: nameBytes[start..<end])
+      guard let value = value(of: name, in: item) else { return nil }
+      item = value
+      start = end
+    }
+    return item
   }
 
   @inline(__always)

@@ -30,9 +30,9 @@ public struct FieldPath: Sendable {
   /// The names from the document inwards; empty for what is the row's own.
   public let names: [String]
   /// The names' UTF-8, one after the other.
-  let nameBytes: [UInt8]
+  package let nameBytes: [UInt8]
   /// Where each name ends in `nameBytes`.
-  let nameEnds: [Int]
+  package let nameEnds: [Int]
 
   package init(_ subject: Subject) {
     self.init(subject, names: [])
