@@ -4,8 +4,8 @@ internal import StrataEvents
 internal import StrataTables
 
 extension FilterValue {
-  /// Whether two values are one: null is null, numbers are compared exactly, and what is of different types is
-  /// different.
+  /// Whether two values are one: null is null, numbers are compared exactly, and what is of different types
+  /// is different.
   func equals(_ other: FilterValue, ignoresCase: Bool) -> Bool {
     order(against: other, ignoresCase: ignoresCase) == 0
   }

@@ -10,8 +10,8 @@
 internal import StrataEvents
 
 extension FieldPath {
-  /// The CBOR item of the field, as it lies in the document; nil where there is none, where the bytes before it
-  /// are damaged, and for what is the row's own.
+  /// The CBOR item of the field, as it lies in the document; nil where there is none, where the bytes before
+  /// it are damaged, and for what is the row's own.
   ///
   /// The keys may be in any order, so a missing field costs a look at each key: O(items), a comparison and a
   /// skip for each key of the objects on the way. Of a key that occurs twice, the first counts.

@@ -9,8 +9,8 @@
 /// $id $revision $time $section     the row's own
 /// ```
 ///
-/// Names that need no backquotes are made of letters, digits and `_`, and do not begin with a digit. Names are
-/// compared by their UTF-8. Arrays are not searched.
+/// Names that need no backquotes are made of letters, digits and `_`, and do not begin with a digit. Names
+/// are compared by their UTF-8. Arrays are not searched.
 public struct FieldPath: Sendable {
   /// What a path leads to.
   package enum Subject: UInt8, Hashable, Sendable {
