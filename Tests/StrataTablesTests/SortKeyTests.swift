@@ -210,6 +210,7 @@ extension SortKeyReader {
         }
         ends.append(writer.count)
       }
+      random.bytes().withUnsafeBytes { writer.append(raw: $0) }
       try writer.withUnsafeBytes { bytes in
         var start = 0
         for (index, end) in ends.enumerated() {
