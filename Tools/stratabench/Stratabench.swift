@@ -57,6 +57,7 @@ struct Workload: Sendable {
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),
+    .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]
 
   static var allNames: String { all.map(\.name).joined(separator: ", ") }
