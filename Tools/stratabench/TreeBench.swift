@@ -14,7 +14,6 @@ struct TreeBench {
   private var order: [Int]
   private var times: [UInt64]
   private var rows: [(String, Double)] = []
-  private var key = TreeKey()
   private var sink = 0
 
   init(_ shape: TreeShape, count: Int, pageSize: Int) {
@@ -48,21 +47,24 @@ struct TreeBench {
     seconds(body) / Double(max(1, operations)) * 1e9
   }
 
-  private func with(_ index: Int, _ key: inout TreeKey, _ body: (UnsafeRawBufferPointer) -> Void) {
-    key.fill(shape, index, time: times[index])
-    key.lend(body)
+  /// The keys of some indices one after the other, so that making them is not measured.
+  private func keys(_ indices: some Sequence<Int>) -> FlatKeys {
+    let keys = FlatKeys()
+    var key = TreeKey()
+    for index in indices {
+      key.fill(shape, index, time: times[index])
+      key.lend { keys.append($0) }
+    }
+    return keys
   }
 
   /// Bulk building of sorted keys.
   private mutating func build() -> Tree {
-    var keys: [[UInt8]] = []
-    var key = key
-    for index in 0..<count { with(index, &key) { keys.append(Array($0)) } }
-    keys.sort { $0.lexicographicallyPrecedes($1) }
+    let keys = keys(0..<count).sorted()
     let value = Self.value(shape, 1)
     var builder = Tree.Builder(pageSize: pageSize)
     let start = MonotonicTime.now()
-    for key in keys { key.withUnsafeBytes { key in value.withUnsafeBytes { builder.append(key, $0) } } }
+    keys.forEach { key in value.withUnsafeBytes { builder.append(key, $0) } }
     let tree = builder.finish()
     rows.append(("bulk build", start.seconds / Double(count) * 1e9))
     return tree
@@ -82,9 +84,9 @@ struct TreeBench {
   private mutating func fill() -> Tree {
     var tree = Tree(pageSize: pageSize)
     let value = Self.value(shape, 1)
-    var key = key
+    let keys = keys(order)
     let start = MonotonicTime.now()
-    for index in order { with(index, &key) { key in value.withUnsafeBytes { _ = tree.set(key, $0) } } }
+    keys.forEach { key in value.withUnsafeBytes { _ = tree.set(key, $0) } }
     rows.append(("insert random, 0 -> \(count)", start.seconds / Double(count) * 1e9))
     rows.append(("bytes an entry, random", Double(tree.statistics.bytesAllocated) / Double(count)))
     return tree
@@ -93,82 +95,80 @@ struct TreeBench {
   private mutating func reads(_ tree: Tree) {
     let few = min(count, 300_000)
     let indices = (0..<few).map { _ in Int.random(in: 0..<count, using: &random) }
-    var key = key
+    let keys = keys(indices)
     var sum = 0
-    let make = time(few) { for index in indices { with(index, &key) { sum &+= Int($0[3]) } } }
-    let lookup = time(few) {
-      for index in indices { with(index, &key) { tree.withValue(of: $0) { sum &+= Int($0![1]) } } }
-    }
-    let rank = time(few) { for index in indices { with(index, &key) { sum &+= tree.rank(of: $0).rank } } }
+    let lookup = time(few) { keys.forEach { tree.withValue(of: $0) { sum &+= Int($0![1]) } } }
+    let rank = time(few) { keys.forEach { sum &+= tree.rank(of: $0).rank } }
     let select = time(few) {
       for index in indices { tree.withEntry(at: index) { key, value in sum &+= Int(key[0]) } }
     }
-    rows += [("making a key", make), ("lookup", lookup), ("rank", rank), ("select", select)]
+    rows += [("lookup", lookup), ("rank", rank), ("select", select)]
     sink &+= sum
   }
 
   private mutating func changes(_ tree: inout Tree) {
     let few = min(count, 300_000)
     let value = Self.value(shape, 2)
-    var key = key
-    let base = count
-    let fresh = Array(base..<base + few).shuffled(using: &random)
+    let fresh = keys(Array(count..<count + few).shuffled(using: &random))
     let start = MonotonicTime.now()
-    for index in fresh { with(index, &key) { key in value.withUnsafeBytes { _ = tree.set(key, $0) } } }
+    fresh.forEach { key in value.withUnsafeBytes { _ = tree.set(key, $0) } }
     rows.append(("insert into the full tree", start.seconds / Double(few) * 1e9))
     let middle = MonotonicTime.now()
-    for index in fresh { with(index, &key) { _ = tree.remove($0) } }
+    fresh.forEach { _ = tree.remove($0) }
     rows.append(("delete", middle.seconds / Double(few) * 1e9))
   }
 
-  /// Each change with the version before it kept.
+  /// Each change with the version before it kept. Twice, so that the memory of the second time is warm.
   private mutating func snapshots(_ start: Tree) {
     let few = min(count / 20, 20_000)
     let value = Self.value(shape, 3)
-    var key = key
-    let shape = shape
-    func measure(_ name: String, _ first: Tree, _ change: (inout Tree, Int) -> Void) -> [Tree] {
-      var kept: [Tree] = []
-      kept.reserveCapacity(few)
-      var tree = first
-      let start = MonotonicTime.now()
-      for step in 0..<few {
-        kept.append(tree)
-        change(&tree, step)
+    let fresh = keys(Array(count..<count * 2).shuffled(using: &random).prefix(few))
+    let present = keys(order.prefix(few))
+    var versions: [Tree] = []
+    versions.reserveCapacity(few + 1)
+    func measure(_ first: Tree, _ keys: FlatKeys, _ change: (inout Tree, UnsafeRawBufferPointer) -> Void)
+      -> Double
+    {
+      var time = 0.0
+      for _ in 0..<2 {
+        versions.removeAll(keepingCapacity: true)
+        var tree = first
+        let start = MonotonicTime.now()
+        keys.forEach { key in
+          versions.append(tree)
+          change(&tree, key)
+        }
+        time = start.seconds / Double(few) * 1e9
+        versions.append(tree)
       }
-      rows.append((name, start.seconds / Double(few) * 1e9))
-      return kept + [tree]
+      return time
     }
-    let base = count
-    var versions = measure("insert after a snapshot", start) { tree, step in
-      key.fill(shape, base + step, time: times[base + step])
-      key.lend { key in value.withUnsafeBytes { _ = tree.set(key, $0) } }
+    func set(_ tree: inout Tree, _ key: UnsafeRawBufferPointer) {
+      value.withUnsafeBytes { _ = tree.set(key, $0) }
     }
-    let alone = Tree.statistics(of: [start]).bytesAllocated
-    let all = Tree.statistics(of: versions).bytesAllocated
-    rows.append(("bytes a version", Double(all - alone) / Double(few)))
+    let insert = measure(start, fresh, set)
     let last = versions[few]
+    let alone = Tree.statistics(of: [start]).bytesAllocated
+    let bytes = Double(Tree.statistics(of: versions).bytesAllocated - alone) / Double(few)
     let fall = MonotonicTime.now()
-    versions.removeAll()
-    rows.append(("release a version", fall.seconds / Double(few) * 1e9))
-    _ = measure("update after a snapshot", start) { tree, step in
-      key.fill(shape, order[step], time: times[order[step]])
-      key.lend { key in value.withUnsafeBytes { _ = tree.set(key, $0) } }
-    }
-    _ = measure("delete after a snapshot", last) { tree, step in
-      key.fill(shape, base + step, time: times[base + step])
-      key.lend { _ = tree.remove($0) }
-    }
+    versions.removeAll(keepingCapacity: true)
+    let release = fall.seconds / Double(few) * 1e9
+    let update = measure(start, present, set)
+    let delete = measure(last, fresh) { tree, key in _ = tree.remove(key) }
+    rows += [
+      ("insert after a snapshot", insert), ("update after a snapshot", update),
+      ("delete after a snapshot", delete), ("bytes a version", bytes), ("release a version", release),
+    ]
   }
 
   private mutating func differences(_ start: Tree) {
     let value = Self.value(shape, 4)
     var tree = start
-    var key = key
+    let keys = keys(order.prefix(10_000))
     var done = 0
     for changes in [1, 10, 1000, 10_000] where changes <= count {
       while done < changes {
-        with(order[done], &key) { key in value.withUnsafeBytes { _ = tree.set(key, $0) } }
+        keys[done].withUnsafeBytes { key in value.withUnsafeBytes { _ = tree.set(key, $0) } }
         done += 1
       }
       var found = 0
@@ -183,5 +183,39 @@ struct TreeBench {
       precondition(found == changes * repeats * 5)
       rows.append(("difference of \(changes), µs", median(samples) * 1e6))
     }
+  }
+}
+
+/// Keys one after the other in one allocation.
+final class FlatKeys {
+  private let stride = 32
+  private var bytes: [UInt8] = []
+  private var lengths: [UInt8] = []
+
+  init() {}
+
+  func append(_ key: UnsafeRawBufferPointer) {
+    bytes.append(contentsOf: key)
+    bytes.append(contentsOf: repeatElement(0, count: stride - key.count))
+    lengths.append(UInt8(key.count))
+  }
+
+  func forEach(_ body: (UnsafeRawBufferPointer) -> Void) {
+    bytes.withUnsafeBytes { bytes in
+      for index in lengths.indices {
+        body(UnsafeRawBufferPointer(rebasing: bytes[index * stride..<index * stride + Int(lengths[index])]))
+      }
+    }
+  }
+
+  /// A copy of the key at a place, for where time does not count.
+  subscript(index: Int) -> [UInt8] { Array(bytes[index * stride..<index * stride + Int(lengths[index])]) }
+
+  func sorted() -> FlatKeys {
+    let result = FlatKeys()
+    for key in lengths.indices.map({ self[$0] }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      key.withUnsafeBytes { result.append($0) }
+    }
+    return result
   }
 }
