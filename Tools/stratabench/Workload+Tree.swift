@@ -1,7 +1,6 @@
-// The tree of the tables, at several page sizes and shapes of entries.
+// The tree of the tables, at several page sizes and shapes of entries, in time of the processor.
 
 internal import Foundation
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 
@@ -42,7 +41,7 @@ extension Workload {
       var tree = Tree(pageSize: 4096)
       var key = TreeKey()
       let value = TreeBench.value(shape, 1)
-      let time = seconds {
+      let time = ProcessorTime.of {
         for index in 0..<count {
           key.fill(shape, index, time: order == "newest first" ? UInt64(count - index) : UInt64(index))
           key.lend { key in value.withUnsafeBytes { _ = tree.set(key, $0) } }
@@ -63,16 +62,16 @@ extension Workload {
       key.fill(shape, index, time: random.next())
       keys.append(key.lend { Array($0) })
     }
-    let insert = seconds { for index in 0..<count { dictionary[keys[index]] = UInt64(index) } }
+    let insert = ProcessorTime.of { for index in 0..<count { dictionary[keys[index]] = UInt64(index) } }
     let order = (0..<count).map { _ in Int.random(in: 0..<count, using: &random) }
     var found: UInt64 = 0
-    let lookup = seconds { for index in order { found &+= dictionary[keys[index]] ?? 0 } }
+    let lookup = ProcessorTime.of { for index in order { found &+= dictionary[keys[index]] ?? 0 } }
     report("Dictionary, insert", String(format: "%.0f ns", insert / Double(count) * 1e9))
     report("Dictionary, lookup", String(format: "%.0f ns (%d)", lookup / Double(count) * 1e9, found & 1))
     let few = min(count, 200_000)
     var sorted: [UInt64] = []
     sorted.reserveCapacity(few)
-    let array = seconds {
+    let array = ProcessorTime.of {
       for _ in 0..<few {
         let number = random.next()
         var low = 0
