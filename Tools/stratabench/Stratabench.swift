@@ -61,6 +61,7 @@ struct Workload: Sendable {
     .init(name: "list", about: "one change of a list, to snapshot and batch", run: list),
     .init(name: "diff", about: "two versions of a list of a million rows", run: diff),
     .init(name: "memory", about: "bytes for each row, in a view, and for each version", run: memory),
+    .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]
 
   static var allNames: String { all.map(\.name).joined(separator: ", ") }
