@@ -12,7 +12,8 @@ package final class Fold {
   private let scratch = FoldScratch()
   /// A block of which only the first events are folded in.
   private var pending: DecodedBlock?
-  package var state: TableSet
+  // One thread at a time is what the fold promises: see `FoldScratch`.
+  @exclusivity(unchecked) package var state: TableSet
 
   /// Begins before the first event that the log has.
   package init(_ log: Log, _ folding: Folding) {
