@@ -86,7 +86,7 @@ extension Table {
     StoredRow.write(row, to: &scratch.value)
     var isChanged = true
     scratch.value.withUnsafeMutableBytes { new in
-      rows.set(row.id, UnsafeRawBufferPointer(new)) { value in
+      _ = rows.set(row.id, UnsafeRawBufferPointer(new)) { value in
         guard let value else { return true }
         let old = StoredRow.view(id: row.id, value)
         if old.document.hasSameBytes(as: row.document) {
