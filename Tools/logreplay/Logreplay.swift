@@ -12,6 +12,8 @@ struct Logreplay: AsyncParsableCommand {
       InfoCommand.self,
       LogCommand.self,
       ShowCommand.self,
+      AtCommand.self,
+      DiffCommand.self,
       FollowCommand.self,
       VerifyCommand.self,
       DumpCommand.self,
