@@ -37,7 +37,10 @@ struct AtCommand: BlockingCommand {
       try ListJSON.write(state, query.fields, to: &writer)
       writer.bytes.append(UInt8(ascii: "\n"))
     case .jsonl: try ListJSON.writeLines(state, query.fields, to: &writer)
-    case .csv, .short, .table: break
+    case .csv: try ListCSV.write(state, query.fields, to: &writer)
+    case .short, .table:
+      let text = ListText(query, people: output.people.text, isTable: output.format == .table)
+      try text.write(state, to: &writer)
     }
     try writer.flush()
     if named == nil { try opened.reportEnd() }

@@ -31,12 +31,16 @@ struct DiffCommand: BlockingCommand {
   var isReversed = false
 
   @OptionGroup var options: ListOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var output: DiffOutputOptions
 
   func perform() throws {
-    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let times = TimeText(now: systemNanoseconds(), zone: output.people.zone)
     let points = try PointRange(range, times: times)
     let query = try ListQuery(options)
+    if stat || summary, output.format == .patch || (stat && summary) {
+      throw CommandFailure(
+        ExitStatus.usage, "--stat, --summary and -o patch are three answers", next: "choose one of them")
+    }
     let opened = try OpenedStore.open(target.store)
     let resolver = PointResolver(store: opened)
     let replay = try ListReplay(opened, query)
@@ -51,16 +55,49 @@ struct DiffCommand: BlockingCommand {
       ? ListComparison(from: earlier, to: later) : ListComparison(from: later, to: earlier)
     Pager.start()
     var writer = OutputWriter()
-    let json = DiffJSON(diff: diff, fields: query.fields)
-    switch output.format {
-    case .json:
-      try json.write(to: &writer)
-      writer.bytes.append(UInt8(ascii: "\n"))
-    case .jsonl: try json.writeLines(to: &writer)
-    case .csv, .short, .table: break
-    }
+    try write(diff, query, to: &writer)
     try writer.flush()
     if ListProblems.report(earlier, later) { throw ExitCode(ExitStatus.skipped) }
     if exitCode, !diff.batch.isEmpty { throw ExitCode(ExitStatus.negative) }
   }
+
+  private func write(_ diff: ListComparison, _ query: ListQuery, to writer: inout OutputWriter) throws {
+    let people = output.people.text
+    guard !stat, !summary else {
+      let counts = DiffStat(diff)
+      writer.bytes +=
+        output.format.isJSON
+        ? counts.json(perSection: stat) : Array(counts.text(perSection: stat, people: people).utf8)
+      return
+    }
+    switch output.format {
+    case .json:
+      try DiffJSON(diff: diff, fields: query.fields).write(to: &writer)
+      writer.bytes.append(UInt8(ascii: "\n"))
+    case .jsonl: try DiffJSON(diff: diff, fields: query.fields).writeLines(to: &writer)
+    case .patch: try DiffPatch(diff: diff, fields: query.fields, people: people).write(to: &writer)
+    case .short, .table:
+      let text = DiffText(query, people: people, isTable: output.format == .table)
+      try text.write(diff, to: &writer)
+    }
+  }
+}
+
+/// The layouts of a diff.
+enum DiffFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case short, table, json, jsonl, patch
+
+  var isJSON: Bool { self == .json || self == .jsonl }
+}
+
+/// The options that say how a diff is shown.
+struct DiffOutputOptions: ParsableArguments, Sendable {
+  @Option(
+    name: [.customShort("o", allowingJoined: true), .customLong("output")],
+    help: "short, table, json, jsonl or patch. A table on a terminal, short otherwise.")
+  var requestedFormat: DiffFormat?
+
+  @OptionGroup var people: PeopleOptions
+
+  var format: DiffFormat { requestedFormat ?? (Terminal.isOutput ? .table : .short) }
 }
