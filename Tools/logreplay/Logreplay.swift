@@ -15,6 +15,7 @@ struct Logreplay: AsyncParsableCommand {
       AtCommand.self,
       DiffCommand.self,
       FollowCommand.self,
+      ReplayCommand.self,
       VerifyCommand.self,
       DumpCommand.self,
     ])

@@ -10,12 +10,6 @@ struct ListComparison {
   var new: ListState
   var batch: ListDiff
 
-  init(from old: ListState, to new: ListState) {
-    self.old = old
-    self.new = new
-    batch = ListDiff(from: old.version, to: new.version)
-  }
-
   /// What changed in a row of both lists.
   struct RowChange {
     var oldRevision: UInt64
@@ -41,5 +35,11 @@ struct ListComparison {
       guard let row else { return (0, [:]) }
       return (row.revision, shown.fields(of: row))
     }
+  }
+}
+
+extension ListComparison {
+  init(from old: ListState, to new: ListState) {
+    self.init(old: old, new: new, batch: ListDiff(from: old.version, to: new.version))
   }
 }

@@ -64,10 +64,9 @@ final class ListReplay {
   /// The list at a point. Points must be asked for in the order of the log.
   func state(at point: ResolvedPoint) throws -> ListState {
     try run(through: point.sequence)
-    var state = try state(of: fold.state)
-    state.time = point.time
-    state.isPartial = point.inside != nil
-    return state
+    return ListState(
+      table: table, version: version(of: fold.state), sequence: point.sequence, time: point.time,
+      chain: try chain(after: point.sequence), isPartial: point.inside != nil)
   }
 
   /// Folds up to a sequence, and holds the list's view from there on.
@@ -82,16 +81,25 @@ final class ListReplay {
   }
 
   /// The list as a state of the fold has it.
-  func state(of set: TableSet) throws -> ListState {
-    let version = ListVersion(
+  func version(of set: TableSet) -> ListVersion {
+    ListVersion(
       set, table: table, view: query.list.definition.identity, window: query.list.window,
       isSectioned: query.list.isSectioned)
-    return ListState(
-      table: table, version: version, sequence: set.sequence,
-      time: set.time.map { Timestamp(nanoseconds: $0) }, chain: try chain(after: set.sequence))
   }
 
-  private func chain(after sequence: UInt64) throws -> UInt64 {
+  /// What changed since a state, up to the end of a later append; nil where the list is the same.
+  func comparison(from old: ListState, to set: TableSet) throws -> ListComparison? {
+    let version = version(of: set)
+    let batch = ListDiff(from: old.version, to: version)
+    guard !batch.isEmpty else { return nil }
+    let new = ListState(
+      table: table, version: version, sequence: set.sequence,
+      time: set.time.map { Timestamp(nanoseconds: $0) }, chain: try chain(after: set.sequence))
+    return ListComparison(old: old, new: new, batch: batch)
+  }
+
+  /// The chain behind a sequence that is visible.
+  func chain(after sequence: UInt64) throws -> UInt64 {
     do throws(LogError) {
       guard let chain = try opened.log.chain(after: sequence) else { throw .closed }
       return chain

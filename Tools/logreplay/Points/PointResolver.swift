@@ -35,6 +35,12 @@ struct PointResolver {
   /// The visible end, for where no point is given.
   func head() throws -> ResolvedPoint { try place(log.mark.sequence, "head") }
 
+  /// The point that a cursor names, if the log up to there is the one that it was taken from.
+  func point(of position: LogPosition) throws -> ResolvedPoint {
+    try check(position)
+    return try place(position.sequence, "the cursor")
+  }
+
   /// Before the first event that the log has.
   var beginning: ResolvedPoint { ResolvedPoint(sequence: log.mark.logBegin - 1) }
 
