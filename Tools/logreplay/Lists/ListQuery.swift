@@ -23,7 +23,7 @@ struct ListQuery: Sendable {
     try Self.check(options.limitPerSection, "--limit-per-section", least: 1)
     var request = ListRequest(Document.self)
     for sort in sorts { request = request.sorted(byField: sort.path, sort.direction, sort.options) }
-    if let text = options.filter { request = request.filtered(by: try Self.filter(text)) }
+    if let text = options.filter { request = request.filtered(by: text) }
     if let limit = options.limit { request = request.limited(to: limit) }
     if let limit = options.limitPerSection { request = request.limited(perSection: limit) }
     guard let field = options.sectionBy else {
@@ -51,13 +51,11 @@ struct ListQuery: Sendable {
     do throws(ListError) {
       return try request.compiled { (row) throws(RowProblem) in try Document(row) }
     } catch {
-      throw CommandFailure(ExitStatus.usage, "\(error)", next: "correct the options of the list")
-    }
-  }
-
-  private static func filter(_ text: String) throws(CommandFailure) -> Filter {
-    do throws(FilterError) { return try Filter(text) } catch {
-      throw CommandFailure(ExitStatus.usage, "the filter has an error", at: "--where", next: "\(error)")
+      guard case .filter(let problem) = error else {
+        throw CommandFailure(ExitStatus.usage, "\(error)", next: "correct the options of the list")
+      }
+      throw CommandFailure(
+        ExitStatus.usage, "the filter has an error", at: "--where", next: "\(problem)")
     }
   }
 
