@@ -128,35 +128,38 @@ extension DiffFinder {
   /// Looks at every item that either list shows: the lists are different functions of the table.
   mutating func findByItems() {
     lookAtAllSections()
-    var changed: Set<String> = []
-    Table.forEachChange(from: old.table, to: new.table) { change in
-      changed.insert(String(decoding: change.id, as: UTF8.self))
-    }
-    var places: [String: Int] = [:]
+    // By the bytes of their ids: Swift's strings may be equal where their bytes are not.
+    var changed: Set<[UInt8]> = []
+    Table.forEachChange(from: old.table, to: new.table) { change in changed.insert(Array(change.id)) }
+    var places: [[UInt8]: Int] = [:]
     for (id, section, item) in items(of: old) {
       places[id] = entries.count
-      entries.append(
-        Entry(id: id, old: (section, item), new: nil, isFree: true, isChanged: changed.contains(id)))
+      entries.append(entry(id, isChanged: changed.contains(id), old: (section, item), new: nil))
     }
     for (id, section, item) in items(of: new) {
       if let place = places[id] {
         entries[place].new = (section, item)
       } else {
-        entries.append(
-          Entry(id: id, old: nil, new: (section, item), isFree: true, isChanged: changed.contains(id)))
+        entries.append(entry(id, isChanged: changed.contains(id), old: nil, new: (section, item)))
       }
     }
   }
 
-  private mutating func items(of list: ListVersion) -> [(id: String, section: Int, item: Int)] {
-    var items: [(String, Int, Int)] = []
+  private func entry(
+    _ id: [UInt8], isChanged: Bool, old: (section: Int, item: Int)?, new: (section: Int, item: Int)?
+  ) -> Entry {
+    Entry(id: String(decoding: id, as: UTF8.self), old: old, new: new, isFree: true, isChanged: isChanged)
+  }
+
+  private mutating func items(of list: ListVersion) -> [(id: [UInt8], section: Int, item: Int)] {
+    var items: [([UInt8], Int, Int)] = []
     for rank in 0..<list.sectionCount {
       let (section, shown) = list.withSection(at: rank) { section, _, shown in
         (sections.index(of: section), shown)
       }
       var item = 0
       list.forEachItem(inSectionAt: rank, 0..<shown) { key in
-        items.append((String(decoding: key.id, as: UTF8.self), section, item))
+        items.append((Array(key.id), section, item))
         item += 1
       }
     }

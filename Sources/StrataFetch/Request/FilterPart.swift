@@ -7,14 +7,14 @@ internal import StrataTables
 /// A condition, known by its filter or by the closure's name and version.
 struct FilterPart<Item: Sendable>: Sendable {
   private enum Identity: Hashable, Sendable {
-    case filter(Filter)
+    case filter(RowFilter)
     case malformed(String)
     case named(String, Int)
     case unnamed(Int)
   }
 
   enum Condition: Sendable {
-    case filter(Filter)
+    case filter(RowFilter)
     case malformed(FilterError)
     case closure(@Sendable (Item) -> Bool)
   }
@@ -22,14 +22,14 @@ struct FilterPart<Item: Sendable>: Sendable {
   private let identity: Identity
   let condition: Condition
 
-  init(_ filter: Filter) {
+  init(_ filter: RowFilter) {
     identity = .filter(filter)
     condition = .filter(filter)
   }
 
   init(text: String) {
     do throws(FilterError) {
-      let filter = try Filter(text)
+      let filter = try RowFilter(text)
       identity = .filter(filter)
       condition = .filter(filter)
     } catch {

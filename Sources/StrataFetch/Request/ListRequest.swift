@@ -140,7 +140,7 @@ extension ListRequest {
 
 extension ListRequest {
   /// Only rows that pass a filter; several calls must all be passed.
-  public func filtered(by filter: Filter) -> Self {
+  public func filtered(by filter: RowFilter) -> Self {
     with { $0.filters.append(FilterPart(filter)) }
   }
 

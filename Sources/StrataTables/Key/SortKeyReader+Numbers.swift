@@ -82,6 +82,9 @@ extension SortKeyReader {
     case .int(let small): value = Double(exactly: small)
     case .uint(let large): value = Double(exactly: large)
     case .double(let double): value = double
+    case .bigInt(let big) where big.magnitude.count <= 8:
+      let magnitude = big.magnitude.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+      value = Double(exactly: magnitude).map { big.isNegative ? -$0 : $0 }
     default: value = nil
     }
     guard let value else { throw .outOfRange }

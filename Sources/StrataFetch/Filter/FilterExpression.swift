@@ -1,0 +1,74 @@
+// What a filter's text says, as a tree.
+
+package import StrataEvents
+package import StrataTables
+
+/// A filter's expression. Equal trees are equal filters.
+package indirect enum FilterExpression: Hashable, Sendable {
+  case comparison(FilterComparison)
+  case not(FilterExpression)
+  /// Two or more, none of them an `and`.
+  case and([FilterExpression])
+  /// Two or more, none of them an `or`.
+  case or([FilterExpression])
+}
+
+/// Two operands and what is said about them.
+package struct FilterComparison: Hashable, Sendable {
+  package var left: FilterOperand
+  package var comparator: FilterComparator
+  package var ignoresCase: Bool
+  package var right: FilterOperand
+
+  package init(
+    left: FilterOperand, comparator: FilterComparator, ignoresCase: Bool = false, right: FilterOperand
+  ) {
+    self.left = left
+    self.comparator = comparator
+    self.ignoresCase = ignoresCase
+    self.right = right
+  }
+}
+
+/// The operators, as they are written.
+package enum FilterComparator: String, Hashable, Sendable, CaseIterable {
+  case equal = "=="
+  case notEqual = "!="
+  case less = "<"
+  case lessOrEqual = "<="
+  case greater = ">"
+  case greaterOrEqual = ">="
+  case `in`
+  case contains
+  case beginsWith
+  case endsWith
+  case matches
+}
+
+/// What stands on a side of an operator.
+package enum FilterOperand: Hashable, Sendable {
+  case field(FieldPath)
+  /// Null, a boolean, a number, or a string.
+  case value(DocumentValue)
+  case date(Instant)
+  /// Values and dates, to the right of `in`.
+  case list([FilterOperand])
+}
+
+extension FilterExpression {
+  /// The paths that the expression reads.
+  package var fields: Set<FieldPath> {
+    switch self {
+    case .comparison(let comparison): comparison.left.fields.union(comparison.right.fields)
+    case .not(let expression): expression.fields
+    case .and(let expressions), .or(let expressions):
+      expressions.reduce(into: []) { $0.formUnion($1.fields) }
+    }
+  }
+}
+
+extension FilterOperand {
+  fileprivate var fields: Set<FieldPath> {
+    if case .field(let path) = self { [path] } else { [] }
+  }
+}

@@ -1,0 +1,113 @@
+// Numbers, strings and dates in a filter's text.
+
+internal import StrataEvents
+internal import StrataTables
+
+extension FilterLexer {
+  /// Reads a number: an integer of any size, or, with a point or an exponent, a double.
+  mutating func readNumber(_ start: String.Index) throws(FilterError) -> DocumentValue {
+    let suggestion = "write numbers as in 42, -1.5 or 6e23"
+    if skip("-"), next.map({ !("0"..."9").contains($0) }) ?? true {
+      throw error(
+        "there is no arithmetic", "write names with a - in backquotes, as in `odd-name`", from: start)
+    }
+    var isWellFormed = skipDigits()
+    var isInteger = true
+    if skip(".") {
+      isInteger = false
+      isWellFormed = skipDigits() && isWellFormed
+    }
+    if next == "e" || next == "E" {
+      isInteger = false
+      advance()
+      if !skip("+") { _ = skip("-") }
+      isWellFormed = skipDigits() && isWellFormed
+    }
+    if let scalar = next, FieldPath.continuesName(scalar) || scalar == "." {
+      while let scalar = next, FieldPath.continuesName(scalar) || scalar == "." { advance() }
+      isWellFormed = false
+    }
+    guard isWellFormed else { throw error("this is no number", suggestion, from: start) }
+    let digits = String(scalars[start..<index])
+    if isInteger {
+      guard let value = BigInteger(digits) else {
+        throw error("the number has too many digits", "write fewer digits", from: start)
+      }
+      return DocumentValue(value)
+    }
+    guard let value = Double(digits), value.isFinite else {
+      throw error("the number is too large", "write one below 1.8e308", from: start)
+    }
+    return .double(value)
+  }
+
+  private mutating func skipDigits() -> Bool {
+    let start = index
+    while let scalar = next, ("0"..."9").contains(scalar) { advance() }
+    return index > start
+  }
+
+  /// Reads a string in quotes. A backslash before a quote or a backslash stands for it; `\n`, `\r`, `\t` and
+  /// `\u{…}` are what they are elsewhere; before any other character a backslash is a backslash, so that patterns
+  /// can be written as they are.
+  mutating func readString() throws(FilterError) -> String {
+    let start = index
+    guard let quote = next else { return "" }
+    advance()
+    var value = String.UnicodeScalarView()
+    while let scalar = next {
+      advance()
+      if scalar == quote { return String(value) }
+      guard scalar == "\\" else {
+        value.append(scalar)
+        continue
+      }
+      guard let escaped = next else { break }
+      advance()
+      switch escaped {
+      case "'", "\"", "\\": value.append(escaped)
+      case "n": value.append("\n")
+      case "r": value.append("\r")
+      case "t": value.append("\t")
+      case "u": value.append(try readScalar())
+      default:
+        value.append("\\")
+        value.append(escaped)
+      }
+    }
+    let message = "the string does not end"
+    throw error(message, "write \(quote) at its end", from: start)
+  }
+
+  /// Reads what follows `\u`: up to six hexadecimal digits in braces.
+  private mutating func readScalar() throws(FilterError) -> Unicode.Scalar {
+    let start = index
+    var digits = ""
+    if skip("{") {
+      while let scalar = next, scalar.isASCII, scalar.properties.isHexDigit, digits.count < 6 {
+        digits.unicodeScalars.append(scalar)
+        advance()
+      }
+      if skip("}"), let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value) {
+        return scalar
+      }
+    }
+    throw error(
+      "this is no character", "write \\u{…} with its number in hexadecimal, as in \\u{e9}", from: start)
+  }
+
+  /// Reads a date: a string behind an @.
+  mutating func readDate(_ start: String.Index) throws(FilterError) -> FilterToken {
+    let suggestion = "write dates as in @'2026-11-20T18:00+01:00' or @'2026-11-20T17:00:00Z'"
+    advance()
+    guard next == "'" || next == "\"" else { throw error("a date is missing", suggestion, from: start) }
+    var text = try readString()
+    guard let instant = text.withUTF8({ InstantText.instant(UnsafeRawBufferPointer($0)) }) else {
+      throw error("this is no date with a time and an offset", suggestion, from: start)
+    }
+    guard RFC3339.secondsRange.contains(instant.seconds) else {
+      throw error("the date is not between the years 0000 and 9999 in UTC", suggestion, from: start)
+    }
+    return .date(instant)
+  }
+}

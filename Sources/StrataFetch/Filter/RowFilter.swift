@@ -1,0 +1,48 @@
+// The filter language's public face: which rows, as text.
+
+package import StrataTables
+
+/// Which rows to take, written as in `impact == 'High' && $time > @'2026-11-20T18:00+01:00'`.
+///
+/// | | |
+/// |---|---|
+/// | operators | `==` (also `=`) `!=` `<` `<=` `>` `>=` `in` `contains` `beginsWith` `endsWith` `matches`, each with `[c]` behind it to ignore case |
+/// | between them | `!` `&&` `\|\|` (also `NOT` `AND` `OR`, in that order of precedence), parentheses |
+/// | fields | `a.b.c`, odd names in backquotes, the row's own `$id` `$revision` `$time` `$section` |
+/// | literals | `'text'` `"text"` `1` `-1.5e3` `true` `false` `null` `@'2026-11-20T18:00+01:00'` |
+/// | lists | `{1, 'a'}` or `[1, 'a']`, behind `in`; a field that holds an array can stand there too |
+///
+/// What it means:
+///
+/// - A missing field is null. `==`, `!=` and `in` are true or false for all values: `null != 'X'` is true.
+///   Every other operator is false where a side is null or the two are of different types.
+/// - Numbers are compared exactly: 1 is 1.0, and 2⁵³ + 1 is no double. NaN equals itself and comes last.
+/// - Strings are compared by their UTF-8; with `[c]` by the UTF-8 of what `lowercased()` makes of them.
+/// - Next to a date, the other side is read as one: a string in RFC 3339 (the seconds may be left out). One that
+///   is no date is of another type. `$time` is a date, and its UTC text to string operators and to
+///   strings that are no dates.
+/// - `contains` looks for a part of a string or for an element of an array. `matches` takes a whole string, and
+///   a regular expression of Swift.
+/// - Arrays, objects and tagged values are equal to nothing, not even to themselves.
+public struct RowFilter: Hashable, Sendable {
+  /// The longest filter, in UTF-8 bytes.
+  public static let byteCountMax = 65_536
+  /// How many parentheses and `!` may stand inside each other.
+  public static let depthMax = 64
+
+  package let expression: FilterExpression
+
+  package init(_ expression: FilterExpression) { self.expression = expression }
+
+  /// The filter that a text says. Filters whose texts differ in spaces, quotes or superfluous parentheses are
+  /// equal. O(length of the text).
+  public init(_ text: String) throws(FilterError) { expression = try FilterParser.parse(text) }
+
+  /// The paths that the filter reads.
+  package var fields: Set<FieldPath> { expression.fields }
+}
+
+extension RowFilter: CustomStringConvertible {
+  /// The filter in one form, which reads back as an equal filter.
+  public var description: String { expression.description }
+}

@@ -1,0 +1,130 @@
+// The children of one inner page or of two, before they are written.
+
+/// Children in ascending order and the separators between them. Each child comes with a reference that the
+/// draft owns until a page is built of it.
+struct InnerDraft: ~Copyable {
+  private let height: Int
+  private var children: [PageRef] = []
+  private var separatorBytes: [UInt8] = []
+  private var separatorEnds: [Int] = []
+
+  var count: Int { children.count }
+
+  /// - Parameter height: of the pages that are built, one above that of the children.
+  init(height: Int) {
+    self.height = height
+    children.reserveCapacity(PageLayout.childCountMax + 2)
+    separatorEnds.reserveCapacity(PageLayout.childCountMax + 2)
+  }
+
+  /// Appends a child with its reference. The separator before it counts unless it is the first.
+  mutating func append(owned child: PageRef, separator: ByteRun) {
+    if !children.isEmpty {
+      separatorBytes.append(contentsOf: separator.buffer)
+      separatorEnds.append(separatorBytes.count)
+    }
+    children.append(child)
+  }
+
+  /// Appends children of a page, whose references are copied.
+  mutating func append(_ page: PageRef, _ range: Range<Int>, _ buffer: inout KeyBuffer) {
+    guard !range.isEmpty else { return }
+    buffer.begin(page)
+    let empty = ByteRun(base: UnsafeRawPointer(page.area), count: 0)
+    for index in range {
+      let child = page.children[index]
+      child.retain()
+      append(owned: child, separator: index == 0 ? empty : buffer.separator(page, index - 1))
+    }
+  }
+
+  /// The separator before the child at `index`.
+  func separator(before index: Int) -> [UInt8] {
+    let start = index == 1 ? 0 : separatorEnds[index - 2]
+    return Array(separatorBytes[start..<separatorEnds[index - 1]])
+  }
+
+  /// Builds a page of a range of the children, which the caller owns. Each child is built in once.
+  func build(_ range: Range<Int>) -> PageRef {
+    separatorBytes.withUnsafeBytes { bytes in
+      let base = ByteRun(bytes).base
+      func separator(_ index: Int) -> ByteRun {
+        let start = index == 0 ? 0 : separatorEnds[index - 1]
+        return ByteRun(base: base + start, count: separatorEnds[index] - start)
+      }
+      let separators = range.lowerBound..<range.upperBound - 1
+      // A single separator is cheaper to compare without a prefix.
+      let prefix =
+        separators.count < 2
+        ? ByteRun(base: base, count: 0)
+        : ByteRun(
+          base: separator(separators.lowerBound).base,
+          count: separator(separators.lowerBound)
+            .commonPrefixLength(separator(separators.upperBound - 1)))
+      var restBytes = 0
+      for index in separators { restBytes += max(0, separator(index).count - prefix.count - 8) }
+      let front =
+        PageRef.slotsOffset(prefix.count) + separators.count * Slot.size
+        + range.count * (MemoryLayout<PageRef>.stride + MemoryLayout<UInt32>.stride)
+      let page = PageRef(
+        creating: PageHeader(
+          count: UInt16(truncatingIfNeeded: range.count), height: UInt8(truncatingIfNeeded: height),
+          isLarge: false, hint: PageHeader.noHint, prefixLength: UInt16(truncatingIfNeeded: prefix.count),
+          capacity: UInt32(truncatingIfNeeded: front + restBytes),
+          heapTop: UInt32(truncatingIfNeeded: front), garbage: 0, total: 0))
+      page.area.copyMemory(from: prefix.base, byteCount: prefix.count)
+      fill(page, range, prefixLength: prefix.count, heap: front, separator)
+      return page
+    }
+  }
+
+  private func fill(
+    _ page: PageRef, _ range: Range<Int>, prefixLength: Int, heap: Int, _ separator: (Int) -> ByteRun
+  ) {
+    var heapEnd = heap
+    for (place, index) in (range.lowerBound..<range.upperBound - 1).enumerated() {
+      let separator = separator(index)
+      let suffixLength = separator.count - prefixLength
+      let rest = max(0, suffixLength - 8)
+      if rest > 0 {
+        (page.area + heapEnd).copyMemory(from: separator.base + prefixLength + 8, byteCount: rest)
+      }
+      (page.slots + place).initialize(
+        to: Slot(
+          head: separator.head(prefixLength), suffixLength: UInt16(truncatingIfNeeded: suffixLength),
+          leafOffset: 0, wide: UInt32(truncatingIfNeeded: heapEnd)))
+      heapEnd += rest
+    }
+    var total: UInt32 = 0
+    for (place, index) in range.enumerated() {
+      (page.children + place).initialize(to: children[index])
+      let count = children[index].header.pointee.total
+      (page.counts + place).initialize(to: count)
+      total += count
+    }
+    page.header.pointee.total = total
+  }
+}
+
+extension PageRef {
+  /// A copy of an inner page, which the caller owns, with another child at `index`, whose reference it takes.
+  func copyingInner(_ index: Int, owned child: PageRef) -> PageRef {
+    let copy = PageRef(creating: header.pointee)
+    copy.area.copyMemory(from: area, byteCount: Int(header.pointee.capacity))
+    let children = copy.children
+    for place in 0..<count where place != index { children[place].retain() }
+    children[index] = child
+    let old = copy.counts[index]
+    let new = child.header.pointee.total
+    copy.counts[index] = new
+    copy.header.pointee.total = copy.header.pointee.total - old + new
+    return copy
+  }
+}
+
+/// The shortest bytes that are above `left` and not above `right`, two neighbouring keys: what is common, and
+/// one byte more of the right one.
+@inline(__always)
+func shortestSeparator(_ left: ByteRun, _ right: ByteRun) -> ByteRun {
+  ByteRun(base: right.base, count: left.commonPrefixLength(right) + 1)
+}

@@ -1,0 +1,101 @@
+// Changing a leaf in place, and copying one.
+
+extension PageRef {
+  /// A copy of a leaf, which the caller owns, with a hole of `gap` slots before the slot at `index`.
+  /// A gap of -1 leaves the slot at `index` out.
+  @inline(__always)
+  func copyingLeaf(_ index: Int = 0, gap: Int = 0) -> PageRef {
+    let fields = header.pointee
+    let copy = PageRef(creating: fields)
+    let slotsOffset = Self.slotsOffset(prefixLength)
+    let before = slotsOffset + index * Slot.size
+    let behind = before + (gap < 0 ? Slot.size : 0)
+    let end = slotsOffset + count * Slot.size
+    copy.area.copyMemory(from: area, byteCount: before)
+    (copy.area + behind + gap * Slot.size).copyMemory(from: area + behind, byteCount: end - behind)
+    (copy.area + Int(fields.heapTop)).copyMemory(
+      from: area + Int(fields.heapTop), byteCount: Int(fields.capacity - fields.heapTop))
+    return copy
+  }
+
+  /// How many bytes of heap an entry takes in this leaf.
+  @inline(__always)
+  func heapLength(_ key: ByteRun, _ value: ByteRun) -> Int {
+    max(0, key.count - prefixLength - 8) + value.count
+  }
+
+  /// Opens a hole before the slot at `index` of a leaf that has room.
+  @inline(__always)
+  func openGap(_ index: Int) {
+    let slots = self.slots
+    (slots + index + 1).update(from: slots + index, count: count - index)
+  }
+
+  /// Writes a new entry into the hole at `index`. The free bytes are enough, the prefix fits.
+  @inline(__always)
+  func fillGap(_ index: Int, _ key: ByteRun, _ value: ByteRun) {
+    writeEntry(index, key, value)
+    let header = self.header
+    header.pointee.count += 1
+    header.pointee.total += 1
+    header.pointee.hint = UInt16(truncatingIfNeeded: index)
+  }
+
+  /// Writes slot and heap bytes of an entry; the heap grows.
+  @inline(__always)
+  func writeEntry(_ index: Int, _ key: ByteRun, _ value: ByteRun) {
+    let header = self.header
+    let length = prefixLength
+    let suffixLength = key.count - length
+    let rest = max(0, suffixLength - 8)
+    let top = Int(header.pointee.heapTop) - rest - value.count
+    header.pointee.heapTop = UInt32(truncatingIfNeeded: top)
+    let place = area + top
+    if rest > 0 { place.copyMemory(from: key.base + length + 8, byteCount: rest) }
+    (place + rest).copyMemory(from: value.base, byteCount: value.count)
+    (slots + index).initialize(
+      to: Slot(
+        head: key.head(length), suffixLength: UInt16(truncatingIfNeeded: suffixLength),
+        leafOffset: UInt16(truncatingIfNeeded: top), wide: UInt32(truncatingIfNeeded: value.count)))
+  }
+
+  /// Gives an entry another value in place. False where there is no room for it.
+  @inline(__always)
+  func replaceValue(_ index: Int, _ key: ByteRun, _ value: ByteRun) -> Bool {
+    let slot = slots[index]
+    let length = slot.valueLength
+    guard value.count > length else {
+      (area + Int(slot.leafOffset) + slot.restLength).copyMemory(from: value.base, byteCount: value.count)
+      slots[index].wide = UInt32(truncatingIfNeeded: value.count)
+      header.pointee.garbage += UInt32(truncatingIfNeeded: length - value.count)
+      return true
+    }
+    guard freeBytes >= heapLength(key, value) else { return false }
+    header.pointee.garbage += UInt32(truncatingIfNeeded: slot.heapLength)
+    writeEntry(index, key, value)
+    return true
+  }
+
+  /// Counts an entry out whose slot is about to go.
+  @inline(__always)
+  func forgetEntry(_ slot: Slot) {
+    let header = self.header
+    header.pointee.count -= 1
+    header.pointee.total -= 1
+    header.pointee.hint = PageHeader.noHint
+    if UInt32(slot.leafOffset) == header.pointee.heapTop {
+      header.pointee.heapTop += UInt32(truncatingIfNeeded: slot.heapLength)
+    } else {
+      header.pointee.garbage += UInt32(truncatingIfNeeded: slot.heapLength)
+    }
+  }
+
+  /// Takes an entry out of a leaf in place.
+  @inline(__always)
+  func removeEntry(_ index: Int) {
+    let slots = self.slots
+    let slot = slots[index]
+    (slots + index).update(from: slots + index + 1, count: count - index - 1)
+    forgetEntry(slot)
+  }
+}

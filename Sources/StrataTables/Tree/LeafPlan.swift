@@ -1,0 +1,142 @@
+// A leaf as it will be with one entry more or another value, before it is written: in one page or in two.
+
+/// The entries of a leaf with one inserted or replaced.
+struct LeafPlan {
+  let page: PageRef
+  let index: Int
+  let isReplacing: Bool
+  let key: ByteRun
+  let value: ByteRun
+
+  var count: Int { page.count + (isReplacing ? 0 : 1) }
+
+  /// The entry of the page that the plan has at a place; nil for the new one.
+  @inline(__always)
+  private func source(_ place: Int) -> Int? {
+    place < index ? place : place == index ? nil : isReplacing ? place : place - 1
+  }
+
+  func loadKey(_ place: Int, _ buffer: inout KeyBuffer) -> ByteRun {
+    guard let source = source(place) else { return key }
+    return buffer.key(of: page, source)
+  }
+
+  /// Slot and heap bytes of one entry in a page with a prefix of this length.
+  @inline(__always)
+  func bytes(of place: Int, prefixLength: Int) -> Int {
+    guard let source = source(place) else {
+      return Slot.size + max(0, key.count - prefixLength - 8) + value.count
+    }
+    let slot = page.slots[source]
+    return Slot.size + max(0, Int(slot.suffixLength) + page.prefixLength - prefixLength - 8)
+      + slot.valueLength
+  }
+
+  /// The longest prefix for a range of the plan. For a single entry what its neighbours would share is
+  /// worth more than the whole key: it keeps the page's.
+  func prefixLength(_ range: Range<Int>) -> Int {
+    var first = KeyBuffer()
+    var last = KeyBuffer()
+    let low = loadKey(range.lowerBound, &first)
+    guard range.count > 1 else { return low.commonPrefixLength(page.prefix) }
+    return low.commonPrefixLength(loadKey(range.upperBound - 1, &last))
+  }
+
+  /// The size of a range of the plan as a page: prefix, slots and heap.
+  func size(_ range: Range<Int>, prefixLength: Int) -> Int {
+    var size = PageRef.slotsOffset(prefixLength)
+    for place in range { size += bytes(of: place, prefixLength: prefixLength) }
+    return size
+  }
+
+  /// Writes a range of the plan into a new page, which the caller owns.
+  func write(_ range: Range<Int>, capacity: Int) -> PageRef {
+    var buffer = KeyBuffer()
+    var prefixLength = prefixLength(range)
+    var size = size(range, prefixLength: prefixLength)
+    if size > capacity {
+      // A longer prefix saves nothing of keys that have all their bytes in the slot, and takes its own.
+      prefixLength = min(prefixLength, page.prefixLength)
+      size = self.size(range, prefixLength: prefixLength)
+    }
+    assert(size <= capacity, "a split left too much on one side")
+    let heapBytes = size - PageRef.slotsOffset(prefixLength) - range.count * Slot.size
+    let prefix = ByteRun(base: loadKey(range.lowerBound, &buffer).base, count: prefixLength)
+    var writer = LeafWriter(prefix: prefix, heapBytes: heapBytes, capacity: capacity)
+    let before = range.clamped(to: 0..<index)
+    writer.append(page, before, &buffer)
+    if range.contains(index) {
+      writer.append(key, value)
+      writer.page.header.pointee.hint = UInt16(truncatingIfNeeded: index - range.lowerBound)
+    }
+    let shift = isReplacing ? 0 : 1
+    let behind = range.clamped(to: index + 1..<max(count, index + 1))
+    writer.append(page, behind.lowerBound - shift..<behind.upperBound - shift, &buffer)
+    return writer.page
+  }
+}
+
+extension LeafPlan {
+  /// Where to split: how many entries of the plan go to the left page.
+  ///
+  /// An insertion that continues the last one says where the next will be, so the page is split there and
+  /// the run of insertions fills what it leaves behind; all others split by bytes.
+  func splitPlace(_ layout: PageLayout) -> Int {
+    let hint = Int(page.header.pointee.hint)
+    if !isReplacing {
+      if index == page.count { return count - 1 }
+      if index == 0 { return 1 }
+      let place = index == hint ? index : index == hint + 1 ? index + 1 : 0
+      if place > 0, place < count, fits(0..<place, layout), fits(place..<count, layout) { return place }
+    }
+    return splitPlaceByBytes()
+  }
+
+  private func fits(_ range: Range<Int>, _ layout: PageLayout) -> Bool {
+    size(range, prefixLength: page.prefixLength) <= layout.area
+  }
+
+  /// The entry in the middle of the bytes goes to the side that has less.
+  private func splitPlaceByBytes() -> Int {
+    let prefixLength = page.prefixLength
+    var total = 0
+    for place in 0..<count { total += bytes(of: place, prefixLength: prefixLength) }
+    var left = 0
+    for place in 0..<count {
+      let size = bytes(of: place, prefixLength: prefixLength)
+      if 2 * (left + size) >= total {
+        let isLeft = left < total - left - size
+        return min(max(isLeft ? place + 1 : place, 1), count - 1)
+      }
+      left += size
+    }
+    return count - 1
+  }
+}
+
+extension PageRef {
+  /// Two neighbouring leaves in one new page, nil where it would be filled past `sizeMax` bytes.
+  static func merging(_ left: PageRef, _ right: PageRef, sizeMax: Int, area: Int) -> PageRef? {
+    // The prefixes may come to more than one: what they add up to at least is enough to say no.
+    let least = left.usedBytes + right.usedBytes - 2 * min(left.prefixLength, right.prefixLength) - 64
+    guard !left.isLarge, !right.isLarge, least <= sizeMax else { return nil }
+    var first = KeyBuffer()
+    var last = KeyBuffer()
+    let low = first.key(of: left, 0)
+    let prefixLength = low.commonPrefixLength(last.key(of: right, right.count - 1))
+    var heapBytes = 0
+    for page in [left, right] {
+      for index in 0..<page.count {
+        let slot = page.slots[index]
+        heapBytes += max(0, page.prefixLength + Int(slot.suffixLength) - prefixLength - 8) + slot.valueLength
+      }
+    }
+    let size = slotsOffset(prefixLength) + (left.count + right.count) * Slot.size + heapBytes
+    guard size <= sizeMax else { return nil }
+    var writer = LeafWriter(
+      prefix: ByteRun(base: low.base, count: prefixLength), heapBytes: heapBytes, capacity: area)
+    writer.append(left, 0..<left.count, &last)
+    writer.append(right, 0..<right.count, &last)
+    return writer.page
+  }
+}

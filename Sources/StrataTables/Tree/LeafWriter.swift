@@ -1,0 +1,94 @@
+// Writing a leaf from entries in ascending order.
+
+/// Fills one new leaf. What is appended is exactly what was announced.
+struct LeafWriter {
+  let page: PageRef
+  private let prefixLength: Int
+  private var heapEnd: Int
+
+  /// - Parameters:
+  ///   - prefix: what all keys begin with; copied.
+  ///   - heapBytes: the bytes of all rests of keys and all values.
+  ///   - capacity: bytes behind the header.
+  init(prefix: ByteRun, heapBytes: Int, capacity: Int, isLarge: Bool = false) {
+    let top = capacity - heapBytes
+    page = PageRef(
+      creating: PageHeader(
+        count: 0, height: 0, isLarge: isLarge, hint: PageHeader.noHint,
+        prefixLength: UInt16(truncatingIfNeeded: prefix.count),
+        capacity: UInt32(truncatingIfNeeded: capacity), heapTop: UInt32(truncatingIfNeeded: top),
+        garbage: 0, total: 0))
+    page.area.copyMemory(from: prefix.base, byteCount: prefix.count)
+    prefixLength = prefix.count
+    heapEnd = top
+  }
+
+  /// Appends an entry whose key begins with the prefix.
+  @inline(__always)
+  mutating func append(_ key: ByteRun, _ value: ByteRun) {
+    let suffixLength = key.count - prefixLength
+    let rest = max(0, suffixLength - 8)
+    addSlot(key.head(prefixLength), suffixLength, value.count)
+    let place = page.area + heapEnd
+    if rest > 0 { place.copyMemory(from: key.base + prefixLength + 8, byteCount: rest) }
+    (place + rest).copyMemory(from: value.base, byteCount: value.count)
+    heapEnd += rest + value.count
+  }
+
+  /// Appends entries of another leaf.
+  mutating func append(_ source: PageRef, _ range: Range<Int>, _ buffer: inout KeyBuffer) {
+    guard !range.isEmpty else { return }
+    guard source.prefixLength == prefixLength else {
+      buffer.begin(source)
+      for index in range { append(buffer.leafKey(source, index), ByteRun(source.value(index))) }
+      return
+    }
+    let slots = source.slots
+    let area = source.area
+    for index in range {
+      let slot = slots[index]
+      addSlot(slot.head, Int(slot.suffixLength), slot.valueLength)
+      (page.area + heapEnd).copyMemory(from: area + Int(slot.leafOffset), byteCount: slot.heapLength)
+      heapEnd += slot.heapLength
+    }
+  }
+
+  @inline(__always)
+  private func addSlot(_ head: UInt64, _ suffixLength: Int, _ valueLength: Int) {
+    let index = page.count
+    (page.slots + index).initialize(
+      to: Slot(
+        head: head, suffixLength: UInt16(truncatingIfNeeded: suffixLength),
+        leafOffset: UInt16(truncatingIfNeeded: heapEnd), wide: UInt32(truncatingIfNeeded: valueLength)))
+    page.header.pointee.count = UInt16(truncatingIfNeeded: index + 1)
+    page.header.pointee.total = UInt32(truncatingIfNeeded: index + 1)
+  }
+}
+
+/// The sizes that decide where entries go.
+struct PageLayout {
+  /// Bytes behind the header of a page that is shared by entries.
+  let area: Int
+  static let childCountMax = 16
+
+  @inline(__always) init(pageSize: Int) { area = pageSize - PageHeader.overhead }
+
+  /// True for an entry that has a page of its own. Half a page at most leaves every split possible: both
+  /// sides fit, whatever the sizes of the others.
+  @inline(__always)
+  func isLarge(_ key: ByteRun, _ value: ByteRun) -> Bool {
+    Slot.size + key.count + value.count > area / 2 - 8
+  }
+
+  /// A new page, as large as it must be, for one entry. The caller owns it.
+  func page(_ key: ByteRun, _ value: ByteRun) -> PageRef {
+    let heapBytes = max(0, key.count - 8) + value.count
+    let size = Slot.size + heapBytes
+    let isLarge = isLarge(key, value)
+    let capacity = isLarge ? size : min(area, max(208, 2 * size))
+    var writer = LeafWriter(
+      prefix: ByteRun(base: key.base, count: 0), heapBytes: heapBytes, capacity: capacity, isLarge: isLarge)
+    writer.append(key, value)
+    return writer.page
+  }
+}

@@ -1,0 +1,76 @@
+// Finding a key in a page.
+
+/// Where a key is in a page, or where it would be.
+struct PagePlace {
+  var index: Int
+  var isFound: Bool
+  /// False where the key has not the page's prefix; `index` is then the first or the last place.
+  var hasPrefix: Bool
+}
+
+extension PageRef {
+  /// The place of a key in a leaf. O(log entries).
+  @inline(__always)
+  func find(_ key: ByteRun) -> PagePlace { find(key, slotCount: count, isInner: false) }
+
+  /// The child of an inner page that has the key, if any has. O(log children).
+  @inline(__always)
+  func childIndex(_ key: ByteRun) -> Int {
+    let place = find(key, slotCount: count - 1, isInner: true)
+    return place.index + (place.isFound ? 1 : 0)
+  }
+
+  @inline(__always)
+  private func find(_ key: ByteRun, slotCount: Int, isInner: Bool) -> PagePlace {
+    let length = prefixLength
+    if length > 0 {
+      let order = key.order(againstPrefix: prefix)
+      if order != 0 { return PagePlace(index: order < 0 ? 0 : slotCount, isFound: false, hasPrefix: false) }
+    }
+    let slots = self.slots
+    let head = key.head(length)
+    // The first slot whose head is not less, without a branch that depends on the data.
+    var low = 0
+    var size = slotCount
+    while size > 1 {
+      let half = size >> 1
+      low &+= slots[low &+ half &- 1].head < head ? half : 0
+      size &-= half
+    }
+    if size == 1, slots[low].head < head { low &+= 1 }
+    guard low < slotCount, slots[low].head == head else {
+      return PagePlace(index: low, isFound: false, hasPrefix: true)
+    }
+    return findInRun(key, low, slotCount, isInner)
+  }
+
+  /// The place among slots whose heads equal the key's: the rest of the keys decides.
+  @inline(__always)
+  private func findInRun(_ key: ByteRun, _ start: Int, _ slotCount: Int, _ isInner: Bool) -> PagePlace {
+    let head = key.head(prefixLength)
+    var low = start
+    var high = slotCount
+    var middle = start
+    while low < high {
+      let slot = slots[middle]
+      let order = slot.head != head ? 1 : restOrder(slot, key, isInner)
+      if order == 0 { return PagePlace(index: middle, isFound: true, hasPrefix: true) }
+      if order < 0 { low = middle + 1 } else { high = middle }
+      middle = (low + high) >> 1
+    }
+    return PagePlace(index: low, isFound: false, hasPrefix: true)
+  }
+
+  /// The order of a slot against a key with the same head.
+  @inline(__always)
+  private func restOrder(_ slot: Slot, _ key: ByteRun, _ isInner: Bool) -> Int {
+    let suffixLength = key.count - prefixLength
+    let slotLength = Int(slot.suffixLength)
+    // Equal heads of keys that are not both longer differ in length only: the padding is zeros.
+    guard suffixLength > 8, slotLength > 8 else { return slotLength - suffixLength }
+    let offset = isInner ? Int(slot.wide) : Int(slot.leafOffset)
+    let rest = ByteRun(base: UnsafeRawPointer(area) + offset, count: slotLength - 8)
+    return rest.order(
+      against: ByteRun(base: key.base + prefixLength + 8, count: suffixLength - 8))
+  }
+}

@@ -1,0 +1,104 @@
+// An unowned reference to a page, and the places of what the page holds.
+
+/// A page that somebody else keeps alive: every function that is given one says nothing about lifetimes, and
+/// whoever began the operation holds the root until it ends.
+struct PageRef: Equatable {
+  let reference: Unmanaged<Page>
+
+  @inline(__always) init(_ page: Page) { reference = .passUnretained(page) }
+  @inline(__always) init(_ reference: Unmanaged<Page>) { self.reference = reference }
+
+  @inline(__always)
+  static func == (one: PageRef, other: PageRef) -> Bool {
+    one.reference.toOpaque() == other.reference.toOpaque()
+  }
+
+  /// A new page, owned by the caller.
+  @inline(__always)
+  init(creating header: PageHeader) {
+    let words = (Int(header.capacity) + 7) / 8
+    let buffer = Page.create(minimumCapacity: words) { _ in header }
+    reference = .passRetained(unsafeDowncast(buffer, to: Page.self))
+  }
+
+  @inline(__always) var header: UnsafeMutablePointer<PageHeader> {
+    reference._withUnsafeGuaranteedRef { page in page.withUnsafeMutablePointerToHeader { $0 } }
+  }
+
+  @inline(__always) static func area(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(header + 1)
+  }
+
+  /// The bytes behind the header.
+  @inline(__always) var area: UnsafeMutableRawPointer { Self.area(header) }
+  @inline(__always) var count: Int { Int(header.pointee.count) }
+  @inline(__always) var total: Int { Int(header.pointee.total) }
+  @inline(__always) var height: Int { Int(header.pointee.height) }
+  @inline(__always) var isLeaf: Bool { header.pointee.height == 0 }
+  @inline(__always) var isLarge: Bool { header.pointee.isLarge }
+  @inline(__always) var prefixLength: Int { Int(header.pointee.prefixLength) }
+  @inline(__always) var prefix: ByteRun { ByteRun(base: UnsafeRawPointer(area), count: prefixLength) }
+
+  /// Where the slots begin: behind a prefix of this length.
+  @inline(__always) static func slotsOffset(_ prefixLength: Int) -> Int { (prefixLength + 7) & ~7 }
+
+  @inline(__always) var slots: UnsafeMutablePointer<Slot> { Self.slots(header) }
+
+  @inline(__always)
+  static func slots(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutablePointer<Slot> {
+    (area(header) + slotsOffset(Int(header.pointee.prefixLength))).assumingMemoryBound(to: Slot.self)
+  }
+}
+
+extension PageRef {
+  /// The children of an inner page.
+  @inline(__always)
+  static func children(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutablePointer<PageRef> {
+    UnsafeMutableRawPointer(slots(header) + (Int(header.pointee.count) - 1))
+      .assumingMemoryBound(to: PageRef.self)
+  }
+
+  @inline(__always) var children: UnsafeMutablePointer<PageRef> { Self.children(header) }
+
+  /// How many entries are under each child of an inner page.
+  @inline(__always) var counts: UnsafeMutablePointer<UInt32> {
+    UnsafeMutableRawPointer(children + count).assumingMemoryBound(to: UInt32.self)
+  }
+}
+
+extension PageRef {
+  /// True where nobody else has a reference to this child.
+  @inline(__always)
+  static func isUnique(_ child: UnsafeMutablePointer<PageRef>) -> Bool {
+    let place = UnsafeMutableRawPointer(child).assumingMemoryBound(to: Page.self)
+    return isKnownUniquelyReferenced(&place.pointee)
+  }
+
+  /// Gives up one reference. Not inlined, so that no read of the page's bytes moves behind it.
+  @inline(never) func release() { reference.release() }
+
+  @inline(__always) func retain() { _ = reference.retain() }
+
+  /// Bytes of the allocation.
+  var allocatedBytes: Int { Int(header.pointee.capacity) + PageHeader.overhead }
+
+  /// The bytes of a leaf that hold something: prefix, slots, and the heap without its garbage.
+  @inline(__always) var usedBytes: Int {
+    let fields = header.pointee
+    return Self.slotsOffset(prefixLength) + count * Slot.size + Int(fields.capacity - fields.heapTop)
+      - Int(fields.garbage)
+  }
+
+  /// The bytes between a leaf's slots and its heap.
+  @inline(__always) var freeBytes: Int {
+    Int(header.pointee.heapTop) - Self.slotsOffset(prefixLength) - count * Slot.size
+  }
+
+  /// The value of a leaf's entry.
+  @inline(__always)
+  func value(_ index: Int) -> UnsafeRawBufferPointer {
+    let slot = slots[index]
+    return UnsafeRawBufferPointer(
+      start: area + Int(slot.leafOffset) + slot.restLength, count: slot.valueLength)
+  }
+}

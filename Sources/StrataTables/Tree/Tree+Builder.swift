@@ -1,0 +1,172 @@
+// Building a tree from entries that come in order.
+
+internal import StrataLog
+
+extension Tree {
+  /// Builds a tree from entries in strictly ascending order of their keys. Its pages are full.
+  package struct Builder: ~Copyable {
+    private let pageSize: Int
+    private let layout: PageLayout
+    /// The entries of the next leaf: keys and values one after the other.
+    private var bytes: RawBuffer
+    private var entries: [(offset: Int, keyLength: Int, valueLength: Int)] = []
+    /// What all keys of the next leaf begin with.
+    private var prefixLength = 0
+    /// Slots and heap of the next leaf, with that prefix.
+    private var size = 0
+    /// The last key of the last leaf that was written.
+    private var lastKey: [UInt8] = []
+    private var levels = BuilderLevels()
+
+    package init(pageSize: Int = 4096) {
+      self.pageSize = pageSize
+      layout = Tree(pageSize: pageSize).layout
+      bytes = RawBuffer(capacity: 4 * pageSize)
+    }
+
+    /// Appends an entry whose key is above all before it. Amortised O(1).
+    package mutating func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+      precondition(key.count <= Tree.keyLengthMax, "a key has at most 65,535 bytes")
+      precondition(value.count <= Tree.valueLengthMax, "a value has at most 2^31 bytes")
+      let run = ByteRun(key)
+      let isLarge = layout.isLarge(run, ByteRun(value))
+      if !entries.isEmpty {
+        precondition(self.key(entries.count - 1).order(against: run) < 0, "the keys do not ascend")
+        if isLarge || !join(run, value.count) { writeLeaf() }
+      } else if levels.hasLeaf {
+        lastKey.withUnsafeBytes { last in
+          precondition(ByteRun(last).order(against: run) < 0, "the keys do not ascend")
+        }
+      }
+      if entries.isEmpty {
+        prefixLength = key.count
+        size = Slot.size + value.count
+      }
+      entries.append((bytes.count, key.count, value.count))
+      bytes.append(key)
+      guard isLarge else { return bytes.append(value) }
+      writeLeaf(layout.page(run, ByteRun(value)))
+    }
+
+    /// The tree of all that was appended. O(log n).
+    package consuming func finish() -> Tree {
+      if !entries.isEmpty { writeLeaf() }
+      return Tree(pageSize: pageSize, owned: levels.finish())
+    }
+
+    private func key(_ index: Int) -> ByteRun {
+      ByteRun(base: UnsafeRawPointer(bytes.base) + entries[index].offset, count: entries[index].keyLength)
+    }
+
+    private func value(_ index: Int) -> ByteRun {
+      let entry = entries[index]
+      return ByteRun(
+        base: UnsafeRawPointer(bytes.base) + entry.offset + entry.keyLength, count: entry.valueLength)
+    }
+
+    /// Makes room for an entry in the next leaf. False where there is none.
+    private mutating func join(_ key: ByteRun, _ valueLength: Int) -> Bool {
+      let first = self.key(0)
+      let prefix = ByteRun(base: first.base, count: prefixLength)
+      var common = prefixLength
+      var joined = size
+      if key.order(againstPrefix: prefix) != 0 {
+        common = first.commonPrefixLength(key)
+        joined = 0
+        for entry in entries {
+          joined += Slot.size + max(0, entry.keyLength - common - 8) + entry.valueLength
+        }
+      }
+      joined += Slot.size + max(0, key.count - common - 8) + valueLength
+      guard PageRef.slotsOffset(common) + joined <= layout.area else { return false }
+      prefixLength = common
+      size = joined
+      return true
+    }
+
+    /// Writes the entries as a leaf, or hands on the leaf that was made of the only one.
+    private mutating func writeLeaf(_ large: PageRef? = nil) {
+      let last = entries.count - 1
+      var page = large
+      if page == nil {
+        // A leaf of one entry has no neighbour to share a prefix with.
+        let prefix = ByteRun(base: key(0).base, count: last == 0 ? 0 : prefixLength)
+        if last == 0 { size = Slot.size + max(0, key(0).count - 8) + value(0).count }
+        var writer = LeafWriter(
+          prefix: prefix, heapBytes: size - entries.count * Slot.size, capacity: layout.area)
+        for index in 0...last { writer.append(key(index), value(index)) }
+        page = writer.page
+      }
+      lastKey.withUnsafeBytes { before in
+        levels.append(page!, separator: shortestSeparator(ByteRun(before), key(0)))
+      }
+      lastKey.removeAll(keepingCapacity: true)
+      lastKey.append(contentsOf: key(last).buffer)
+      entries.removeAll(keepingCapacity: true)
+      bytes.removeAll()
+    }
+  }
+}
+
+/// The right edge of a tree that is being built: one draft of an inner page a level.
+struct BuilderLevels: ~Copyable {
+  private final class Level {
+    var draft: InnerDraft
+    /// What separates the draft from the page before it.
+    var separator: [UInt8]
+
+    init(height: Int, separator: [UInt8]) {
+      draft = InnerDraft(height: height)
+      self.separator = separator
+    }
+
+    /// Ends the draft and begins the next one.
+    func seal(nextSeparator: [UInt8]) -> (PageRef, [UInt8]) {
+      let page = draft.build(0..<draft.count)
+      let height = page.height
+      draft = InnerDraft(height: height)
+      let before = separator
+      separator = nextSeparator
+      return (page, before)
+    }
+  }
+
+  private var levels: [Level] = []
+  private(set) var hasLeaf = false
+
+  /// Takes a leaf and what separates it from the one before it.
+  mutating func append(_ leaf: PageRef, separator: ByteRun) {
+    hasLeaf = true
+    append(leaf, separator: separator, level: 0)
+  }
+
+  private mutating func append(_ page: PageRef, separator: ByteRun, level: Int) {
+    if level == levels.count {
+      levels.append(Level(height: level + 1, separator: Array(separator.buffer)))
+    }
+    if levels[level].draft.count == PageLayout.childCountMax {
+      let (full, before) = levels[level].seal(nextSeparator: Array(separator.buffer))
+      before.withUnsafeBytes { append(full, separator: ByteRun($0), level: level + 1) }
+    }
+    levels[level].draft.append(owned: page, separator: separator)
+  }
+
+  /// The root of all that was appended, nil where that is nothing. The caller owns it.
+  consuming func finish() -> PageRef? {
+    guard hasLeaf else { return nil }
+    var level = 0
+    while true {
+      let top = level == levels.count - 1
+      let (page, before) = levels[level].seal(nextSeparator: [])
+      if top {
+        guard page.count == 1 else { return page }
+        let child = page.children[0]
+        child.retain()
+        page.release()
+        return child
+      }
+      level += 1
+      before.withUnsafeBytes { bytes in append(page, separator: ByteRun(bytes), level: level) }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// Setting and removing.
+
+extension Tree {
+  /// Sets the value of a key. True where the key is new.
+  ///
+  /// O(log n), and where pages are shared with another tree a copy of one page a level. An equal value
+  /// leaves the tree as it is.
+  @discardableResult
+  package mutating func set(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    precondition(key.count <= Self.keyLengthMax, "a key has at most 65,535 bytes")
+    precondition(value.count <= Self.valueLengthMax, "a value has at most 2^31 bytes")
+    var edit = TreeEdit(layout: layout, key: ByteRun(key), value: ByteRun(value))
+    guard root != nil else {
+      root = layout.page(edit.key, edit.value).reference.takeRetainedValue()
+      return true
+    }
+    change(&edit, isRemoving: false)
+    return edit.delta > 0
+  }
+
+  /// Removes a key. False where it was not there. O(log n), as `set`.
+  @discardableResult
+  package mutating func remove(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard root != nil else { return false }
+    let run = ByteRun(key)
+    var edit = TreeEdit(layout: layout, key: run, value: ByteRun(base: run.base, count: 0))
+    change(&edit, isRemoving: true)
+    return edit.delta < 0
+  }
+
+  private mutating func change(_ edit: inout TreeEdit, isRemoving: Bool) {
+    let isOwned = isKnownUniquelyReferenced(&root)
+    let reference = Unmanaged.passUnretained(root!)
+    let page = PageRef(reference)
+    switch edit.change(page, isOwned: isOwned, isRemoving: isRemoving) {
+    case .unchanged, .inPlace: return
+    case .replaced: adopt(edit.piece(0))
+    case .restructured:
+      guard edit.pieceCount > 0 else { return adopt(nil) }
+      var draft = InnerDraft(height: page.height + 1)
+      edit.append(to: &draft, separator: edit.key)
+      adopt(draft.build(0..<draft.count))
+    }
+  }
+
+  /// Makes a page that comes with a reference the root, or its only child.
+  private mutating func adopt(_ new: PageRef?) {
+    var new = new
+    while let page = new, page.height > 0, page.count == 1 {
+      let child = page.children[0]
+      child.retain()
+      page.release()
+      new = child
+    }
+    replaceRoot(new?.reference.takeRetainedValue())
+  }
+
+  /// Not inlined, so that nothing of the old pages is read after they are given up.
+  @inline(never)
+  private mutating func replaceRoot(_ page: Page?) { root = page }
+}

@@ -1,0 +1,61 @@
+// What is different in two trees.
+
+extension Tree {
+  /// One key whose value is not the same in two trees. Valid only inside the call that lends it.
+  @usableFromInline
+  package struct Difference {
+    package var key: UnsafeRawBufferPointer
+    /// Nil where the old tree does not have the key.
+    package var oldValue: UnsafeRawBufferPointer?
+    /// Nil where the new tree does not have the key.
+    package var newValue: UnsafeRawBufferPointer?
+    /// How many keys of the old tree are less than `key`.
+    package var oldRank: Int
+    /// How many keys of the new tree are less than `key`.
+    package var newRank: Int
+
+    @usableFromInline
+    init(
+      key: UnsafeRawBufferPointer, oldValue: UnsafeRawBufferPointer?, newValue: UnsafeRawBufferPointer?,
+      oldRank: Int, newRank: Int
+    ) {
+      self.key = key
+      self.oldValue = oldValue
+      self.newValue = newValue
+      self.oldRank = oldRank
+      self.newRank = newRank
+    }
+  }
+
+  /// Lends every difference in ascending order of keys.
+  ///
+  /// Costs what the two trees do not share: pages that both have are skipped with all that is under them.
+  /// O(n + m) for trees that share nothing.
+  @inlinable
+  package static func forEachDifference<Failure: Error>(
+    from old: Tree, to new: Tree, _ body: (Difference) throws(Failure) -> Void
+  ) throws(Failure) {
+    var failure: Failure?
+    walkDifferences(from: old, to: new) { difference in
+      do throws(Failure) {
+        try body(difference)
+        return true
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// - Parameter body: returns false to end the walk.
+  @usableFromInline
+  static func walkDifferences(from old: Tree, to new: Tree, _ body: (Difference) -> Bool) {
+    let roots = (old.root, new.root)
+    guard roots.0 !== roots.1 else { return }
+    withExtendedLifetime(roots) {
+      var walk = DifferenceWalk()
+      _ = walk.run(roots.0.map { PageRef($0) }, roots.1.map { PageRef($0) }, body)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// The laws that every page of a tree keeps.
+
+extension Tree {
+  /// Looks at every page. A sentence about the first law that is broken, nil where none is. O(bytes).
+  package func checkInvariants() -> String? {
+    guard let root else { return nil }
+    return withExtendedLifetime(root) {
+      let page = PageRef(root)
+      if page.height > 0, page.count < 2 { return "the root has one child only" }
+      do throws(BrokenLaw) {
+        try check(page, low: nil, high: nil)
+        return nil
+      } catch {
+        return error.sentence
+      }
+    }
+  }
+
+  private struct BrokenLaw: Error {
+    var sentence: String
+  }
+
+  private func hold(_ condition: Bool, _ page: PageRef, _ sentence: String) throws(BrokenLaw) {
+    guard condition else {
+      throw BrokenLaw(sentence: "\(sentence) (height \(page.height), \(page.count) entries or children)")
+    }
+  }
+
+  /// Checks a page whose keys are not below `low` and below `high`.
+  private func check(_ page: PageRef, low: [UInt8]?, high: [UInt8]?) throws(BrokenLaw) {
+    try hold(page.count > 0, page, "a page is empty")
+    if page.isLeaf {
+      try checkLeaf(page, low, high)
+    } else {
+      try checkInner(page, low, high)
+    }
+  }
+
+  private func checkLeaf(_ page: PageRef, _ low: [UInt8]?, _ high: [UInt8]?) throws(BrokenLaw) {
+    let fields = page.header.pointee
+    let slotsEnd = PageRef.slotsOffset(page.prefixLength) + page.count * Slot.size
+    try hold(page.total == page.count, page, "a leaf's total is not its count")
+    try hold(slotsEnd <= Int(fields.heapTop), page, "slots and heap overlap")
+    try hold(fields.heapTop <= fields.capacity, page, "the heap begins past the page's end")
+    let area = layout.area
+    try hold(page.isLarge || Int(fields.capacity) <= area, page, "a shared page is larger than a page")
+    var runs: [Range<Int>] = []
+    for index in 0..<page.count {
+      let slot = page.slots[index]
+      let start = Int(slot.leafOffset)
+      runs.append(start..<start + slot.heapLength)
+      let isLarge = Slot.size + page.prefixLength + Int(slot.suffixLength) + slot.valueLength > area / 2 - 8
+      try hold(isLarge == page.isLarge, page, "an entry's size and its page's kind differ")
+    }
+    try hold(!page.isLarge || page.count == 1, page, "a large page has more than one entry")
+    runs.removeAll(where: \.isEmpty)
+    runs.sort { $0.lowerBound < $1.lowerBound }
+    var end = Int(fields.heapTop)
+    for run in runs {
+      try hold(run.lowerBound >= end, page, "two entries share bytes of the heap, or one is outside it")
+      end = run.upperBound
+    }
+    try hold(end <= Int(fields.capacity), page, "an entry reaches past the page's end")
+    let live = runs.reduce(0) { $0 + $1.count }
+    try hold(
+      live + Int(fields.garbage) == Int(fields.capacity) - Int(fields.heapTop), page,
+      "the heap is not its entries and its garbage")
+    var buffer = KeyBuffer()
+    try checkKeys((0..<page.count).map { Array(buffer.key(of: page, $0).buffer) }, page, low, high)
+  }
+
+  private func checkInner(_ page: PageRef, _ low: [UInt8]?, _ high: [UInt8]?) throws(BrokenLaw) {
+    try hold(page.count <= PageLayout.childCountMax, page, "an inner page has too many children")
+    var buffer = KeyBuffer()
+    buffer.begin(page)
+    let separators = (0..<page.count - 1).map { Array(buffer.separator(page, $0).buffer) }
+    try checkKeys(separators, page, low, high)
+    var total = 0
+    for index in 0..<page.count {
+      let child = page.children[index]
+      try hold(child.height == page.height - 1, page, "a child's height is not one less")
+      try hold(child.total == Int(page.counts[index]), page, "a count is not its child's total")
+      total += child.total
+      try check(
+        child, low: index == 0 ? low : separators[index - 1],
+        high: index == page.count - 1 ? high : separators[index])
+    }
+    try hold(total == page.total, page, "a total is not the sum of the counts")
+  }
+
+  /// The keys of a leaf or the separators of an inner page.
+  private func checkKeys(
+    _ keys: [[UInt8]], _ page: PageRef, _ low: [UInt8]?, _ high: [UInt8]?
+  ) throws(BrokenLaw) {
+    let prefix = Array(page.prefix.buffer)
+    for (index, key) in keys.enumerated() {
+      try hold(key.starts(with: prefix), page, "a key has not its page's prefix")
+      let suffix = key.dropFirst(prefix.count)
+      let head = suffix.prefix(8).reduce(into: UInt64(0)) { $0 = $0 << 8 | UInt64($1) }
+      let padded = suffix.count >= 8 ? head : suffix.isEmpty ? 0 : head << UInt64(8 * (8 - suffix.count))
+      try hold(page.slots[index].head == padded, page, "a slot's head is not its key's")
+      if index > 0 {
+        try hold(keys[index - 1].lexicographicallyPrecedes(key), page, "keys do not ascend")
+      }
+    }
+    if let low, let first = keys.first {
+      try hold(!first.lexicographicallyPrecedes(low), page, "a key is below the separator before its page")
+    }
+    if let high, let last = keys.last {
+      try hold(last.lexicographicallyPrecedes(high), page, "a key is not below the separator behind its page")
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// Looking up by key and by rank.
+//
+// What is lent belongs to pages of the tree, which is held until the call returns.
+
+extension Tree {
+  /// Lends the value of a key to the body, nil where the tree does not have it. O(log n).
+  @inlinable
+  package func withValue<Result, Failure: Error>(
+    of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let root = self.root
+    defer { withExtendedLifetime(root) {} }
+    return try body(unownedValue(of: key))
+  }
+
+  /// The value of a key. Valid while the root is held.
+  @usableFromInline
+  func unownedValue(of key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    guard let root else { return nil }
+    return withExtendedLifetime(root) {
+      let run = ByteRun(key)
+      var page = PageRef(root)
+      while !page.isLeaf { page = page.children[page.childIndex(run)] }
+      let place = page.find(run)
+      return place.isFound ? page.value(place.index) : nil
+    }
+  }
+
+  /// True where the tree has the key. O(log n).
+  package func contains(_ key: UnsafeRawBufferPointer) -> Bool { unownedValue(of: key) != nil }
+
+  /// How many keys are less than `key`, and whether it is there. O(log n).
+  package func rank(of key: UnsafeRawBufferPointer) -> (rank: Int, isFound: Bool) {
+    guard let root else { return (0, false) }
+    return withExtendedLifetime(root) {
+      let run = ByteRun(key)
+      var page = PageRef(root)
+      var rank = 0
+      while !page.isLeaf {
+        let index = page.childIndex(run)
+        let counts = page.counts
+        for before in 0..<index { rank &+= Int(counts[before]) }
+        page = page.children[index]
+      }
+      let place = page.find(run)
+      return (rank + place.index, place.isFound)
+    }
+  }
+
+  /// The ranks of the keys that begin with some bytes. O(log n).
+  package func ranks(withPrefix prefix: UnsafeRawBufferPointer) -> Range<Int> {
+    let start = rank(of: prefix).rank
+    guard let last = prefix.lastIndex(where: { $0 != 0xFF }) else { return start..<count }
+    // The first key that is behind all of them: the last byte that can be one more, and nothing after it.
+    var end = Array(prefix[...last])
+    end[last] += 1
+    return start..<end.withUnsafeBytes { rank(of: $0).rank }
+  }
+
+  /// Lends the entry with `rank` keys before it. O(log n).
+  @inlinable
+  package func withEntry<Result, Failure: Error>(
+    at rank: Int,
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var scan = TreeScan(self, rank..<rank + 1)
+    let entry = scan.next()!
+    return try body(entry.key, entry.value)
+  }
+
+  /// Lends the entries of a range of ranks in ascending order. O(log n + range).
+  @inlinable
+  package func forEach<Failure: Error>(
+    in ranks: Range<Int>,
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) {
+    var scan = TreeScan(self, ranks)
+    while let entry = scan.next() { try body(entry.key, entry.value) }
+  }
+}

@@ -1,0 +1,127 @@
+// Taking the change of a child into an inner page.
+
+extension TreeEdit {
+  /// Changes the key under a page: sets it, or removes it where `isRemoving`.
+  mutating func change(_ page: PageRef, isOwned: Bool, isRemoving: Bool) -> EditOutcome {
+    if page.isLeaf {
+      return isRemoving ? removeFromLeaf(page, isOwned: isOwned) : setInLeaf(page, isOwned: isOwned)
+    }
+    let index = page.childIndex(key)
+    let place = page.children + index
+    let isChildOwned = isOwned && PageRef.isUnique(place)
+    let outcome = change(place.pointee, isOwned: isChildOwned, isRemoving: isRemoving)
+    switch outcome {
+    case .unchanged: return .unchanged
+    case .inPlace:
+      if delta != 0 {
+        page.counts[index] = UInt32(truncatingIfNeeded: Int(page.counts[index]) + delta)
+        page.header.pointee.total = UInt32(truncatingIfNeeded: page.total + delta)
+      }
+      if isUnderfull { return join(page, index, isOwned: isOwned, replacement: nil) ?? .inPlace }
+      return .inPlace
+    case .replaced:
+      let new = piece(0)
+      if isUnderfull, let joined = join(page, index, isOwned: isOwned, replacement: new) { return joined }
+      return take(new, at: index, in: page, isOwned: isOwned)
+    case .restructured: return restructure(page, index)
+    }
+  }
+
+  /// Puts a new child in the place of the old one.
+  private mutating func take(_ child: PageRef, at index: Int, in page: PageRef, isOwned: Bool) -> EditOutcome
+  {
+    isUnderfull = false
+    guard isOwned else { return hand(page.copyingInner(index, owned: child)) }
+    let place = page.children + index
+    let old = place.pointee
+    place.pointee = child
+    let total = child.header.pointee.total
+    page.header.pointee.total = page.header.pointee.total - page.counts[index] + total
+    page.counts[index] = total
+    old.release()
+    return .inPlace
+  }
+
+  /// Joins a child that has little, or what replaces it, with a neighbour. Nil where none has room.
+  private mutating func join(
+    _ page: PageRef, _ index: Int, isOwned: Bool, replacement: PageRef?
+  ) -> EditOutcome? {
+    isUnderfull = false
+    let child = replacement ?? page.children[index]
+    for left in [index - 1, index] where left >= 0 && left + 1 < page.count {
+      let neighbour = page.children[left == index ? index + 1 : left]
+      let (low, high) = left == index ? (child, neighbour) : (neighbour, child)
+      guard let joined = join(low, high, separatorIn: page, left) else { continue }
+      // The pages that were joined go with the page that held them, or here.
+      if let replacement { replacement.release() }
+      _ = hand(joined)
+      return build(page, left..<left + 2)
+    }
+    return nil
+  }
+
+  /// Two neighbouring pages as one, nil where there is no room. `index` is the separator between them.
+  private func join(_ left: PageRef, _ right: PageRef, separatorIn page: PageRef, _ index: Int) -> PageRef? {
+    if left.isLeaf {
+      return .merging(left, right, sizeMax: layout.area - layout.area / 8, area: layout.area)
+    }
+    guard left.count + right.count <= PageLayout.childCountMax else { return nil }
+    var buffer = KeyBuffer()
+    var between = KeyBuffer()
+    between.begin(page)
+    var draft = InnerDraft(height: left.height)
+    draft.append(left, 0..<left.count, &buffer)
+    right.children[0].retain()
+    draft.append(owned: right.children[0], separator: between.separator(page, index))
+    draft.append(right, 1..<right.count, &buffer)
+    return draft.build(0..<draft.count)
+  }
+
+  /// Takes the pieces of the child at `index` in, joined with a neighbour where one of them is small.
+  private mutating func restructure(_ page: PageRef, _ index: Int) -> EditOutcome {
+    isUnderfull = false
+    var range = index..<index + 1
+    if let small = smallPiece {
+      smallPiece = nil
+      let neighbour = small == 0 ? index - 1 : index + 1
+      if pieceCount == 2, neighbour >= 0, neighbour < page.count {
+        let child = page.children[neighbour]
+        let old = piece(small)
+        let joined = PageRef.merging(
+          small == 0 ? child : old, small == 0 ? old : child, sizeMax: layout.area - layout.area / 8,
+          area: layout.area)
+        if let joined {
+          if small == 0 { pieces.0 = joined } else { pieces.1 = joined }
+          old.release()
+          range = min(index, neighbour)..<max(index, neighbour) + 1
+        }
+      }
+    }
+    return build(page, range)
+  }
+
+  /// Writes an inner page anew with the pieces in the place of some children, as one page or as two.
+  private mutating func build(_ page: PageRef, _ range: Range<Int>) -> EditOutcome {
+    var buffer = KeyBuffer()
+    var draft = InnerDraft(height: page.height)
+    draft.append(page, 0..<range.lowerBound, &buffer)
+    buffer.begin(page)
+    let before =
+      range.lowerBound == 0 ? ByteRun(base: key.base, count: 0) : buffer.separator(page, range.lowerBound - 1)
+    append(to: &draft, separator: before)
+    draft.append(page, range.upperBound..<page.count, &buffer)
+    let count = draft.count
+    if count == 0 { return handNothing() }
+    if count <= PageLayout.childCountMax {
+      isUnderfull = count < PageLayout.childCountMax / 4
+      return hand(draft.build(0..<count))
+    }
+    // Where the end grows, more will come there.
+    let place =
+      range.upperBound == page.count ? count - 2 : range.lowerBound == 0 ? 2 : count / 2
+    let separator = draft.separator(before: place)
+    let left = draft.build(0..<place)
+    let right = draft.build(place..<count)
+    return hand(left, separator, right)
+  }
+}

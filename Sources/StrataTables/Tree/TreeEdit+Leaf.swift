@@ -1,0 +1,124 @@
+// Setting and removing a key in a leaf.
+
+extension TreeEdit {
+  /// Sets the value of the key in a leaf that has its place.
+  mutating func setInLeaf(_ page: PageRef, isOwned: Bool) -> EditOutcome {
+    let place = page.find(key)
+    if place.isFound, value.equals(ByteRun(page.value(place.index))) { return .unchanged }
+    delta = place.isFound ? 0 : 1
+    if layout.isLarge(key, value) || page.isLarge { return setLarge(page, place) }
+    return place.isFound
+      ? replace(page, place.index, isOwned: isOwned) : insert(page, place, isOwned: isOwned)
+  }
+
+  private mutating func replace(_ page: PageRef, _ index: Int, isOwned: Bool) -> EditOutcome {
+    let slot = page.slots[index]
+    guard value.count <= slot.valueLength || page.freeBytes >= page.heapLength(key, value) else {
+      return rewrite(LeafPlan(page: page, index: index, isReplacing: true, key: key, value: value))
+    }
+    let target = isOwned ? page : page.copyingLeaf()
+    let isDone = target.replaceValue(index, key, value)
+    assert(isDone)
+    isUnderfull = value.count < slot.valueLength && target.usedBytes < layout.area / 4
+    return isOwned ? .inPlace : hand(target)
+  }
+
+  private mutating func insert(_ page: PageRef, _ place: PagePlace, isOwned: Bool) -> EditOutcome {
+    guard place.hasPrefix, page.freeBytes >= Slot.size + page.heapLength(key, value) else {
+      return rewrite(
+        LeafPlan(page: page, index: place.index, isReplacing: false, key: key, value: value),
+        hasPrefix: place.hasPrefix)
+    }
+    if isOwned {
+      page.openGap(place.index)
+      page.fillGap(place.index, key, value)
+      return .inPlace
+    }
+    let copy = page.copyingLeaf(place.index, gap: 1)
+    copy.fillGap(place.index, key, value)
+    return hand(copy)
+  }
+
+  /// Writes the leaf anew with the change: in one page where that leaves room, in two otherwise.
+  private mutating func rewrite(_ plan: LeafPlan, hasPrefix: Bool = true) -> EditOutcome {
+    let page = plan.page
+    let all = 0..<plan.count
+    let size = plan.size(all, prefixLength: plan.prefixLength(all))
+    let capacity = Int(page.header.pointee.capacity)
+    if size <= layout.area - layout.area / 8 {
+      // A small page doubles until it is a whole one.
+      return hand(plan.write(all, capacity: min(layout.area, max(capacity, 2 * size))))
+    }
+    // Without the prefix the key is at an end, and alone: the others keep what they have in common.
+    let place = hasPrefix ? plan.splitPlace(layout) : plan.index == 0 ? 1 : plan.count - 1
+    let left = half(plan, 0..<place)
+    let right = half(plan, place..<plan.count)
+    return hand(left, separator(between: left, right), right)
+  }
+
+  /// One side of a split; where it is what the page is already, the page.
+  private func half(_ plan: LeafPlan, _ range: Range<Int>) -> PageRef {
+    guard !plan.isReplacing, !range.contains(plan.index), range.count == plan.page.count else {
+      return plan.write(range, capacity: layout.area)
+    }
+    plan.page.retain()
+    return plan.page
+  }
+
+  /// Sets a value where the entry or the page is too large to share.
+  private mutating func setLarge(_ page: PageRef, _ place: PagePlace) -> EditOutcome {
+    let index = place.index
+    let new = layout.page(key, value)
+    if place.isFound, page.count == 1 {
+      isUnderfull = !new.isLarge
+      return hand(new)
+    }
+    if !new.isLarge { smallPiece = index == 0 ? 0 : 1 }
+    let left = side(page, 0..<index)
+    let right = side(page, index + (place.isFound ? 1 : 0)..<page.count)
+    guard let left else {
+      return hand(new, separator(between: new, right!), right!)
+    }
+    guard let right else { return hand(left, separator(between: left, new), new) }
+    pieces = (left, new, right)
+    separators = (separator(between: left, new), separator(between: new, right))
+    pieceCount = 3
+    return .restructured
+  }
+
+  /// Some entries of a leaf in a page of their own, or the leaf where they are all.
+  private func side(_ page: PageRef, _ range: Range<Int>) -> PageRef? {
+    if range.isEmpty { return nil }
+    if range.count == page.count {
+      page.retain()
+      return page
+    }
+    var buffer = KeyBuffer()
+    var heapBytes = 0
+    for index in range { heapBytes += page.slots[index].heapLength }
+    let size = PageRef.slotsOffset(page.prefixLength) + range.count * Slot.size + heapBytes
+    var writer = LeafWriter(
+      prefix: page.prefix, heapBytes: heapBytes, capacity: min(layout.area, max(208, size + size / 2)))
+    writer.append(page, range, &buffer)
+    return writer.page
+  }
+}
+
+extension TreeEdit {
+  /// Removes the key from the leaf that has its place.
+  mutating func removeFromLeaf(_ page: PageRef, isOwned: Bool) -> EditOutcome {
+    let place = page.find(key)
+    guard place.isFound else { return .unchanged }
+    delta = -1
+    if page.count == 1 { return handNothing() }
+    var target = page
+    if isOwned {
+      page.removeEntry(place.index)
+    } else {
+      target = page.copyingLeaf(place.index, gap: -1)
+      target.forgetEntry(page.slots[place.index])
+    }
+    isUnderfull = target.usedBytes < layout.area / 4
+    return isOwned ? .inPlace : hand(target)
+  }
+}

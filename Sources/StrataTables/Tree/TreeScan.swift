@@ -1,0 +1,74 @@
+// A walk over entries in ascending order.
+
+/// Entries of a range of ranks, one after the other. It holds the tree that it walks over.
+@usableFromInline
+package struct TreeScan: ~Copyable {
+  private let root: Page?
+  /// How many entries are still to come.
+  private var left: Int
+  private var page: PageRef?
+  private var index = 0
+  /// The inner page above the leaf, and which child of it the leaf is.
+  private var parent: PageRef?
+  private var childIndex = 0
+  private var nextRank: Int
+  private var buffer = KeyBuffer()
+
+  /// - Parameter ranks: within those of the tree.
+  @usableFromInline
+  package init(_ tree: Tree, _ ranks: Range<Int>) {
+    precondition(ranks.lowerBound >= 0 && ranks.upperBound <= tree.count, "there are no such ranks")
+    root = tree.root
+    left = ranks.count
+    nextRank = ranks.lowerBound
+  }
+
+  @usableFromInline
+  deinit { withExtendedLifetime(root) {} }
+
+  /// The next entry, nil behind the last. The key is valid until the next call, the value as long as the
+  /// scan is there.
+  @usableFromInline
+  package mutating func next() -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+    guard left > 0 else { return nil }
+    if page == nil || index == page!.count { advance() }
+    let page = page!
+    let key = buffer.leafKey(page, index)
+    let value = page.value(index)
+    index += 1
+    left -= 1
+    return (key.buffer, value)
+  }
+
+  /// Goes to the leaf that has the entry at `nextRank`.
+  @inline(never)
+  private mutating func advance() {
+    if let parent, childIndex + 1 < parent.count {
+      childIndex += 1
+      index = 0
+      enter(parent.children[childIndex])
+      return
+    }
+    var page = PageRef(root!)
+    var rank = nextRank
+    while !page.isLeaf {
+      let counts = page.counts
+      var child = 0
+      while rank >= Int(counts[child]) {
+        rank -= Int(counts[child])
+        child += 1
+      }
+      parent = page
+      childIndex = child
+      page = page.children[child]
+    }
+    index = rank
+    enter(page)
+  }
+
+  private mutating func enter(_ leaf: PageRef) {
+    page = leaf
+    nextRank += leaf.count - index
+    buffer.begin(leaf)
+  }
+}

@@ -1,0 +1,115 @@
+"""Makes what `logreplay at B -o json` prints of what `at A` and `diff A B` printed.
+
+    apply_changes.py AT_A.json DIFF.json
+"""
+
+import json
+import sys
+
+OF_ITEMS = ("delete", "insert", "move", "update")
+OF_SECTIONS = ("deleteSection", "insertSection", "moveSection", "updateSection")
+
+
+def apply(at, diff):
+    """The list at B. A ValueError says what does not fit the list at A."""
+
+    def ops(*names):
+        return [change for change in diff["changes"] if change["op"] in names]
+
+    fits = (at["table"], at["sequence"]) == (diff["table"], diff["from"]["sequence"])
+    need(fits, "these are changes of another list", diff["from"])
+    need(len(ops(*OF_ITEMS, *OF_SECTIONS)) == len(diff["changes"]), "there are ops of another schema", diff["schema"])
+    sections = [{**section, "items": list(section["items"])} for section in at["sections"]]
+    taken, taken_sections = {}, {}
+    for change in ops("update"):
+        items_and_index(sections, change["from"], change)
+    for change in by("from", ops("delete", "move"))[::-1]:
+        items, index = items_and_index(sections, change["from"], change)
+        taken[change["id"]] = items.pop(index)
+    for change in by("from", ops("deleteSection", "moveSection"))[::-1]:
+        section = the_section(sections, change["from"], change)
+        need(change["op"] == "moveSection" or not section["items"], "it has items left", change)
+        taken_sections[exact(change["section"])] = sections.pop(change["from"])
+    for change in by("to", ops("insertSection", "moveSection")):
+        new = {"section": change["section"], "count": change.get("count"), "items": []}
+        moved = taken_sections.get(exact(change["section"]))
+        put_in(sections, change["to"], new if change["op"] == "insertSection" else moved)
+    for change in by("to", ops("insert", "move")):
+        new = {name: change.get(name) for name in ("id", "revision", "fields")}
+        items = sections[within(sections, change["to"][0], change)]["items"]
+        put_in(items, change["to"][1], new if change["op"] == "insert" else taken[change["id"]])
+    for change in ops("update", "move"):
+        items, index = items_and_index(sections, change["to"], change)
+        items[index] = set_in(items[index], change)
+    for change in ops("updateSection"):
+        section = the_section(sections, change["to"], change)
+        need(section["count"] != change["count"], "the count is that already", change)
+        section["count"] = change["count"]
+    return {"schema": at["schema"], "table": at["table"], **diff["to"], "sections": sections}
+
+
+def by(end, changes):
+    return sorted(changes, key=lambda change: change[end])
+
+
+def set_in(item, change):
+    """The item with its new revision and fields."""
+    need("revision" not in change or item["revision"] == change["revision"][0], "another revision", change)
+    fields = dict(item["fields"])
+    for name, sides in change.get("fields", {}).items():
+        was = {"old": fields.pop(name)} if name in fields else {}
+        need(exact(was) == exact({side: sides[side] for side in sides if side == "old"}), "another value", change)
+        fields.update({name: sides["new"]} if "new" in sides else {})
+    revision = change.get("revision", [item["revision"]])[-1]
+    return {**item, "revision": revision, "fields": dict(sorted(fields.items()))}
+
+
+# --- What is checked ------------------------------------------------------------------------------
+
+
+def need(holds, sentence, change):
+    if not holds:
+        raise ValueError("%s: %s" % (sentence, json.dumps(change, ensure_ascii=False)))
+
+
+def exact(value):
+    return json.dumps(value, sort_keys=True)
+
+
+def within(list, index, change):
+    need(0 <= index < len(list), "no such place", change)
+    return index
+
+
+def items_and_index(sections, place, change):
+    items = sections[within(sections, place[0], change)]["items"]
+    need(items[within(items, place[1], change)]["id"] == change["id"], "another item is there", change)
+    return items, place[1]
+
+
+def the_section(sections, index, change):
+    section = sections[within(sections, index, change)]
+    need(exact(section["section"]) == exact(change["section"]), "another section is there", change)
+    return section
+
+
+def put_in(list, index, element):
+    need(0 <= index <= len(list), "no place %d to put it in" % index, element)
+    list.insert(index, element)
+
+
+def main(at_file, diff_file):
+    with open(at_file, encoding="utf-8") as at, open(diff_file, encoding="utf-8") as diff:
+        result = apply(json.load(at), json.load(diff))
+    print(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    try:
+        main(*sys.argv[1:])
+    except (OSError, ValueError) as problem:
+        sys.exit("apply_changes: %s" % problem)
+    except (LookupError, TypeError, AttributeError) as problem:
+        sys.exit("apply_changes: this is not a list and its changes: %r" % problem)

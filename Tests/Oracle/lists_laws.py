@@ -1,0 +1,177 @@
+"""What holds of every canonical batch of changes between two lists, whoever made it."""
+
+from collections import Counter
+
+from lists import changed_fields, keys_of_sections, longest_rising, moved_within, places
+from lists_values import exact, order
+
+STAGES = (
+    ("delete",),
+    ("deleteSection",),
+    ("insertSection", "moveSection"),
+    ("insert", "move"),
+    ("update",),
+    ("updateSection",),
+)
+STAGE = {op: stage for stage, ops in enumerate(STAGES) for op in ops}
+KEYS = {
+    "delete": ["op", "id", "from"],
+    "deleteSection": ["op", "section", "from"],
+    "insertSection": ["op", "section", "to", "count"],
+    "moveSection": ["op", "section", "from", "to"],
+    "insert": ["op", "id", "to", "revision", "fields"],
+    "move": ["op", "id", "from", "to"],
+    "update": ["op", "id", "from", "to", "revision", "fields"],
+    "updateSection": ["op", "section", "to", "count"],
+}
+
+
+def broken_laws(a, b, diff):
+    """A sentence for each law that the batch breaks; a and b are whole lists."""
+    changes = diff["changes"]
+    unknown = sorted({change["op"] for change in changes} - set(KEYS))
+    if unknown:
+        return ["there is an op %s" % op for op in unknown]
+    laws = (shape, order_of_stages, one_change_an_item, items, whole_sections, moved_items, contents, sums)
+    return [sentence for law in laws for sentence in law(a, b, changes)]
+
+
+def of(changes, *ops):
+    return [change for change in changes if change["op"] in ops]
+
+
+def shape(a, b, changes):
+    """The keys of a change are those of the page, in its order."""
+    for change in changes:
+        keys = [key for key in change if key in ("op", "id", "section", "from", "to", "count", "revision", "fields")]
+        wanted = KEYS[change["op"]]
+        if change["op"] == "move" and "revision" in change:
+            wanted = wanted + ["revision", "fields"]
+        if keys != wanted:
+            yield "the keys of %s are %s" % (change["op"], keys)
+
+
+def order_of_stages(a, b, changes):
+    """The stages in the page's order; deletes descend, what is put in ascends; nothing twice (R30)."""
+    stages = [STAGE[change["op"]] for change in changes]
+    if stages != sorted(stages):
+        yield "the ops are not in the page's order"
+    for ops, end, down in (
+        (("delete",), "from", True),
+        (("deleteSection",), "from", True),
+        (STAGES[2], "to", False),
+        (STAGES[3], "to", False),
+    ):
+        at = [change[end] for change in of(changes, *ops)]
+        if down:
+            at.reverse()
+        if any(first >= second for first, second in zip(at, at[1:])):
+            yield "%s do not %s strictly by `%s`" % (" and ".join(ops), "descend" if down else "ascend", end)
+
+
+def one_change_an_item(a, b, changes):
+    """An id is in one change only, a section in one of each kind (R26)."""
+    counts = Counter(change["id"] for change in changes if "id" in change)
+    yield from ("%s is in %d changes" % (id, count) for id, count in counts.items() if count > 1)
+    for ops in (STAGES[1] + STAGES[2], STAGES[5]):
+        sections = Counter(exact(change["section"]) for change in of(changes, *ops))
+        yield from ("section %s is in %d changes" % (key, n) for key, n in sections.items() if n > 1)
+    for end, ops in (("from", ("delete", "move", "update")), ("to", ("insert", "move", "update"))):
+        taken = Counter(tuple(change[end]) for change in of(changes, *ops))
+        yield from ("two changes have `%s` %s" % (end, list(place)) for place, n in taken.items() if n > 1)
+
+
+def items(a, b, changes):
+    """Each id of A without B is a delete, of B without A an insert, whatever happens to its section (R27, R36)."""
+    old, new = places(a), places(b)
+    for op, wanted, places_of, end in (
+        ("delete", set(old) - set(new), old, "from"),
+        ("insert", set(new) - set(old), new, "to"),
+    ):
+        found = of(changes, op)
+        if {change["id"] for change in found} != wanted:
+            yield "the %ss are not those of the two lists" % op
+        elif any(places_of[change["id"]][1] != change[end] for change in found):
+            yield "an item's place in %s is not its place in the list" % op
+    for change in of(changes, "move", "update"):
+        if change["id"] not in old or change["id"] not in new:
+            yield "%s of %s, which is not in both lists" % (change["op"], change["id"])
+        elif [old[change["id"]][1], new[change["id"]][1]] != [change["from"], change["to"]]:
+            yield "%s of %s names other places than the lists" % (change["op"], change["id"])
+
+
+def whole_sections(a, b, changes):
+    """Sections come, go and move as their identities say, and as few move as can."""
+    old, new = keys_of_sections(a), keys_of_sections(b)
+    named = {op: {order(change["section"]) for change in of(changes, op)} for op in KEYS if op.endswith("Section")}
+    survivors = [key for key in new if key in old]
+    if named["deleteSection"] != set(old) - set(new) or named["insertSection"] != set(new) - set(old):
+        yield "the deleted and inserted sections are not those of the two lists"
+    if not named["moveSection"] <= set(survivors):
+        yield "a section moves that is not in both lists"
+    places_of_stayed = [old[key] for key in survivors if key not in named["moveSection"]]
+    if places_of_stayed != sorted(places_of_stayed):
+        yield "the sections that do not move are in another order"
+    least = len(survivors) - len(longest_rising(survivors, lambda key: old[key]))
+    if len(named["moveSection"]) > least:
+        yield "%d sections move where %d would do" % (len(named["moveSection"]), least)
+    counts = {key: (a["sections"][old[key]]["count"], b["sections"][new[key]]["count"]) for key in survivors}
+    if named["updateSection"] != {key for key in survivors if counts[key][0] != counts[key][1]}:
+        yield "the updated sections are not those whose counts differ"
+
+
+def moved_items(a, b, changes):
+    """Section identity or relative order decide a move (R32); an untouched row never moves, and few others (R31)."""
+    old, new = places(a), places(b)
+    moves = {change["id"] for change in of(changes, "move")} & set(old) & set(new)
+    both = [id for id in new if id in old]
+    touched = {id for id in both if old[id][2]["revision"] != new[id][2]["revision"]}
+    crossing = {id for id in both if old[id][0] != new[id][0]}
+    if crossing - moves:
+        yield "%s changed its section and does not move" % sorted(crossing - moves)[0]
+    if moves - touched:
+        yield "%s moves, though nothing changed it" % sorted(moves - touched)[0]
+    stayed, least = {}, len(crossing)
+    for id in both:
+        if id not in crossing:
+            stayed.setdefault(new[id][0], []).append(id)
+    for ids in stayed.values():
+        at = [old[id][1] for id in ids if id not in moves]
+        if at != sorted(at):
+            yield "the items that do not move are in another order"
+        least += len(moved_within(ids, lambda id: old[id][1][1], lambda id: id not in touched))
+    if len(moves) > least:
+        yield "%d items move where %d would do" % (len(moves), least)
+
+
+def contents(a, b, changes):
+    """A change says exactly what differs in its row, and every row that differs has its change."""
+    old, new = places(a), places(b)
+    said = {change["id"]: change for change in of(changes, "move", "update")}
+    for id in new:
+        if id not in old:
+            continue
+        before, after, change = old[id][2], new[id][2], said.get(id, {})
+        revision, fields = [before["revision"], after["revision"]], None
+        if revision[0] == revision[1]:
+            revision = None
+        else:
+            fields = changed_fields(before["fields"], after["fields"])
+        if change.get("revision") != revision or exact(change.get("fields")) != exact(fields):
+            yield "what changed in %s is not what its change says" % id
+    for change in of(changes, "insert"):
+        row = new.get(change["id"], (None, None, {}))[2]
+        if exact([row.get("revision"), row.get("fields")]) != exact([change.get("revision"), change.get("fields")]):
+            yield "the inserted row %s is another one" % change["id"]
+
+
+def sums(a, b, changes):
+    """In each surviving section, and over all: items after = before + put in - taken out (R29)."""
+    change = {"from": Counter(), "to": Counter()}
+    for op, end in (("delete", "from"), ("move", "from"), ("insert", "to"), ("move", "to")):
+        change[end].update(each[end][0] for each in of(changes, op))
+    old, new = keys_of_sections(a), keys_of_sections(b)
+    for key in set(old) & set(new):
+        before, after = (len(at["sections"][place]["items"]) for at, place in ((a, old[key]), (b, new[key])))
+        if after != before - change["from"][old[key]] + change["to"][new[key]]:
+            yield "the sum of items of section %s is not even" % (key,)

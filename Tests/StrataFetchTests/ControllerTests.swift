@@ -1,0 +1,311 @@
+// The fetch controller: what it delivers, when, and how it ends.
+
+internal import Foundation
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
+  var id: Int
+  var title: String
+  var owner: String?
+  var isDone = false
+}
+
+@Suite(.timeLimit(.minutes(2))) struct ControllerTests {
+  static let open = ListRequest(Chore.self)
+    .sectioned(by: \.owner).sorted(by: \.title)
+    .filtered("open") { !$0.isDone }
+
+  private func fixture(_ titles: String = "abc") async throws -> (
+    EventStore, DocumentCollection<Chore>, FetchController<Chore, String?>
+  ) {
+    let store = EventStore.inMemory()
+    let tasks = store.collection("task", of: Chore.self)
+    for (index, title) in titles.enumerated() {
+      try await tasks.put(Chore(id: index, title: String(title), owner: index % 2 == 0 ? nil : "ann"))
+    }
+    return (store, tasks, FetchController(Self.open, from: tasks))
+  }
+
+  @Test("A list includes every append that was acknowledged before it was fetched")
+  func readsOwnWrites() async throws {
+    let (_, tasks, list) = try await fixture("")
+    for index in 0..<50 {
+      let receipt = try await tasks.put(Chore(id: index, title: "t\(index)", owner: nil))
+      #expect(try await list.performFetch().contains(index))
+      #expect(try await tasks[index]?.title == "t\(index)")
+      #expect(try await list.reaches(receipt).sequence >= receipt.sequences.upperBound)
+    }
+    #expect(try await tasks.all().map(\.title).count == 50)
+  }
+
+  @Test("R19: a missing value is a section of its own, nil, and stands first")
+  func nilSection() async throws {
+    let (_, _, list) = try await fixture()
+    let snapshot = try await list.performFetch()
+    #expect(snapshot.sectionIdentifiers == [nil, "ann"])
+    #expect(snapshot.itemIdentifiers(inSection: nil) == [0, 2])
+    #expect(snapshot.index(of: 1) == ListIndex(section: 1, item: 0))
+    #expect(snapshot.sectionIdentifier(containingItem: 1) == "ann")
+    #expect(snapshot.index(of: 99) == nil)
+  }
+
+  @Test("R23, R36: a row that stops to pass the filter is a deletion, one that begins to an insertion")
+  func membership() async throws {
+    let (_, tasks, list) = try await fixture()
+    var updates = list.updates.makeAsyncIterator()
+    _ = try await updates.next()
+    try await tasks.update(1) { $0.isDone = true }
+    var update = try #require(try await updates.next())
+    #expect(update.changes.deletions.map(\.id) == [1])
+    #expect(update.changes.sectionDeletions.map(\.section) == ["ann"])
+    #expect(update.changes.updates.isEmpty)
+    try await tasks.update(1) { $0.isDone = false }
+    update = try #require(try await updates.next())
+    #expect(update.changes.insertions.map(\.id) == [1])
+  }
+
+  @Test("R35, R38: what the list does not show makes no update, and neither does a write of the same")
+  func silence() async throws {
+    let (store, tasks, list) = try await fixture()
+    var updates = list.updates.makeAsyncIterator()
+    let first = try #require(try await updates.next())
+    try await tasks.put(Chore(id: 50, title: "x", owner: nil, isDone: true))
+    try await tasks.put(Chore(id: 0, title: "a", owner: nil))
+    try await store.append([NewEvent("noted", in: "log/1", payload: EventPayload(.null))])
+    try await tasks.put(Chore(id: 51, title: "y", owner: nil))
+    let update = try #require(try await updates.next())
+    #expect(update.changes.insertions.map(\.id) == [51])
+    #expect(update.changes.count == 2)  // The insertion, and the section's count.
+    #expect(update.before?.sequence == first.sequence || update.before!.sequence > first.sequence)
+    #expect(update.sequence == store.head.sequence)
+  }
+
+  @Test("R34, R57: who comes late gets one difference between what it saw and what is newest")
+  func coalescing() async throws {
+    let (_, tasks, list) = try await fixture()
+    var slow = list.updates.makeAsyncIterator()
+    let first = try #require(try await slow.next())
+    for round in 0..<20 { try await tasks.update(0) { $0.title = "a\(round)" } }
+    try await tasks.put(Chore(id: 9, title: "z", owner: nil))
+    try await tasks.delete(9)
+    try await tasks.delete(2)
+    try await list.performFetch()
+    let update = try #require(try await slow.next())
+    #expect(update.before?.sequence == first.sequence)
+    #expect(update.changes.updates.map(\.id) == [0])
+    #expect(update.changes.deletions.map(\.id) == [2])
+    #expect(update.changes.insertions.isEmpty)
+  }
+
+  @Test("R62: what is changed and changed back is reported once at most, and structure not at all")
+  func changedBack() async throws {
+    let (_, tasks, list) = try await fixture()
+    var updates = list.updates.makeAsyncIterator()
+    _ = try await updates.next()
+    try await tasks.put(Chore(id: 7, title: "q", owner: "ann"))
+    try await tasks.delete(7)
+    try await list.performFetch()
+    try await tasks.put(Chore(id: 8, title: "r", owner: "ann"))
+    let update = try #require(try await updates.next())
+    #expect(update.changes.insertions.map(\.id) == [8])
+    #expect(update.changes.deletions.isEmpty)
+  }
+
+  @Test("R22: a new request on a live list is one difference, and not a reset")
+  func reconfigured() async throws {
+    let (_, _, list) = try await fixture("abcd")
+    var updates = list.updates.makeAsyncIterator()
+    let first = try #require(try await updates.next())
+    let snapshot = try await list.apply(Self.open.limited(to: 3).sectionsOrdered(by: .keyDescending))
+    let update = try #require(try await updates.next())
+    #expect(update.reason == .reconfigured)
+    #expect(update.before?.itemIdentifiers == first.after.itemIdentifiers)
+    #expect(update.after.itemIdentifiers == snapshot.itemIdentifiers)
+    #expect(update.after.sectionIdentifiers == ["ann", nil])
+    #expect(update.changes.sectionMoves.count == 1)
+    #expect(update.changes.deletions.map(\.id) == [2])
+    #expect(update.changes.insertions.isEmpty && update.changes.moves.isEmpty)
+  }
+
+  @Test("R22: of requests that overtake each other the newest is the one that is shown")
+  func overtaking() async throws {
+    let (_, _, list) = try await fixture("abcdefgh")
+    for _ in 0..<30 {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for limit in 1...5 { group.addTask { try await list.apply(Self.open.limited(to: limit)) } }
+        try await group.waitForAll()
+      }
+      let request = list.request
+      #expect(try await list.performFetch().numberOfItems == [1, 2, 3, 4, 5].first { limit in
+        request == Self.open.limited(to: limit)
+      })
+    }
+  }
+
+  @Test("A filter with a syntax error is thrown by the fetch, and the list before stays")
+  func malformedFilter() async throws {
+    let (_, _, list) = try await fixture()
+    try await list.performFetch()
+    await #expect(throws: ListError.self) { try await list.apply(Self.open.filtered(by: "title ==")) }
+    #expect(list.request == Self.open)
+    #expect(try await list.performFetch().numberOfItems == 3)
+  }
+
+  @Test("R58, R75: cancelling ends every iteration, and no fetch goes on")
+  func cancelling() async throws {
+    let (_, tasks, list) = try await fixture()
+    let ended = Task {
+      var count = 0
+      for try await _ in list.updates { count += 1 }
+      return count
+    }
+    let other = Task { for try await _ in list.updates {} }
+    try await Task.sleep(for: .milliseconds(20))
+    other.cancel()
+    try await other.value
+    list.cancel()
+    _ = try await ended.value
+    try await tasks.put(Chore(id: 70, title: "late", owner: nil))
+    await #expect(throws: ListError.self) { try await list.performFetch() }
+    var updates = list.updates.makeAsyncIterator()
+    #expect(try await updates.next() == nil)
+  }
+
+  @Test("An iteration ends when the store is closed")
+  func closing() async throws {
+    let (store, _, list) = try await fixture()
+    let ended = Task { for try await _ in list.updates {} }
+    try await Task.sleep(for: .milliseconds(20))
+    try await store.close()
+    try await ended.value
+  }
+
+  @Test("R69, R70: the list at any point, and the changes between any two, in both directions")
+  func past() async throws {
+    let (store, tasks, list) = try await fixture("abcd")
+    try await tasks.update(0) { $0.owner = "ann" }
+    try await tasks.delete(3)
+    #expect(try await list.snapshot(at: .beginning).numberOfItems == 0)
+    #expect(try await list.snapshot(at: .sequence(2)).itemIdentifiers == [0, 1])
+    let then = try await list.snapshot(at: .sequence(4))
+    #expect(then.itemIdentifiers == [0, 2, 1, 3])
+    #expect(then.sequence == 4)
+    let forward = try await list.changes(from: .sequence(4), to: .head)
+    #expect(forward.moves.map(\.id) == [0])
+    #expect(forward.deletions.map(\.id) == [3])
+    let backward = try await list.changes(from: .head, to: .sequence(4))
+    #expect(backward.moves.map(\.id) == [0])
+    #expect(backward.insertions.map(\.id) == [3])
+    let time = try #require(store.lastTime)
+    #expect(try await list.snapshot(at: .time(time)).itemIdentifiers == [2, 0, 1])
+    await #expect(throws: ListError.self) { try await list.snapshot(at: .sequence(99)) }
+  }
+
+  @Test("R76: rows that do not decode, or whose id is none, are left out and reported")
+  func problems() async throws {
+    let (store, _, list) = try await fixture()
+    try await store.append([
+      NewEvent(DocumentEvent.put, in: "task/77", payload: EventPayload(["id": 77])),
+      NewEvent(DocumentEvent.put, in: "task/word", payload: EventPayload(["title": "x", "isDone": false])),
+      NewEvent(DocumentEvent.put, in: "task/78", payload: EventPayload(.string("no object"))),
+      NewEvent(DocumentEvent.merge, in: "task/79", payload: .opaque([1, 2, 3])),
+    ])
+    var snapshot = try await list.performFetch()
+    #expect(snapshot.numberOfItems == 3)
+    #expect(snapshot.numberOfProblems == 4)
+    #expect(Set(snapshot.problems.map(\.id)) == ["77", "78", "79", "word"])
+    let problem = try #require(snapshot.problems.first { $0.id == "77" })
+    #expect(problem.what.contains("title") && problem.sequence == 4)
+    // A row that is mended is shown.
+    try await store.append([
+      NewEvent(DocumentEvent.put, in: "task/78", payload: EventPayload(["id": 78, "title": "t", "isDone": false]))
+    ])
+    snapshot = try await list.performFetch()
+    #expect(snapshot.contains(78))
+    #expect(snapshot.numberOfProblems == 3)
+  }
+
+  @Test("Rows are loaded, absent, or asked for by range, with an error for a range that is none")
+  func rows() async throws {
+    let (_, _, list) = try await fixture("abcd")
+    let snapshot = try await list.performFetch()
+    #expect(snapshot.row(for: 2).item?.title == "c")
+    guard case .absent = snapshot.row(for: 99) else { return #expect(Bool(false)) }
+    guard case .absent = snapshot.row(at: ListIndex(section: 5, item: 0)) else { return #expect(Bool(false)) }
+    #expect(try await snapshot.rows(in: 1..<3).map(\.id) == [2, 1])
+    #expect(try await snapshot.rows(in: 0..<2, ofSectionAt: 1).map(\.id) == [1, 3])
+    await #expect(throws: ListError.self) { try await snapshot.rows(in: 0..<5) }
+    await #expect(throws: ListError.self) { try await snapshot.rows(in: 0..<1, ofSectionAt: 2) }
+    #expect(snapshot.sections.map { $0.map(\.id) } == [[0, 2], [1, 3]])
+    #expect(snapshot.sections.map(\.id) == [nil, "ann"])
+  }
+
+  @Test("Equal requests are equal values, and closures without a name equal only their copies")
+  func equality() {
+    let a = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title, .reverse).limited(to: 3)
+    let b = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title, .reverse).limited(to: 3)
+    #expect(a == b && a.hashValue == b.hashValue)
+    #expect(a != b.limited(to: 4) && a != b.sorted(by: \.id) && a != b.sectionsOrdered(by: .count))
+    #expect(a.filtered("x") { $0.isDone } == b.filtered("x") { $0.isDone })
+    #expect(a.filtered("x") { $0.isDone } != b.filtered("x", version: 2) { $0.isDone })
+    let unnamed = a.filtered { $0.isDone }
+    #expect(unnamed == unnamed && unnamed != a.filtered { $0.isDone })
+    #expect(a.filtered(by: "title == 'x'") == b.filtered(by: "title == \"x\""))
+  }
+
+  @Test("A live list on the main actor shows what the store holds, and follows it") @MainActor
+  func liveList() async throws {
+    let (_, tasks, _) = try await fixture()
+    let list = LiveList(Self.open, from: tasks)
+    try await wait { list.snapshot?.numberOfItems == 3 }
+    #expect(list.sections.map { $0.map { $0.item?.title } } == [["a", "c"], ["b"]])
+    try await tasks.put(Chore(id: 10, title: "bb", owner: "ann"))
+    try await wait { list.sections.last?.count == 2 }
+    #expect(list.lastUpdate?.changes.insertions.map(\.id) == [10])
+    try await list.apply(Self.open.limited(to: 1))
+    try await wait { list.snapshot?.numberOfItems == 1 }
+    guard case .ready = list.phase else { return #expect(Bool(false)) }
+    list.cancel()
+  }
+
+  @Test("A live list whose filter is wrong says so") @MainActor
+  func liveListFails() async throws {
+    let (_, tasks, _) = try await fixture()
+    let list = LiveList(Self.open.filtered(by: "title =="), from: tasks)
+    try await wait { if case .failed(.filter) = list.phase { true } else { false } }
+  }
+
+  @MainActor private func wait(until isReady: () -> Bool) async throws {
+    for _ in 0..<60_000 where !isReady() { try await Task.sleep(for: .milliseconds(1)) }
+    try #require(isReady())
+  }
+
+  @Test("A controller that is dropped frees its view, and its follower ends")
+  func dropping() async throws {
+    let (store, tasks, list) = try await fixture()
+    weak var dropped: FetchController<Chore, String?>?
+    do {
+      let controller = FetchController(Self.open.limited(to: 2), from: tasks)
+      dropped = controller
+      let following = Task { [updates = controller.updates] in for try await _ in updates {} }
+      try await Task.sleep(for: .milliseconds(10))
+      following.cancel()
+      try await following.value
+    }
+    try await wait2 { dropped == nil }
+    try await list.performFetch()
+    list.cancel()
+    try await tasks.put(Chore(id: 30, title: "x", owner: nil))
+    _ = try await tasks[30]
+    _ = store
+  }
+
+  private func wait2(until isReady: () -> Bool) async throws {
+    for _ in 0..<60_000 where !isReady() { try await Task.sleep(for: .milliseconds(1)) }
+    try #require(isReady())
+  }
+}

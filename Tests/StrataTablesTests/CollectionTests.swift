@@ -1,0 +1,114 @@
+// Reading and changing documents.
+
+internal import Foundation
+internal import StrataEvents
+internal import StrataTables
+internal import Testing
+
+private struct Page: Codable, Identifiable, Sendable, Equatable {
+  var id: String
+  var title: String
+  var note: String?
+  var count = 0
+}
+
+@Suite struct CollectionTests {
+  @Test("A document reads back, at the head and at any point, and is gone when it is deleted")
+  func reading() async throws {
+    let store = EventStore.inMemory()
+    let pages = store.collection("page", of: Page.self)
+    #expect(try await pages["a"] == nil)
+    try await pages.put(Page(id: "a", title: "A"))
+    try await pages.put([Page(id: "b", title: "B"), Page(id: "é", title: "E")])
+    #expect(try await pages["a"]?.title == "A")
+    #expect(try await pages["e\u{301}"] == nil, "ids are their bytes")
+    #expect(try await pages.all().map(\.id) == ["a", "b", "é"])
+    try await pages.delete("a")
+    #expect(try await pages["a"] == nil)
+    #expect(try await pages.all(at: .sequence(1)).map(\.id) == ["a"])
+    #expect(try await pages.all(at: .beginning).isEmpty)
+    #expect(try await pages.all(at: .time(Date.distantPast)).isEmpty)
+    #expect(try await pages.all(at: .time(Date.distantFuture)).count == 2)
+  }
+
+  @Test("An update appends the merge patch of what changed, and nothing where nothing did")
+  func updating() async throws {
+    let store = EventStore.inMemory()
+    let pages = store.collection("page", of: Page.self)
+    try await pages.put(Page(id: "a", title: "A", note: "n"))
+    guard case .changed(let page, let receipt) = try await pages.update("a", { $0.title = "AA"; $0.note = nil })
+    else { return #expect(Bool(false)) }
+    #expect(page == Page(id: "a", title: "AA") && receipt.sequences == 2...2)
+    let event = try await store.events(in: "page/a").last
+    #expect(event?.type == DocumentEvent.merge)
+    #expect(try event?.document() == ["title": "AA", "note": .null])
+    guard case .unchanged = try await pages.update("a", { $0.title = "AA" }) else {
+      return #expect(Bool(false))
+    }
+    guard case .absent = try await pages.update("zz", { $0.title = "AA" }) else {
+      return #expect(Bool(false))
+    }
+    #expect(store.head.sequence == 2)
+    await #expect(throws: StoreError.self) { try await pages.update("a") { $0.id = "b" } }
+    #expect(store.head.sequence == 2)
+  }
+
+  @Test("An update keeps the fields that the type does not know")
+  func unknownFields() async throws {
+    let store = EventStore.inMemory()
+    try await store.append([
+      NewEvent(
+        DocumentEvent.put, in: "page/a",
+        payload: EventPayload(["id": "a", "title": "A", "count": 0, "extra": ["x": 1]]))
+    ])
+    let pages = store.collection("page", of: Page.self)
+    try await pages.update("a") { $0.count = 5 }
+    let documents = try await store.documents("page").table.row("a")
+    #expect(documents?.fields == ["id": "a", "title": "A", "count": 5, "extra": ["x": 1]])
+  }
+
+  @Test("A null that a merge patch cannot say becomes a whole document, with the unknown fields in it")
+  func nulls() async throws {
+    struct Loose: Codable, Identifiable, Sendable {
+      var id: String
+      var value: DocumentValue
+    }
+    let store = EventStore.inMemory()
+    try await store.append([
+      NewEvent(
+        DocumentEvent.put, in: "loose/a", payload: EventPayload(["id": "a", "value": 1, "extra": true]))
+    ])
+    let loose = store.collection("loose", of: Loose.self)
+    try await loose.update("a") { $0.value = ["x": .null] }
+    #expect(try await store.events(in: "loose/a").last?.type == DocumentEvent.put)
+    let document = try await store.documents("loose").table.row("a")
+    #expect(document?.fields == ["id": "a", "value": ["x": .null], "extra": true])
+  }
+
+  @Test("Updates from many tasks at once lose none of each other's changes")
+  func contention() async throws {
+    let store = EventStore.inMemory()
+    let pages = store.collection("page", of: Page.self)
+    try await pages.put(Page(id: "a", title: "A"))
+    var done = 0
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<16 {
+        group.addTask {
+          var done = 0
+          for _ in 0..<5 {
+            do {
+              try await pages.update("a") { $0.count += 1 }
+              done += 1
+            } catch StoreError.conflict {
+              // Eight others were faster; the update says so, and nothing was appended.
+            }
+          }
+          return done
+        }
+      }
+      for try await count in group { done += count }
+    }
+    #expect(try await pages["a"]?.count == done)
+    #expect(done > 0)
+  }
+}
