@@ -38,7 +38,12 @@ extension ListRequest {
         throw RowProblem(what: "its id is none of \(Item.self): \(row.idText)")
       }
       let item = needsItem ? try decode(row) : nil
-      try section?.append(row, item, &writer)
+      // A row that no filter takes is no problem, whatever its section is.
+      var problem: RowProblem?
+      do throws(RowProblem) { try section?.append(row, item, &writer) } catch {
+        problem = error
+        writer.removeAll()
+      }
       let sectionLength = writer.count
       for filter in allFilters {
         let passes = writer.withUnsafeBytes { bytes in
@@ -51,6 +56,7 @@ extension ListRequest {
         guard passes else { return nil }
       }
       if let item { for passes in allClosures where !passes(item) { return nil } }
+      if let problem { throw problem }
       for sort in sorts { try sort.append(row, item, &writer) }
       if sorts.isEmpty { writer.append(row.created) }
       return sectionLength
