@@ -110,6 +110,10 @@ struct ListText {
     var pending = 0
     for cell in cells {
       var text = cell.text
+      if text.isEmpty {
+        pending += cell.width + 2
+        continue
+      }
       let room = terminal.map { $0 - used - pending }
       if let room, text.count > room {
         guard room > 1 else { break }

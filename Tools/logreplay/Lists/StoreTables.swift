@@ -11,6 +11,8 @@ struct StoreTables {
   private static let shownMax = 12
 
   /// The categories of all document events up to the head, ascending. O(events).
+  ///
+  /// Of a damaged log it names those before the damage: a point there can still be asked for.
   func names() throws -> [String] {
     var found: Set<[UInt8]> = []
     var last: [UInt8] = []
@@ -36,7 +38,9 @@ struct StoreTables {
             last: header.nextSequence - 1)
         }
       }
-    } catch { throw opened.failure(StoreError(error)) }
+    } catch {
+      if found.isEmpty { throw opened.failure(StoreError(error)) }
+    }
     return found.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
   }
 
