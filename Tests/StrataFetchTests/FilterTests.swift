@@ -10,7 +10,7 @@ internal import Testing
   @Test func `filters take the rows that a naive evaluator takes`() throws {
     var filters = RandomFilters(random: SeededGenerator(seed: SeededGenerator.testSeed()))
     var taken = 0
-    for _ in 0..<6_000 {
+    for _ in 0..<3_000 {
       let filter = RowFilter(filters.expression())
       for _ in 0..<3 {
         let row = filters.row()
@@ -19,12 +19,12 @@ internal import Testing
         taken += expected ? 1 : 0
       }
     }
-    #expect((3_000..<15_000).contains(taken), "the random filters are not worth much")
+    #expect((1_500..<7_500).contains(taken), "the random filters are not worth much")
   }
 
   @Test func `a filter's text reads back as an equal filter`() throws {
     var filters = RandomFilters(random: SeededGenerator(seed: SeededGenerator.testSeed()))
-    for _ in 0..<6_000 {
+    for _ in 0..<3_000 {
       let filter = RowFilter(filters.expression())
       let read = try RowFilter(filter.description)
       try #require(read == filter, "\(filter)")
@@ -101,7 +101,7 @@ internal import Testing
 
   @Test func `documents that are damaged or not deterministic are compared without a trap`() throws {
     var filters = RandomFilters(random: SeededGenerator(seed: SeededGenerator.testSeed()))
-    for _ in 0..<10_000 {
+    for _ in 0..<5_000 {
       let filter = RowFilter(filters.expression(depth: 1))
       let row = filters.row()
       var bytes = row.document.cbor()

@@ -80,7 +80,7 @@ internal import Testing
   @Test func `damaged documents have no such field, and nothing traps`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let path = try FieldPath("a.b")
-    for _ in 0..<20_000 {
+    for _ in 0..<10_000 {
       let document: DocumentValue = [
         "a": ["b": random.scalar(), "c": [random.scalar()]], random.text() + "x": random.scalar(),
       ]

@@ -8,7 +8,7 @@ internal import Testing
 @Suite struct SortKeyDocumentTests {
   @Test func `values of every class are in one exact order`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    for _ in 0..<15_000 {
+    for _ in 0..<8_000 {
       let a = random.scalar()
       let b = random.chance(40) ? random.neighbour(of: a) : random.scalar()
       let expected = DocumentOrder.compare(a, b)
@@ -26,7 +26,7 @@ internal import Testing
 
   @Test func `decoding gives the value back, integral numbers as integers`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    for _ in 0..<10_000 {
+    for _ in 0..<5_000 {
       let value = random.scalar()
       for options: SortKeyOptions in [[], .descending, .nilsLast] {
         let bytes = try key(document: value, options)
@@ -110,7 +110,7 @@ internal import Testing
 
   @Test func `damaged items are errors or keys`() {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    for _ in 0..<20_000 {
+    for _ in 0..<10_000 {
       var bytes = random.scalar().cbor()
       bytes[Int.random(in: bytes.indices, using: &random)] = UInt8(truncatingIfNeeded: random.next())
       if random.chance(50) { bytes.removeLast(Int.random(in: 0...min(3, bytes.count), using: &random)) }

@@ -16,6 +16,9 @@ func seconds(_ body: () async throws -> Void) async rethrows -> Double {
   return start.seconds
 }
 
+/// A moment, in seconds.
+func now() -> Double { Double(MonotonicTime.now().nanoseconds) / 1e9 }
+
 extension MonotonicTime {
   var seconds: Double { Double(MonotonicTime.now().nanoseconds - nanoseconds) / 1e9 }
 }

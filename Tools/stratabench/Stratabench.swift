@@ -57,6 +57,11 @@ struct Workload: Sendable {
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),
+    .init(name: "fold", about: "changes of documents into a table with one view", run: fold),
+    .init(name: "list", about: "one change of a list, to snapshot and batch", run: list),
+    .init(name: "diff", about: "two versions of a list of a million rows", run: diff),
+    .init(name: "memory", about: "bytes for each row, in a view, and for each version", run: memory),
+    .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]
 
   static var allNames: String { all.map(\.name).joined(separator: ", ") }

@@ -29,7 +29,7 @@ extension CBORReader {
       _ = try readRaw(count: count)
       return length == Self.headLength(UInt64(count))
     case .text(let count?):
-      _ = try readText(count: count, at: start)
+      guard UTF8Validation.isValidFast(try readRaw(count: count)) else { return false }
       return length == Self.headLength(UInt64(count))
     case .array(let count?):
       guard depth < CodecLimits.depthMax, length == Self.headLength(UInt64(count)) else { return false }
@@ -49,6 +49,7 @@ extension CBORReader {
       return try skipDeterministic(depth: depth + 1)
     case .bool, .null, .undefined, .simple: return true
     case .float(let value):
+      // One writer is made only where there are floats at all.
       var shortest = CBORWriter(capacity: 16)
       shortest.writeDouble(value)
       return shortest.withUnsafeBytes { bytes in

@@ -58,8 +58,8 @@ extension DiffFinder {
       oldKey.place(change.old, by: definition, &writer)
       newKey.place(change.new, by: definition, &writer)
       let hasSameKey = oldKey.isShown && newKey.isShown && oldKey.bytes == newKey.bytes
-      let oldPlace = oldKey.isShown ? place(oldKey, in: old.view, \.old) : nil
-      let newPlace = newKey.isShown ? place(newKey, in: new.view, \.new) : nil
+      let oldPlace = oldKey.isShown ? place(oldKey, in: old.view, .old) : nil
+      let newPlace = newKey.isShown ? place(newKey, in: new.view, .new) : nil
       if isCut {
         if oldKey.isShown { touchedOld.insert(oldKey.bytes) }
         if newKey.isShown { touchedNew.insert(newKey.bytes) }
@@ -75,17 +75,17 @@ extension DiffFinder {
       lookAtAllSections()
     }
     for index in sections.all.indices {
-      findCrossing(index, \.old, shownIn: old, \.new, new, touched: touchedOld)
-      findCrossing(index, \.new, shownIn: new, \.old, old, touched: touchedNew)
+      findCrossing(index, .old, shownIn: old, .new, new, touched: touchedOld)
+      findCrossing(index, .new, shownIn: new, .old, old, touched: touchedNew)
     }
   }
 
   private mutating func place(
-    _ key: PlacedKey, in view: View, _ side: KeyPath<SectionPair, SectionPair.Side>
+    _ key: PlacedKey, in view: View, _ side: SectionPair.End
   ) -> (section: Int, item: Int)? {
     key.bytes.withUnsafeBytes { bytes in
       let section = sections.index(of: UnsafeRawBufferPointer(rebasing: bytes[..<key.sectionLength]))
-      let pair = sections.all[section][keyPath: side]
+      let pair = sections.all[section][side]
       let item = view.items.rank(of: bytes).rank - pair.start
       return item < pair.shown ? (section, item) : nil
     }
@@ -102,11 +102,11 @@ extension DiffFinder {
   /// Finds the items of a section that did not change, and that one list shows and the other one does not
   /// since its window ends before them. They stand at the end of the window, with changed ones between them.
   private mutating func findCrossing(
-    _ index: Int, _ side: KeyPath<SectionPair, SectionPair.Side>, shownIn list: ListVersion,
-    _ otherSide: KeyPath<SectionPair, SectionPair.Side>, _ other: ListVersion, touched: Set<[UInt8]>
+    _ index: Int, _ side: SectionPair.End, shownIn list: ListVersion,
+    _ otherSide: SectionPair.End, _ other: ListVersion, touched: Set<[UInt8]>
   ) {
-    let here = sections.all[index][keyPath: side]
-    let there = sections.all[index][keyPath: otherSide]
+    let here = sections.all[index][side]
+    let there = sections.all[index][otherSide]
     guard here.shown > 0, there.shown < there.count else { return }
     for item in stride(from: here.shown - 1, through: 0, by: -1) {
       let isEnd = list.view.withItem(at: here.start + item) { key in
@@ -114,7 +114,7 @@ extension DiffFinder {
         let place = other.view.items.rank(of: key.bytes).rank - there.start
         if place < there.shown { return true }
         let id = String(decoding: key.id, as: UTF8.self)
-        let isOld = side == \SectionPair.old
+        let isOld = side == .old
         entries.append(
           Entry(
             id: id, old: isOld ? (index, item) : nil, new: isOld ? nil : (index, item), isFree: false,
@@ -206,28 +206,26 @@ extension DiffFinder {
   /// Which entries of both lists move.
   private func movedEntries() -> [Bool] {
     var moved = [Bool](repeating: false, count: entries.count)
-    var places: [Int: FreePlaces] = [:]
-    var free: [Int: [Int]] = [:]
+    var free: [Int] = []
     for (index, entry) in entries.enumerated() {
       guard let old = entry.old, let new = entry.new, entry.isFree else { continue }
-      if old.section == new.section {
-        free[old.section, default: []].append(index)
-        places[old.section, default: FreePlaces()].free.append((old.item, new.item))
-      } else {
-        moved[index] = true
-      }
+      if old.section == new.section { free.append(index) } else { moved[index] = true }
     }
     guard !free.isEmpty else { return moved }
+    // Of each section with free items: those, and everything else in it that is not fixed.
+    var places = [FreePlaces?](repeating: nil, count: sections.all.count)
+    for index in free {
+      guard let old = entries[index].old, let new = entries[index].new else { continue }
+      if places[old.section] == nil { places[old.section] = FreePlaces() }
+      places[old.section]?.free.append((index, old.item, new.item))
+    }
     for entry in entries {
       let isFixed = !entry.isFree && entry.old != nil && entry.new != nil
       guard !isFixed else { continue }
       if let old = entry.old { places[old.section]?.unfixedOld.append(old.item) }
       if let new = entry.new { places[new.section]?.unfixedNew.append(new.item) }
     }
-    for (section, indices) in free {
-      guard let places = places[section] else { continue }
-      for (index, isMoved) in zip(indices, places.moved()) { moved[index] = isMoved }
-    }
+    for place in places { place?.forEachMoved { moved[$0] = true } }
     return moved
   }
 
@@ -251,14 +249,14 @@ extension DiffFinder {
         }
         guard areFree || !hasSameOrder(pair.key) else { continue }
         free.append(pair)
-        places.free.append((from, to))
+        places.free.append((free.count - 1, from, to))
         places.unfixedOld.append(from)
         places.unfixedNew.append(to)
       }
     }
-    for (index, isMoved) in places.moved().enumerated() where isMoved {
-      let (from, to) = places.free[index]
-      batch.sectionMoves.append(.init(section: free[index].key, from: from, to: to))
+    places.forEachMoved { index in
+      let pair = free[index]
+      batch.sectionMoves.append(.init(section: pair.key, from: pair.old.rank ?? 0, to: pair.new.rank ?? 0))
     }
     batch.sectionDeletions.sort { $0.from > $1.from }
     batch.sectionInsertions.sort { $0.to < $1.to }

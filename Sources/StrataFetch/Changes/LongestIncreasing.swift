@@ -32,34 +32,48 @@ func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
 /// sequences; among the free ones between the same two fixed things, those of a longest increasing subsequence
 /// stay. So the number of moves is the least that leaves the fixed ones alone.
 struct FreePlaces {
-  /// Places in the two sequences of the free things.
-  var free: [(old: Int, new: Int)] = []
+  /// The free things: a number that the caller knows them by, and their places in the two sequences.
+  var free: [(number: Int, old: Int, new: Int)] = []
   /// Places in the old sequence of what is not fixed: taken out, or free. In any order.
   var unfixedOld: [Int] = []
   /// Places in the new sequence of what is not fixed: put in, or free. In any order.
   var unfixedNew: [Int] = []
 
-  /// Whether each of `free` moves.
-  func moved() -> [Bool] {
+  /// Calls the body with the number of each free thing that moves. O(k log k) for k things that are not fixed.
+  func forEachMoved(_ body: (Int) -> Void) {
+    if free.count <= 1 { return forTheOne(body) }
     let unfixedOld = unfixedOld.sorted()
     let unfixedNew = unfixedNew.sorted()
-    var moved = [Bool](repeating: true, count: free.count)
-    let order = free.indices.sorted { free[$0].old < free[$1].old }
-    var run: [Int] = []
+    var run: [(number: Int, old: Int, new: Int)] = []
     var gap = -1
     func settle() {
-      for place in longestIncreasingSubsequence(run.map { free[$0].new }) { moved[run[place]] = false }
+      var staying = longestIncreasingSubsequence(run.map(\.new))[...]
+      for (place, thing) in run.enumerated() {
+        if staying.first == place { staying.removeFirst() } else { body(thing.number) }
+      }
       run.removeAll(keepingCapacity: true)
     }
-    for index in order {
-      let oldGap = free[index].old - unfixedOld.countBefore(free[index].old)
-      guard oldGap == free[index].new - unfixedNew.countBefore(free[index].new) else { continue }
+    for thing in free.sorted(by: { $0.old < $1.old }) {
+      let oldGap = thing.old - unfixedOld.countBefore(thing.old)
+      guard oldGap == thing.new - unfixedNew.countBefore(thing.new) else {
+        body(thing.number)
+        continue
+      }
       if oldGap != gap { settle() }
       gap = oldGap
-      run.append(index)
+      run.append(thing)
     }
     settle()
-    return moved
+  }
+
+  /// The same for one thing at most, without sorting anything.
+  private func forTheOne(_ body: (Int) -> Void) {
+    guard let thing = free.first else { return }
+    var oldGap = thing.old
+    var newGap = thing.new
+    for place in unfixedOld where place < thing.old { oldGap -= 1 }
+    for place in unfixedNew where place < thing.new { newGap -= 1 }
+    if oldGap != newGap { body(thing.number) }
   }
 }
 

@@ -8,6 +8,12 @@ struct SectionPair {
   var old: Side
   var new: Side
 
+  /// Which of the two lists.
+  enum End { case old, new }
+
+  /// The section in one of the lists.
+  subscript(end: End) -> Side { end == .old ? old : new }
+
   /// A section in one list.
   struct Side {
     /// Its place; nil where it holds nothing. It may be behind the last section that is shown.

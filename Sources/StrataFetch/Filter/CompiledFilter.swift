@@ -1,51 +1,104 @@
-// A filter made ready for rows: literals encoded, patterns compiled.
+// A filter made ready for rows: one flat program without references, so that asking it counts none.
 
 package import StrataEvents
 package import StrataTables
 
 /// A filter that looks at rows as they lie in memory, without decoding them.
 package struct CompiledFilter: Sendable {
-  private indirect enum Node: Sendable {
-    case clause(FilterClause)
-    case not(Node)
-    case and([Node])
-    case or([Node])
-  }
+  /// The tree in preorder.
+  private var nodes: [FilterNode] = []
+  /// The values of lists.
+  private var elements: [FilterSource] = []
+  /// The names of fields and the CBOR of literals.
+  private var bytes: [UInt8] = []
+  /// Where each name of a field ends, counted from the field's first.
+  private var nameEnds: [Int] = []
+  private var patterns: [FilterPattern] = []
 
-  private let root: Node
-
-  package init(_ filter: RowFilter) { root = Self.node(filter.expression) }
-
-  private static func node(_ expression: FilterExpression) -> Node {
-    switch expression {
-    case .comparison(let comparison): .clause(FilterClause(comparison))
-    case .not(let expression): .not(node(expression))
-    case .and(let expressions): .and(expressions.map(node))
-    case .or(let expressions): .or(expressions.map(node))
-    }
-  }
+  package init(_ filter: RowFilter) { append(filter.expression) }
 
   /// Whether the row is one of those that the filter takes. `section` is called where the filter asks for it.
   /// Nothing traps, whatever the row's bytes are: what is damaged is missing.
   package func matches(_ row: RowView, section: () -> DocumentValue) -> Bool {
-    Self.evaluate(root, row, section)
-  }
-
-  private static func evaluate(_ node: Node, _ row: RowView, _ section: () -> DocumentValue) -> Bool {
-    switch node {
-    case .clause(let clause): return clause.matches(row, section)
-    case .not(let node): return !evaluate(node, row, section)
-    case .and(let nodes):
-      for node in nodes where !evaluate(node, row, section) { return false }
-      return true
-    case .or(let nodes):
-      for node in nodes where evaluate(node, row, section) { return true }
-      return false
+    nodes.withUnsafeBufferPointer { nodes in
+      elements.withUnsafeBufferPointer { elements in
+        bytes.withUnsafeBytes { bytes in
+          nameEnds.withUnsafeBufferPointer { nameEnds in
+            patterns.withUnsafeBufferPointer { patterns in
+              FilterRun(
+                nodes: nodes, elements: elements, bytes: bytes, nameEnds: nameEnds, patterns: patterns,
+                row: row
+              ).evaluate(at: 0, section)
+            }
+          }
+        }
+      }
     }
   }
 }
 
 extension RowFilter {
-  /// The filter, ready for rows.
+  /// The filter, ready for rows. O(length of the filter).
   package func compiled() -> CompiledFilter { CompiledFilter(self) }
+}
+
+extension CompiledFilter {
+  private mutating func append(_ expression: FilterExpression) {
+    let index = nodes.count
+    switch expression {
+    case .comparison(let comparison): nodes.append(FilterNode(kind: .clause(clause(comparison))))
+    case .not(let inner):
+      nodes.append(FilterNode(kind: .not))
+      append(inner)
+    case .and(let inner):
+      nodes.append(FilterNode(kind: .and))
+      for expression in inner { append(expression) }
+    case .or(let inner):
+      nodes.append(FilterNode(kind: .or))
+      for expression in inner { append(expression) }
+    }
+    nodes[index].end = nodes.count
+  }
+
+  private mutating func clause(_ comparison: FilterComparison) -> FilterClause {
+    var clause = FilterClause(
+      comparator: comparison.comparator, ignoresCase: comparison.ignoresCase, left: source(comparison.left),
+      right: source(comparison.right))
+    if case .list(let operands) = comparison.right {
+      let first = elements.count
+      for operand in operands { elements.append(source(operand)) }
+      clause.elements = first..<elements.count
+    }
+    // A pattern that is none matches nothing; the parser has refused it.
+    if comparison.comparator == .matches, case .value(.string(let text)) = comparison.right,
+      let pattern = try? FilterPattern(text, ignoresCase: comparison.ignoresCase)
+    {
+      clause.pattern = patterns.count
+      patterns.append(pattern)
+    }
+    return clause
+  }
+
+  private mutating func source(_ operand: FilterOperand) -> FilterSource {
+    switch operand {
+    case .field(let path):
+      switch path.subject {
+      case .id: return .id
+      case .revision: return .revision
+      case .time: return .time
+      case .section: return .section
+      case .field:
+        let (firstByte, firstEnd) = (bytes.count, nameEnds.count)
+        bytes += path.nameBytes
+        nameEnds += path.nameEnds
+        return .field(names: firstByte..<bytes.count, ends: firstEnd..<nameEnds.count)
+      }
+    case .value(let value):
+      let first = bytes.count
+      bytes += value.cbor()
+      return .literal(first..<bytes.count)
+    case .date(let instant): return .date(instant)
+    case .list: return .list
+    }
+  }
 }

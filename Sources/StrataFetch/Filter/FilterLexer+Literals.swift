@@ -48,8 +48,8 @@ extension FilterLexer {
   }
 
   /// Reads a string in quotes. A backslash before a quote or a backslash stands for it; `\n`, `\r`, `\t` and
-  /// `\u{…}` are what they are elsewhere; before any other character a backslash is a backslash, so that patterns
-  /// can be written as they are.
+  /// `\u{…}` are what they are elsewhere; before any other character a backslash is a backslash, so that
+  /// patterns can be written as they are.
   mutating func readString() throws(FilterError) -> String {
     let start = index
     guard let quote = next else { return "" }

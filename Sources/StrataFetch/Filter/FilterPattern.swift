@@ -7,12 +7,19 @@ final class FilterPattern: Sendable {
   /// The longest pattern, in UTF-8 bytes.
   static let byteCountMax = 4096
 
+  /// The most brackets, opening parentheses and set operators in a pattern, escaped ones too. The standard
+  /// library's parser descends for each of them, and a hundred are too much for a stack of 512 KiB.
+  static let nestingMax = 32
+
   private let regex: Mutex<Regex<AnyRegexOutput>>
 
   /// Compiles a pattern in Swift's grammar.
   init(_ pattern: String, ignoresCase: Bool) throws(FilterPatternError) {
     guard pattern.utf8.count <= Self.byteCountMax else {
       throw FilterPatternError(message: "longer than \(Self.byteCountMax) bytes")
+    }
+    guard Self.nesting(of: pattern) <= Self.nestingMax else {
+      throw FilterPatternError(message: "more than \(Self.nestingMax) groups, classes and set operators")
     }
     do {
       let compiled = try Regex(pattern)
@@ -22,7 +29,23 @@ final class FilterPattern: Sendable {
     }
   }
 
-  /// Whether the whole text matches. What it costs depends on the pattern.
+  /// How often the pattern opens something, at most.
+  private static func nesting(of pattern: String) -> Int {
+    var count = 0
+    var previous: UInt8 = 0
+    for byte in pattern.utf8 {
+      switch byte {
+      case UInt8(ascii: "("), UInt8(ascii: "["): count += 1
+      case UInt8(ascii: "-"), UInt8(ascii: "&"), UInt8(ascii: "~"): count += byte == previous ? 1 : 0
+      default: break
+      }
+      previous = byte
+    }
+    return count
+  }
+
+  /// Whether the whole text matches. What it costs depends on the pattern: `(a*)*b` takes
+  /// time that doubles with each letter.
   func matches(_ text: String) -> Bool {
     regex.withLock { regex in
       do { return try regex.wholeMatch(in: text) != nil } catch { return false }

@@ -4,8 +4,8 @@ internal import StrataEvents
 internal import StrataTables
 
 extension FilterValue {
-  /// Whether two values are one: null is null, numbers are compared exactly, and what is of different types is
-  /// different.
+  /// Whether two values are one: null is null, numbers are compared exactly, and what is of different types
+  /// is different.
   func equals(_ other: FilterValue, ignoresCase: Bool) -> Bool {
     order(against: other, ignoresCase: ignoresCase) == 0
   }
@@ -29,6 +29,12 @@ extension FilterValue {
     case (.date, _), (.time, _), (_, .date), (_, .time): return dateOrder(against: other, ignoresCase)
     default: return nil
     }
+  }
+
+  /// The order of two values that are not null; nil where one is, or their types differ.
+  @inline(__always)
+  func orderUnlessNull(against other: FilterValue, ignoresCase: Bool) -> Int? {
+    isNull || other.isNull ? nil : order(against: other, ignoresCase: ignoresCase)
   }
 
   private func dateOrder(against other: FilterValue, _ ignoresCase: Bool) -> Int? {

@@ -98,4 +98,16 @@ extension FilterValue {
     default: return nil
     }
   }
+
+  /// Calls the body with two strings, folded where case is ignored; false where one side is no string.
+  func withTexts(
+    _ other: FilterValue, ignoresCase: Bool, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+  ) -> Bool {
+    let result = withText { text in
+      other.withText { other in
+        ignoresCase ? FilterText.withFolded(text, other, body) : body(text, other)
+      }
+    }
+    return (result ?? nil) ?? false
+  }
 }

@@ -6,7 +6,8 @@ package import StrataTables
 ///
 /// | | |
 /// |---|---|
-/// | operators | `==` (also `=`) `!=` `<` `<=` `>` `>=` `in` `contains` `beginsWith` `endsWith` `matches`, each with `[c]` behind it to ignore case |
+/// | operators | `==` (also `=`) `!=` `<` `<=` `>` `>=` `in` `contains` `beginsWith` `endsWith` `matches` |
+/// | options | `[c]` behind an operator ignores case |
 /// | between them | `!` `&&` `\|\|` (also `NOT` `AND` `OR`, in that order of precedence), parentheses |
 /// | fields | `a.b.c`, odd names in backquotes, the row's own `$id` `$revision` `$time` `$section` |
 /// | literals | `'text'` `"text"` `1` `-1.5e3` `true` `false` `null` `@'2026-11-20T18:00+01:00'` |
@@ -18,11 +19,12 @@ package import StrataTables
 ///   Every other operator is false where a side is null or the two are of different types.
 /// - Numbers are compared exactly: 1 is 1.0, and 2⁵³ + 1 is no double. NaN equals itself and comes last.
 /// - Strings are compared by their UTF-8; with `[c]` by the UTF-8 of what `lowercased()` makes of them.
-/// - Next to a date, the other side is read as one: a string in RFC 3339 (the seconds may be left out). One that
-///   is no date is of another type. `$time` is a date, and its UTC text to string operators and to
+/// - Next to a date, the other side is read as one: a string in RFC 3339 (the seconds may be left out). One
+///   that is no date is of another type. `$time` is a date, and its UTC text to string operators and to
 ///   strings that are no dates.
-/// - `contains` looks for a part of a string or for an element of an array. `matches` takes a whole string, and
-///   a regular expression of Swift.
+/// - `contains` looks for a part of a string or for an element of an array. `matches` takes a whole string,
+///   and a regular expression of Swift of at most 4096 bytes with at most 32 groups and classes. Its time is
+///   the pattern's: do not match patterns from strangers.
 /// - Arrays, objects and tagged values are equal to nothing, not even to themselves.
 public struct RowFilter: Hashable, Sendable {
   /// The longest filter, in UTF-8 bytes.

@@ -18,7 +18,6 @@ extension ListRequest {
   package func compiled(
     decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item
   ) throws(ListError) -> CompiledList {
-    let (section, sorts) = (section, sorts)
     var compiledFilters: [CompiledFilter] = []
     var closures: [@Sendable (Item) -> Bool] = []
     for filter in filters {
@@ -31,35 +30,15 @@ extension ListRequest {
     let needsItem =
       Item.self != Document.self || !closures.isEmpty || section?.needsItem ?? false
       || sorts.contains { $0.needsItem }
-    let (allFilters, allClosures) = (compiledFilters, closures)
-    let checksID = Item.ID.self != String.self
-    let place: ViewDefinition.Place = { (row, writer) throws(RowProblem) -> Int? in
-      if checksID, Item.ID(documentID: row.idText) == nil {
-        throw RowProblem(what: "its id is none of \(Item.self): \(row.idText)")
-      }
-      let item = needsItem ? try decode(row) : nil
-      // A row that no filter takes is no problem, whatever its section is.
-      var problem: RowProblem?
-      do throws(RowProblem) { try section?.append(row, item, &writer) } catch {
-        problem = error
-        writer.removeAll()
-      }
-      let sectionLength = writer.count
-      for filter in allFilters {
-        let passes = writer.withUnsafeBytes { bytes in
-          filter.matches(row) {
-            guard section != nil else { return .null }
-            var reader = SortKeyReader(UnsafeRawBufferPointer(rebasing: bytes[..<sectionLength]))
-            return (try? reader.readDocumentValue()) ?? .null
-          }
-        }
-        guard passes else { return nil }
-      }
-      if let item { for passes in allClosures where !passes(item) { return nil } }
-      if let problem { throw problem }
-      for sort in sorts { try sort.append(row, item, &writer) }
-      if sorts.isEmpty { writer.append(row.created) }
-      return sectionLength
+    let place: ViewDefinition.Place
+    if needsItem {
+      let placer = ItemPlacer(
+        section: section, sorts: sorts, filters: compiledFilters, closures: closures, decode: decode)
+      place = { (row, writer) throws(RowProblem) in try placer.place(row, &writer) }
+    } else {
+      let placer = FieldPlacer(
+        section: section?.field, sorts: sorts.compactMap(\.field), filters: compiledFilters)
+      place = { (row, writer) throws(RowProblem) in try placer.place(row, &writer) }
     }
     let order: SectionOrder
     switch sectionOrder {
@@ -74,5 +53,79 @@ extension ListRequest {
     return CompiledList(
       definition: ViewDefinition(identity: ViewIdentity(shape), sectionOrder: order, place: place),
       window: window, isSectioned: section != nil)
+  }
+}
+
+/// Whether a row passes all filters. Its section stands at the beginning of the writer.
+private func passes(
+  _ filters: [CompiledFilter], _ row: RowView, _ writer: borrowing SortKeyWriter, isSectioned: Bool
+) -> Bool {
+  for filter in filters {
+    let passes = writer.withUnsafeBytes { bytes in
+      filter.matches(row) {
+        guard isSectioned else { return .null }
+        var reader = SortKeyReader(bytes)
+        return (try? reader.readDocumentValue()) ?? .null
+      }
+    }
+    guard passes else { return false }
+  }
+  return true
+}
+
+/// Places rows by their fields alone, without decoding anything. Not generic, so that nothing is looked up.
+private final class FieldPlacer: Sendable {
+  private let section: FieldKey?
+  private let sorts: [FieldKey]
+  private let filters: [CompiledFilter]
+
+  init(section: FieldKey?, sorts: [FieldKey], filters: [CompiledFilter]) {
+    self.section = section
+    self.sorts = sorts
+    self.filters = filters
+  }
+
+  func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> Int? {
+    // A row that no filter takes is left out, and is no problem, whatever its section is.
+    var problem: RowProblem?
+    do throws(RowProblem) { try section?.append(row, to: &writer) } catch {
+      problem = error
+      writer.removeAll()
+    }
+    let sectionLength = writer.count
+    guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
+    if let problem { throw problem }
+    for index in sorts.indices { try sorts[index].append(row, to: &writer) }
+    if sorts.isEmpty { writer.append(row.created) }
+    return sectionLength
+  }
+}
+
+/// Places rows that are decoded first.
+private struct ItemPlacer<Item: Identifiable & Sendable>: Sendable where Item.ID: DocumentID {
+  let section: KeyPart<Item>?
+  let sorts: [KeyPart<Item>]
+  let filters: [CompiledFilter]
+  let closures: [@Sendable (Item) -> Bool]
+  let decode: @Sendable (RowView) throws(RowProblem) -> Item
+
+  func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> Int? {
+    if Item.ID.self != String.self, Item.ID(documentID: row.idText) == nil {
+      throw RowProblem(what: "its id is none of \(Item.self): \(row.idText)")
+    }
+    let item = try decode(row)
+    // A row that no filter takes is left out, and is no problem, whatever its section is.
+    var problem: RowProblem?
+    do throws(RowProblem) { try section?.append(row, item, &writer) } catch {
+      problem = error
+      writer.removeAll()
+    }
+    let sectionLength = writer.count
+    guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
+    for passes in closures where !passes(item) { return nil }
+    if let problem { throw problem }
+    for sort in sorts { try sort.append(row, item, &writer) }
+    if sorts.isEmpty { writer.append(row.created) }
+    return sectionLength
   }
 }

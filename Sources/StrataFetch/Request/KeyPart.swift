@@ -30,18 +30,33 @@ struct KeyPart<Item: Sendable>: Sendable {
     identity = .field(path)
     self.options = options
     needsItem = false
-    append = { row, _, writer throws(RowProblem) in
-      do throws(SortKeyError) {
-        switch path.subject {
-        case .field: try writer.append(documentValue: path.find(in: row.document), options)
-        case .id: writer.append(row.idText, options)
-        case .revision: writer.append(row.revision, options)
-        case .time: writer.append(Timestamp(nanoseconds: row.time), options)
-        case .section: throw .outOfRange
-        }
-      } catch {
-        throw RowProblem(what: "its field \(path): \(error)")
+    let field = FieldKey(path: path, options: options)
+    append = { row, _, writer throws(RowProblem) in try field.append(row, to: &writer) }
+  }
+
+  /// The field that it reads, nil where it reads an item's property.
+  var field: FieldKey? {
+    guard case .field(let path) = identity else { return nil }
+    return FieldKey(path: path, options: options)
+  }
+}
+
+/// A component of a key that is read from the row's own bytes.
+struct FieldKey: Sendable {
+  let path: FieldPath
+  let options: SortKeyOptions
+
+  func append(_ row: RowView, to writer: inout SortKeyWriter) throws(RowProblem) {
+    do throws(SortKeyError) {
+      switch path.subject {
+      case .field: try writer.append(documentValue: path.find(in: row.document), options)
+      case .id: writer.append(row.idText, options)
+      case .revision: writer.append(row.revision, options)
+      case .time: writer.append(Timestamp(nanoseconds: row.time), options)
+      case .section: throw .outOfRange
       }
+    } catch {
+      throw RowProblem(what: "its field \(path): \(error)")
     }
   }
 }

@@ -43,9 +43,10 @@ package final class Fold {
 
   /// Folds whole appends, and lends the state at the end of each.
   package func runByAppend(
-    through last: UInt64, _ body: (TableSet) throws -> Void
+    through last: UInt64, _ body: (borrowing TableSet) throws -> Void
   ) throws {
-    while state.sequence < last {
+    var failure: (any Error)?
+    while state.sequence < last, failure == nil {
       let block: DecodedBlock
       if let kept = pending {
         pending = nil
@@ -54,31 +55,40 @@ package final class Fold {
         guard let next = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else { return }
         block = next
       }
-      var ends: [UInt64] = []
-      try wrapping(block) { () throws(ContentProblem) in
-        try block.forEachAppend { append, first throws(ContentProblem) in
-          ends.append(first + UInt64(append.eventCount) - 1)
-        }
-      }
-      for end in ends where end > state.sequence && end <= last {
-        try apply(block, through: end)
-        try body(state)
+      try apply(block, through: last) { () -> Bool in
+        do { try body(state) } catch { failure = error }
+        return failure == nil
       }
     }
+    if let failure { throw failure }
   }
 
-  private func apply(_ block: DecodedBlock, through last: UInt64) throws(StoreError) {
+  /// - Parameter ended: called at the end of each append; nothing more is folded once it returns false.
+  private func apply(
+    _ block: DecodedBlock, through last: UInt64, ended: () -> Bool = { true }
+  ) throws(StoreError) {
     let done = state.sequence
+    var goesOn = true
     try wrapping(block) { () throws(ContentProblem) in
-      try block.forEachEvent { event, append, sequence throws(ContentProblem) in
-        guard sequence > done, sequence <= last else { return }
-        let stamp = Stamp(sequence: sequence, time: append.commitTime)
-        folding.apply(event, at: stamp, to: &state, scratch)
-        state.sequence = sequence
-        state.time = append.commitTime
+      try block.forEachAppend { append, first throws(ContentProblem) in
+        let end = first + UInt64(append.eventCount) - 1
+        guard goesOn, end > done, first <= last else { return }
+        var events = append.events
+        for sequence in first...min(end, last) {
+          let event: EventView
+          do throws(DecodingProblem) { event = try events.nextEvent() } catch { throw ContentProblem(error) }
+          guard sequence > done else { continue }
+          let stamp = Stamp(sequence: sequence, time: append.commitTime)
+          folding.apply(event, at: stamp, to: &state, scratch)
+          state.sequence = sequence
+          state.time = append.commitTime
+        }
+        guard end <= last else { return }
+        guard events.remaining == 0 else { throw .damaged("an append holds more than its events") }
+        goesOn = ended()
       }
     }
-    if block.header.nextSequence - 1 > last { pending = block }
+    if block.header.nextSequence - 1 > state.sequence { pending = block }
   }
 
   private func wrapping(

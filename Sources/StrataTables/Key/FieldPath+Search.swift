@@ -10,26 +10,32 @@
 internal import StrataEvents
 
 extension FieldPath {
-  /// The CBOR item of the field, as it lies in the document; nil where there is none, where the bytes before it
-  /// are damaged, and for what is the row's own.
+  /// The CBOR item of the field, as it lies in the document; nil where there is none, where the bytes before
+  /// it are damaged, and for what is the row's own.
   ///
   /// The keys may be in any order, so a missing field costs a look at each key: O(items), a comparison and a
   /// skip for each key of the objects on the way. Of a key that occurs twice, the first counts.
   package func find(in document: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard subject == .field else { return nil }
     return nameBytes.withUnsafeBytes { bytes in
-      nameEnds.withUnsafeBufferPointer { ends in
-        var item = document
-        var start = 0
-        for end in ends {
-          let name = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-          guard let value = Self.value(of: name, in: item) else { return nil }
-          item = value
-          start = end
-        }
-        return item
-      }
+      nameEnds.withUnsafeBufferPointer { Self.find(bytes, $0, in: document) }
     }
+  }
+
+  /// The item that these names lead to: their UTF-8 one after the other, and where each ends.
+  package static func find(
+    _ nameBytes: UnsafeRawBufferPointer, _ nameEnds: UnsafeBufferPointer<Int>,
+    in document: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
+    var item = document
+    var start = 0
+    for end in nameEnds {
+      let name = UnsafeRawBufferPointer(rebasing: nameBytes[start..<end])
+      guard let value = value(of: name, in: item) else { return nil }
+      item = value
+      start = end
+    }
+    return item
   }
 
   @inline(__always)

@@ -9,8 +9,8 @@
 /// $id $revision $time $section     the row's own
 /// ```
 ///
-/// Names that need no backquotes are made of letters, digits and `_`, and do not begin with a digit. Names are
-/// compared by their UTF-8. Arrays are not searched.
+/// Names that need no backquotes are made of letters, digits and `_`, and do not begin with a digit. Names
+/// are compared by their UTF-8. Arrays are not searched.
 public struct FieldPath: Sendable {
   /// What a path leads to.
   package enum Subject: UInt8, Hashable, Sendable {
@@ -30,9 +30,9 @@ public struct FieldPath: Sendable {
   /// The names from the document inwards; empty for what is the row's own.
   public let names: [String]
   /// The names' UTF-8, one after the other.
-  let nameBytes: [UInt8]
+  package let nameBytes: [UInt8]
   /// Where each name ends in `nameBytes`.
-  let nameEnds: [Int]
+  package let nameEnds: [Int]
 
   package init(_ subject: Subject) {
     self.init(subject, names: [])

@@ -43,8 +43,8 @@ extension UInt32: SortKey {}
 extension UInt64: SortKey {}
 extension UInt128: SortKey {}
 
-/// −0 is stored as 0, every NaN as one, which comes after +infinity. Numbers that are equal are one key, whether
-/// they are doubles, floats or integers.
+/// −0 is stored as 0, every NaN as one, which comes after +infinity. Numbers that are equal are one key,
+/// whether they are doubles, floats or integers.
 extension Double: SortKey {
   public func encode(to writer: inout SortKeyWriter) { writer.append(number: self) }
 

@@ -15,8 +15,8 @@ public struct SortKeyOptions: OptionSet, Hashable, Sendable {
   /// Runs of the digits 0…9 in strings are compared by their value, however long; leading zeros do not count,
   /// so `7` and `007` are one key. Cannot be read back.
   public static let numeric = SortKeyOptions(rawValue: 8)
-  /// For document values only: strings that are times as in RFC 3339 (the seconds may be left out) are compared
-  /// as instants, to 10⁻¹⁸ s. They come after numbers and before all other strings. They are read back as
-  /// the same instant's text in UTC.
+  /// For document values only: strings that are times as in RFC 3339 (the seconds may be left out) are
+  /// compared as instants, to 10⁻¹⁸ s. They come after numbers and before all other strings. They are read
+  /// back as the same instant's text in UTC.
   public static let time = SortKeyOptions(rawValue: 16)
 }

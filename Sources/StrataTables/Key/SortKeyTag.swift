@@ -10,7 +10,7 @@
 /// | 20 | a number below zero | the complement of what follows 21 for its magnitude |
 /// | 21 | zero or above | 8 bytes: the greatest double that is not greater; a length; what is left |
 /// | 22 | NaN | nothing |
-/// | 30 | an instant | 5 bytes: seconds since 1970 plus 2³⁹; 4: nanoseconds, doubled, odd where 4 more follow |
+/// | 30 | an instant | 5 bytes: seconds plus 2³⁹; 4: nanoseconds, doubled, odd where 4 more follow |
 /// | 38 | a string | UTF-8 with 00 as 00 FF, then 00 01 |
 /// | 39 | a string that was transformed | the same |
 /// | 40 | bytes | as strings |
@@ -19,7 +19,7 @@
 /// A descending component is inverted as a whole, its tag too: tags from 80 on are inverted ones. The four
 /// bytes about nil are never inverted, so that nil comes first or last in either direction.
 ///
-/// What is left of a number is a big-endian integer without leading zeros. Its length is one byte up to FD;
+/// An instant's seconds count from 1970. What is left of a number is a big-endian integer without leading zeros. Its length is one byte up to FD;
 /// FE and two bytes above.
 enum SortKeyTag {
   static let nilFirst: UInt8 = 0x01

@@ -6,12 +6,12 @@ internal import StrataLog
 extension SortKeyWriter {
   /// Appends one component for a value of a document: the bytes of one CBOR item, nil for a missing field.
   ///
-  /// The order is null (also missing and undefined) < false < true < numbers < strings by UTF-8 < bytes. Numbers
-  /// of every kind are in one exact order: 1 and 1.0 are one key, −0 is 0, NaN is last. With `.time`, instants
-  /// come between numbers and the other strings.
+  /// The order is null (also missing and undefined) < false < true < numbers < strings by UTF-8 < bytes.
+  /// Numbers of every kind are in one exact order: 1 and 1.0 are one key, −0 is 0, NaN is last. With `.time`,
+  /// instants come between numbers and the other strings.
   ///
-  /// Throws, having written nothing, for arrays, objects and tags (`.notAKey`; big integers are no tags here),
-  /// for integers above `CodecLimits.integerByteCountMax` bytes and for damaged bytes. O(bytes).
+  /// Throws, having written nothing, for arrays, objects and tags (`.notAKey`; big integers are no tags
+  /// here), for integers above `CodecLimits.integerByteCountMax` bytes and for damaged bytes. O(bytes).
   public mutating func append(
     documentValue item: UnsafeRawBufferPointer?, _ options: SortKeyOptions = []
   ) throws(SortKeyError) {
@@ -120,8 +120,8 @@ extension SortKeyReader {
   /// Reads a component that was appended as a document's value, with the same options.
   ///
   /// Null for a missing field. An integral number of a magnitude below 2⁶⁴ is an integer, whether it was 1 or
-  /// 1.0; another one a double where a double holds it exactly, else a big integer. An instant (`.time`) is its
-  /// text in UTC. Throws `.notReversible` for strings that were folded.
+  /// 1.0; another one a double where a double holds it exactly, else a big integer. An instant (`.time`) is
+  /// its text in UTC. Throws `.notReversible` for strings that were folded.
   public mutating func readDocumentValue(_ options: SortKeyOptions = []) throws(SortKeyError) -> DocumentValue
   {
     let outer = mask

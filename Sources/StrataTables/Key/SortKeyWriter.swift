@@ -53,6 +53,12 @@ public struct SortKeyWriter: ~Copyable {
     value.encode(to: &self)
     end(scope)
   }
+
+  /// Appends bytes as they are, without a tag or an end: for the id that comes last in a row's key.
+  package mutating func append(raw bytes: UnsafeRawBufferPointer) {
+    reserve(bytes.count)
+    store(bytes)
+  }
 }
 
 extension SortKeyWriter {

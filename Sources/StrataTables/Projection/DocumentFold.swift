@@ -32,12 +32,16 @@ enum DocumentFold {
     case put, merge, delete
 
     init?(_ type: UnsafeRawBufferPointer) {
-      func isType(_ name: String) -> Bool { name.utf8.elementsEqual(type) }
-      if isType(DocumentEvent.put) {
+      func isType(_ name: StaticString) -> Bool {
+        type.hasSameBytes(
+          as: UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+      }
+      // The names of `DocumentEvent`, as bytes.
+      if isType("$put") {
         self = .put
-      } else if isType(DocumentEvent.merge) {
+      } else if isType("$merge") {
         self = .merge
-      } else if isType(DocumentEvent.delete) {
+      } else if isType("$delete") {
         self = .delete
       } else {
         return nil

@@ -6,6 +6,8 @@ internal import StrataEvents
 /// written afterwards copies only the pages that it touches.
 package struct Table: Sendable {
   package let name: String
+  /// The name's UTF-8.
+  let nameBytes: [UInt8]
   /// Row id → `StoredRow`.
   package private(set) var rows: Tree
   /// Row id → why the last event of the row could not be applied, as UTF-8.
@@ -14,6 +16,7 @@ package struct Table: Sendable {
 
   package init(name: String) {
     self.name = name
+    nameBytes = Array(name.utf8)
     rows = Tree(pageSize: TreePages.table)
     problems = Tree()
   }

@@ -40,8 +40,11 @@ package struct TableSet: Sendable {
 
   private mutating func index(of name: UnsafeRawBufferPointer) -> Int {
     // Events of one table tend to follow each other.
-    if lastIndex < tables.count, tables[lastIndex].name.utf8.elementsEqual(name) { return lastIndex }
-    if let index = tables.firstIndex(where: { $0.name.utf8.elementsEqual(name) }) {
+    func isNamed(_ index: Int) -> Bool {
+      tables[index].nameBytes.withUnsafeBytes { $0.hasSameBytes(as: name) }
+    }
+    if lastIndex < tables.count, isNamed(lastIndex) { return lastIndex }
+    if let index = tables.indices.first(where: isNamed) {
       lastIndex = index
       return index
     }

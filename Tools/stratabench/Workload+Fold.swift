@@ -1,0 +1,112 @@
+// Folding events into a table with one view, beside a dictionary with a sorted array.
+
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+
+extension Workload {
+  static func fold(_ bench: Bench) async throws {
+    let count = bench.corpus.count
+    let corpus = ListCorpus(count: count)
+    let store = EventStore.inMemory()
+    try await store.append(corpus)
+    let list = try ListCorpus.list
+    var times: [String: [Double]] = [:]
+    for _ in 0..<bench.rounds {
+      times["log", default: []].append(
+        try seconds {
+          let fold = Fold(store.log, .documents(only: ["nothing"]))
+          try fold.run(through: UInt64(count))
+        })
+      times["table", default: []].append(
+        try seconds {
+          let fold = Fold(store.log, .documents(only: nil))
+          try fold.run(through: UInt64(count))
+        })
+      times["table and view", default: []].append(
+        try seconds {
+          let fold = Fold(store.log, .documents(only: nil))
+          fold.state.withTable("incident") { $0.addView(list.definition) }
+          try fold.run(through: UInt64(count))
+        })
+      times["published each append", default: []].append(
+        try seconds {
+          let fold = Fold(store.log, .documents(only: nil))
+          fold.state.withTable("incident") { $0.addView(list.definition) }
+          var published = fold.state
+          try fold.runByAppend(through: UInt64(count)) { published = $0 }
+          withExtendedLifetime(published) {}
+        })
+      times["applied alone", default: []].append(apply(corpus, list))
+      times["dictionary", default: []].append(foldIntoDictionary(corpus))
+    }
+    func line(_ name: String, _ key: String) {
+      let limit = median(times["dictionary"] ?? [])
+      let time = median(times[key] ?? [])
+      report(name, "\(rate(count, time))   dictionary alone \(rate(count, limit))   ratio \(ratio(limit, time))")
+    }
+    line("reading the log, one event an append", "log")
+    line("log → table", "table")
+    line("log → table and view", "table and view")
+    line("log → both, published each append", "published each append")
+    line("table and view without the log", "applied alone")
+  }
+
+  private static func apply(_ corpus: ListCorpus, _ list: CompiledList) -> Double {
+    var set = TableSet()
+    let scratch = FoldScratch()
+    set.withTable("incident") { $0.addView(list.definition) }
+    return seconds {
+      for (index, change) in corpus.changes.enumerated() { set.apply(change, UInt64(index + 1), scratch) }
+    }
+  }
+
+  /// What a fold without order, versions and positions costs.
+  private static func foldIntoDictionary(_ corpus: ListCorpus) -> Double {
+    var rows: [[UInt8]: [UInt8]] = [:]
+    let time = seconds {
+      for change in corpus.changes {
+        switch change {
+        case .put(let id, let document): rows[id] = document
+        case .delete(let id): rows[id] = nil
+        }
+      }
+    }
+    precondition(!rows.isEmpty)
+    return time
+  }
+}
+
+extension EventStore {
+  /// One append for each change.
+  func append(_ corpus: ListCorpus) async throws {
+    let changes = corpus.changes
+    try await IOThreads.shared.run { [self] in
+      var start = 0
+      while start < changes.count {
+        let drafts = try changes[start..<min(start + 4_096, changes.count)].map { change in
+          switch change {
+          case .put(let id, let document):
+            try draft(
+              [
+                NewEvent(
+                  DocumentEvent.put, in: StreamName(category: "incident", id: String(decoding: id, as: UTF8.self)),
+                  payload: EventPayload(codec: .cbor, bytes: document))
+              ], id: nil, time: nil, expecting: [:], isOwn: false)
+          case .delete(let id):
+            try draft(
+              [
+                NewEvent(
+                  DocumentEvent.delete,
+                  in: StreamName(category: "incident", id: String(decoding: id, as: UTF8.self)),
+                  payload: EventPayload(.null))
+              ], id: nil, time: nil, expecting: [:], isOwn: false)
+          }
+        }
+        for result in try log.appendBlocking(drafts) { _ = try result.get() }
+        start += drafts.count
+      }
+    }
+  }
+}
