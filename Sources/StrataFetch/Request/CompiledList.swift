@@ -86,9 +86,15 @@ private final class FieldPlacer: Sendable {
   }
 
   func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> Int? {
-    try section?.append(row, to: &writer)
+    // A row that no filter takes is left out, and is no problem, whatever its section is.
+    var problem: RowProblem?
+    do throws(RowProblem) { try section?.append(row, to: &writer) } catch {
+      problem = error
+      writer.removeAll()
+    }
     let sectionLength = writer.count
     guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
+    if let problem { throw problem }
     for index in sorts.indices { try sorts[index].append(row, to: &writer) }
     if sorts.isEmpty { writer.append(row.created) }
     return sectionLength
@@ -108,10 +114,16 @@ private struct ItemPlacer<Item: Identifiable & Sendable>: Sendable where Item.ID
       throw RowProblem(what: "its id is none of \(Item.self): \(row.idText)")
     }
     let item = try decode(row)
-    try section?.append(row, item, &writer)
+    // A row that no filter takes is left out, and is no problem, whatever its section is.
+    var problem: RowProblem?
+    do throws(RowProblem) { try section?.append(row, item, &writer) } catch {
+      problem = error
+      writer.removeAll()
+    }
     let sectionLength = writer.count
     guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
     for passes in closures where !passes(item) { return nil }
+    if let problem { throw problem }
     for sort in sorts { try sort.append(row, item, &writer) }
     if sorts.isEmpty { writer.append(row.created) }
     return sectionLength
