@@ -58,8 +58,8 @@ extension DiffFinder {
       oldKey.place(change.old, by: definition, &writer)
       newKey.place(change.new, by: definition, &writer)
       let hasSameKey = oldKey.isShown && newKey.isShown && oldKey.bytes == newKey.bytes
-      let oldPlace = oldKey.isShown ? place(oldKey, in: old.view, .old) : nil
-      let newPlace = newKey.isShown ? place(newKey, in: new.view, .new) : nil
+      let oldPlace = oldKey.isShown ? place(oldKey, .old) : nil
+      let newPlace = newKey.isShown ? place(newKey, .new) : nil
       if isCut {
         if oldKey.isShown { touchedOld.insert(oldKey.bytes) }
         if newKey.isShown { touchedNew.insert(newKey.bytes) }
@@ -81,13 +81,13 @@ extension DiffFinder {
   }
 
   private mutating func place(
-    _ key: PlacedKey, in view: View, _ side: SectionPair.End
+    _ key: borrowing PlacedKey, _ side: SectionPair.End
   ) -> (section: Int, item: Int)? {
-    key.bytes.withUnsafeBytes { bytes in
-      let section = sections.index(of: UnsafeRawBufferPointer(rebasing: bytes[..<key.sectionLength]))
-      let pair = sections.all[section][side]
-      let item = view.items.rank(of: bytes).rank - pair.start
-      return item < pair.shown ? (section, item) : nil
+    let sectionLength = key.sectionLength
+    return key.bytes.withUnsafeBytes { bytes in
+      let section = sections.index(of: UnsafeRawBufferPointer(rebasing: bytes[..<sectionLength]))
+      let item = sections.rank(of: bytes, side) - sections.all[section][side].start
+      return item < sections.all[section][side].shown ? (section, item) : nil
     }
   }
 

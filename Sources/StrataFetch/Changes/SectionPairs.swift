@@ -12,7 +12,9 @@ struct SectionPair {
   enum End { case old, new }
 
   /// The section in one of the lists.
-  subscript(end: End) -> Side { end == .old ? old : new }
+  subscript(end: End) -> Side {
+    @inline(__always) get { end == .old ? old : new }
+  }
 
   /// A section in one list.
   struct Side {
@@ -26,17 +28,17 @@ struct SectionPair {
     /// Whether the list shows the section.
     var isShown = false
 
-    init(_ section: UnsafeRawBufferPointer, in list: ListVersion) {
+    init(_ section: UnsafeRawBufferPointer, in list: ListVersion, _ view: borrowing View) {
       if list.isSectioned {
-        rank = list.view.rank(ofSection: section)
+        rank = view.rank(ofSection: section)
         guard let rank else { return }
-        count = list.view.itemCount(of: section)
-        start = list.view.start(of: section)
+        count = view.itemCount(of: section)
+        start = view.start(of: section)
         isShown = rank < list.sectionCount
         shown = list.shownCount(ofSectionAt: rank, count: count)
       } else if section.isEmpty {
         rank = 0
-        count = list.view.count
+        count = view.count
         isShown = true
         shown = list.shownCount(ofSectionAt: 0, count: count)
       }
@@ -51,12 +53,22 @@ struct SectionPairs {
   private var last = 0
   private let old: ListVersion
   private let new: ListVersion
+  // Held by value: to read a view through a list copies it.
+  private let oldView: View
+  private let newView: View
   /// Up to so many are found by looking at each.
   private static let searchedCountMax = 8
 
   init(old: ListVersion, new: ListVersion) {
     self.old = old
     self.new = new
+    oldView = old.view
+    newView = new.view
+  }
+
+  /// How many items of a list stand before a key.
+  func rank(of key: UnsafeRawBufferPointer, _ end: SectionPair.End) -> Int {
+    end == .old ? oldView.items.rank(of: key).rank : newView.items.rank(of: key).rank
   }
 
   /// The place of a section in `all`.
@@ -76,7 +88,7 @@ struct SectionPairs {
     }
     let key = Array(section)
     all.append(
-      SectionPair(key: key, old: .init(section, in: old), new: .init(section, in: new)))
+      SectionPair(key: key, old: .init(section, in: old, oldView), new: .init(section, in: new, newView)))
     if all.count > Self.searchedCountMax {
       if places.isEmpty {
         for (index, pair) in all.enumerated() { places[pair.key] = index }

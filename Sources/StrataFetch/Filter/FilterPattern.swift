@@ -1,6 +1,6 @@
 // A regular expression that many threads can share.
 
-internal import Synchronization
+internal import StrataLog
 
 /// A compiled pattern. A `Regex` is not `Sendable`, so that it is kept behind a lock, and matched there.
 final class FilterPattern: Sendable {
@@ -11,7 +11,7 @@ final class FilterPattern: Sendable {
   /// library's parser descends for each of them, and a hundred are too much for a stack of 512 KiB.
   static let nestingMax = 32
 
-  private let regex: Mutex<Regex<AnyRegexOutput>>
+  private let regex: Lock<Regex<AnyRegexOutput>>
 
   /// Compiles a pattern in Swift's grammar.
   init(_ pattern: String, ignoresCase: Bool) throws(FilterPatternError) {
@@ -23,7 +23,7 @@ final class FilterPattern: Sendable {
     }
     do {
       let compiled = try Regex(pattern)
-      regex = Mutex(ignoresCase ? compiled.ignoresCase() : compiled)
+      regex = Lock(ignoresCase ? compiled.ignoresCase() : compiled)
     } catch {
       throw FilterPatternError(message: "\(error)")
     }

@@ -37,7 +37,8 @@ package struct ListPosition: Hashable, Comparable, Sendable {
 ///
 /// A list without sections has exactly one, whose key is empty, also when it shows nothing. Otherwise sections
 /// that show nothing are not there, and positions do not count them.
-package struct ListVersion: Sendable {
+package final class ListVersion: Sendable {
+  // A class, so that a snapshot is one reference however many trees it holds.
   package let table: Table
   package let view: View
   package let window: ListWindow
@@ -84,7 +85,9 @@ package struct ListVersion: Sendable {
   }
 
   /// The version of a state that holds the view. The view must have been added to the table.
-  package init(_ set: TableSet, table name: String, view identity: ViewIdentity, window: ListWindow, isSectioned: Bool) {
+  package convenience init(
+    _ set: TableSet, table name: String, view identity: ViewIdentity, window: ListWindow, isSectioned: Bool
+  ) {
     let table = set[name]
     guard let view = table.view(identity) else {
       preconditionFailure("the state does not hold the list's view")

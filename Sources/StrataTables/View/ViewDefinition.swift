@@ -2,15 +2,21 @@
 
 /// Names a view among those of its table: two definitions with equal identities place every row alike.
 package struct ViewIdentity: Hashable, Sendable {
-  private let value: any Hashable & Sendable
-
-  package init(_ value: some Hashable & Sendable) { self.value = value }
-
-  package static func == (a: ViewIdentity, b: ViewIdentity) -> Bool {
-    AnyHashable(a.value) == AnyHashable(b.value)
+  /// Behind a reference, so that copies of one identity are known to be equal without a look at the value.
+  private final class Box: Sendable {
+    let value: any Hashable & Sendable
+    init(_ value: any Hashable & Sendable) { self.value = value }
   }
 
-  package func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
+  private let box: Box
+
+  package init(_ value: some Hashable & Sendable) { box = Box(value) }
+
+  package static func == (a: ViewIdentity, b: ViewIdentity) -> Bool {
+    a.box === b.box || AnyHashable(a.box.value) == AnyHashable(b.box.value)
+  }
+
+  package func hash(into hasher: inout Hasher) { box.value.hash(into: &hasher) }
 }
 
 /// In which order the sections of a view stand. Ties stand by section key, ascending.
@@ -26,7 +32,7 @@ package enum SectionOrder: Hashable, Sendable {
 }
 
 /// A pure function from rows to keys, and the order of sections.
-package struct ViewDefinition: Sendable {
+package final class ViewDefinition: Sendable {
   /// The longest key of a row in a view, in bytes.
   package static let keyLengthMax = 65_000
 
