@@ -223,4 +223,38 @@ struct AtTests {
     #expect(try await shape(folder, "1", "--table", "b") == "null:")
     try await store.close()
   }
+
+  @Test func `a damaged store shows its lists up to the damage, and says how far that is`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open(segmentSize: 8 << 10)
+    for number in 0..<60 {
+      try await store.append(
+        (1...5).map { place in
+          let text = String((0..<60).map { _ in "abcdefghij".randomElement() ?? "a" })
+          return NewEvent(
+            "$put", in: StreamName(category: "t", id: "\(number * 5 + place)"), ["text": .string(text)])
+        })
+    }
+    try await store.close()
+    let log = folder.store + "/log"
+    let names = try FileManager.default.contentsOfDirectory(atPath: log).filter { $0.hasSuffix(".seg") }
+      .sorted()
+    try #require(names.count > 2)
+    let url = URL(fileURLWithPath: "\(log)/\(names[1])")
+    var bytes = try Data(contentsOf: url)
+    bytes[4096 + 200] ^= 0x40
+    try bytes.write(to: url)
+    let before = try await folder.answer("at", "5", "-o", "csv", "--fields", "$id")
+    #expect(before.split(separator: "\n").count == 6)
+    // A state behind the damage would be a guess.
+    for command in [["at", folder.store, "-o", "json"], ["diff", folder.store, "5..", "--summary"]] {
+      let outcome = try await LogreplayProcess(command).wait()
+      #expect(outcome.code == 65 && outcome.output.isEmpty && outcome.errors.contains(names[1]))
+      #expect(outcome.errors.contains("can be read"), "\(outcome.errors)")
+    }
+    let info = try await LogreplayProcess.run("info", folder.store, "-o", "json")
+    #expect(info.code == 65)
+    let value = try DocumentValue(json: info.output)
+    #expect(value["tables"] == [] && value["last"] == 300)
+  }
 }

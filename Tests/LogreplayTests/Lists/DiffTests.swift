@@ -127,4 +127,32 @@ struct DiffTests {
         #"{"schema":1,"op":"updateSection","section":null,"to":0,"count":3}"#,
       ])
   }
+
+  @Test func `what is put in stands in the order of its new places, moved or new`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    func put(_ id: String, _ section: String, _ n: Int64) -> NewEvent {
+      NewEvent("$put", in: StreamName(category: "t", id: id), ["s": .string(section), "n": .int(n)])
+    }
+    try await store.append([put("a1", "A", 1), put("a3", "A", 3), put("b1", "B", 1)])
+    try await store.append([
+      put("b2", "B", 2), put("a3", "B", 3), put("b3", "B", 4), put("c1", "C", 1), put("c2", "C", 2),
+    ])
+    try await store.close()
+    let output = try await folder.answer(
+      "diff", "3..8", "--section-by", "s", "--sort", "n", "--section-order", "count", "--fields", "n", "-o",
+      "jsonl")
+    #expect(
+      output.split(separator: "\n").map { $0.dropFirst(#"{"schema":1,"op":""#.count) } == [
+        #"insertSection","section":"C","to":1,"count":2}"#,
+        #"moveSection","section":"A","from":0,"to":2}"#,
+        #"insert","id":"b2","to":[0,1],"revision":4,"fields":{"n":2}}"#,
+        #"move","id":"a3","from":[0,1],"to":[0,2],"revision":[2,5],"fields":{}}"#,
+        #"insert","id":"b3","to":[0,3],"revision":6,"fields":{"n":4}}"#,
+        #"insert","id":"c1","to":[1,0],"revision":7,"fields":{"n":1}}"#,
+        #"insert","id":"c2","to":[1,1],"revision":8,"fields":{"n":2}}"#,
+        #"updateSection","section":"B","to":0,"count":4}"#,
+        #"updateSection","section":"A","to":2,"count":1}"#,
+      ])
+  }
 }
