@@ -21,7 +21,7 @@ struct ListQuery: Sendable {
     try Self.check(options.limit, "--limit", least: 0)
     // A list of sections without any items would be one whose sections are not shown.
     try Self.check(options.limitPerSection, "--limit-per-section", least: 1)
-    var request = ListRequest(Document.self)
+    var request = ListRequest(DocumentRow.self)
     for sort in sorts { request = request.sorted(byField: sort.path, sort.direction, sort.options) }
     if let text = options.filter { request = request.filtered(by: text) }
     if let limit = options.limit { request = request.limited(to: limit) }
@@ -46,10 +46,10 @@ struct ListQuery: Sendable {
   }
 
   private static func compiled<Section>(
-    _ request: ListRequest<Document, Section>
+    _ request: ListRequest<DocumentRow, Section>
   ) throws(CommandFailure) -> CompiledList {
     do throws(ListError) {
-      return try request.compiled { (row) throws(RowProblem) in try Document(row) }
+      return try request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
     } catch {
       guard case .filter(let problem) = error else {
         throw CommandFailure(ExitStatus.usage, "\(error)", next: "correct the options of the list")
