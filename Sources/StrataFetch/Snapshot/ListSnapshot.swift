@@ -16,6 +16,11 @@ public struct ListIndex: Hashable, Comparable, Sendable {
   public static func < (a: ListIndex, b: ListIndex) -> Bool { (a.section, a.item) < (b.section, b.item) }
 }
 
+extension ListIndex: CustomStringConvertible {
+  /// `[section, item]`.
+  public var description: String { "[\(section), \(item)]" }
+}
+
 /// A row as a snapshot can give it at once.
 public enum RowAccess<Item: Sendable>: Sendable {
   case loaded(Item)
