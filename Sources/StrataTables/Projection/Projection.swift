@@ -48,9 +48,13 @@ public struct Tables {
     self.scratch = scratch
   }
 
+  /// The longest id of a row, in bytes of UTF-8.
+  public static var idLengthMax: Int { 32_000 }
+
   /// A row of a table. Setting nil removes it. O(log n), and the coding of the row.
   ///
-  /// A row that does not encode or decode fails the event, as if `apply` had thrown.
+  /// A row that does not encode or decode, or whose id is longer than `idLengthMax`, fails the event, as if
+  /// `apply` had thrown.
   public subscript<Row>(key: TableKey<Row>, id: String) -> Row? {
     mutating get {
       do { return try set[key.name].row(id) } catch {
@@ -59,6 +63,9 @@ public struct Tables {
       }
     }
     set {
+      guard id.utf8.count <= Self.idLengthMax else {
+        return note("a row id of \(key.name) has \(id.utf8.count) bytes, and \(Self.idLengthMax) is the most")
+      }
       remember(id, of: key.name)
       guard let newValue else {
         withBytes(of: id) { id in set.withTable(key.name) { $0.remove(id: id, scratch) } }
