@@ -193,7 +193,7 @@ extension ListRequest {
       version: ListVersion(
         set, table: rows.name, view: list.definition.identity, window: list.window,
         isSectioned: list.isSectioned),
-      decode: rows.decode, decodeSection: decodeSection)
+      decode: rows.decode, decodeSection: decodeSection, encodeSection: encodeSection)
   }
 }
 
