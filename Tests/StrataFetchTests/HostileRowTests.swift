@@ -254,6 +254,50 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(fresh.problems == snapshot.problems)
   }
 
+  @Test("R69, R70: points between appends, inside one, and in times that no log has")
+  func points() async throws {
+    let store = EventStore.inMemory()
+    let notes = store.collection("note", of: Note.self)
+    func append(_ ids: [String], at seconds: Double) async throws {
+      var events: [NewEvent] = []
+      for id in ids {
+        events.append(
+          NewEvent(DocumentEvent.put, in: "note/\(id)", payload: EventPayload(["id": .string(id)])))
+      }
+      try await store.append(events, time: Timestamp(Date(timeIntervalSince1970: seconds)))
+    }
+    try await append(["a", "b", "c"], at: 10)
+    try await append(["d", "e"], at: 20)
+    let list = FetchController(ListRequest(Note.self), from: notes)
+    for (seconds, count) in [(9.0, 0), (10, 3), (19.999, 3), (20, 5), (1e300, 5), (-1e300, 0), (.infinity, 5)] {
+      let date = Date(timeIntervalSince1970: seconds)
+      #expect(try await list.snapshot(at: .time(date)).numberOfItems == count, "\(seconds)")
+    }
+    for time in [Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max)] {
+      _ = try await list.snapshot(at: .time(time))
+    }
+    let partial = try await list.snapshot(at: .sequence(2))
+    #expect(partial.itemIdentifiers == ["a", "b"] && partial.sequence == 2)
+    let changes = try await list.changes(from: .sequence(2), to: .sequence(4))
+    #expect(changes.insertions.map(\.id) == ["c", "d"] && changes.deletions.isEmpty)
+    #expect(try await list.changes(from: .sequence(4), to: .sequence(4)).isEmpty)
+    #expect(try await list.changes(from: .head, to: .beginning).deletions.count == 5)
+  }
+
+  @Test("Documents can be asked by a filter, at the head and in the past")
+  func filtered() async throws {
+    let store = EventStore.inMemory()
+    let notes = store.collection("note", of: Note.self)
+    try await notes.put([Note(id: "1", text: "x"), Note(id: "2", text: "y"), Note(id: "3")])
+    try await notes.delete("1")
+    // What does not pass need not decode.
+    try await put(store, "note/bad", ["text": 5])
+    #expect(try await notes.all(where: "text != null && text != 5").map(\.id) == ["2"])
+    #expect(try await notes.all(where: "$id in {'1', '3'}", at: .sequence(3)).map(\.id) == ["1", "3"])
+    await #expect(throws: ListError.self) { try await notes.all(where: "text ==") }
+    await #expect(throws: ListError.self) { try await notes.all(where: "$id == 'bad'") }
+  }
+
   @Test("Equal requests over two tables, two types or two projections are lists of their own")
   func sharingOfViews() async throws {
     struct Other: Codable, Identifiable, Sendable { var id: String }

@@ -94,6 +94,7 @@ private struct Index: Projection {
     let set = try await entries.table.state(at: .head)
     #expect(set["entry"].count == 5)
     #expect(set.failures.count == 1 && set.failures.listed.first?.sequence == 2)
+    #expect(try await store.failures(of: Index()) == set.failures)
     #expect(try await entries[ids[1]] == nil)
     #expect(try await entries[ids[3]]?.id == ids[3])
     #expect(try await entries[""]?.id == "")

@@ -16,8 +16,9 @@ public import StrataTables
 /// - Every update is the difference between what its iteration delivered last and the newest state at the end
 ///   of an append. A slow consumer sees one larger difference; nothing is queued for it.
 /// - An append that changes nothing that the list shows makes no update.
-/// - Every list that is delivered is the state after exactly one append, and includes every append that was
-///   acknowledged before the call that made it.
+/// - Every list that is delivered is the state after exactly one append, and includes every append that its
+///   store had acknowledged before the call that made it. A store that is open for reading includes what it has
+///   seen of its writer; `reaches` waits for more.
 ///
 /// Safe to use from any task and thread. `snapshot`, `updates`, `cancel()` and the lookups of a snapshot do not
 /// wait; `performFetch`, `apply` and the past do.

@@ -6,6 +6,9 @@ public import StrataEvents
 ///
 /// `apply` is pure: what it does follows from the event and from the tables alone, never from the time, the
 /// machine or chance. So the state after n events is the same on every run, and any past state can be rebuilt.
+///
+/// A projection is known by its type, name and version, and all values of one type share one fold in a store. So
+/// a projection has no properties that change what it does.
 public protocol Projection: Sendable {
   /// The projection's name in the store. With `version` it names the function.
   static var name: String { get }
@@ -14,7 +17,7 @@ public protocol Projection: Sendable {
   /// Folds one event in.
   ///
   /// Events of erased content are not shown to it. Where it throws, the event changes nothing, and is listed
-  /// among the failures with what was thrown; the fold goes on.
+  /// among the failures with what was thrown (`store.failures(of:)`); the fold goes on.
   func apply(_ event: RecordedEvent, to tables: inout Tables) throws
 }
 
