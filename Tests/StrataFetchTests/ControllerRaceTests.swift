@@ -7,7 +7,7 @@ internal import StrataLog
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ControllerRaceTests {
+@Suite(.timeLimit(.minutes(5))) struct ControllerRaceTests {
   private typealias List = FetchController<Chore, Unsectioned>
   private static let all = ListRequest(Chore.self).sorted(by: \.title)
 

@@ -23,7 +23,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
   var id: UUID
 }
 
-@Suite(.timeLimit(.minutes(1))) struct HostileRowTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileRowTests {
   private func put(_ store: EventStore, _ stream: StreamName, _ document: DocumentValue) async throws {
     try await store.append([NewEvent(DocumentEvent.put, in: stream, payload: EventPayload(document))])
   }
@@ -83,7 +83,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     let typed = FetchController(ListRequest(Note.self), from: store.collection("note", of: Note.self))
     #expect(try await typed.performFetch().itemIdentifiers == ["x"])
     #expect(try await typed.performFetch().numberOfProblems == 2)
-    let untyped = FetchController(ListRequest(Document.self), from: store.documents("note"))
+    let untyped = FetchController(ListRequest(StoredDocument.self), from: store.documents("note"))
     #expect(try await untyped.performFetch().itemIdentifiers == ["x"])
     #expect(try await untyped.performFetch().problems.count == 2)
   }
@@ -124,7 +124,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     ] as [(String, DocumentValue)] {
       try await put(store, "v/\(id)", ["id": .string(id), "value": value])
     }
-    let base = ListRequest(Document.self)
+    let base = ListRequest(StoredDocument.self)
     let field = try FieldPath("value")
     for request in [
       base.sectioned(byField: field), base.sectioned(byField: field).sectionsOrdered(by: .keyDescending),
@@ -269,7 +269,9 @@ private struct Keyed: Codable, Identifiable, Sendable {
     try await append(["a", "b", "c"], at: 10)
     try await append(["d", "e"], at: 20)
     let list = FetchController(ListRequest(Note.self), from: notes)
-    for (seconds, count) in [(9.0, 0), (10, 3), (19.999, 3), (20, 5), (1e300, 5), (-1e300, 0), (.infinity, 5)] {
+    for (seconds, count) in [
+      (9.0, 0), (10, 3), (19.999, 3), (20, 5), (1e300, 5), (-1e300, 0), (.infinity, 5),
+    ] {
       let date = Date(timeIntervalSince1970: seconds)
       #expect(try await list.snapshot(at: .time(date)).numberOfItems == count, "\(seconds)")
     }

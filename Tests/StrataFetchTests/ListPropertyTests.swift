@@ -92,7 +92,7 @@ struct ListHistory {
     var other = randomRequest()
     // A list with sections stays one: its type says so.
     other.section = request.section
-    let list = try request.request.compiled { (row) throws(RowProblem) in try Document(row) }
+    let list = try request.request.compiled { (row) throws(RowProblem) in try StoredDocument(row) }
     var moments = [Moment(set: set, model: model)]
     if Bool.random(using: &random) {
       for _ in 0..<3 { commit() }
@@ -188,7 +188,7 @@ struct ListHistory {
   }
 
   private func rebuilt(_ moment: Moment, _ request: ModelRequest) throws -> ListVersion {
-    let list = try request.request.compiled { (row) throws(RowProblem) in try Document(row) }
+    let list = try request.request.compiled { (row) throws(RowProblem) in try StoredDocument(row) }
     var moment = moment
     moment.set.withTable("t") { table in
       for view in table.views { table.removeView(view.definition.identity) }

@@ -13,7 +13,7 @@ package struct CompiledList: Sendable {
 extension ListRequest {
   /// The request over a table's rows.
   ///
-  /// Rows of types other than `Document` are decoded even where no key path needs it: a row that does not
+  /// Rows of types other than `StoredDocument` are decoded even where no key path needs it: a row that does not
   /// decode is left out of the list, and not found out when it is shown.
   package func compiled(
     decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item
@@ -28,7 +28,7 @@ extension ListRequest {
       }
     }
     let needsItem =
-      Item.self != Document.self || !closures.isEmpty || section?.needsItem ?? false
+      Item.self != StoredDocument.self || !closures.isEmpty || section?.needsItem ?? false
       || sorts.contains { $0.needsItem }
     let place: ViewDefinition.Place
     if needsItem {

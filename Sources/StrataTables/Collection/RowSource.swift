@@ -71,9 +71,9 @@ public struct DocumentTable: RowSource {
   public let store: EventStore
   public let category: String
 
-  public var table: RowTable<Document> {
+  public var table: RowTable<StoredDocument> {
     RowTable(store: store, folding: .documents(only: nil), name: category) { (row) throws(RowProblem) in
-      try Document(row)
+      try StoredDocument(row)
     }
   }
 }
