@@ -14,7 +14,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
   var isDone = false
 }
 
-@Suite(.timeLimit(.minutes(2))) struct ControllerTests {
+@Suite(.timeLimit(.minutes(5))) struct ControllerTests {
   static let open = ListRequest(Chore.self)
     .sectioned(by: \.owner).sorted(by: \.title)
     .filtered("open") { !$0.isDone }
