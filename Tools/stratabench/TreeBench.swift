@@ -234,9 +234,9 @@ struct ProcessorTime {
   /// Since then.
   var seconds: Double { Self.now().start - start }
 
-  static func of(_ body: () -> Void) -> Double {
+  static func of(_ body: () throws -> Void) rethrows -> Double {
     let before = now()
-    body()
+    try body()
     return before.seconds
   }
 }

@@ -1,4 +1,4 @@
-// Folding events into a table with one view, beside a dictionary with a sorted array.
+// Folding events into a table with one view, beside a dictionary, in time of the processor.
 
 internal import StrataEvents
 internal import StrataFetch
@@ -15,30 +15,31 @@ extension Workload {
     var times: [String: [Double]] = [:]
     for _ in 0..<bench.rounds {
       times["log", default: []].append(
-        try seconds {
+        try ProcessorTime.of {
           let fold = Fold(store.log, .documents(only: ["nothing"]))
           try fold.run(through: UInt64(count))
         })
       times["table", default: []].append(
-        try seconds {
+        try ProcessorTime.of {
           let fold = Fold(store.log, .documents(only: nil))
           try fold.run(through: UInt64(count))
         })
       times["table and view", default: []].append(
-        try seconds {
+        try ProcessorTime.of {
           let fold = Fold(store.log, .documents(only: nil))
           fold.state.withTable("incident") { $0.addView(list.definition) }
           try fold.run(through: UInt64(count))
         })
       times["published each append", default: []].append(
-        try seconds {
+        try ProcessorTime.of {
           let fold = Fold(store.log, .documents(only: nil))
           fold.state.withTable("incident") { $0.addView(list.definition) }
           var published = fold.state
           try fold.runByAppend(through: UInt64(count)) { published = $0 }
           withExtendedLifetime(published) {}
         })
-      times["applied alone", default: []].append(apply(corpus, list))
+      times["applied alone", default: []].append(apply(corpus, list, isPublished: false))
+      times["applied and published", default: []].append(apply(corpus, list, isPublished: true))
       times["dictionary", default: []].append(foldIntoDictionary(corpus))
     }
     func line(_ name: String, _ key: String) {
@@ -51,21 +52,27 @@ extension Workload {
     line("log → table and view", "table and view")
     line("log → both, published each append", "published each append")
     line("table and view without the log", "applied alone")
+    line("the same, published each change", "applied and published")
   }
 
-  private static func apply(_ corpus: ListCorpus, _ list: CompiledList) -> Double {
+  private static func apply(_ corpus: ListCorpus, _ list: CompiledList, isPublished: Bool) -> Double {
     var set = TableSet()
     let scratch = FoldScratch()
     set.withTable("incident") { $0.addView(list.definition) }
-    return seconds {
-      for (index, change) in corpus.changes.enumerated() { set.apply(change, UInt64(index + 1), scratch) }
+    var published = set
+    return ProcessorTime.of {
+      for (index, change) in corpus.changes.enumerated() {
+        set.apply(change, UInt64(index + 1), scratch)
+        if isPublished { published = set }
+      }
+      withExtendedLifetime(published) {}
     }
   }
 
   /// What a fold without order, versions and positions costs.
   private static func foldIntoDictionary(_ corpus: ListCorpus) -> Double {
     var rows: [[UInt8]: [UInt8]] = [:]
-    let time = seconds {
+    let time = ProcessorTime.of {
       for change in corpus.changes {
         switch change {
         case .put(let id, let document): rows[id] = document

@@ -106,12 +106,12 @@ extension Workload {
         }
         let new = version(of: set, list)
         rows.append(
-          seconds {
+          ProcessorTime.of {
             var count = 0
             Table.forEachChange(from: old.table, to: new.table) { _ in count += 1 }
             precondition(count > 0)
           })
-        whole.append(seconds { precondition(!ListDiff(from: old, to: new).isEmpty) })
+        whole.append(ProcessorTime.of { precondition(!ListDiff(from: old, to: new).isEmpty) })
       }
       report(
         "\(changes) changes apart of a million",

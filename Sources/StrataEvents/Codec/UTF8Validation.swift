@@ -17,7 +17,15 @@ package enum UTF8Validation {
     bytes.withMemoryRebound(to: UInt8.self) { isUTF8($0) }
   }
 
-  /// The same, eight bytes at a time as long as they are ASCII.
+  /// Whether there are only ASCII bytes. O(n), eight at a time.
+  @inline(__always)
+  static func isASCIIOnly(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    isASCII(
+      UnsafeBufferPointer(
+        start: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count: bytes.count))
+  }
+
+  /// The same as `isValid`, eight bytes at a time as long as they are ASCII.
   @inline(__always)
   static func isValidFast(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let bytes = UnsafeBufferPointer(

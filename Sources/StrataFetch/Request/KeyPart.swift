@@ -41,10 +41,16 @@ struct KeyPart<Item: Sendable>: Sendable {
   }
 }
 
-/// A component of a key that is read from the row's own bytes.
-struct FieldKey: Sendable {
+/// A component of a key that is read from the row's own bytes. A class, so that to use it counts one reference
+/// at most and not one for each array of the path.
+final class FieldKey: Sendable {
   let path: FieldPath
   let options: SortKeyOptions
+
+  init(path: FieldPath, options: SortKeyOptions) {
+    self.path = path
+    self.options = options
+  }
 
   func append(_ row: RowView, to writer: inout SortKeyWriter) throws(RowProblem) {
     do throws(SortKeyError) {
