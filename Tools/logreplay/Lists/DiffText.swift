@@ -38,7 +38,7 @@ struct DiffText {
   }
 
   private func heading(_ group: DiffGroup, of diff: ListComparison) -> String {
-    let name = diff.new.version.isSectioned ? PeopleText.cell(group.section) : "items"
+    let name = diff.new.version.isSectioned ? PeopleText.heading(group.section) : "items"
     let mark = group.mark.map { people.colored($0.rawValue, $0.color) + " " } ?? ""
     return mark + people.colored(name, .cyan) + "  " + people.colored(DiffStat.counts(group), .dim)
   }

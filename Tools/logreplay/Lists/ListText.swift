@@ -32,7 +32,7 @@ struct ListText {
     }
     for place in 0..<state.version.sectionCount {
       let (count, shown) = state.version.withSection(at: place) { _, count, shown in (count, shown) }
-      let name = state.version.isSectioned ? PeopleText.cell(state.section(at: place)) : state.table
+      let name = state.version.isSectioned ? PeopleText.heading(state.section(at: place)) : state.table
       try writer.line(heading(name, PeopleText.count(count, shown: shown)))
       try state.forEachRow(inSectionAt: place, 0..<shown) { row in
         let object = fields.fields(of: row)

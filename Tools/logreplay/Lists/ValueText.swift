@@ -9,6 +9,12 @@ extension PeopleText {
     return printable(value.json())
   }
 
+  /// A section's value above its items: an empty string is seen by its quotes.
+  static func heading(_ value: DocumentValue) -> String {
+    if case .string("") = value { return "\"\"" }
+    return cell(value)
+  }
+
   /// A value between others on one line: strings in quotes where they are empty or hold something that stands
   /// between values.
   static func word(_ value: DocumentValue) -> String {
