@@ -29,7 +29,8 @@ let package = Package(
     .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "StrataLog", dependencies: ["CLZ4", "CStrata"], swiftSettings: houseRules),
     .target(name: "StrataEvents", dependencies: ["StrataLog"], swiftSettings: houseRules),
-    .target(name: "StrataTables", dependencies: ["StrataEvents", "StrataLog"], swiftSettings: houseRules),
+    .target(
+      name: "StrataTables", dependencies: ["StrataEvents", "StrataLog", "CStrata"], swiftSettings: houseRules),
     .target(
       name: "StrataFetch",
       dependencies: ["StrataTables", "StrataEvents", "StrataLog"],

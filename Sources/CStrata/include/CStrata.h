@@ -16,6 +16,11 @@ const char *strata_crc32c_implementation(void);
 /// XXH64 of `length` bytes.
 uint64_t strata_xxh64(const void *bytes, size_t length, uint64_t seed);
 
+// Memory.
+
+/// Asks the processor for the memory at an address that will be read soon. Any address will do.
+static inline void strata_prefetch(const void *address) { __builtin_prefetch(address); }
+
 // Calls of the system. Those that return an int return 0 or a value of errno, unless they say otherwise.
 
 /// Writes the system's words for `code` into `buffer`, always ended by a zero byte.

@@ -14,7 +14,8 @@ package final class Fold {
   private var pending: DecodedBlock?
   /// Why the log cannot be folded on. Nothing behind it is ever folded in, however often somebody asks.
   private var failure: StoreError?
-  package var state: TableSet
+  // One thread at a time is what the fold promises: see `FoldScratch`.
+  @exclusivity(unchecked) package var state: TableSet
 
   /// Begins before the first event that the log has.
   package init(_ log: Log, _ folding: Folding) {

@@ -14,6 +14,11 @@ enum StoredRow {
     buffer.append(contentsOf: row.document)
   }
 
+  /// Writes the creation of a row anew into its value.
+  static func setCreated(_ created: UInt64, in value: UnsafeMutableRawBufferPointer) {
+    value.storeBytes(of: created.littleEndian, toByteOffset: 8, as: UInt64.self)
+  }
+
   /// The row that a tree's entry holds.
   static func view(id: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> RowView {
     assert(value.count >= headLength, "a table's tree holds a value that is no row")

@@ -71,38 +71,57 @@ extension Table {
     scratch.prepare(viewCount: views.count)
     var row = RowView(
       id: id, revision: stamp.sequence, created: stamp.sequence, time: stamp.time, document: document)
-    let isSame = rows.withValue(of: id) { value in
-      guard let value else { return false }
-      let old = StoredRow.view(id: id, value)
-      if old.document.hasSameBytes(as: document) { return true }
-      row.created = old.created
-      for index in views.indices { scratch.old[index].place(old, by: views[index].definition, &scratch.writer) }
-      return false
-    }
-    if isSame { return }
-    StoredRow.write(row, to: &scratch.value)
-    scratch.value.withUnsafeBytes { value in _ = rows.set(id, value) }
-    guard !views.isEmpty else { return }
+    guard Self.set(&row, in: &rows, views, scratch) else { return }
     for index in views.indices {
       scratch.new[index].place(row, by: views[index].definition, &scratch.writer)
       views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
     }
   }
 
+  /// Sets a row where its document is another one, and finds out where the views had it: in one way down the
+  /// tree. False where nothing changed.
+  private static func set(
+    _ row: inout RowView, in rows: inout Tree, _ views: [View], _ scratch: FoldScratch
+  ) -> Bool {
+    StoredRow.write(row, to: &scratch.value)
+    var isChanged = true
+    _ = scratch.value.withUnsafeMutableBytes { new in
+      rows.set(row.id, UnsafeRawBufferPointer(new)) { value in
+        guard let value else { return true }
+        let old = StoredRow.view(id: row.id, value)
+        if old.document.hasSameBytes(as: row.document) {
+          isChanged = false
+          return false
+        }
+        row.created = old.created
+        StoredRow.setCreated(old.created, in: new)
+        for index in views.indices {
+          scratch.old[index].place(old, by: views[index].definition, &scratch.writer)
+        }
+        return true
+      }
+    }
+    return isChanged
+  }
+
   /// Removes a row. Nothing happens where there is none.
   package mutating func remove(id: UnsafeRawBufferPointer, _ scratch: FoldScratch) {
     clearProblem(id)
     scratch.prepare(viewCount: views.count)
-    if !views.isEmpty {
-      rows.withValue(of: id) { value in
-        guard let value else { return }
-        let old = StoredRow.view(id: id, value)
-        for index in views.indices { scratch.old[index].place(old, by: views[index].definition, &scratch.writer) }
-      }
-    }
-    guard rows.remove(id) else { return }
+    guard Self.remove(id, from: &rows, views, scratch) else { return }
     for index in views.indices {
       views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
+    }
+  }
+
+  private static func remove(
+    _ id: UnsafeRawBufferPointer, from rows: inout Tree, _ views: [View], _ scratch: FoldScratch
+  ) -> Bool {
+    rows.remove(id) { value in
+      let old = StoredRow.view(id: id, value)
+      for index in views.indices {
+        scratch.old[index].place(old, by: views[index].definition, &scratch.writer)
+      }
     }
   }
 
@@ -166,6 +185,8 @@ package struct Stamp: Sendable {
 package enum TreePages {
   package static let table = 4096
   package static let view = 4096
+  /// Sections change with nearly every item: a small page is copied sooner.
+  package static let sections = 1024
 }
 
 extension UnsafeRawBufferPointer {

@@ -112,7 +112,9 @@ extension PageRef {
     let copy = PageRef(creating: header.pointee)
     copy.area.copyMemory(from: area, byteCount: Int(header.pointee.capacity))
     let children = copy.children
-    for place in 0..<count where place != index { children[place].retain() }
+    let count = count
+    for place in 0..<index { children[place].retain() }
+    for place in index + 1..<max(count, index + 1) { children[place].retain() }
     children[index] = child
     let old = copy.counts[index]
     let new = child.header.pointee.total

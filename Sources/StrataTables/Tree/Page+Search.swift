@@ -28,6 +28,7 @@ extension PageRef {
       if order != 0 { return PagePlace(index: order < 0 ? 0 : slotCount, isFound: false, hasPrefix: false) }
     }
     let slots = self.slots
+    if slotCount > 32 { Self.prefetchMiddles(slots, slotCount) }
     let head = key.head(length)
     // The first slot whose head is not less, without a branch that depends on the data.
     var low = 0

@@ -40,8 +40,10 @@ struct PageHeader {
   var total: UInt32
 
   static let noHint = UInt16.max
-  /// Bytes of a page that are not behind its header: the header and what the runtime puts before it.
-  static let overhead = MemoryLayout<PageHeader>.size + 2 * MemoryLayout<Int>.size
+  /// What the runtime puts before the header: the type and the count of references.
+  static let offset = 2 * MemoryLayout<Int>.size
+  /// Bytes of a page that are not behind its header.
+  static let overhead = MemoryLayout<PageHeader>.size + offset
 }
 
 /// The storage of a page. It owns a reference to each child.
@@ -51,6 +53,7 @@ final class Page: ManagedBuffer<PageHeader, UInt64> {
     withUnsafeMutablePointerToHeader { header in
       guard header.pointee.height > 0 else { return }
       let children = PageRef.children(header)
+      for index in 0..<Int(header.pointee.count) { children[index].prefetchCount() }
       for index in 0..<Int(header.pointee.count) { children[index].reference.release() }
     }
   }

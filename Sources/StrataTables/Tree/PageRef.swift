@@ -19,10 +19,15 @@ struct PageRef: Equatable {
     let words = (Int(header.capacity) + 7) / 8
     let buffer = Page.create(minimumCapacity: words) { _ in header }
     reference = .passRetained(unsafeDowncast(buffer, to: Page.self))
+    assert(
+      buffer.withUnsafeMutablePointerToHeader { UnsafeRawPointer($0) } == UnsafeRawPointer(self.header),
+      "a page's header is not where it should be")
   }
 
+  /// The header, found by its distance from the object: to ask the object would count a reference up and down
+  /// each time.
   @inline(__always) var header: UnsafeMutablePointer<PageHeader> {
-    reference._withUnsafeGuaranteedRef { page in page.withUnsafeMutablePointerToHeader { $0 } }
+    (reference.toOpaque() + PageHeader.offset).assumingMemoryBound(to: PageHeader.self)
   }
 
   @inline(__always) static func area(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutableRawPointer {

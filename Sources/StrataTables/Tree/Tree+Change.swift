@@ -7,33 +7,74 @@ extension Tree {
   /// leaves the tree as it is.
   @discardableResult
   package mutating func set(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    set(key, value) { _ in true }
+  }
+
+  /// Sets the value of a key if the body wants it, in one way down the tree. True where the key is new.
+  ///
+  /// - Parameter isWanted: is lent the value that the key has, nil where it has none, and may still write what
+  ///   `value` points to, but not change its length. It must not touch the tree.
+  @discardableResult
+  @inline(__always)
+  package mutating func set(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+    where isWanted: (_ old: UnsafeRawBufferPointer?) -> Bool
+  ) -> Bool {
     precondition(key.count <= Self.keyLengthMax, "a key has at most 65,535 bytes")
     precondition(value.count <= Self.valueLengthMax, "a value has at most 2^31 bytes")
     var edit = TreeEdit(layout: layout, key: ByteRun(key), value: ByteRun(value))
-    guard root != nil else {
-      root = layout.page(edit.key, edit.value).reference.takeRetainedValue()
-      return true
-    }
-    change(&edit, isRemoving: false)
+    let old = find(&edit)
+    guard isWanted(old) else { return false }
+    set(&edit, old)
     return edit.delta > 0
   }
 
   /// Removes a key. False where it was not there. O(log n), as `set`.
   @discardableResult
   package mutating func remove(_ key: UnsafeRawBufferPointer) -> Bool {
-    guard root != nil else { return false }
-    let run = ByteRun(key)
-    var edit = TreeEdit(layout: layout, key: run, value: ByteRun(base: run.base, count: 0))
-    change(&edit, isRemoving: true)
-    return edit.delta < 0
+    remove(key) { _ in }
   }
 
+  /// Removes a key, and lends the value that it had to the body before. False where it was not there.
+  @discardableResult
+  @inline(__always)
+  package mutating func remove(
+    _ key: UnsafeRawBufferPointer, _ willRemove: (_ old: UnsafeRawBufferPointer) -> Void
+  ) -> Bool {
+    let run = ByteRun(key)
+    var edit = TreeEdit(layout: layout, key: run, value: ByteRun(base: run.base, count: 0))
+    guard let old = find(&edit) else { return false }
+    willRemove(old)
+    change(&edit, isRemoving: true)
+    return true
+  }
+
+  /// Finds the way to the key, and the value that it has. Valid until the tree is changed.
+  @inline(never)
+  private func find(_ edit: inout TreeEdit) -> UnsafeRawBufferPointer? {
+    guard let root else { return nil }
+    return withExtendedLifetime(root) { edit.find(in: PageRef(root)) }
+  }
+
+  @inline(never)
+  private mutating func set(_ edit: inout TreeEdit, _ old: UnsafeRawBufferPointer?) {
+    guard root != nil else {
+      root = layout.page(edit.key, edit.value).reference.takeRetainedValue()
+      edit.delta = 1
+      return
+    }
+    if let old, edit.value.equals(ByteRun(old)) { return }
+    change(&edit, isRemoving: false)
+  }
+
+  /// Changes what was found.
+  @inline(never)
   private mutating func change(_ edit: inout TreeEdit, isRemoving: Bool) {
     let isOwned = isKnownUniquelyReferenced(&root)
     let reference = Unmanaged.passUnretained(root!)
     let page = PageRef(reference)
     switch edit.change(page, isOwned: isOwned, isRemoving: isRemoving) {
-    case .unchanged, .inPlace: return
+    case .inPlace: return
     case .replaced: adopt(edit.piece(0))
     case .restructured:
       guard edit.pieceCount > 0 else { return adopt(nil) }

@@ -20,7 +20,10 @@ extension Tree {
     return withExtendedLifetime(root) {
       let run = ByteRun(key)
       var page = PageRef(root)
-      while !page.isLeaf { page = page.children[page.childIndex(run)] }
+      while !page.isLeaf {
+        page = page.children[page.childIndex(run)]
+        page.prefetch()
+      }
       let place = page.find(run)
       return place.isFound ? page.value(place.index) : nil
     }
@@ -41,6 +44,7 @@ extension Tree {
         let counts = page.counts
         for before in 0..<index { rank &+= Int(counts[before]) }
         page = page.children[index]
+        page.prefetch()
       }
       let place = page.find(run)
       return (rank + place.index, place.isFound)

@@ -1,17 +1,18 @@
 // Taking the change of a child into an inner page.
 
 extension TreeEdit {
-  /// Changes the key under a page: sets it, or removes it where `isRemoving`.
+  /// Changes the key that was found under a page: sets it, or removes it where `isRemoving`.
   mutating func change(_ page: PageRef, isOwned: Bool, isRemoving: Bool) -> EditOutcome {
     if page.isLeaf {
       return isRemoving ? removeFromLeaf(page, isOwned: isOwned) : setInLeaf(page, isOwned: isOwned)
     }
-    let index = page.childIndex(key)
+    // A page that others have too will be copied, and every child is counted once more.
+    if !isOwned { page.prefetchChildren() }
+    let index = childIndex(in: page)
     let place = page.children + index
     let isChildOwned = isOwned && PageRef.isUnique(place)
     let outcome = change(place.pointee, isOwned: isChildOwned, isRemoving: isRemoving)
     switch outcome {
-    case .unchanged: return .unchanged
     case .inPlace:
       if delta != 0 {
         page.counts[index] = UInt32(truncatingIfNeeded: Int(page.counts[index]) + delta)

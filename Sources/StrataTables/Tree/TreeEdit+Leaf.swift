@@ -1,10 +1,8 @@
 // Setting and removing a key in a leaf.
 
 extension TreeEdit {
-  /// Sets the value of the key in a leaf that has its place.
+  /// Sets the value of the key in the leaf where its place was found.
   mutating func setInLeaf(_ page: PageRef, isOwned: Bool) -> EditOutcome {
-    let place = page.find(key)
-    if place.isFound, value.equals(ByteRun(page.value(place.index))) { return .unchanged }
     delta = place.isFound ? 0 : 1
     if layout.isLarge(key, value) || page.isLarge { return setLarge(page, place) }
     return place.isFound
@@ -105,10 +103,8 @@ extension TreeEdit {
 }
 
 extension TreeEdit {
-  /// Removes the key from the leaf that has its place.
+  /// Removes the key that was found in the leaf.
   mutating func removeFromLeaf(_ page: PageRef, isOwned: Bool) -> EditOutcome {
-    let place = page.find(key)
-    guard place.isFound else { return .unchanged }
     delta = -1
     if page.count == 1 { return handNothing() }
     var target = page

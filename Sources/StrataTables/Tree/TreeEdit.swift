@@ -2,8 +2,6 @@
 
 /// What became of a page.
 enum EditOutcome {
-  /// Nothing: the tree has the value already, or has not the key.
-  case unchanged
   /// The page, which nobody else has, was changed where it is.
   case inPlace
   /// `pieces[0]` takes its place.
@@ -20,6 +18,10 @@ struct TreeEdit {
   let layout: PageLayout
   let key: ByteRun
   var value: ByteRun
+  /// The place of the key in its leaf.
+  var place = PagePlace(index: 0, isFound: false, hasPrefix: true)
+  /// Which child it is under: four bits for each height, from height 1.
+  private var path: UInt64 = 0
   /// Entries more or less.
   var delta = 0
   /// The pages that take the place of the one that was changed, each with a reference.
@@ -36,6 +38,26 @@ struct TreeEdit {
     self.layout = layout
     self.key = key
     self.value = value
+  }
+
+  /// Finds the key and the way to it. Lends its value, nil where it is not there.
+  @inline(__always)
+  mutating func find(in root: PageRef) -> UnsafeRawBufferPointer? {
+    var page = root
+    while !page.isLeaf {
+      let index = page.childIndex(key)
+      path = path << 4 | UInt64(truncatingIfNeeded: index)
+      page = page.children[index]
+      page.prefetch()
+    }
+    place = page.find(key)
+    return place.isFound ? page.value(place.index) : nil
+  }
+
+  /// The child of an inner page that is on the way.
+  @inline(__always)
+  func childIndex(in page: PageRef) -> Int {
+    Int(truncatingIfNeeded: path >> UInt64(truncatingIfNeeded: 4 * (page.height - 1)) & 15)
   }
 
   mutating func hand(_ page: PageRef) -> EditOutcome {

@@ -18,8 +18,8 @@ package struct View: Sendable {
   package init(_ definition: ViewDefinition) {
     self.definition = definition
     items = Tree(pageSize: TreePages.view)
-    sections = Tree()
-    order = Tree()
+    sections = Tree(pageSize: TreePages.sections)
+    order = Tree(pageSize: TreePages.sections)
     problems = Tree()
   }
 
@@ -35,71 +35,89 @@ package struct View: Sendable {
 extension View {
   /// Takes a row from one place to another. Equal keys leave the view untouched.
   mutating func change(id: UnsafeRawBufferPointer, from old: PlacedKey, to new: PlacedKey) {
-    if old.problem != new.problem { note(new.problem, for: id) }
-    if old.isShown, new.isShown, old.bytes == new.bytes { return }
-    let oldSection = old.isShown ? old.bytes[..<old.sectionLength] : nil
-    let newSection = new.isShown ? new.bytes[..<new.sectionLength] : nil
-    guard let oldSection, let newSection, oldSection == newSection else {
-      if let oldSection { changing(oldSection, by: -1) { $0.removeItem(old) } }
-      if let newSection { changing(newSection, by: 1) { $0.insertItem(new) } }
-      return
-    }
-    changing(oldSection, by: 0) {
-      $0.removeItem(old)
-      $0.insertItem(new)
+    if old.problem != nil || new.problem != nil, old.problem != new.problem { note(new.problem, for: id) }
+    guard old.isShown || new.isShown else { return }
+    old.bytes.withUnsafeBytes { oldBytes in
+      new.bytes.withUnsafeBytes { newBytes in
+        let oldItem = old.isShown ? oldBytes : nil
+        let newItem = new.isShown ? newBytes : nil
+        let oldSection = oldItem.map { UnsafeRawBufferPointer(rebasing: $0[..<old.sectionLength]) }
+        let newSection = newItem.map { UnsafeRawBufferPointer(rebasing: $0[..<new.sectionLength]) }
+        if let oldItem, let newItem, oldItem.hasSameBytes(as: newItem) { return }
+        let isSameSection = oldSection.flatMap { old in newSection.map { $0.hasSameBytes(as: old) } } ?? false
+        if isSameSection, let oldSection, let oldItem, let newItem {
+          let place = beginChange(of: oldSection)
+          removeItem(oldItem)
+          insertItem(newItem, new)
+          return endChange(of: oldSection, place, by: 0)
+        }
+        if let oldSection, let oldItem {
+          let place = beginChange(of: oldSection)
+          removeItem(oldItem)
+          endChange(of: oldSection, place, by: -1)
+        }
+        if let newSection, let newItem {
+          let place = beginChange(of: newSection)
+          insertItem(newItem, new)
+          endChange(of: newSection, place, by: 1)
+        }
+      }
     }
   }
 
-  private mutating func removeItem(_ key: PlacedKey) {
-    let isThere = key.bytes.withUnsafeBytes { items.remove($0) }
+  private mutating func removeItem(_ key: UnsafeRawBufferPointer) {
+    let isThere = items.remove(key)
     assert(isThere, "a view does not hold a row that it shows")
   }
 
-  private mutating func insertItem(_ key: PlacedKey) {
-    key.bytes.withUnsafeBytes { bytes in
-      var lengths = (UInt16(key.sectionLength).littleEndian, UInt16(key.idLength).littleEndian)
-      let isNew = withUnsafeBytes(of: &lengths) { items.set(bytes, $0) }
-      assert(isNew, "a view holds a row twice")
-    }
+  private mutating func insertItem(_ key: UnsafeRawBufferPointer, _ placed: borrowing PlacedKey) {
+    var lengths = (UInt16(placed.sectionLength).littleEndian, UInt16(placed.idLength).littleEndian)
+    let isNew = withUnsafeBytes(of: &lengths) { items.set(key, $0) }
+    assert(isNew, "a view holds a row twice")
   }
 
-  /// Changes the items of one section, and what follows from it for the order of sections.
-  private mutating func changing(
-    _ section: ArraySlice<UInt8>, by difference: Int, _ body: (inout View) -> Void
-  ) {
-    section.withUnsafeBytes { section in
-      guard definition.sectionOrder.dependsOnItems else {
-        body(&self)
-        guard difference != 0 else { return }
-        let (before, after) = addItems(difference, to: section)
-        if before == 0 { insertOrder(of: section) }
-        if after == 0 { removeOrder(of: section) }
-        return
-      }
-      var oldOrder: [UInt8] = []
-      let before = itemCount(of: section)
-      if before > 0 { oldOrder = orderKey(of: section) }
-      body(&self)
-      let after = difference == 0 ? before : addItems(difference, to: section).after
-      let newOrder = after > 0 ? orderKey(of: section) : []
-      if before > 0, after > 0, oldOrder == newOrder { return }
-      if before > 0 { oldOrder.withUnsafeBytes { bytes in _ = order.remove(bytes) } }
-      if after > 0 { setOrder(newOrder, of: section) }
-    }
+  /// The place of a section before its items change: its order key where the items decide on it, and it holds
+  /// any.
+  @inline(__always)
+  private func beginChange(of section: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard definition.sectionOrder.dependsOnItems, itemCount(of: section) > 0 else { return nil }
+    return orderKey(of: section)
   }
 
+  /// What follows for a section from a change of its items.
+  @inline(__always)
+  private mutating func endChange(of section: UnsafeRawBufferPointer, _ old: [UInt8]?, by difference: Int) {
+    let isDependent = definition.sectionOrder.dependsOnItems
+    guard difference != 0 || isDependent else { return }
+    let (before, after) =
+      difference == 0 ? (itemCount(of: section), itemCount(of: section)) : addItems(difference, to: section)
+    guard isDependent else {
+      if before == 0 { insertOrder(of: section) }
+      if after == 0 { removeOrder(of: section) }
+      return
+    }
+    let new = after > 0 ? orderKey(of: section) : nil
+    if let old, let new, old == new { return }
+    if let old { old.withUnsafeBytes { bytes in _ = order.remove(bytes) } }
+    if let new { setOrder(new, of: section) }
+  }
+
+  /// Counts items of a section, in one way down the tree unless the section goes.
   private mutating func addItems(
     _ difference: Int, to section: UnsafeRawBufferPointer
   ) -> (before: Int, after: Int) {
-    let before = itemCount(of: section)
-    let after = before + difference
-    assert(after >= 0, "a section holds fewer than no items")
-    if after == 0 {
-      sections.remove(section)
-    } else {
-      var count = UInt64(after).littleEndian
-      withUnsafeBytes(of: &count) { bytes in _ = sections.set(section, bytes) }
+    var before = 0
+    var count: UInt64 = 0
+    withUnsafeMutableBytes(of: &count) { count in
+      _ = sections.set(section, UnsafeRawBufferPointer(count)) { old in
+        before = old.map { Int(UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))) } ?? 0
+        assert(before + difference >= 0, "a section holds fewer than no items")
+        count.storeBytes(of: UInt64(before + difference).littleEndian, as: UInt64.self)
+        return before + difference > 0
+      }
     }
+    let after = before + difference
+    if after == 0 { sections.remove(section) }
     return (before, after)
   }
 
