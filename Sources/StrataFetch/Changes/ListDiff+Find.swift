@@ -30,6 +30,17 @@ private struct DiffFinder {
     var isChanged: Bool
   }
 
+  /// A row that is not the same in both tables, and its gathered keys where it has any.
+  private struct ChangedRow {
+    /// Which of the gathered keys, and how long the section in it is.
+    typealias Key = (number: Int, sectionLength: Int)
+
+    var id: String
+    var old: Key?
+    var new: Key?
+    var hasSameKey: Bool
+  }
+
   let old: ListVersion
   let new: ListVersion
   private var sections: SectionPairs
@@ -53,23 +64,26 @@ extension DiffFinder {
     var oldKey = PlacedKey()
     var newKey = PlacedKey()
     var writer = SortKeyWriter()
+    var rows: [ChangedRow] = []
+    var oldKeys = GatheredKeys()
+    var newKeys = GatheredKeys()
     let definition = old.view.definition
     Table.forEachChange(from: old.table, to: new.table) { change in
       oldKey.place(change.old, by: definition, &writer)
       newKey.place(change.new, by: definition, &writer)
+      guard oldKey.isShown || newKey.isShown else { return }
       let hasSameKey = oldKey.isShown && newKey.isShown && oldKey.bytes == newKey.bytes
-      let oldPlace = oldKey.isShown ? place(oldKey, .old) : nil
-      let newPlace = newKey.isShown ? place(newKey, .new) : nil
       if isCut {
         if oldKey.isShown { touchedOld.insert(oldKey.bytes) }
         if newKey.isShown { touchedNew.insert(newKey.bytes) }
       }
-      guard oldPlace != nil || newPlace != nil else { return }
-      entries.append(
-        Entry(
-          id: String(decoding: change.id, as: UTF8.self), old: oldPlace, new: newPlace,
-          isFree: !hasSameKey, isChanged: true))
+      rows.append(
+        ChangedRow(
+          id: String(decoding: change.id, as: UTF8.self),
+          old: oldKey.isShown ? (oldKeys.append(oldKey), oldKey.sectionLength) : nil,
+          new: newKey.isShown ? (newKeys.append(newKey), newKey.sectionLength) : nil, hasSameKey: hasSameKey))
     }
+    place(rows, oldKeys, newKeys)
     guard isCut else { return }
     if old.window.limit != nil || new.window.limit != nil || old.window != new.window {
       lookAtAllSections()
@@ -80,15 +94,25 @@ extension DiffFinder {
     }
   }
 
-  private mutating func place(
-    _ key: borrowing PlacedKey, _ side: SectionPair.End
-  ) -> (section: Int, item: Int)? {
-    let sectionLength = key.sectionLength
-    return key.bytes.withUnsafeBytes { bytes in
-      let section = sections.index(of: UnsafeRawBufferPointer(rebasing: bytes[..<sectionLength]))
-      let item = sections.rank(of: bytes, side) - sections.all[section][side].start
-      return item < sections.all[section][side].shown ? (section, item) : nil
+  /// Finds where both lists show the rows.
+  private mutating func place(_ rows: [ChangedRow], _ oldKeys: GatheredKeys, _ newKeys: GatheredKeys) {
+    let oldRanks = oldKeys.ranks(in: sections.items(.old))
+    let newRanks = newKeys.ranks(in: sections.items(.new))
+    entries.reserveCapacity(rows.count)
+    for row in rows {
+      let old = row.old.flatMap { place(oldKeys, $0, rank: oldRanks[$0.number], .old) }
+      let new = row.new.flatMap { place(newKeys, $0, rank: newRanks[$0.number], .new) }
+      guard old != nil || new != nil else { continue }
+      entries.append(Entry(id: row.id, old: old, new: new, isFree: !row.hasSameKey, isChanged: true))
     }
+  }
+
+  private mutating func place(
+    _ keys: borrowing GatheredKeys, _ key: ChangedRow.Key, rank: Int, _ side: SectionPair.End
+  ) -> (section: Int, item: Int)? {
+    let section = keys.withPrefix(key.sectionLength, of: key.number) { sections.index(of: $0) }
+    let (start, shown) = sections.window(section, side)
+    return rank - start < shown ? (section, rank - start) : nil
   }
 
   private mutating func lookAtAllSections() {

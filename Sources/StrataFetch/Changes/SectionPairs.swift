@@ -1,5 +1,6 @@
 // The sections that a diff looks at, each with its place and size in both lists.
 
+internal import StrataLog
 internal import StrataTables
 
 /// A section in two lists.
@@ -49,7 +50,10 @@ struct SectionPair {
 /// The pairs, found by their keys.
 struct SectionPairs {
   private(set) var all: [SectionPair] = []
-  private var places: [[UInt8]: Int] = [:]
+  /// Hash of a key → the last pair with that hash.
+  private var places: [UInt64: Int] = [:]
+  /// For each pair the one before it with the same hash, -1 where there is none.
+  private var earlier: [Int] = []
   private var last = 0
   private let old: ListVersion
   private let new: ListVersion
@@ -66,37 +70,43 @@ struct SectionPairs {
     newView = new.view
   }
 
-  /// How many items of a list stand before a key.
-  func rank(of key: UnsafeRawBufferPointer, _ end: SectionPair.End) -> Int {
-    end == .old ? oldView.items.rank(of: key).rank : newView.items.rank(of: key).rank
+  /// The items of one of the lists.
+  func items(_ end: SectionPair.End) -> Tree { end == .old ? oldView.items : newView.items }
+
+  /// The rank of a section's first item in one of the lists, and how many of its items are shown.
+  func window(_ index: Int, _ end: SectionPair.End) -> (start: Int, shown: Int) {
+    end == .old
+      ? (all[index].old.start, all[index].old.shown) : (all[index].new.start, all[index].new.shown)
   }
 
   /// The place of a section in `all`.
   mutating func index(of section: UnsafeRawBufferPointer) -> Int {
-    func isSame(_ index: Int) -> Bool {
-      all[index].key.withUnsafeBytes { $0.hasSameBytes(as: section) }
-    }
-    if last < all.count, isSame(last) { return last }
-    if all.count <= Self.searchedCountMax {
-      if let index = all.indices.first(where: isSame) {
-        last = index
-        return index
-      }
-    } else if let index = places[Array(section)] {
-      last = index
-      return index
-    }
-    let key = Array(section)
-    all.append(
-      SectionPair(key: key, old: .init(section, in: old, oldView), new: .init(section, in: new, newView)))
-    if all.count > Self.searchedCountMax {
-      if places.isEmpty {
-        for (index, pair) in all.enumerated() { places[pair.key] = index }
-      } else {
-        places[key] = all.count - 1
-      }
-    }
-    last = all.count - 1
+    if last < all.count, isSame(last, section) { return last }
+    last = find(section) ?? add(section)
     return last
+  }
+
+  private func isSame(_ index: Int, _ section: UnsafeRawBufferPointer) -> Bool {
+    all[index].key.withUnsafeBytes { $0.hasSameBytes(as: section) }
+  }
+
+  private func find(_ section: UnsafeRawBufferPointer) -> Int? {
+    guard all.count > Self.searchedCountMax else { return all.indices.first { isSame($0, section) } }
+    var index = places[XXH64.of(section)] ?? -1
+    while index >= 0, !isSame(index, section) { index = earlier[index] }
+    return index >= 0 ? index : nil
+  }
+
+  private mutating func add(_ section: UnsafeRawBufferPointer) -> Int {
+    all.append(
+      SectionPair(
+        key: Array(section), old: .init(section, in: old, oldView), new: .init(section, in: new, newView)))
+    if all.count > Self.searchedCountMax {
+      for index in earlier.count..<all.count {
+        let hash = all[index].key.withUnsafeBytes { XXH64.of($0) }
+        earlier.append(places.updateValue(index, forKey: hash) ?? -1)
+      }
+    }
+    return all.count - 1
   }
 }

@@ -85,8 +85,8 @@ extension Table {
   ) -> Bool {
     StoredRow.write(row, to: &scratch.value)
     var isChanged = true
-    _ = scratch.value.withUnsafeMutableBytes { new in
-      rows.set(row.id, UnsafeRawBufferPointer(new)) { value in
+    scratch.value.withUnsafeMutableBytes { new in
+      _ = rows.set(row.id, UnsafeRawBufferPointer(new)) { value in
         guard let value else { return true }
         let old = StoredRow.view(id: row.id, value)
         if old.document.hasSameBytes(as: row.document) {

@@ -2,8 +2,13 @@
 
 /// A place in one of the two trees during a merge.
 private struct LeafCursor {
-  var page: PageRef
+  let page: PageRef
   var index = 0
+
+  init(page: PageRef) {
+    self.page = page
+    page.prefetchEntries()
+  }
 
   var isAtEnd: Bool { index == page.count }
 }

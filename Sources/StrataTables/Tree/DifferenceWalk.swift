@@ -54,11 +54,25 @@ struct DifferenceWalk: ~Copyable {
         continue
       }
       let (iEnd, jEnd) = groupEnd(i..<old.upperBound, j..<new.upperBound)
+      prefetchNext(iEnd..<old.upperBound, jEnd..<new.upperBound)
       guard takeApart(i..<iEnd, j..<jEnd, height: height, body) else { return false }
       i = iEnd
       j = jEnd
     }
     return true
+  }
+
+  /// Asks for the next pages that are not the same, so that they come while those before them are compared.
+  private func prefetchNext(_ old: Range<Int>, _ new: Range<Int>) {
+    var i = old.lowerBound
+    var j = new.lowerBound
+    while i < old.upperBound, j < new.upperBound, stack[i].page == stack[j].page {
+      i += 1
+      j += 1
+    }
+    guard i < old.upperBound, j < new.upperBound else { return }
+    stack[i].page.prefetch()
+    stack[j].page.prefetch()
   }
 
   /// Where the group ends that begins at the head of both lists.

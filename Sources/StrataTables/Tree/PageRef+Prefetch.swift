@@ -11,7 +11,7 @@ extension PageRef {
   @inline(__always)
   func prefetch() {
     let base = UnsafeRawPointer(reference.toOpaque())
-    for index in 0..<6 { strata_prefetch(base + index * Self.line) }
+    for index in 0..<8 { strata_prefetch(base + index * Self.line) }
   }
 
   /// Asks for the slots that the first steps of a search among many may look at.
@@ -19,6 +19,15 @@ extension PageRef {
   static func prefetchMiddles(_ slots: UnsafeMutablePointer<Slot>, _ count: Int) {
     let eighth = count >> 3
     for index in 2..<8 { strata_prefetch(slots + index * eighth) }
+  }
+
+  /// Asks for all that a leaf holds.
+  func prefetchEntries() {
+    let base = UnsafeRawPointer(area)
+    let slotsEnd = Self.slotsOffset(prefixLength) + count * Slot.size
+    for offset in stride(from: 0, to: slotsEnd, by: Self.line) { strata_prefetch(base + offset) }
+    let (top, end) = (Int(header.pointee.heapTop), Int(header.pointee.capacity))
+    for offset in stride(from: top, to: end, by: Self.line) { strata_prefetch(base + offset) }
   }
 
   /// Asks for what counts the references to a page.

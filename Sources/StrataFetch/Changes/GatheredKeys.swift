@@ -1,0 +1,29 @@
+// Keys of items that are gathered first and looked up together.
+
+internal import StrataTables
+
+/// Keys in one run of bytes.
+struct GatheredKeys {
+  private var bytes: [UInt8] = []
+  private var keys: [Range<Int>] = []
+
+  /// Appends a key, and returns its number.
+  mutating func append(_ key: borrowing PlacedKey) -> Int {
+    let start = bytes.count
+    bytes.append(contentsOf: key.bytes)
+    keys.append(start..<bytes.count)
+    return keys.count - 1
+  }
+
+  /// The rank of each key in a tree.
+  func ranks(in tree: Tree) -> [Int] { bytes.withUnsafeBytes { tree.ranks(of: keys, in: $0) } }
+
+  /// Lends the first bytes of a key.
+  func withPrefix<Result>(_ length: Int, of number: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result
+  {
+    let start = keys[number].lowerBound
+    return bytes.withUnsafeBytes { bytes in
+      body(UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
+    }
+  }
+}
