@@ -98,6 +98,45 @@ import Testing
     }
   }
 
+  @Test func `ranks that are looked up together are those that are looked up alone`() {
+    let tree = tree(3_000)
+    for count in [0, 1, 7, 8, 9, 250] {
+      var bytes: [UInt8] = []
+      var keys: [Range<Int>] = []
+      for index in 0..<count {
+        let key = index % 3 == 0 ? [UInt8(truncatingIfNeeded: index)] : number(index * 7_919 % 3_100)
+        keys.append(bytes.count..<bytes.count + key.count)
+        bytes += key
+      }
+      let ranks = bytes.withUnsafeBytes { tree.ranks(of: keys, in: $0) }
+      #expect(ranks == keys.map { tree.rank(of: Array(bytes[$0])).rank })
+      #expect(bytes.withUnsafeBytes { Tree().ranks(of: keys, in: $0) } == keys.map { _ in 0 })
+    }
+  }
+
+  @Test func `a change is lent the value that it changes, and may be called off`() {
+    var tree = tree(300)
+    let old = tree
+    for key in [number(7), number(100_000)] {
+      let before = tree
+      var lent: [UInt8]?
+      let isSet = tree.set(key, [9]) { value in
+        lent = value.map { Array($0) }
+        return false
+      }
+      #expect(!isSet && tree.isIdentical(to: before))
+      #expect(lent == old.value(of: key))
+      let isNew = tree.set(key, [9]) { _ in true }
+      #expect(isNew == (old.value(of: key) == nil))
+      #expect(tree.value(of: key) == [9])
+      let isRemoved = tree.remove(key) { lent = Array($0) }
+      #expect(isRemoved && lent == [9] && tree.value(of: key) == nil)
+      let isRemovedAgain = tree.remove(key) { _ in lent = nil }
+      #expect(!isRemovedAgain && lent == [9])
+    }
+    #expect(tree.count == 299 && old.count == 300 && tree.checkInvariants() == nil)
+  }
+
   @Test func `differences stop at the error that the body throws`() {
     struct Enough: Error {}
     var seen = 0
@@ -121,5 +160,19 @@ import Testing
     #expect(tree.model.keys.map(\.count) == [0, 1, 7, 8, 9, 100, 1000, 65_534, 65_535])
     let isRemoved = tree.remove([])
     #expect(isRemoved && tree.count == 8)
+  }
+}
+
+extension Tree {
+  fileprivate mutating func set(
+    _ key: [UInt8], _ value: [UInt8], where isWanted: (UnsafeRawBufferPointer?) -> Bool
+  ) -> Bool {
+    key.withUnsafeBytes { key in value.withUnsafeBytes { set(key, $0, where: isWanted) } }
+  }
+
+  fileprivate mutating func remove(
+    _ key: [UInt8], _ willRemove: (UnsafeRawBufferPointer) -> Void
+  ) -> Bool {
+    key.withUnsafeBytes { remove($0, willRemove) }
   }
 }

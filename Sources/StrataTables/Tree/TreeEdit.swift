@@ -20,7 +20,7 @@ struct TreeEdit {
   var value: ByteRun
   /// The place of the key in its leaf.
   var place = PagePlace(index: 0, isFound: false, hasPrefix: true)
-  /// Which child it is under: four bits for each height, from height 1.
+  /// Which child it is under: four bits for each height, from height 1 to 16.
   private var path: UInt64 = 0
   /// Entries more or less.
   var delta = 0
@@ -57,7 +57,8 @@ struct TreeEdit {
   /// The child of an inner page that is on the way.
   @inline(__always)
   func childIndex(in page: PageRef) -> Int {
-    Int(truncatingIfNeeded: path >> UInt64(truncatingIfNeeded: 4 * (page.height - 1)) & 15)
+    guard page.height <= 16 else { return page.childIndex(key) }
+    return Int(truncatingIfNeeded: path >> UInt64(truncatingIfNeeded: 4 * (page.height - 1)) & 15)
   }
 
   mutating func hand(_ page: PageRef) -> EditOutcome {
