@@ -18,7 +18,7 @@ struct CommandTests {
     #expect(value["first"] == 1 && value["last"] == 7 && value["appends"] == 5 && value["segments"] == 1)
     #expect(value["firstTime"] == "2026-01-01T00:00:01.000000000Z")
     #expect(value["durability"] == "buffered" && value["clean"] == true && value["format"] == "1.0")
-    #expect(value["tables"] == [] && value["checkpoints"] == [])
+    #expect(value["tables"] == [["table": "incident", "items": 2]] && value["checkpoints"] == [])
     try await store.close()
   }
 

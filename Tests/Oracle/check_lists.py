@@ -81,7 +81,7 @@ class Run:
         for sentence in unsorted_fields(text):
             self.complain(where, sentence)
         self.check_ends(where, diff, old, new)
-        for sentence in broken_laws(old, new, diff):
+        for sentence in broken_laws(old, new, diff, self.sorted_by()):
             self.complain(where, sentence)
         try:
             self.expect(where, "applied to the list at %d it is not that at %d" % (a, b), apply(old, diff), new)
@@ -89,6 +89,12 @@ class Run:
             self.complain(where, "does not apply: %s" % problem)
         self.check_a_change_is_missed(where, old, new, diff)
         self.count_changes(diff, a > b)
+
+    def sorted_by(self):
+        """The fields that the list is sorted by, None where an item does not show its whole key."""
+        fields = [sort.path for sort in self.options.sorts]
+        shown = self.options.fields
+        return fields if fields and all("." not in f and (not shown or f in shown) for f in fields) else None
 
     def check_ends(self, where, diff, old, new):
         self.expect(where, "the table is another", diff["table"], self.table)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from lists import changed_fields, keys_of_sections, longest_rising, moved_within, places
+from lists import changed_fields, keys_of_sections, moved_within, places
 from lists_values import exact, order
 
 STAGES = (
@@ -26,14 +26,20 @@ KEYS = {
 }
 
 
-def broken_laws(a, b, diff):
-    """A sentence for each law that the batch breaks; a and b are whole lists."""
+def broken_laws(a, b, diff, sorted_by=None):
+    """A sentence for each law that the batch breaks; a and b are whole lists.
+
+    sorted_by: the top-level fields that the lists are sorted by, where their items show them. Without it nothing
+    is known of the keys of rows that changed (a list without a sort stands by creation, which no item shows), and
+    how few moves would do is not asked.
+    """
     changes = diff["changes"]
     unknown = sorted({change["op"] for change in changes} - set(KEYS))
     if unknown:
         return ["there is an op %s" % op for op in unknown]
     laws = (shape, order_of_stages, one_change_an_item, items, whole_sections, moved_items, contents, sums)
-    return [sentence for law in laws for sentence in law(a, b, changes)]
+    broken = [sentence for law in laws for sentence in law(a, b, changes)]
+    return broken + (list(fewest_moves(a, b, changes, sorted_by)) if sorted_by else [])
 
 
 def of(changes, *ops):
@@ -101,7 +107,11 @@ def items(a, b, changes):
 
 
 def whole_sections(a, b, changes):
-    """Sections come, go and move as their identities say, and as few move as can."""
+    """Sections come, go and move as their identities say.
+
+    One whose place in the order did not change by itself never moves, however many others pass it: so the moves
+    need not be the fewest that any batch could do with.
+    """
     old, new = keys_of_sections(a), keys_of_sections(b)
     named = {op: {order(change["section"]) for change in of(changes, op)} for op in KEYS if op.endswith("Section")}
     survivors = [key for key in new if key in old]
@@ -112,16 +122,13 @@ def whole_sections(a, b, changes):
     places_of_stayed = [old[key] for key in survivors if key not in named["moveSection"]]
     if places_of_stayed != sorted(places_of_stayed):
         yield "the sections that do not move are in another order"
-    least = len(survivors) - len(longest_rising(survivors, lambda key: old[key]))
-    if len(named["moveSection"]) > least:
-        yield "%d sections move where %d would do" % (len(named["moveSection"]), least)
     counts = {key: (a["sections"][old[key]]["count"], b["sections"][new[key]]["count"]) for key in survivors}
     if named["updateSection"] != {key for key in survivors if counts[key][0] != counts[key][1]}:
         yield "the updated sections are not those whose counts differ"
 
 
 def moved_items(a, b, changes):
-    """Section identity or relative order decide a move (R32); an untouched row never moves, and few others (R31)."""
+    """Section identity or relative order decide a move (R32); an untouched row never moves (R31)."""
     old, new = places(a), places(b)
     moves = {change["id"] for change in of(changes, "move")} & set(old) & set(new)
     both = [id for id in new if id in old]
@@ -131,15 +138,35 @@ def moved_items(a, b, changes):
         yield "%s changed its section and does not move" % sorted(crossing - moves)[0]
     if moves - touched:
         yield "%s moves, though nothing changed it" % sorted(moves - touched)[0]
-    stayed, least = {}, len(crossing)
-    for id in both:
-        if id not in crossing:
-            stayed.setdefault(new[id][0], []).append(id)
-    for ids in stayed.values():
+    for ids in stayed_in_section(old, new):
         at = [old[id][1] for id in ids if id not in moves]
         if at != sorted(at):
             yield "the items that do not move are in another order"
-        least += len(moved_within(ids, lambda id: old[id][1][1], lambda id: id not in touched))
+
+
+def stayed_in_section(old, new):
+    """The ids of each section of b that stood in the same one of a, in their order in b."""
+    stayed = {}
+    for id in new:
+        if id in old and old[id][0] == new[id][0]:
+            stayed.setdefault(new[id][0], []).append(id)
+    return stayed.values()
+
+
+def fewest_moves(a, b, changes, sorted_by):
+    """A row whose key did not change never moves, and of the others as few as can be (R31)."""
+    old, new = places(a), places(b)
+    moves = {change["id"] for change in of(changes, "move")} & set(old) & set(new)
+
+    def key(row):
+        return [repr(row["fields"].get(field)) for field in sorted_by]
+
+    kept = {id for id in new if id in old and key(old[id][2]) == key(new[id][2])}
+    least = len({id for id in new if id in old and old[id][0] != new[id][0]})
+    for ids in stayed_in_section(old, new):
+        if moves & kept & set(ids):
+            yield "%s moves, though its key is as it was" % sorted(moves & kept & set(ids))[0]
+        least += len(moved_within(ids, lambda id: old[id][1][1], lambda id: id in kept))
     if len(moves) > least:
         yield "%d items move where %d would do" % (len(moves), least)
 

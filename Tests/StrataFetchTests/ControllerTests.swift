@@ -3,6 +3,7 @@
 internal import Foundation
 internal import StrataEvents
 internal import StrataFetch
+internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing
@@ -14,7 +15,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
   var isDone = false
 }
 
-@Suite(.timeLimit(.minutes(2))) struct ControllerTests {
+@Suite(.timeLimit(.minutes(5))) struct ControllerTests {
   static let open = ListRequest(Chore.self)
     .sectioned(by: \.owner).sorted(by: \.title)
     .filtered("open") { !$0.isDone }
@@ -146,6 +147,191 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
+  /// What a filter of a test waits at: whoever makes a list with it stands still until it is opened.
+  private final class Gate: Sendable {
+    private let state = Lock((isReached: false, isOpen: false))
+
+    var isReached: Bool { state.withLock { $0.isReached } }
+    func open() { state.withLock { $0.isOpen = true } }
+
+    func pass() {
+      state.withLock { $0.isReached = true }
+      while !state.withLock({ $0.isOpen }) { Thread.sleep(forTimeInterval: 0.001) }
+    }
+
+    /// The open chores, for who passes the gate.
+    var request: ListRequest<Chore, String?> {
+      ControllerTests.open.filtered("behind a gate") { _ in
+        self.pass()
+        return true
+      }
+    }
+  }
+
+  @Test("R22: a fetch for a request that was replaced meanwhile gives the list of the new one")
+  func superseded() async throws {
+    let (_, _, list) = try await fixture("abcd")
+    let gate = Gate()
+    let newest = Self.open.limited(to: 1)
+    let first = Task { try await list.apply(gate.request) }
+    try await wait2 { gate.isReached }
+    let second = Task { try await list.apply(newest) }
+    try await wait2 { list.request == newest }
+    gate.open()
+    #expect(try await first.value.numberOfItems == 1)
+    #expect(try await second.value.numberOfItems == 1)
+  }
+
+  @Test("R58: a fetch that is under way when its list is cancelled shows nothing")
+  func cancelledFetch() async throws {
+    let (_, _, list) = try await fixture("abcd")
+    let gate = Gate()
+    let fetch = Task { try await list.apply(gate.request) }
+    try await wait2 { gate.isReached }
+    list.cancel()
+    gate.open()
+    await #expect(throws: ListError.self) { try await fetch.value }
+    #expect(list.snapshot == nil)
+  }
+
+  @Test("R49: other limits alone are a difference of what comes into the list and what leaves it")
+  func limits() async throws {
+    let (_, _, list) = try await fixture("abcdef")
+    var updates = list.updates.makeAsyncIterator()
+    _ = try await updates.next()
+    let steps: [(request: ListRequest<Chore, String?>, out: [Int], in: [Int])] = [
+      (Self.open.limited(perSection: 2), [5, 4], []), (Self.open.limited(perSection: 1), [3, 2], []),
+      (Self.open.limited(perSection: 3), [], [2, 4, 3, 5]), (Self.open.limited(to: 4), [5, 3], []),
+      (Self.open.limited(to: 2).limited(perSection: 1), [4, 2], []), (Self.open, [], [2, 4, 3, 5]),
+    ]
+    for step in steps {
+      try await list.apply(step.request)
+      let update = try #require(try await updates.next())
+      #expect(update.reason == .reconfigured)
+      #expect(update.changes.deletions.map(\.id) == step.out)
+      #expect(update.changes.insertions.map(\.id) == step.in)
+      #expect(update.changes.count == step.out.count + step.in.count)
+    }
+  }
+
+  @Test("R27: over many sections every change is in the batch once")
+  func manySections() async throws {
+    let store = EventStore.inMemory()
+    let tasks = store.collection("task", of: Chore.self)
+    func chores(_ ids: Range<Int>) -> [Chore] {
+      ids.map { Chore(id: $0, title: "t", owner: "\($0 % 20 + 100)") }
+    }
+    let list = FetchController(Self.open, from: tasks)
+    try await tasks.put(chores(0..<20))
+    let old = try await list.performFetch()
+    try await tasks.put(chores(20..<60))
+    let changes = ListChanges(from: old, to: try await list.performFetch())
+    #expect(changes.sectionUpdates.map(\.to) == Array(0..<20))
+    #expect(changes.sectionUpdates.allSatisfy { $0.count == 3 && $0.from == $0.to })
+    #expect(changes.insertions.map(\.id).sorted() == Array(20..<60))
+    #expect(changes.count == 60)
+  }
+
+  @Test("R31: of sections that change places those move that hold another number of items")
+  func sectionMoves() async throws {
+    let (store, tasks, _) = try await fixture("")
+    // The limit makes the batch look at all sections, and not only at those whose rows changed.
+    let list = FetchController(Self.open.sectionsOrdered(by: .count).limited(to: 6), from: tasks)
+    for (id, owner) in ["ann", "ann", "ann", "bob", "bob"].enumerated() {
+      try await tasks.put(Chore(id: id, title: "t", owner: owner))
+    }
+    let then = store.head.sequence
+    for id in 5..<7 { try await tasks.put(Chore(id: id, title: "t", owner: "bob")) }
+    let forward = try await list.changes(from: .sequence(then), to: .head)
+    #expect(forward.sectionMoves.map(\.section) == ["bob"])
+    let backward = try await list.changes(from: .head, to: .sequence(then))
+    #expect(backward.sectionMoves.map(\.section) == ["bob"])
+  }
+
+  @Test("R60: lists that differ in their limits alone share a view, and the last of them takes it along")
+  func sharing() async throws {
+    let (store, tasks, list) = try await fixture("abcd")
+    func viewCount() -> Int { store.projector(.documents(only: nil)).published["task"].views.count }
+    func fetchOnce(_ request: ListRequest<Chore, String?>) async throws {
+      _ = try await FetchController(request, from: tasks).performFetch()
+    }
+    try await list.performFetch()
+    try await fetchOnce(Self.open.limited(to: 1))
+    #expect(viewCount() == 1)
+    try await fetchOnce(Self.open.sorted(by: \.id))
+    #expect(viewCount() == 2)
+    try await tasks.delete(0)
+    try await list.performFetch()
+    #expect(viewCount() == 1)
+  }
+
+  @Test("R60: lists that differ in a direction or an option alone are lists of their own")
+  func directions() async throws {
+    let (_, tasks, _) = try await fixture("")
+    for (id, title) in ["b", "C", "a"].enumerated() {
+      try await tasks.put(Chore(id: id, title: title, owner: nil))
+    }
+    func ids(_ direction: SortDirection, _ options: SortKeyOptions = []) async throws -> [Int] {
+      let request = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title, direction, options)
+      let list = FetchController(request, from: tasks)
+      lists.append(list)
+      return try await list.performFetch().itemIdentifiers
+    }
+    // They live side by side.
+    var lists: [FetchController<Chore, String?>] = []
+    #expect(try await ids(.forward) == [1, 2, 0])
+    #expect(try await ids(.reverse) == [0, 2, 1])
+    #expect(try await ids(.forward, .caseInsensitive) == [2, 0, 1])
+    #expect(try await ids(.reverse, .caseInsensitive) == [1, 0, 2])
+    #expect(lists.count == 4)
+  }
+
+  @Test("A filter sees the section that a row is in, also where that is none")
+  func filteredBySection() async throws {
+    let (_, tasks, _) = try await fixture("abc")
+    for (filter, ids) in [
+      ("$section == 'ann'", [1]), ("$section == null", [0, 2]), ("$section != 'bob'", [0, 2, 1]),
+    ] {
+      let list = FetchController(Self.open.filtered(by: filter), from: tasks)
+      #expect(try await list.performFetch().itemIdentifiers == ids, "\(filter)")
+    }
+  }
+
+  @Test("R76: a row that no filter takes is left out, and is no problem whatever its section is")
+  func problemsOfOthers() async throws {
+    let store = EventStore.inMemory()
+    try await store.append([
+      NewEvent(DocumentEvent.put, in: "t/a", payload: EventPayload(["s": ["no", "key"], "n": 1])),
+      NewEvent(DocumentEvent.put, in: "t/b", payload: EventPayload(["s": "x", "n": 2])),
+    ])
+    func list(_ filter: String) async throws -> ListSnapshot<DocumentRow, DocumentValue> {
+      try await FetchController(
+        ListRequest(DocumentRow.self).sectioned(byField: FieldPath(names: ["s"])).filtered(by: filter),
+        from: store.documents("t")
+      ).performFetch()
+    }
+    let others = try await list("n > 1")
+    #expect(others.itemIdentifiers == ["b"] && others.numberOfProblems == 0)
+    let all = try await list("n > 0")
+    #expect(all.itemIdentifiers == ["b"] && all.problems.map(\.id) == ["a"])
+  }
+
+  @Test("R16, R17: of sections whose first items have equal keys those items' ids decide")
+  func firstTies() async throws {
+    let store = EventStore.inMemory()
+    try await store.append([
+      NewEvent(DocumentEvent.put, in: "t/z", payload: EventPayload(["s": "b", "n": 1])),
+      NewEvent(
+        DocumentEvent.put, in: StreamName(category: "t", id: "z\u{0}"),
+        payload: EventPayload(["s": "a", "n": 1])),
+    ])
+    let request = ListRequest(DocumentRow.self).sectioned(byField: FieldPath(names: ["s"]))
+      .sectionsOrdered(by: .first).sorted(byField: FieldPath(names: ["n"]))
+    let snapshot = try await FetchController(request, from: store.documents("t")).performFetch()
+    #expect(snapshot.sectionIdentifiers == ["b", "a"])
+    #expect(snapshot.itemIdentifiers == ["z", "z\u{0}"])
+  }
+
   @Test("A filter with a syntax error is thrown by the fetch, and the list before stays")
   func malformedFilter() async throws {
     let (_, _, list) = try await fixture()
@@ -210,7 +396,9 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     let (store, _, list) = try await fixture()
     try await store.append([
       NewEvent(DocumentEvent.put, in: "task/77", payload: EventPayload(["id": 77])),
-      NewEvent(DocumentEvent.put, in: "task/word", payload: EventPayload(["title": "x", "isDone": false])),
+      // The document decodes; the row's id is none of its type.
+      NewEvent(
+        DocumentEvent.put, in: "task/word", payload: EventPayload(["id": 5, "title": "x", "isDone": false])),
       NewEvent(DocumentEvent.put, in: "task/78", payload: EventPayload(.string("no object"))),
       NewEvent(DocumentEvent.merge, in: "task/79", payload: .opaque([1, 2, 3])),
     ])

@@ -78,6 +78,10 @@ internal import Testing
     ("impact contains 'ig'", true), ("impact contains ''", true), ("count contains '3'", false),
     ("missing contains ''", false), ("impact beginsWith 'Hi'", true), ("impact endsWith[c] 'GH'", true),
     ("impact matches 'H.*'", true), ("impact matches 'H'", false), ("impact matches[c] 'hi\\w+'", true),
+    ("count == 3.5", false), ("count < 3.5", true), ("count >= 2.5", true), ("-3 > -3.5", true),
+    // The Kelvin sign's lower case is an ASCII letter.
+    ("'\\u{212a}' ==[c] 'k'", true), ("'k' ==[c] '\\u{212a}'", true), ("'\\u{212a}' <[c] 'L'", true),
+    ("'5 \\u{212a}' endsWith[c] 'k'", true), ("'\\u{212a}' == 'k'", false),
     ("name ==[c] 'ÄRGER'", true), ("name <[c] 'ärgerlich'", true), ("name contains[c] 'ÄR'", true),
     ("start == @'2026-11-20T17:00Z'", true), ("start < @'2026-11-20T17:00:00.000000000000000001Z'", true),
     ("start == '2026-11-20T17:00:00Z'", false), ("impact == @'2026-11-20T17:00Z'", false),

@@ -162,8 +162,8 @@ extension ModelList {
 
 extension ModelRequest {
   /// The same as a request of the library.
-  var request: ListRequest<Document, DocumentValue> {
-    var request = ListRequest(Document.self).sectioned(byField: FieldPath(names: [section ?? "-"]))
+  var request: ListRequest<DocumentRow, DocumentValue> {
+    var request = ListRequest(DocumentRow.self).sectioned(byField: FieldPath(names: [section ?? "-"]))
     switch order {
     case .key: break
     case .keyDescending: request = request.sectionsOrdered(by: .keyDescending)

@@ -78,7 +78,12 @@ struct ListHistory {
       nil, .null, .string("x"), .string(""), .string("é"), .string("e\u{301}"), .int(1), .double(1), .int(2),
       .bool(true), .string("y"),
     ]
-    sections = Array(values.shuffled(using: &self.random).prefix(Int.random(in: 1...6, using: &self.random)))
+    // Of few sections each is looked at to find one, of many a dictionary is asked: both need rows.
+    let many = values + (3..<12).map { .int($0) }
+    let isWide = Int.random(in: 0..<4, using: &self.random) == 0
+    sections = Array(
+      (isWide ? many : values).shuffled(using: &self.random)
+        .prefix(isWide ? many.count : Int.random(in: 1...6, using: &self.random)))
     let numbers: [DocumentValue?] = [
       nil, .double(-0.0), .int(0), .double(.nan), .double(-.infinity), .int(7), .double(7), .string("7"),
     ]
@@ -92,7 +97,7 @@ struct ListHistory {
     var other = randomRequest()
     // A list with sections stays one: its type says so.
     other.section = request.section
-    let list = try request.request.compiled { (row) throws(RowProblem) in try Document(row) }
+    let list = try request.request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
     var moments = [Moment(set: set, model: model)]
     if Bool.random(using: &random) {
       for _ in 0..<3 { commit() }
@@ -188,7 +193,7 @@ struct ListHistory {
   }
 
   private func rebuilt(_ moment: Moment, _ request: ModelRequest) throws -> ListVersion {
-    let list = try request.request.compiled { (row) throws(RowProblem) in try Document(row) }
+    let list = try request.request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
     var moment = moment
     moment.set.withTable("t") { table in
       for view in table.views { table.removeView(view.definition.identity) }

@@ -70,19 +70,31 @@ private struct Page: Codable, Identifiable, Sendable, Equatable {
   @Test("A null that a merge patch cannot say becomes a whole document, with the unknown fields in it")
   func nulls() async throws {
     struct Loose: Codable, Identifiable, Sendable {
+      struct Part: Codable, Sendable { var known: DocumentValue }
+
       var id: String
       var value: DocumentValue
+      var part: Part
     }
     let store = EventStore.inMemory()
     try await store.append([
       NewEvent(
-        DocumentEvent.put, in: "loose/a", payload: EventPayload(["id": "a", "value": 1, "extra": true]))
+        DocumentEvent.put, in: "loose/a",
+        payload: EventPayload([
+          "id": "a", "value": 1, "extra": true, "part": ["known": 1, "extra": [1]],
+        ]))
     ])
     let loose = store.collection("loose", of: Loose.self)
-    try await loose.update("a") { $0.value = ["x": .null] }
+    try await loose.update("a") {
+      $0.value = ["x": .null]
+      $0.part.known = 2
+    }
     #expect(try await store.events(in: "loose/a").last?.type == DocumentEvent.put)
     let document = try await store.documents("loose").table.row("a")
-    #expect(document?.fields == ["id": "a", "value": ["x": .null], "extra": true])
+    #expect(
+      document?.fields == [
+        "id": "a", "value": ["x": .null], "extra": true, "part": ["known": 2, "extra": [1]],
+      ])
   }
 
   @Test("Updates from many tasks at once lose none of each other's changes")

@@ -42,6 +42,7 @@ private struct TicketBoard: Projection {
     case .broken:
       // Half of it is done before it fails.
       tables[Self.tickets, id]?.title = "never seen"
+      tables[Self.tickets, id]?.isClosed = true
       tables[Self.owners, "nobody"] = Owner()
       tables[Self.tickets, "other"] = Ticket(id: "other", title: "x")
       throw Oops()
@@ -92,6 +93,24 @@ extension Tables {
     #expect(after.state.failures.listed.first?.sequence == 2)
     try after.run(through: 3)
     #expect(try after.state["ticket"].row("1", as: Ticket.self)?.owner == "ann")
+  }
+
+  @Test("An event is folded once, also where a fold stops inside its append and goes on")
+  func once() async throws {
+    let store = EventStore.inMemory()
+    try await store.append(
+      [TicketEvent.opened(title: "one"), .assigned(to: "ann"), .closed, .assigned(to: "bob")], to: "ticket/1")
+    let whole = Fold(store.log, .own(TicketBoard()))
+    try whole.run(through: 4)
+    for stop in 1...3 as ClosedRange<UInt64> {
+      let stepped = Fold(store.log, .own(TicketBoard()))
+      try stepped.run(through: stop)
+      try stepped.run(through: 4)
+      #expect(stepped.state.stateHash == whole.state.stateHash, "it stopped at \(stop)")
+      let byAppend = Fold(store.log, .own(TicketBoard()))
+      try byAppend.run(through: stop)
+      try byAppend.runByAppend(through: 4) { #expect($0.stateHash == whole.state.stateHash) }
+    }
   }
 
   @Test("A view over a projected table is taken back with the rows when an event fails")

@@ -65,7 +65,10 @@ extension CommandFailure {
   /// For people: what and where, then what to do.
   var text: String {
     let place = place.isEmpty ? "" : " (\(PeopleText.printable(place)))"
-    return "logreplay: \(PeopleText.printable(what))\(place)\n  \(PeopleText.printable(next))"
+    // A filter's error shows the expression with a caret under the place, on lines of their own.
+    let next = next.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { PeopleText.printable(String($0)) }.joined(separator: "\n  ")
+    return "logreplay: \(PeopleText.printable(what))\(place)\n  \(next)"
   }
 
   /// For programs: `{"schema":1,"error":{"code":…,"what":…,"where":…,"next":…}}`.

@@ -1,4 +1,4 @@
-// `follow`: the events of new appends, as they come.
+// `follow`: the events of new appends, or what they change in a list, as they come.
 
 internal import ArgumentParser
 internal import StrataEvents
@@ -6,40 +6,56 @@ internal import StrataLog
 
 struct FollowCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "follow", abstract: "Prints the events of new appends as they come, from the head on.")
+    commandName: "follow",
+    abstract: "Prints new appends as they come: their events, or what they change in a list.",
+    discussion: """
+      With --table, or any other option of a list, it prints the list at the head, and then what each append \
+      changes in it; an append that changes nothing there is not printed. As JSON that is one object like that of \
+      `at`, and then objects like those of `diff`, a line each. --count counts what is printed after the list.
+      """)
 
   @OptionGroup var target: StoreArgument
 
   @Option(help: "Begins behind this point instead of the head.")
   var from: String?
 
-  @OptionGroup var filter: EventFilterOptions
+  @OptionGroup(title: "Events") var filter: EventFilterOptions
+  @OptionGroup(title: "A list") var list: ListOptions
   @OptionGroup var wait: WaitOptions
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
     try wait.check()
+    let isOfList = list.table != nil || list.isGiven
+    if isOfList {
+      try output.refuse(.csv)
+      guard filter.isEmpty else {
+        throw CommandFailure(
+          ExitStatus.usage, "a list is not made of chosen events",
+          next: "choose rows with --where, or leave the options of the list out")
+      }
+    }
     let times = TimeText(now: systemNanoseconds(), zone: output.zone)
     let point = try from.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }
-    let filter = try EventFilter(filter)
+    let query = isOfList ? try ListQuery(list) : nil
+    let eventFilter = try EventFilter(filter)
     var events = EventRange(
       countMax: wait.count, follows: true, deadline: try wait.deadline())
     let opened = try OpenedStore.open(target.store)
     let resolver = PointResolver(store: opened)
-    let head = opened.log.mark.sequence
-    events.after = head
-    if let point { events.after = try resolver.resolve(point).sequence }
-    if wait.untilCaughtUp { events.through = head }
+    var start = try resolver.head()
+    if wait.untilCaughtUp { events.through = start.sequence }
+    if let point { start = try resolver.resolve(point) }
     if let path = wait.cursorFile {
       let file = CursorFile(path: path)
       events.cursorFile = file
-      if let position = try file.read() {
-        try resolver.check(position)
-        events.after = position.sequence
-      }
+      if let position = try file.read() { start = try resolver.point(of: position) }
     }
-    try EventRun(opened, events, filter: filter, output: output).run()
+    events.after = start.sequence
+    guard let query else { return try EventRun(opened, events, filter: eventFilter, output: output).run() }
+    let run = try ListRun(ListReplay(opened, query), from: start, events, output: output)
+    if try run.run() { throw ExitCode(ExitStatus.skipped) }
   }
 }

@@ -12,7 +12,10 @@ struct Logreplay: AsyncParsableCommand {
       InfoCommand.self,
       LogCommand.self,
       ShowCommand.self,
+      AtCommand.self,
+      DiffCommand.self,
       FollowCommand.self,
+      ReplayCommand.self,
       VerifyCommand.self,
       DumpCommand.self,
     ])

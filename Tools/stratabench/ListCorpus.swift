@@ -58,9 +58,9 @@ struct ListCorpus: Sendable {
   /// The list that is measured: sections by product, newest first.
   static var list: CompiledList {
     get throws {
-      try ListRequest(Document.self).sectioned(byField: FieldPath(names: ["product"]))
+      try ListRequest(DocumentRow.self).sectioned(byField: FieldPath(names: ["product"]))
         .sorted(byField: FieldPath(names: ["time"]), .reverse)
-        .compiled { (row) throws(RowProblem) in try Document(row) }
+        .compiled { (row) throws(RowProblem) in try DocumentRow(row) }
     }
   }
 }

@@ -46,7 +46,7 @@ extension EventStore {
   /// Appends what the body gathers as one append. The body runs once, on the caller, and a body that gathers
   /// nothing appends nothing.
   @discardableResult
-  public func write(
+  public nonisolated(nonsending) func write(
     id: String? = nil, time: Timestamp? = nil, _ body: (inout WriteBatch) throws -> Void
   ) async throws -> AppendReceipt? {
     var batch = WriteBatch(store: self)

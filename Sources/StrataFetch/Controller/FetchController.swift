@@ -16,8 +16,9 @@ public import StrataTables
 /// - Every update is the difference between what its iteration delivered last and the newest state at the end
 ///   of an append. A slow consumer sees one larger difference; nothing is queued for it.
 /// - An append that changes nothing that the list shows makes no update.
-/// - Every list that is delivered is the state after exactly one append, and includes every append that was
-///   acknowledged before the call that made it.
+/// - Every list that is delivered is the state after exactly one append, and includes every append that its
+///   store had acknowledged before the call that made it. A store that is open for reading includes what it has
+///   seen of its writer; `reaches` waits for more.
 ///
 /// Safe to use from any task and thread. `snapshot`, `updates`, `cancel()` and the lookups of a snapshot do not
 /// wait; `performFetch`, `apply` and the past do.
@@ -69,17 +70,20 @@ where Item.ID: DocumentID {
   public var snapshot: ListSnapshot<Item, Section>? { state.withLock { $0.published?.snapshot } }
 
   var published: Published? { state.withLock { $0.published } }
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Ends all iterations. No update is delivered after this returns to the one who calls it.
+  /// Ends all iterations and refuses fetches. Who calls it on the actor that iterates gets no update after it
+  /// has returned.
   public func cancel() {
-    let follower = state.withLock { state in
+    // What was published is taken out and ends behind the lock: it may hold many pages, and closures.
+    let (follower, published) = state.withLock { state in
       state.isCancelled = true
-      state.published = nil
-      defer { state.follower = nil }
-      return state.follower
+      defer { (state.follower, state.published) = (nil, nil) }
+      return (state.follower, state.published)
     }
     follower?.cancel()
     announcement.announce()
+    withExtendedLifetime(published) {}
   }
 
   /// How iterations end.
@@ -105,10 +109,16 @@ extension FetchController {
     try await fetch(reaching: rows.store.head.sequence)
   }
 
-  /// The list with an append in it, and everything before it.
+  /// The list with an append in it, and everything before it. Where the store is open for reading, this waits
+  /// until it sees that much of what its writer appends; a cancelled task throws `cancelled`.
   @discardableResult
   public func reaches(_ receipt: AppendReceipt) async throws(ListError) -> ListSnapshot<Item, Section> {
-    try await fetch(reaching: receipt.sequences.upperBound)
+    let (store, last) = (rows.store, receipt.sequences.upperBound)
+    while store.head.sequence < last {
+      if Task.isCancelled || isCancelled { throw .cancelled }
+      try await ListError.wrapping { () async throws(StoreError) in try await store.wait(beyond: last - 1) }
+    }
+    return try await fetch(reaching: last)
   }
 
   /// Replaces the request. Iterations of `updates` deliver one difference from the old list to the new one.
@@ -119,14 +129,14 @@ extension FetchController {
   public func apply(
     _ request: ListRequest<Item, Section>
   ) async throws(ListError) -> ListSnapshot<Item, Section> {
-    let list = try request.compiled(decode: rows.decode)
+    // A request that does not compile is refused before it is in force.
+    _ = try request.compiled(decode: rows.decode)
     let isCancelled = state.withLock { state in
       state.request = request
       state.generation += 1
       return state.isCancelled
     }
     if isCancelled { throw .cancelled }
-    _ = list
     return try await performFetch()
   }
 
@@ -166,20 +176,21 @@ extension FetchController {
   private func publish(
     _ snapshot: ListSnapshot<Item, Section>, _ list: CompiledList, _ lease: ViewLease, _ generation: UInt64
   ) -> Publication {
-    let publication = state.withLock { state -> Publication in
-      if state.isCancelled { return .cancelled }
-      guard state.generation == generation else { return .superseded }
-      if let published = state.published, published.generation == generation,
-        published.snapshot.sequence >= snapshot.sequence
-      {
-        return .published(published.snapshot)
+    let (publication, old) = state.withLock { state -> (Publication, Published?) in
+      if state.isCancelled { return (.cancelled, nil) }
+      guard state.generation == generation else { return (.superseded, nil) }
+      let old = state.published
+      if let old, old.generation == generation, old.snapshot.sequence >= snapshot.sequence {
+        return (.published(old.snapshot), nil)
       }
       state.published = Published(
         snapshot: snapshot, list: list, lease: lease, generation: generation, number: state.nextNumber)
       state.nextNumber += 1
-      return .published(snapshot)
+      return (.published(snapshot), old)
     }
     if case .published = publication { announcement.announce() }
+    // The old list ends behind the lock.
+    withExtendedLifetime(old) {}
     return publication
   }
 }
@@ -193,7 +204,7 @@ extension ListRequest {
       version: ListVersion(
         set, table: rows.name, view: list.definition.identity, window: list.window,
         isSectioned: list.isSectioned),
-      decode: rows.decode, decodeSection: decodeSection)
+      decode: rows.decode, decodeSection: decodeSection, encodeSection: encodeSection)
   }
 }
 

@@ -8,7 +8,8 @@ internal import StrataTables
 /// Every iteration is a position of its own: its first update is `.initial` with the whole list, and each one
 /// after it begins where the one before it ended. It ends with nil when the task or the controller is
 /// cancelled or the store is closed, and throws where the list cannot go on; a new iteration tries again.
-public struct ListUpdates<Item: Identifiable & Sendable, Section: Hashable & Sendable>: AsyncSequence, Sendable
+public struct ListUpdates<Item: Identifiable & Sendable, Section: Hashable & Sendable>: AsyncSequence,
+  Sendable
 where Item.ID: DocumentID {
   public typealias Element = ListUpdate<Item, Section>
   public typealias Failure = ListError
@@ -31,6 +32,8 @@ where Item.ID: DocumentID {
       isolation actor: isolated (any Actor)?
     ) async throws(ListError) -> ListUpdate<Item, Section>? {
       guard let (update, published) = try await controller.update(after: last) else { return nil }
+      // Here the caller's actor has the turn again: whoever cancelled on it meanwhile gets nothing more.
+      if controller.isCancelled || Task.isCancelled { return nil }
       last = published
       return update
     }
@@ -41,21 +44,21 @@ extension FetchController {
   /// Every change of the list from now on, beginning with the list as it is.
   public var updates: ListUpdates<Item, Section> { ListUpdates(controller: self) }
 
-  /// The next update behind what was delivered last. Runs on no actor: the difference is found off the caller's.
+  /// The next update behind what was delivered last. Runs on no actor: the difference is found off the
+  /// caller's.
   nonisolated func update(
     after last: Published?
   ) async throws(ListError) -> (ListUpdate<Item, Section>, Published)? {
     var last = last
     while !Task.isCancelled {
-      switch ending {
-      case .none: break
-      case .quiet: return nil
-      case .failure(let error):
-        clearFailure()
-        throw error
-      }
+      // In this order: what is announced from here on ends the wait below, and what was published before the
+      // end is delivered before the end is told.
       let number = announcement.number
+      let ending = ending
+      if isCancelled { return nil }
       guard let shown = last else {
+        // A failure that an earlier iteration left behind is not this one's.
+        clearFailure()
         do throws(ListError) { try await performFetch() } catch {
           if case .cancelled = error { return nil }
           if case .store(.closed) = error { return nil }
@@ -79,7 +82,13 @@ extension FetchController {
           changes: changes)
         return (update, published)
       }
-      await announcement.wait(beyond: number) { [weak self] in self?.follow() }
+      switch ending {
+      case .none: await announcement.wait(beyond: number) { [weak self] in self?.follow() }
+      case .quiet: return nil
+      case .failure(let error):
+        clearFailure()
+        throw error
+      }
     }
     return nil
   }

@@ -26,6 +26,8 @@ where Item.ID: DocumentID {
   /// What the list follows.
   @ObservationIgnored public nonisolated let controller: FetchController<Item, Section>
   @ObservationIgnored private var following: Task<Void, Never>?
+  /// Whether following ended with an error.
+  @ObservationIgnored private var hasFailed = false
 
   /// - Parameter source: a collection of documents, or a table of a projection.
   public convenience init(
@@ -36,16 +38,7 @@ where Item.ID: DocumentID {
 
   public init(_ controller: FetchController<Item, Section>) {
     self.controller = controller
-    following = Task { [weak self, updates = controller.updates] in
-      do throws(ListError) {
-        for try await update in updates {
-          guard let self else { return }
-          show(update)
-        }
-      } catch {
-        self?.phase = .failed(error)
-      }
-    }
+    follow()
   }
 
   isolated deinit { following?.cancel() }
@@ -54,17 +47,41 @@ where Item.ID: DocumentID {
   public func cancel() {
     following?.cancel()
     following = nil
+    hasFailed = false
   }
 
-  /// Replaces the request; the list changes by one difference.
+  /// Replaces the request; the list changes by one difference. A list that had failed begins anew, which is
+  /// also how to try again: `try await list.apply(list.controller.request)`.
   public func apply(_ request: ListRequest<Item, Section>) async throws(ListError) {
     try await controller.apply(request)
+    if hasFailed { follow() }
+  }
+
+  private func follow() {
+    hasFailed = false
+    following = Task { [weak self, updates = controller.updates] in
+      do throws(ListError) {
+        for try await update in updates {
+          guard let self else { return }
+          show(update)
+        }
+      } catch {
+        self?.fail(error)
+      }
+    }
   }
 
   private func show(_ update: ListUpdate<Item, Section>) {
     snapshot = update.after
     lastUpdate = update
     phase = .ready
+  }
+
+  private func fail(_ error: ListError) {
+    guard following != nil else { return }
+    phase = .failed(error)
+    following = nil
+    hasFailed = true
   }
 
   /// The sections in their order, each with its rows.

@@ -13,7 +13,7 @@ package struct CompiledList: Sendable {
 extension ListRequest {
   /// The request over a table's rows.
   ///
-  /// Rows of types other than `Document` are decoded even where no key path needs it: a row that does not
+  /// Rows of types other than `DocumentRow` are decoded even where no key path needs it: a row that does not
   /// decode is left out of the list, and not found out when it is shown.
   package func compiled(
     decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item
@@ -28,7 +28,7 @@ extension ListRequest {
       }
     }
     let needsItem =
-      Item.self != Document.self || !closures.isEmpty || section?.needsItem ?? false
+      Item.self != DocumentRow.self || !closures.isEmpty || section?.needsItem ?? false
       || sorts.contains { $0.needsItem }
     let place: ViewDefinition.Place
     if needsItem {
@@ -40,19 +40,22 @@ extension ListRequest {
         section: section?.field, sorts: sorts.compactMap(\.field), filters: compiledFilters)
       place = { (row, writer) throws(RowProblem) in try placer.place(row, &writer) }
     }
-    let order: SectionOrder
-    switch sectionOrder {
-    case .key: order = .key
-    case .keyDescending: order = .keyDescending
-    case .first: order = .first
-    case .count: order = .count
-    case .list(let sections): order = .list(sections.map(encodeSection))
-    }
     var shape = self
     shape.window = .all
     return CompiledList(
-      definition: ViewDefinition(identity: ViewIdentity(shape), sectionOrder: order, place: place),
+      definition: ViewDefinition(identity: ViewIdentity(shape), sectionOrder: encodedOrder, place: place),
       window: window, isSectioned: section != nil)
+  }
+
+  /// The order of sections by the bytes of their keys.
+  var encodedOrder: SectionOrder {
+    switch sectionOrder {
+    case .key: .key
+    case .keyDescending: .keyDescending
+    case .first: .first
+    case .count: .count
+    case .list(let sections): .list(sections.map(encodeSection))
+    }
   }
 }
 
@@ -86,12 +89,27 @@ private final class FieldPlacer: Sendable {
   }
 
   func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> Int? {
-    try section?.append(row, to: &writer)
+    // Bytes that are no text have the text of others, and would be a second item with one id.
+    guard row.id.isUTF8 else { throw RowProblem(what: "its id is no UTF-8") }
+    // A row that no filter takes is left out, and is no problem, whatever its section is.
+    var problem: RowProblem?
+    do throws(RowProblem) { try section?.append(row, to: &writer) } catch {
+      problem = error
+      writer.removeAll()
+    }
     let sectionLength = writer.count
     guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
+    if let problem { throw problem }
     for index in sorts.indices { try sorts[index].append(row, to: &writer) }
     if sorts.isEmpty { writer.append(row.created) }
     return sectionLength
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate var isUTF8: Bool {
+    for byte in self where byte >= 0x80 { return UTF8Validation.isValid(self) }
+    return true
   }
 }
 
@@ -104,16 +122,33 @@ private struct ItemPlacer<Item: Identifiable & Sendable>: Sendable where Item.ID
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
 
   func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> Int? {
-    if Item.ID.self != String.self, Item.ID(documentID: row.idText) == nil {
-      throw RowProblem(what: "its id is none of \(Item.self): \(row.idText)")
-    }
     let item = try decode(row)
-    try section?.append(row, item, &writer)
+    try check(item.id, of: row)
+    // A row that no filter takes is left out, and is no problem, whatever its section is.
+    var problem: RowProblem?
+    do throws(RowProblem) { try section?.append(row, item, &writer) } catch {
+      problem = error
+      writer.removeAll()
+    }
     let sectionLength = writer.count
     guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
     for passes in closures where !passes(item) { return nil }
+    if let problem { throw problem }
     for sort in sorts { try sort.append(row, item, &writer) }
     if sorts.isEmpty { writer.append(row.created) }
     return sectionLength
+  }
+
+  /// An item's id is the row's, in the one form in which its type writes it. `07` would be a second 7, and an id
+  /// that is another row's would be shown in its place.
+  private func check(_ id: Item.ID, of row: RowView) throws(RowProblem) {
+    var text = id.documentID
+    let isSame = text.withUTF8 { UnsafeRawBufferPointer($0).hasSameBytes(as: row.id) }
+    guard isSame else {
+      throw RowProblem(what: "its id is \(row.idText), and the one in it is written \(text)")
+    }
+    if Item.ID.self != String.self, Item.ID(documentID: text) == nil {
+      throw RowProblem(what: "its id is none of \(Item.self): \(text)")
+    }
   }
 }

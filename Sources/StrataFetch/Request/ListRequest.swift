@@ -189,13 +189,13 @@ extension SortKeyOptions {
 
 extension ListRequest: Hashable {
   public static func == (a: Self, b: Self) -> Bool {
-    a.section == b.section && a.sectionOrder == b.sectionOrder && a.sorts == b.sorts
+    a.section == b.section && a.encodedOrder == b.encodedOrder && a.sorts == b.sorts
       && a.filters == b.filters && a.window == b.window
   }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(section)
-    hasher.combine(sectionOrder)
+    hasher.combine(encodedOrder)
     hasher.combine(sorts)
     hasher.combine(filters)
     hasher.combine(window)

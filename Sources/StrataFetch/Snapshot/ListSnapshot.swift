@@ -16,6 +16,11 @@ public struct ListIndex: Hashable, Comparable, Sendable {
   public static func < (a: ListIndex, b: ListIndex) -> Bool { (a.section, a.item) < (b.section, b.item) }
 }
 
+extension ListIndex: CustomStringConvertible {
+  /// `[section, item]`.
+  public var description: String { "[\(section), \(item)]" }
+}
+
 /// A row as a snapshot can give it at once.
 public enum RowAccess<Item: Sendable>: Sendable {
   case loaded(Item)
@@ -38,6 +43,7 @@ where Item.ID: DocumentID {
   package let version: ListVersion
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
   let decodeSection: @Sendable (UnsafeRawBufferPointer) -> Section?
+  let encodeSection: @Sendable (Section) -> [UInt8]
 
   /// Everything up to this sequence is in it.
   public var sequence: UInt64 { version.sequence }
@@ -98,9 +104,12 @@ extension ListSnapshot {
     index(ofSection: section).map { numberOfItems(inSectionAt: $0) } ?? 0
   }
 
-  /// The place of a section, nil where the list does not show it. O(sections).
+  /// The place of a section, nil where the list does not show it. O(log sections).
+  ///
+  /// Sections are told apart by the bytes of their keys: strings by their UTF-8, also where Swift calls them
+  /// equal.
   public func index(ofSection section: Section) -> Int? {
-    (0..<numberOfSections).first { sectionIdentifier(at: $0) == section }
+    encodeSection(section).withUnsafeBytes { version.rank(ofSection: $0) }
   }
 
   /// The id of the item at a place. O(log n).
@@ -220,18 +229,22 @@ extension ListSnapshot {
   /// How many rows the list leaves out because they do not decode, or because a section or sort value is none.
   public var numberOfProblems: Int { version.view.problems.count + version.table.problems.count }
 
-  /// The first hundred rows that are left out, by id. O(problems listed).
+  /// How many problems are listed at most.
+  private static var listedProblemsMax: Int { 100 }
+
+  /// The first hundred rows that are left out, by the bytes of their ids. O(problems listed).
   public var problems: [ListProblem] {
-    var problems: [ListProblem] = []
+    var problems: [(id: [UInt8], problem: ListProblem)] = []
     for tree in [version.table.problems, version.view.problems] {
-      tree.forEach(in: 0..<min(tree.count, 100)) { id, what in
+      tree.forEach(in: 0..<min(tree.count, Self.listedProblemsMax)) { id, what in
         let sequence = version.table.withRow(id) { $0?.revision }
-        problems.append(
-          ListProblem(
-            id: String(decoding: id, as: UTF8.self), sequence: sequence,
-            what: String(decoding: what, as: UTF8.self)))
+        let problem = ListProblem(
+          id: String(decoding: id, as: UTF8.self), sequence: sequence,
+          what: String(decoding: what, as: UTF8.self))
+        problems.append((Array(id), problem))
       }
     }
-    return Array(problems.prefix(100))
+    problems.sort { $0.id.lexicographicallyPrecedes($1.id) }
+    return problems.prefix(Self.listedProblemsMax).map(\.problem)
   }
 }

@@ -131,6 +131,13 @@ extension ListVersion {
     }
   }
 
+  /// The place of a section, nil where it is not shown. O(log sections).
+  package func rank(ofSection section: UnsafeRawBufferPointer) -> Int? {
+    guard isSectioned else { return 0 }
+    guard let rank = view.rank(ofSection: section), rank < sectionCount else { return nil }
+    return rank
+  }
+
   /// How many items are shown. O(1), or O(sections shown) where limits cut.
   package var itemCount: Int {
     guard isCut else { return view.count }
@@ -162,7 +169,9 @@ extension ListVersion {
       key.place(row, by: view.definition, &writer)
       return key
     }
-    return key.bytes.withUnsafeBytes { key.isShown ? position(key: $0, sectionLength: key.sectionLength) : nil }
+    return key.bytes.withUnsafeBytes {
+      key.isShown ? position(key: $0, sectionLength: key.sectionLength) : nil
+    }
   }
 
   private func position(key: UnsafeRawBufferPointer, sectionLength: Int) -> ListPosition? {

@@ -4,8 +4,11 @@ public import StrataEvents
 internal import StrataLog
 
 extension DocumentCollection {
-  /// A document as the newest state has it, nil where there is none. It sees every append that was
+  /// A document as the newest state has it, nil where there is none. It sees every append that this store had
   /// acknowledged before the call. O(log n), after the events since the last read are folded in.
+  ///
+  /// A store that is open for reading begins with its first read to look at what its writer appends, and is
+  /// behind it by up to a fiftieth of a second.
   ///
   /// Throws `invalid` where the document is there and does not decode as `Item`.
   public subscript(id: Item.ID) -> Item? {

@@ -71,9 +71,9 @@ public struct DocumentTable: RowSource {
   public let store: EventStore
   public let category: String
 
-  public var table: RowTable<Document> {
+  public var table: RowTable<DocumentRow> {
     RowTable(store: store, folding: .documents(only: nil), name: category) { (row) throws(RowProblem) in
-      try Document(row)
+      try DocumentRow(row)
     }
   }
 }
@@ -88,8 +88,8 @@ public struct ProjectedTable<Item: Codable & Identifiable & Sendable>: RowSource
     RowTable(decoding: store, folding: .own(projection), name: key.name)
   }
 
-  /// A row as the newest state has it, nil where there is none. It sees every append that was acknowledged
-  /// before the call.
+  /// A row as the newest state has it, nil where there is none. It sees every append that this store had
+  /// acknowledged, or seen of its writer, before the call.
   public subscript(id: Item.ID) -> Item? {
     get async throws(StoreError) { try await table.row(id.documentID) }
   }
@@ -102,8 +102,15 @@ extension EventStore {
   }
 
   /// A table of a projection. All tables of one projection are folded together, once for all who read them.
+  ///
+  /// A row's `id` is the one that the projection keeps it under; lists report any other as a problem.
   public func table<Item>(_ key: TableKey<Item>, of projection: some Projection) -> ProjectedTable<Item> {
     ProjectedTable(store: self, key: key, projection: projection)
+  }
+
+  /// The events that a projection could not apply, as the newest state has them.
+  public func failures(of projection: some Projection) async throws(StoreError) -> ProjectionFailures {
+    try await projector(.own(projection)).state(reaching: head.sequence).failures
   }
 }
 

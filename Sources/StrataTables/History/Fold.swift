@@ -12,6 +12,8 @@ package final class Fold {
   private let scratch = FoldScratch()
   /// A block of which only the first events are folded in.
   private var pending: DecodedBlock?
+  /// Why the log cannot be folded on. Nothing behind it is ever folded in, however often somebody asks.
+  private var failure: StoreError?
   // One thread at a time is what the fold promises: see `FoldScratch`.
   @exclusivity(unchecked) package var state: TableSet
 
@@ -32,6 +34,7 @@ package final class Fold {
     through last: UInt64, isCancelled: () -> Bool = { false }
   ) throws(StoreError) {
     while state.sequence < last, !isCancelled() {
+      if let failure { throw failure }
       if let block = pending {
         pending = nil
         try apply(block, through: last)
@@ -46,8 +49,9 @@ package final class Fold {
   package func runByAppend(
     through last: UInt64, _ body: (borrowing TableSet) throws -> Void
   ) throws {
-    var failure: (any Error)?
-    while state.sequence < last, failure == nil {
+    var refusal: (any Error)?
+    while state.sequence < last, refusal == nil {
+      if let failure { throw failure }
       let block: DecodedBlock
       if let kept = pending {
         pending = nil
@@ -57,11 +61,11 @@ package final class Fold {
         block = next
       }
       try apply(block, through: last) { () -> Bool in
-        do { try body(state) } catch { failure = error }
-        return failure == nil
+        do { try body(state) } catch { refusal = error }
+        return refusal == nil
       }
     }
-    if let failure { throw failure }
+    if let refusal { throw refusal }
   }
 
   /// - Parameter ended: called at the end of each append; nothing more is folded once it returns false.
@@ -97,10 +101,13 @@ package final class Fold {
   ) throws(StoreError) {
     do throws(ContentProblem) { try body() } catch {
       let header = block.header
-      throw StoreError(
+      let error = StoreError(
         error.logError(
           in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
           last: header.nextSequence - 1))
+      // The cursor stands behind the block already.
+      failure = error
+      throw error
     }
   }
 }

@@ -25,8 +25,14 @@ package final class Projector: Sendable {
   }
 
   private struct ViewKey: Hashable {
-    var table: String
+    /// The name's UTF-8, by which tables are told apart.
+    var table: [UInt8]
     var identity: ViewIdentity
+
+    init(_ table: String, _ definition: ViewDefinition) {
+      self.table = Array(table.utf8)
+      identity = definition.identity
+    }
   }
 
   /// The fold. Only the thread that folds touches it: `isFolding` says which.
@@ -63,7 +69,7 @@ package final class Projector: Sendable {
 
   /// Holds a view: it is built at the first state that is asked for with the lease.
   package func lease(_ definition: ViewDefinition, of table: String) -> ViewLease {
-    let key = ViewKey(table: table, identity: definition.identity)
+    let key = ViewKey(table, definition)
     state.withLock { state in
       state.holders[key, default: 0] += 1
       state.unused.remove(key)
@@ -72,7 +78,7 @@ package final class Projector: Sendable {
   }
 
   func release(_ lease: ViewLease) {
-    let key = ViewKey(table: lease.table, identity: lease.definition.identity)
+    let key = ViewKey(lease.table, lease.definition)
     state.withLock { state in
       guard let count = state.holders[key] else { return }
       state.holders[key] = count > 1 ? count - 1 : nil
@@ -83,6 +89,8 @@ package final class Projector: Sendable {
   private func reach(
     _ sequence: UInt64, _ view: (table: String, definition: ViewDefinition)?
   ) async throws(StoreError) -> TableSet {
+    // A store that is open for reading looks at what its writer appends from the first read on.
+    try StoreError.wrapping { () throws(LogError) in try log.follow() }
     let wanted = min(sequence, log.mark.sequence)
     let result = await withCheckedContinuation { continuation in
       let waiter = Waiter(sequence: wanted, view: view, continuation: continuation)
@@ -108,11 +116,14 @@ package final class Projector: Sendable {
   private func foldForAll() {
     let fold = exclusive.fold
     while true {
-      let (views, unused) = state.withLock { state -> ([(table: String, definition: ViewDefinition)], Set<ViewKey>) in
+      let (views, unused) = state.withLock {
+        state -> ([(table: String, definition: ViewDefinition)], Set<ViewKey>) in
         defer { state.unused = [] }
         return (state.waiters.compactMap(\.view), state.unused)
       }
-      for key in unused { fold.state.withTable(key.table) { $0.removeView(key.identity) } }
+      for key in unused {
+        key.table.withUnsafeBytes { name in fold.state.withTable(name) { $0.removeView(key.identity) } }
+      }
       var failure: StoreError?
       let head = log.mark.sequence
       do throws(StoreError) {
@@ -123,18 +134,21 @@ package final class Projector: Sendable {
       }
       for (table, definition) in views { fold.state.withTable(table) { $0.addView(definition) } }
       let set = fold.state
-      let (ready, isDone) = state.withLock { state -> ([Waiter], Bool) in
-        state.published = set
+      let (ready, isDone, old) = state.withLock { state -> ([Waiter], Bool, TableSet) in
+        let old = state.published
+        // What failed may have stopped inside an append, and nobody is shown a part of one.
+        if failure == nil { state.published = set }
         let ready = failure == nil ? state.waiters.filter { Self.isReady($0, set) } : state.waiters
         state.waiters = failure == nil ? state.waiters.filter { !Self.isReady($0, set) } : []
         let isDone = state.waiters.isEmpty
         if isDone { state.isFolding = false }
-        return (ready, isDone)
+        return (ready, isDone, old)
       }
       for waiter in ready {
-        let isReady = failure == nil || Self.isReady(waiter, set)
-        waiter.continuation.resume(returning: isReady ? .success(set) : .failure(failure ?? .closed))
+        waiter.continuation.resume(returning: failure.map { .failure($0) } ?? .success(set))
       }
+      // The pages that only the old state holds are freed behind the lock.
+      withExtendedLifetime(old) {}
       if isDone { return }
     }
   }

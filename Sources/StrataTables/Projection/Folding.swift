@@ -44,15 +44,20 @@ package struct FoldingIdentity: Hashable, Sendable {
   private let version: Int
   /// The Swift type, nil for documents.
   private let type: ObjectIdentifier?
+  /// The only tables of documents that are folded, where they are named.
+  private let tables: Set<String>?
 
   package init(_ folding: Folding) {
     switch folding {
-    case .documents: (name, version, type) = ("$documents", 1, nil)
+    case .documents(let tables):
+      (name, version, type) = ("$documents", 1, nil)
+      self.tables = tables
     case .own(let projection):
       let type = Swift.type(of: projection)
       name = type.name
       version = type.version
       self.type = ObjectIdentifier(type)
+      tables = nil
     }
   }
 }

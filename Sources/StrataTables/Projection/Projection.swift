@@ -6,6 +6,9 @@ public import StrataEvents
 ///
 /// `apply` is pure: what it does follows from the event and from the tables alone, never from the time, the
 /// machine or chance. So the state after n events is the same on every run, and any past state can be rebuilt.
+///
+/// A projection is known by its type, name and version, and all values of one type share one fold in a store. So
+/// a projection has no properties that change what it does.
 public protocol Projection: Sendable {
   /// The projection's name in the store. With `version` it names the function.
   static var name: String { get }
@@ -14,7 +17,7 @@ public protocol Projection: Sendable {
   /// Folds one event in.
   ///
   /// Events of erased content are not shown to it. Where it throws, the event changes nothing, and is listed
-  /// among the failures with what was thrown; the fold goes on.
+  /// among the failures with what was thrown (`store.failures(of:)`); the fold goes on.
   func apply(_ event: RecordedEvent, to tables: inout Tables) throws
 }
 
@@ -48,9 +51,13 @@ public struct Tables {
     self.scratch = scratch
   }
 
+  /// The longest id of a row, in bytes of UTF-8.
+  public static var idLengthMax: Int { 32_000 }
+
   /// A row of a table. Setting nil removes it. O(log n), and the coding of the row.
   ///
-  /// A row that does not encode or decode fails the event, as if `apply` had thrown.
+  /// A row that does not encode or decode, or whose id is longer than `idLengthMax`, fails the event, as if
+  /// `apply` had thrown.
   public subscript<Row>(key: TableKey<Row>, id: String) -> Row? {
     mutating get {
       do { return try set[key.name].row(id) } catch {
@@ -59,6 +66,9 @@ public struct Tables {
       }
     }
     set {
+      guard id.utf8.count <= Self.idLengthMax else {
+        return note("a row id of \(key.name) has \(id.utf8.count) bytes, and \(Self.idLengthMax) is the most")
+      }
       remember(id, of: key.name)
       guard let newValue else {
         withBytes(of: id) { id in set.withTable(key.name) { $0.remove(id: id, scratch) } }

@@ -55,16 +55,22 @@ package struct TableSet: Sendable {
 }
 
 /// Events that a projection refused: the first hundred, and how many in all.
-package struct ProjectionFailures: Sendable, Hashable {
-  package static let listedCountMax = 100
+public struct ProjectionFailures: Sendable, Hashable {
+  /// How many are listed at most.
+  public static let listedCountMax = 100
 
-  package struct Failure: Sendable, Hashable {
-    package var sequence: UInt64
-    package var what: String
+  /// An event that changed nothing, since the projection could not apply it.
+  public struct Failure: Sendable, Hashable {
+    /// The event's place in the log.
+    public var sequence: UInt64
+    /// What the projection threw, or which row could not be encoded or decoded.
+    public var what: String
   }
 
-  package private(set) var listed: [Failure] = []
-  package private(set) var count = 0
+  /// The first of them, by sequence.
+  public private(set) var listed: [Failure] = []
+  /// How many there are.
+  public private(set) var count = 0
 
   mutating func add(_ sequence: UInt64, _ what: String) {
     count += 1

@@ -33,8 +33,9 @@ package enum SectionOrder: Hashable, Sendable {
 
 /// A pure function from rows to keys, and the order of sections.
 package final class ViewDefinition: Sendable {
-  /// The longest key of a row in a view, in bytes.
-  package static let keyLengthMax = 65_000
+  /// The longest key of a row in a view, in bytes. An order key may hold all of it twice, and has to be a key of
+  /// a tree.
+  package static let keyLengthMax = 32_000
 
   /// Appends section ‖ sort keys of a row, self-delimiting and in order of their bytes, and returns the length
   /// of the section's part; nil for a row that the view does not show.

@@ -21,6 +21,11 @@ struct EventFilterOptions: ParsableArguments, Sendable {
   var meta: [String] = []
 }
 
+extension EventFilterOptions {
+  /// Whether every event passes.
+  var isEmpty: Bool { grep == nil && stream.isEmpty && type.isEmpty && meta.isEmpty }
+}
+
 /// The same, compiled.
 struct EventFilter {
   private var streams: [Glob] = []

@@ -26,6 +26,7 @@ final class EventRun {
   private let opened: OpenedStore
   private let range: EventRange
   private let filter: EventFilter
+  private let wait: AppendWait
   private var printer: EventPrinter
   private var output = OutputWriter()
   private var printed = 0
@@ -41,6 +42,7 @@ final class EventRun {
     self.opened = opened
     self.range = range
     self.filter = filter
+    wait = AppendWait(opened: opened, deadline: range.deadline)
     printer = EventPrinter(output, isEndless: range.follows)
   }
 
@@ -88,14 +90,14 @@ final class EventRun {
       printer.settle(to: &output.bytes)
       try flush()
       try opened.throwDamage()
-      try wait(beyond: cursor.nextSequence - 1)
+      try wait.wait(beyond: cursor.nextSequence - 1, writing: output)
     }
   }
 
   /// Prints everything that is visible, up to `limit`.
   private func drain(_ cursor: inout LogCursor, limit: UInt64) throws {
     while !isFull, cursor.nextSequence <= limit {
-      try checkTime()
+      try wait.checkTime()
       let after = cursor.nextSequence - 1
       guard let block = try failing({ () throws(LogError) in try cursor.next() }) else { return }
       var last = after
@@ -119,33 +121,6 @@ final class EventRun {
     try file.write(LogPosition(sequence: sequence, chain: chain))
   }
 
-  private func wait(beyond sequence: UInt64) throws {
-    try failing { () throws(LogError) in try log.follow() }
-    let gate = Gate(false)
-    let waiting = Task { [tail = log.tail] in
-      await tail.wait(beyond: sequence)
-      gate.withLock { $0 = true }
-      gate.signalAll()
-    }
-    // Now and then it looks whether anybody reads the output.
-    var pause: Duration = .milliseconds(500)
-    if let deadline = range.deadline {
-      pause = min(pause, .nanoseconds(max(0, deadline.nanoseconds - MonotonicTime.now().nanoseconds)))
-    }
-    let isThere = gate.wait(timeout: pause) { $0 }
-    waiting.cancel()
-    if let end = log.tail.end { throw opened.failure(StoreError(end)) }
-    try output.checkReader()
-    if !isThere { try checkTime() }
-  }
-
-  private func checkTime() throws {
-    guard let deadline = range.deadline, MonotonicTime.now() >= deadline else { return }
-    throw CommandFailure(
-      ExitStatus.timeout, "the time was up before the end was reached", at: opened.path,
-      next: "raise --timeout, or go on from what was printed")
-  }
-
   // MARK: Backward
 
   /// Calls the body with the events that pass, newest first, at most `limit` of them.
@@ -155,7 +130,7 @@ final class EventRun {
     var next = through
     var left = limit
     while next > range.after, left > 0, !isFull {
-      try checkTime()
+      try wait.checkTime()
       guard let block = try failing({ () throws(LogError) in try log.block(holding: next) }) else { return }
       for append in try appends(in: block, after: range.after).reversed() {
         for event in append.events.reversed() where event.sequence > range.after && event.sequence <= next {

@@ -26,6 +26,9 @@ struct JSONLine: ~Copyable {
     swap(&bytes, &target)
   }
 
+  /// Moves everything back without closing the object: the rest is put together by hand.
+  consuming func move(to target: inout [UInt8]) { swap(&bytes, &target) }
+
   /// An object with the version that every answer begins with.
   static func document() -> JSONLine {
     var line = JSONLine()
@@ -100,6 +103,14 @@ struct JSONLine: ~Copyable {
   /// Part of a value that is put together by hand.
   @inline(__always)
   mutating func append(byte: UInt8) { bytes.append(byte) }
+
+  mutating func append(bytes more: [UInt8]) { bytes += more }
+
+  /// A key that is not known beforehand, with its colon.
+  mutating func append(name: String) {
+    JSONWriter.append(name, to: &bytes)
+    bytes.append(UInt8(ascii: ":"))
+  }
 
   @inline(__always)
   mutating func append(number: UInt64) { Self.append(number, to: &bytes) }

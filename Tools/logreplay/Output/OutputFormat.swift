@@ -33,20 +33,14 @@ enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
   case auto, always, never
 }
 
-/// The options that say how an answer is shown.
-struct OutputOptions: ParsableArguments, Sendable {
-  @Option(
-    name: [.customShort("o", allowingJoined: true), .customLong("output")],
-    help: "short, table, json, jsonl or csv. A table on a terminal, short otherwise.")
-  var requestedFormat: OutputFormat?
-
+/// How answers for people look, whatever their layout.
+struct PeopleOptions: ParsableArguments, Sendable {
   @Option(help: "auto, always or never. NO_COLOR is respected.")
   var color: ColorChoice = .auto
 
   @Flag(help: "Read and show times in UTC instead of the local zone.")
   var utc = false
 
-  var format: OutputFormat { requestedFormat ?? (Terminal.isOutput ? .table : .short) }
   var zone: Zone { utc ? .utc : .local }
 
   var isColored: Bool {
@@ -56,6 +50,22 @@ struct OutputOptions: ParsableArguments, Sendable {
     case .auto: Terminal.isOutput && Terminal.wantsColor
     }
   }
+
+  var text: PeopleText { PeopleText(zone: zone, isColored: isColored) }
+}
+
+/// The options that say how an answer is shown.
+struct OutputOptions: ParsableArguments, Sendable {
+  @Option(
+    name: [.customShort("o", allowingJoined: true), .customLong("output")],
+    help: "short, table, json, jsonl or csv. A table on a terminal, short otherwise.")
+  var requestedFormat: OutputFormat?
+
+  @OptionGroup var people: PeopleOptions
+
+  var format: OutputFormat { requestedFormat ?? (Terminal.isOutput ? .table : .short) }
+  var zone: Zone { people.zone }
+  var isColored: Bool { people.isColored }
 
   /// Throws a usage error for a layout that a command does not have.
   func refuse(_ formats: OutputFormat...) throws(CommandFailure) {

@@ -32,6 +32,18 @@ struct PointResolver {
     return found
   }
 
+  /// The visible end, for where no point is given.
+  func head() throws -> ResolvedPoint { try place(log.mark.sequence, "head") }
+
+  /// The point that a cursor names, if the log up to there is the one that it was taken from.
+  func point(of position: LogPosition) throws -> ResolvedPoint {
+    try check(position)
+    return try place(position.sequence, "the cursor")
+  }
+
+  /// Before the first event that the log has.
+  var beginning: ResolvedPoint { ResolvedPoint(sequence: log.mark.logBegin - 1) }
+
   /// `2h ago → seq 18234 (2026-11-20T21:15:03.120Z)`.
   static func echo(_ text: String, _ point: ResolvedPoint) -> String {
     let place = point.time.map { PeopleText.utc($0) } ?? "before the first event"

@@ -3,7 +3,7 @@
 public import StrataEvents
 
 /// A document as a table holds it, for lists and readers that know no type for it.
-public struct Document: Identifiable, Sendable, Hashable {
+public struct DocumentRow: Identifiable, Sendable, Hashable {
   /// The part of the stream's name behind the first `/`.
   public var id: String
   /// The sequence of the last event that changed it.
@@ -16,7 +16,7 @@ public struct Document: Identifiable, Sendable, Hashable {
   public var fields: DocumentObject
 }
 
-extension Document {
+extension DocumentRow {
   /// A copy of a row that may be kept. Throws where the document does not decode.
   package init(_ row: RowView) throws(RowProblem) {
     id = row.idText

@@ -1,0 +1,49 @@
+// `at`: a list as it was at a point of the log.
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataLog
+
+struct AtCommand: BlockingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "at", abstract: "Shows a table's list at a point: the state after everything up to it.",
+    discussion: """
+      The state at a time is the one after the last append that is not later; the state at a sequence inside an \
+      append holds a part of it, and says so.
+      """)
+
+  @OptionGroup var target: StoreArgument
+
+  @Argument(help: "The point: a sequence, head, head~N, first, 0, id:APPEND, a time. The head without it.")
+  var point: String?
+
+  @OptionGroup var options: ListOptions
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let named = try point.map { text throws(CommandFailure) in
+      PointRange.Named(text: text, point: try Point(text, times: times))
+    }
+    let query = try ListQuery(options)
+    let opened = try OpenedStore.open(target.store)
+    let resolver = PointResolver(store: opened)
+    let replay = try ListReplay(opened, query)
+    let state = try replay.state(at: try named.map { try resolver.resolve($0) } ?? resolver.head())
+    Pager.start()
+    var writer = OutputWriter()
+    switch output.format {
+    case .json:
+      try ListJSON.write(state, query.fields, to: &writer)
+      writer.bytes.append(UInt8(ascii: "\n"))
+    case .jsonl: try ListJSON.writeLines(state, query.fields, to: &writer)
+    case .csv: try ListCSV.write(state, query.fields, to: &writer)
+    case .short, .table:
+      let text = ListText(query, people: output.people.text, isTable: output.format == .table)
+      try text.write(state, to: &writer)
+    }
+    try writer.flush()
+    if named == nil { try opened.reportEnd() }
+    if ListProblems.report(state) { throw ExitCode(ExitStatus.skipped) }
+  }
+}

@@ -1,0 +1,104 @@
+// `diff`: what changed in a list between two points.
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataLog
+
+struct DiffCommand: BlockingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "diff", abstract: "Shows what changed in a table's list between two points.",
+    discussion: """
+      A range is A..B, A.., ..B or two points: what the events behind A up to B did. One point alone is ..B, all \
+      that happened up to it. B may be before A.
+      """)
+
+  @OptionGroup var target: StoreArgument
+
+  @Argument(help: "A range, or two points.")
+  var range: [String]
+
+  @Flag(help: "Only how much changed, for each section and in all.")
+  var stat = false
+
+  @Flag(help: "Only how much changed in all, in one line.")
+  var summary = false
+
+  @Flag(help: "Ends with exit code 1 where something changed.")
+  var exitCode = false
+
+  @Flag(name: [.customShort("R"), .customLong("reverse")], help: "Swaps the two points.")
+  var isReversed = false
+
+  @OptionGroup var options: ListOptions
+  @OptionGroup var output: DiffOutputOptions
+
+  func perform() throws {
+    let times = TimeText(now: systemNanoseconds(), zone: output.people.zone)
+    let points = try PointRange(range, times: times)
+    let query = try ListQuery(options)
+    if stat || summary, output.format == .patch || (stat && summary) {
+      throw CommandFailure(
+        ExitStatus.usage, "--stat, --summary and -o patch are three answers", next: "choose one of them")
+    }
+    let opened = try OpenedStore.open(target.store)
+    let resolver = PointResolver(store: opened)
+    let replay = try ListReplay(opened, query)
+    let from = try points.from.map { try resolver.resolve($0) } ?? resolver.beginning
+    let to = try points.to.map { try resolver.resolve($0) } ?? resolver.head()
+    // One replay serves both points, in the order of the log.
+    let isForward = from.sequence <= to.sequence
+    let earlier = try replay.state(at: isForward ? from : to)
+    let later = try replay.state(at: isForward ? to : from)
+    let diff =
+      isForward != isReversed
+      ? ListComparison(from: earlier, to: later) : ListComparison(from: later, to: earlier)
+    Pager.start()
+    var writer = OutputWriter()
+    try write(diff, query, to: &writer)
+    try writer.flush()
+    if points.to == nil { try opened.reportEnd() }
+    if ListProblems.report(earlier, later) { throw ExitCode(ExitStatus.skipped) }
+    if exitCode, !diff.batch.isEmpty { throw ExitCode(ExitStatus.negative) }
+  }
+
+  private func write(_ diff: ListComparison, _ query: ListQuery, to writer: inout OutputWriter) throws {
+    let people = output.people.text
+    guard !stat, !summary else {
+      let counts = DiffStat(diff)
+      writer.bytes +=
+        output.format.isJSON
+        ? counts.json(perSection: stat) : Array(counts.text(perSection: stat, people: people).utf8)
+      return
+    }
+    switch output.format {
+    case .json:
+      try DiffJSON(diff: diff, fields: query.fields).write(to: &writer)
+      writer.bytes.append(UInt8(ascii: "\n"))
+    case .jsonl: try DiffJSON(diff: diff, fields: query.fields).writeLines(to: &writer)
+    case .patch: try DiffPatch(diff: diff, fields: query.fields, people: people).write(to: &writer)
+    case .short, .table:
+      let text = DiffText(query, people: people, isTable: output.format == .table)
+      try text.write(diff, to: &writer)
+    }
+  }
+}
+
+/// The layouts of a diff.
+enum DiffFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case short, table, json, jsonl, patch
+
+  var isJSON: Bool { self == .json || self == .jsonl }
+}
+
+/// The options that say how a diff is shown.
+struct DiffOutputOptions: ParsableArguments, Sendable {
+  @Option(
+    name: [.customShort("o", allowingJoined: true), .customLong("output")],
+    help: "short, table, json, jsonl or patch. A table on a terminal, short otherwise.")
+  var requestedFormat: DiffFormat?
+
+  @OptionGroup var people: PeopleOptions
+
+  var format: DiffFormat { requestedFormat ?? (Terminal.isOutput ? .table : .short) }
+}

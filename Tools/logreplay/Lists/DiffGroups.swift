@@ -1,0 +1,87 @@
+// What changed in a list, gathered by section for people.
+
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataTables
+
+/// The changes of one section.
+struct DiffGroup {
+  enum Mark: String {
+    case inserted = "+"
+    case deleted = "-"
+    case updated = "~"
+    case moved = ">"
+
+    var color: PeopleText.Color {
+      switch self {
+      case .inserted: .green
+      case .deleted: .red
+      case .updated: .yellow
+      case .moved: .cyan
+      }
+    }
+  }
+
+  struct Item {
+    var mark: Mark
+    var id: String
+    var from: ListPosition?
+    var to: ListPosition?
+    /// Whether the row changed, for one that moved.
+    var isChanged = true
+  }
+
+  var key: [UInt8]
+  /// What happened to the section itself.
+  var mark: Mark?
+  /// How many items it held; nil where it was not shown.
+  var oldCount: Int?
+  /// How many items it holds; nil where it is not shown.
+  var newCount: Int?
+  /// Those that were taken out by their old place, then all others by their new one.
+  var items: [Item] = []
+
+  var section: DocumentValue { ListState.section(key) }
+
+  func count(_ mark: Mark) -> Int { items.reduce(0) { $0 + ($1.mark == mark ? 1 : 0) } }
+}
+
+extension ListComparison {
+  /// The sections in which something changed: those of the new list in its order, then those that are gone.
+  func groups() -> [DiffGroup] {
+    var groups: [DiffGroup] = []
+    var places: [[UInt8]: Int] = [:]
+    for place in 0..<new.version.sectionCount {
+      new.version.withSection(at: place) { key, count, _ in
+        places[Array(key)] = groups.count
+        groups.append(DiffGroup(key: Array(key), newCount: count))
+      }
+    }
+    /// Which group an old section belongs to.
+    var oldPlaces: [Int] = []
+    for place in 0..<old.version.sectionCount {
+      old.version.withSection(at: place) { key, count, _ in
+        let index = places[Array(key)] ?? groups.count
+        if index == groups.count { groups.append(DiffGroup(key: Array(key))) }
+        groups[index].oldCount = count
+        oldPlaces.append(index)
+      }
+    }
+    for change in batch.sectionDeletions { groups[oldPlaces[change.from]].mark = .deleted }
+    for change in batch.sectionInsertions { groups[change.to].mark = .inserted }
+    for change in batch.sectionMoves { groups[change.to].mark = .moved }
+    for change in batch.deletions.reversed() {
+      groups[oldPlaces[change.from.section]].items.append(
+        .init(mark: .deleted, id: change.id, from: change.from))
+    }
+    var others: [(to: ListPosition, item: DiffGroup.Item)] = []
+    others += batch.insertions.map { ($0.to, .init(mark: .inserted, id: $0.id, to: $0.to)) }
+    others += batch.moves.map {
+      ($0.to, .init(mark: .moved, id: $0.id, from: $0.from, to: $0.to, isChanged: $0.isChanged))
+    }
+    others += batch.updates.map { ($0.to, .init(mark: .updated, id: $0.id, from: $0.from, to: $0.to)) }
+    others.sort { $0.to < $1.to }
+    for (to, item) in others { groups[to.section].items.append(item) }
+    return groups.filter { !$0.items.isEmpty || $0.mark != nil || $0.oldCount != $0.newCount }
+  }
+}

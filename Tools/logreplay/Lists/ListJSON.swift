@@ -1,0 +1,90 @@
+// A list as the JSON that the contract promises: whole, or a line per item.
+
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataTables
+
+/// Writes a list and the parts of it that other answers share.
+enum ListJSON {
+  /// `{"schema":1,"table":…,"sections":[…]}` without a line's end.
+  static func write(_ state: ListState, _ fields: ShownFields, to writer: inout OutputWriter) throws {
+    var line = JSONLine(movingFrom: &writer.bytes)
+    line.field("schema", 1 as UInt64)
+    line.field("table", state.table)
+    addPoint(of: state, to: &line)
+    line.raw("sections", "[".utf8)
+    line.move(to: &writer.bytes)
+    for place in 0..<state.version.sectionCount {
+      if place > 0 { writer.bytes.append(UInt8(ascii: ",")) }
+      try write(section: place, of: state, fields, to: &writer)
+    }
+    writer.bytes += "]}".utf8
+  }
+
+  private static func write(
+    section place: Int, of state: ListState, _ fields: ShownFields, to writer: inout OutputWriter
+  ) throws {
+    let (count, shown) = state.version.withSection(at: place) { _, count, shown in (count, shown) }
+    var line = JSONLine(movingFrom: &writer.bytes)
+    line.field("section", state.section(at: place))
+    line.field("count", count)
+    line.raw("items", "[".utf8)
+    line.move(to: &writer.bytes)
+    var isFirst = true
+    try state.forEachRow(inSectionAt: place, 0..<shown) { row in
+      if !isFirst { writer.bytes.append(UInt8(ascii: ",")) }
+      isFirst = false
+      var item = JSONLine(movingFrom: &writer.bytes)
+      add(row, fields, to: &item)
+      item.finish(to: &writer.bytes)
+      try writer.flushIfLarge()
+    }
+    writer.bytes += "]}".utf8
+  }
+
+  /// `{"schema":1,"section":V,"id":…}`, a line per item.
+  static func writeLines(_ state: ListState, _ fields: ShownFields, to writer: inout OutputWriter) throws {
+    for place in 0..<state.version.sectionCount {
+      let section = state.section(at: place).jsonBytes()
+      let shown = state.version.withSection(at: place) { _, _, shown in shown }
+      try state.forEachRow(inSectionAt: place, 0..<shown) { row in
+        var line = JSONLine(movingFrom: &writer.bytes)
+        line.field("schema", 1 as UInt64)
+        line.raw("section", section)
+        add(row, fields, to: &line)
+        line.finish(to: &writer.bytes)
+        writer.bytes.append(UInt8(ascii: "\n"))
+        try writer.flushIfLarge()
+      }
+    }
+  }
+
+  /// `"sequence":N,"time":…,"chain":…,"count":n`, and `"partial":true` inside an append.
+  static func addPoint(of state: ListState, to line: inout JSONLine) {
+    line.field("sequence", state.sequence)
+    line.field("time", state.time?.description)
+    line.field("chain", LogPosition.hex(state.chain))
+    line.field("count", state.count)
+    if state.isPartial { line.field("partial", true) }
+  }
+
+  /// `"id":…,"revision":N,"fields":{…}`.
+  static func add(_ row: RowView, _ fields: ShownFields, to line: inout JSONLine) {
+    line.field("id", row.idText)
+    line.field("revision", row.revision)
+    line.field("fields", .object(fields.fields(of: row)))
+  }
+}
+
+extension ListState {
+  /// Lends rows of a section by their places in it.
+  func forEachRow(
+    inSectionAt place: Int, _ places: Range<Int>, _ body: (RowView) throws -> Void
+  ) throws {
+    try version.forEachItem(inSectionAt: place, places) { (key) throws in
+      try version.table.withRow(key.id) { (row) throws in
+        if let row { try body(row) }
+      }
+    }
+  }
+}

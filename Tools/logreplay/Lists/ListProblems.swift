@@ -1,0 +1,33 @@
+// Rows that a list leaves out, named on standard error.
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataTables
+
+/// Says which rows are left out of a list, and why.
+enum ListProblems {
+  /// The most rows that are named.
+  private static let namedMax = 5
+
+  /// Names the first rows that some state leaves out. True where there are any.
+  static func report(_ states: ListState...) -> Bool {
+    guard let state = states.max(by: { $0.problemCount < $1.problemCount }), state.problemCount > 0 else {
+      return false
+    }
+    let count = state.problemCount
+    Terminal.note(
+      "logreplay: warning: \(count) \(count == 1 ? "row is" : "rows are") left out at seq \(state.sequence), "
+        + "since no list can show \(count == 1 ? "it" : "them"):")
+    var left = namedMax
+    for problems in [state.version.table.problems, state.version.view.problems] {
+      problems.forEach(in: 0..<min(left, problems.count)) { id, what in
+        left -= 1
+        let name = PeopleText.printable("\(state.table)/\(String(decoding: id, as: UTF8.self))")
+        Terminal.note("  \(name): \(PeopleText.printable(String(decoding: what, as: UTF8.self)))")
+      }
+    }
+    if count > namedMax { Terminal.note("  and \(count - namedMax) more") }
+    return true
+  }
+}

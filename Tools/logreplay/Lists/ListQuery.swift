@@ -1,0 +1,79 @@
+// A list as the options ask for it, checked and ready to be read at any point.
+
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataTables
+
+/// What `--table` and the options beside it come to.
+struct ListQuery: Sendable {
+  /// Nil where the store's only table is meant.
+  var table: String?
+  var list: CompiledList
+  var fields: ShownFields
+  /// The field of the sections, which need not be shown again beside each row.
+  var sectionPath: FieldPath?
+
+  init(_ options: ListOptions) throws(CommandFailure) {
+    table = options.table
+    fields = try ShownFields(options.fields)
+    let sorts = try options.sort.map { text throws(CommandFailure) in try ListSort(text) }
+    let order = try Self.order(options.sectionOrder)
+    try Self.check(options.limit, "--limit", least: 0)
+    // A list of sections without any items would be one whose sections are not shown.
+    try Self.check(options.limitPerSection, "--limit-per-section", least: 1)
+    var request = ListRequest(DocumentRow.self)
+    for sort in sorts { request = request.sorted(byField: sort.path, sort.direction, sort.options) }
+    if let text = options.filter { request = request.filtered(by: text) }
+    if let limit = options.limit { request = request.limited(to: limit) }
+    if let limit = options.limitPerSection { request = request.limited(perSection: limit) }
+    guard let field = options.sectionBy else {
+      guard options.sectionOrder == nil else {
+        throw CommandFailure(
+          ExitStatus.usage, "there are no sections to put in order", at: "--section-order",
+          next: "say with --section-by which field makes the sections")
+      }
+      list = try Self.compiled(request)
+      return
+    }
+    let path = try FieldPath(field, option: "--section-by")
+    guard path != .section else {
+      throw CommandFailure(
+        ExitStatus.usage, "$section is what --section-by makes", at: "--section-by \(field)",
+        next: "give a field of the rows")
+    }
+    sectionPath = path
+    list = try Self.compiled(request.sectioned(byField: path).sectionsOrdered(by: order))
+  }
+
+  private static func compiled<Section>(
+    _ request: ListRequest<DocumentRow, Section>
+  ) throws(CommandFailure) -> CompiledList {
+    do throws(ListError) {
+      return try request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
+    } catch {
+      guard case .filter(let problem) = error else {
+        throw CommandFailure(ExitStatus.usage, "\(error)", next: "correct the options of the list")
+      }
+      throw CommandFailure(
+        ExitStatus.usage, "the filter has an error", at: "--where", next: "\(problem)")
+    }
+  }
+
+  private static func order(_ text: String?) throws(CommandFailure) -> ListSectionOrder<DocumentValue> {
+    switch text {
+    case nil, "key": return .key
+    case "key:desc": return .keyDescending
+    case "first": return .first
+    case "count": return .count
+    case let text?:
+      throw CommandFailure(
+        ExitStatus.usage, "'\(text)' is no order of sections", at: "--section-order",
+        next: "choose key, key:desc, first or count")
+    }
+  }
+
+  private static func check(_ number: Int?, _ option: String, least: Int) throws(CommandFailure) {
+    guard let number, number < least else { return }
+    throw CommandFailure(ExitStatus.usage, "\(option) is at least \(least)", at: option, next: "give a count")
+  }
+}

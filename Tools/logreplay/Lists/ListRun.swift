@@ -1,0 +1,113 @@
+// Follows a list: prints it once, and then what each append changes in it.
+
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+
+/// One pass over a list and what becomes of it. Blocks; belongs to one thread.
+final class ListRun {
+  /// Ends a fold once enough was printed.
+  private struct Enough: Error {}
+
+  private let replay: ListReplay
+  private let range: EventRange
+  private let wait: AppendWait
+  private let people: PeopleText
+  private let format: OutputFormat
+  private var output = OutputWriter()
+  private var printed = 0
+  /// The list as it was printed last.
+  private var state: ListState
+  private var problemCount = 0
+
+  private var opened: OpenedStore { replay.opened }
+  private var isFull: Bool { range.countMax.map { printed >= $0 } ?? false }
+
+  /// - Parameter range: `through`, `countMax`, `deadline` and `cursorFile` hold for a list too.
+  init(
+    _ replay: ListReplay, from start: ResolvedPoint, _ range: EventRange, output: OutputOptions
+  ) throws {
+    self.replay = replay
+    self.range = range
+    wait = AppendWait(opened: replay.opened, deadline: range.deadline)
+    people = output.people.text
+    format = output.format
+    state = try replay.state(at: start)
+  }
+
+  /// Prints, and returns at the end of the range. True where the list leaves out rows that it cannot show.
+  func run() throws -> Bool {
+    try printList()
+    try flush()
+    let limit = range.through ?? .max
+    do {
+      while true {
+        try drain(limit)
+        try flush()
+        guard !isFull, replay.fold.state.sequence < limit else { break }
+        try opened.throwDamage()
+        try wait.wait(beyond: replay.fold.state.sequence, writing: output)
+      }
+    } catch let error where !(error is BrokenPipe) {
+      try flush()
+      throw error
+    }
+    if !isFull { try opened.reportEnd() }
+    return problemCount > 0
+  }
+
+  private func drain(_ limit: UInt64) throws {
+    guard !isFull else { return }
+    do {
+      try replay.fold.runByAppend(through: limit) { set in
+        try wait.checkTime()
+        guard let diff = try replay.comparison(from: state, to: set) else { return }
+        try print(diff)
+        state = diff.new
+        printed += 1
+        if isFull { throw Enough() }
+      }
+    } catch is Enough {
+    } catch let error as StoreError {
+      throw opened.failure(error)
+    }
+    reportProblems()
+  }
+
+  // MARK: Printing
+
+  private func printList() throws {
+    if format.isJSON {
+      try ListJSON.write(state, replay.query.fields, to: &output)
+      output.bytes.append(UInt8(ascii: "\n"))
+    } else {
+      try ListText(replay.query, people: people, isTable: format == .table).write(state, to: &output)
+    }
+    reportProblems()
+  }
+
+  private func print(_ diff: ListComparison) throws {
+    if format.isJSON {
+      try DiffJSON(diff: diff, fields: replay.query.fields).write(to: &output)
+      output.bytes.append(UInt8(ascii: "\n"))
+    } else {
+      try DiffText(replay.query, people: people, isTable: format == .table).write(diff, to: &output)
+    }
+  }
+
+  /// Names the rows that are left out whenever there are more of them.
+  private func reportProblems() {
+    let count = state.problemCount
+    if count > problemCount { _ = ListProblems.report(state) }
+    problemCount = count
+  }
+
+  /// Writes out what was printed, and how far that is.
+  private func flush() throws {
+    try output.flush()
+    guard let file = range.cursorFile else { return }
+    let sequence = replay.fold.state.sequence
+    try file.write(LogPosition(sequence: sequence, chain: try replay.chain(after: sequence)))
+  }
+}

@@ -1,0 +1,108 @@
+// A list at a point of the log, and how it is made: by one replay for all points of a command.
+
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+
+/// A list at one point.
+struct ListState {
+  var table: String
+  var version: ListVersion
+  /// The last sequence that is in it, and the commit time of its append.
+  var sequence: UInt64
+  var time: Timestamp?
+  /// The chain behind the sequence.
+  var chain: UInt64
+  /// Whether the sequence is inside an append.
+  var isPartial = false
+
+  /// How many rows pass the filter, shown or not.
+  var count: Int { version.view.count }
+  /// How many rows are left out because a list cannot show them.
+  var problemCount: Int { version.view.problems.count + version.table.problems.count }
+
+  /// The value of the section at a place.
+  func section(at place: Int) -> DocumentValue {
+    version.withSection(at: place) { key, _, _ in Self.section(key) }
+  }
+
+  /// The value that a section's key stands for; null for the one section of a list without sections.
+  static func section(_ key: UnsafeRawBufferPointer) -> DocumentValue {
+    if key.isEmpty { return .null }
+    var reader = SortKeyReader(key)
+    // Keys of sections are appended without options, and so are always read back.
+    return (try? reader.readDocumentValue()) ?? .null
+  }
+
+  static func section(_ key: [UInt8]) -> DocumentValue { key.withUnsafeBytes { section($0) } }
+
+  /// Lends a row of the table. Null where there is none.
+  func withRow<Result>(_ id: String, _ body: (RowView?) throws -> Result) rethrows -> Result {
+    var id = id
+    return try id.withUTF8 { bytes in
+      try version.table.withRow(UnsafeRawBufferPointer(bytes)) { (row) throws in try body(row) }
+    }
+  }
+}
+
+/// Makes the states of one list, going forward through the log. Blocks; belongs to one thread.
+final class ListReplay {
+  let opened: OpenedStore
+  let query: ListQuery
+  let table: String
+  let fold: Fold
+
+  /// Finds the table where the query does not name it.
+  init(_ opened: OpenedStore, _ query: ListQuery) throws {
+    self.opened = opened
+    self.query = query
+    table = try query.table ?? StoreTables(opened: opened).only()
+    fold = Fold(opened.log, .documents(only: [table]))
+  }
+
+  /// The list at a point. Points must be asked for in the order of the log.
+  func state(at point: ResolvedPoint) throws -> ListState {
+    try run(through: point.sequence)
+    return ListState(
+      table: table, version: version(of: fold.state), sequence: point.sequence, time: point.time,
+      chain: try chain(after: point.sequence), isPartial: point.inside != nil)
+  }
+
+  /// Folds up to a sequence, and holds the list's view from there on.
+  private func run(through sequence: UInt64) throws {
+    do throws(StoreError) { try fold.run(through: sequence) } catch { throw opened.failure(error) }
+    guard fold.state.sequence == sequence else {
+      try opened.throwDamage()
+      throw opened.failure(.closed)
+    }
+    if !fold.state.contains(table) { try StoreTables(opened: opened).check(table) }
+    fold.state.withTable(table) { $0.addView(query.list.definition) }
+  }
+
+  /// The list as a state of the fold has it.
+  func version(of set: TableSet) -> ListVersion {
+    ListVersion(
+      set, table: table, view: query.list.definition.identity, window: query.list.window,
+      isSectioned: query.list.isSectioned)
+  }
+
+  /// What changed since a state, up to the end of a later append; nil where the list is the same.
+  func comparison(from old: ListState, to set: TableSet) throws -> ListComparison? {
+    let version = version(of: set)
+    let batch = ListDiff(from: old.version, to: version)
+    guard !batch.isEmpty else { return nil }
+    let new = ListState(
+      table: table, version: version, sequence: set.sequence,
+      time: set.time.map { Timestamp(nanoseconds: $0) }, chain: try chain(after: set.sequence))
+    return ListComparison(old: old, new: new, batch: batch)
+  }
+
+  /// The chain behind a sequence that is visible.
+  func chain(after sequence: UInt64) throws -> UInt64 {
+    do throws(LogError) {
+      guard let chain = try opened.log.chain(after: sequence) else { throw .closed }
+      return chain
+    } catch { throw opened.failure(StoreError(error)) }
+  }
+}

@@ -1,0 +1,103 @@
+// Which fields of a row are shown: `--fields a,b.c,$time`.
+
+internal import StrataEvents
+internal import StrataTables
+
+/// All fields of a document, or those that were asked for.
+struct ShownFields: Hashable, Sendable {
+  /// A field, and the name under which it is shown.
+  struct Named: Hashable, Sendable {
+    var name: String
+    var path: FieldPath
+  }
+
+  /// In the order in which they were asked for; nil for all.
+  let chosen: [Named]?
+
+  /// Reads the option's value, nil for all fields.
+  init(_ text: String?) throws(CommandFailure) {
+    guard let text else {
+      chosen = nil
+      return
+    }
+    var chosen: [Named] = []
+    let scalars = text.unicodeScalars
+    var index = scalars.startIndex
+    while true {
+      while index < scalars.endIndex, scalars[index] == " " { index = scalars.index(after: index) }
+      let path = try FieldPath.scanned(scalars, &index, option: "--fields", of: text)
+      guard path != .section else {
+        throw CommandFailure(
+          ExitStatus.usage, "$section is shown once for all rows of a section", at: "--fields \(text)",
+          next: "leave it out")
+      }
+      let name = path.names.count == 1 ? path.names[0] : path.description
+      if !chosen.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+        chosen.append(Named(name: name, path: path))
+      }
+      guard index < scalars.endIndex else { break }
+      guard scalars[index] == "," else {
+        throw CommandFailure(
+          ExitStatus.usage, "'\(text[index...])' stands behind a field", at: "--fields \(text)",
+          next: "write fields with a comma between them: status,time")
+      }
+      index = scalars.index(after: index)
+    }
+    self.chosen = chosen
+  }
+
+  /// What is shown of a row. A field that the row does not have is not there.
+  func fields(of row: RowView) -> DocumentObject {
+    // Rows of a table are encoded by the fold: they decode.
+    guard case .object(let whole)? = try? DocumentValue(cbor: row.document) else { return [:] }
+    guard let chosen else { return whole }
+    var object = DocumentObject()
+    for field in chosen {
+      if let value = Self.value(of: field.path, row, whole) { object[field.name] = value }
+    }
+    return object
+  }
+
+  private static func value(
+    of path: FieldPath, _ row: RowView, _ document: DocumentObject
+  ) -> DocumentValue? {
+    switch path {
+    case .id: return .string(row.idText)
+    case .revision: return DocumentValue(row.revision)
+    case .time: return .string(Timestamp(nanoseconds: row.time).description)
+    default: break
+    }
+    var value: DocumentValue? = .object(document)
+    for name in path.names { value = value?[name] }
+    return value
+  }
+}
+
+/// A field whose value is not the same in two versions of a row. A side is nil where the field is absent.
+struct FieldChange {
+  var name: String
+  var old: DocumentValue?
+  var new: DocumentValue?
+
+  /// What differs, ascending by the names' UTF-8. O(fields).
+  static func changes(from old: DocumentObject, to new: DocumentObject) -> [FieldChange] {
+    var changes: [FieldChange] = []
+    var (i, j) = (0, 0)
+    while i < old.count || j < new.count {
+      if j == new.count || (i < old.count && old[i].key.utf8.lexicographicallyPrecedes(new[j].key.utf8)) {
+        changes.append(FieldChange(name: old[i].key, old: old[i].value, new: nil))
+        i += 1
+      } else if i == old.count || new[j].key.utf8.lexicographicallyPrecedes(old[i].key.utf8) {
+        changes.append(FieldChange(name: new[j].key, old: nil, new: new[j].value))
+        j += 1
+      } else {
+        if old[i].value != new[j].value {
+          changes.append(FieldChange(name: old[i].key, old: old[i].value, new: new[j].value))
+        }
+        i += 1
+        j += 1
+      }
+    }
+    return changes
+  }
+}

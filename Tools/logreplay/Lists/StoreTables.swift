@@ -1,0 +1,85 @@
+// Which tables a store has, and which of them a list is of.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// Finds tables by looking at the events' streams, without folding anything. Blocks.
+struct StoreTables {
+  let opened: OpenedStore
+
+  /// The most tables that an error lists.
+  private static let shownMax = 12
+
+  /// The categories of all document events up to the head, ascending. O(events).
+  ///
+  /// Of a damaged log it names those before the damage: a point there can still be asked for.
+  func names() throws -> [String] {
+    var found: Set<[UInt8]> = []
+    var last: [UInt8] = []
+    var cursor = opened.log.cursor(after: opened.log.mark.logBegin - 1)
+    do throws(LogError) {
+      while let block = try cursor.next() {
+        do throws(ContentProblem) {
+          try block.forEachEvent { event, _, _ in
+            guard event.kind == EventKind.event, event.type.first == UInt8(ascii: "$"),
+              Self.isDocument(event.type)
+            else { return }
+            let category = event.stream.prefix { $0 != UInt8(ascii: "/") }
+            // Events of one table tend to follow each other.
+            if !category.elementsEqual(last) || found.isEmpty {
+              last = Array(category)
+              found.insert(last)
+            }
+          }
+        } catch {
+          let header = block.header
+          throw error.logError(
+            in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
+            last: header.nextSequence - 1)
+        }
+      }
+    } catch {
+      if found.isEmpty { throw opened.failure(StoreError(error)) }
+    }
+    return found.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static let types = [DocumentEvent.put, DocumentEvent.merge, DocumentEvent.delete].map {
+    Array($0.utf8)
+  }
+
+  private static func isDocument(_ type: UnsafeRawBufferPointer) -> Bool {
+    types.contains { type.elementsEqual($0) }
+  }
+
+  /// The one table that need not be named.
+  func only() throws -> String {
+    let names = try names()
+    let own = names.filter { !$0.hasPrefix("$") }
+    if own.count == 1 { return own[0] }
+    guard !own.isEmpty else { throw missing("the store has no table", names) }
+    throw CommandFailure(
+      ExitStatus.usage, "the store has \(own.count) tables, and --table says which", at: opened.path,
+      next: "give one of them: " + Self.listed(own))
+  }
+
+  /// Throws where no event of the store was ever written to a table.
+  func check(_ table: String) throws {
+    let names = try names()
+    guard !names.contains(where: { $0.utf8.elementsEqual(table.utf8) }) else { return }
+    throw missing("there is no table '\(table)'", names)
+  }
+
+  private func missing(_ what: String, _ names: [String]) -> CommandFailure {
+    let own = names.filter { !$0.hasPrefix("$") }
+    return CommandFailure(
+      ExitStatus.notFound, what, at: opened.path,
+      next: own.isEmpty
+        ? "the store has no tables: they come from $put, $merge and $delete events, as import makes them"
+        : "the store has \(Self.listed(own))")
+  }
+
+  private static func listed(_ names: [String]) -> String {
+    names.prefix(shownMax).joined(separator: ", ") + (names.count > shownMax ? ", …" : "")
+  }
+}

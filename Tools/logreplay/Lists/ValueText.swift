@@ -1,0 +1,52 @@
+// Values, sections and counts as people read them.
+
+internal import StrataEvents
+
+extension PeopleText {
+  /// A value as it stands in a column: strings as they are, other values as JSON.
+  static func cell(_ value: DocumentValue) -> String {
+    if case .string(let text) = value { return printable(text) }
+    return printable(value.json())
+  }
+
+  /// A section's value above its items: an empty string is seen by its quotes.
+  static func heading(_ value: DocumentValue) -> String {
+    if case .string("") = value { return "\"\"" }
+    return cell(value)
+  }
+
+  /// A value between others on one line: strings in quotes where they are empty or hold something that stands
+  /// between values.
+  static func word(_ value: DocumentValue) -> String {
+    guard case .string(let text) = value else { return printable(value.json()) }
+    let isPlain =
+      !text.isEmpty && text != "null" && text != "true" && text != "false"
+      && text.unicodeScalars.allSatisfy { !" \"=,→".unicodeScalars.contains($0) && !$0.isControl }
+    return isPlain ? text : printable(value.json())
+  }
+
+  /// `1,312`.
+  static func count(_ number: Int) -> String {
+    var digits = String(number.magnitude)
+    var groups: [String] = []
+    while digits.count > 3 {
+      groups.insert(String(digits.suffix(3)), at: 0)
+      digits.removeLast(3)
+    }
+    return (number < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
+  }
+
+  /// `57`, or `20 of 1,312 shown`.
+  static func count(_ count: Int, shown: Int) -> String {
+    shown < count ? "\(self.count(shown)) of \(self.count(count)) shown" : self.count(count)
+  }
+
+  /// `1 item`, `2 items`.
+  static func count(_ number: Int, _ noun: String) -> String {
+    "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
+  }
+
+  static func padding(_ text: String, to width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count))
+  }
+}

@@ -1,0 +1,92 @@
+// `replay`: rebuilds all tables from the start, takes the time, and says which state that is.
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataLog
+internal import StrataTables
+
+struct ReplayCommand: BlockingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay",
+    abstract: "Rebuilds all tables from the start, and prints how long that took and the state's hash.",
+    discussion: """
+      The hash depends on the tables' names and on the rows' ids, revisions and documents, and on nothing else: two \
+      stores with the same hash hold the same rows.
+      """)
+
+  @OptionGroup var target: StoreArgument
+
+  @Argument(help: "The point to rebuild up to. The head without it.")
+  var point: String?
+
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    try output.refuse(.csv)
+    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let named = try point.map { text throws(CommandFailure) in
+      PointRange.Named(text: text, point: try Point(text, times: times))
+    }
+    let opened = try OpenedStore.open(target.store)
+    let resolver = PointResolver(store: opened)
+    let end = try named.map { try resolver.resolve($0) } ?? resolver.head()
+    let report = try ReplayReport(opened, through: end)
+    var writer = OutputWriter()
+    if output.format.isJSON {
+      writer.bytes += report.json + [UInt8(ascii: "\n")]
+    } else {
+      writer.bytes += report.text(people: output.people.text).utf8
+    }
+    try writer.flush()
+    if named == nil { try opened.reportEnd() }
+  }
+}
+
+/// What a replay came to.
+struct ReplayReport {
+  private let end: ResolvedPoint
+  /// All events that were read, those of no table too.
+  private let events: UInt64
+  private let seconds: Double
+  private let tables: TableCounts
+  private let hash: String
+
+  /// Blocks for as long as the replay takes.
+  init(_ opened: OpenedStore, through end: ResolvedPoint) throws {
+    self.end = end
+    let fold = Fold(opened.log, .documents(only: nil))
+    let before = fold.state.sequence
+    let began = MonotonicTime.now()
+    do throws(StoreError) { try fold.run(through: end.sequence) } catch { throw opened.failure(error) }
+    guard fold.state.sequence == end.sequence else {
+      try opened.throwDamage()
+      throw opened.failure(.closed)
+    }
+    let elapsed = began.elapsed.components
+    seconds = Double(elapsed.seconds) + (Double(elapsed.attoseconds) / 1e12).rounded() / 1e6
+    events = end.sequence - before
+    tables = TableCounts(fold.state, all: true)
+    hash = LogPosition.hex(fold.state.stateHash)
+  }
+
+  var json: [UInt8] {
+    var line = JSONLine.document()
+    line.field("sequence", end.sequence)
+    line.field("time", end.time?.description)
+    line.field("events", events)
+    line.field("seconds", .double(seconds))
+    line.field("hash", hash)
+    line.array("tables", tables.json)
+    if end.inside != nil { line.field("partial", true) }
+    return line.finish()
+  }
+
+  func text(people: PeopleText) -> String {
+    let rate = seconds > 0 ? " (\(PeopleText.count(Int(Double(events) / seconds))) a second)" : ""
+    return KeyedText.lines([
+      ("point", "seq \(end.sequence)" + (end.time.map { ", \(people.time($0))" } ?? "")),
+      ("events", PeopleText.count(Int(events), "event") + " in \(seconds) s" + rate),
+      ("tables", tables.text), ("state hash", people.colored(hash, .yellow)),
+    ])
+  }
+}
