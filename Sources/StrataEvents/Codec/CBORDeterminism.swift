@@ -29,7 +29,7 @@ extension CBORReader {
       _ = try readRaw(count: count)
       return length == Self.headLength(UInt64(count))
     case .text(let count?):
-      guard UTF8Validation.isValidFast(try readRaw(count: count)) else { return false }
+      guard UTF8Validation.isValid(try readRaw(count: count)) else { return false }
       return length == Self.headLength(UInt64(count))
     case .array(let count?):
       guard depth < CodecLimits.depthMax, length == Self.headLength(UInt64(count)) else { return false }

@@ -12,9 +12,11 @@ extension String {
 
 /// The same question about bytes that become no string.
 package enum UTF8Validation {
-  /// Whether the bytes are well-formed UTF-8. O(n).
+  /// Whether the bytes are well-formed UTF-8. O(n), eight bytes at a time as long as they are ASCII.
   package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    bytes.withMemoryRebound(to: UInt8.self) { isUTF8($0) }
+    let bytes = UnsafeBufferPointer(
+      start: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+    return isASCII(bytes) || isUTF8(bytes)
   }
 
   /// Whether there are only ASCII bytes. O(n), eight at a time.
@@ -23,14 +25,6 @@ package enum UTF8Validation {
     isASCII(
       UnsafeBufferPointer(
         start: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count: bytes.count))
-  }
-
-  /// The same as `isValid`, eight bytes at a time as long as they are ASCII.
-  @inline(__always)
-  static func isValidFast(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    let bytes = UnsafeBufferPointer(
-      start: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count: bytes.count)
-    return isASCII(bytes) || isUTF8(bytes)
   }
 }
 

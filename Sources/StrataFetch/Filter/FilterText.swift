@@ -1,31 +1,15 @@
 // Strings as filters compare them: UTF-8 bytes, folded where case is ignored.
 
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
 internal import StrataTables
 
 /// Comparisons of bytes.
 enum FilterText {
   /// Negative, zero or positive; a shorter string before its extensions.
-  static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
-    let common = min(a.count, b.count)
-    if common > 0, let first = a.baseAddress, let second = b.baseAddress {
-      let order = memcmp(first, second, common)
-      if order != 0 { return Int(order) }
-    }
-    return a.count - b.count
-  }
-
   static func order(
     _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, ignoresCase: Bool
   ) -> Int {
-    guard ignoresCase else { return order(a, b) }
-    guard a.isASCII, b.isASCII else { return withFolded(a, b) { order($0, $1) } }
+    guard ignoresCase else { return a.order(b) }
+    guard a.isASCII, b.isASCII else { return withFolded(a, b) { $0.order($1) } }
     for index in 0..<min(a.count, b.count) {
       let (x, y) = (lowercased(a[index]), lowercased(b[index]))
       if x != y { return Int(x) - Int(y) }
@@ -34,23 +18,21 @@ enum FilterText {
   }
 
   static func begins(_ text: UnsafeRawBufferPointer, with part: UnsafeRawBufferPointer) -> Bool {
-    text.count >= part.count && order(UnsafeRawBufferPointer(rebasing: text[..<part.count]), part) == 0
+    text.count >= part.count && UnsafeRawBufferPointer(rebasing: text[..<part.count]).hasSameBytes(as: part)
   }
 
   static func ends(_ text: UnsafeRawBufferPointer, with part: UnsafeRawBufferPointer) -> Bool {
     text.count >= part.count
-      && order(UnsafeRawBufferPointer(rebasing: text[(text.count - part.count)...]), part) == 0
+      && UnsafeRawBufferPointer(rebasing: text[(text.count - part.count)...]).hasSameBytes(as: part)
   }
 
   /// Whether a part occurs anywhere. O(text · part) at worst, O(text) for what people write.
   static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-    guard let first = part.first, let wanted = part.baseAddress, let base = text.baseAddress else {
-      return part.isEmpty
-    }
+    guard let first = part.first else { return true }
     guard text.count >= part.count else { return false }
     for start in 0...(text.count - part.count) {
-      guard base.load(fromByteOffset: start, as: UInt8.self) == first else { continue }
-      if memcmp(base + start, wanted, part.count) == 0 { return true }
+      guard text[start] == first else { continue }
+      if UnsafeRawBufferPointer(rebasing: text[start..<start + part.count]).hasSameBytes(as: part) { return true }
     }
     return false
   }

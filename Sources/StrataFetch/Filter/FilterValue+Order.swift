@@ -25,7 +25,7 @@ extension FilterValue {
       return keyOrder(against: other)
     case (.bool(let a), .bool(let b)): return (a ? 1 : 0) - (b ? 1 : 0)
     case (.null, .null): return 0
-    case (.bytes(let a), .bytes(let b)): return FilterText.order(a, b)
+    case (.bytes(let a), .bytes(let b)): return a.order(b)
     case (.date, _), (.time, _), (_, .date), (_, .time): return dateOrder(against: other, ignoresCase)
     default: return nil
     }
@@ -69,7 +69,7 @@ extension FilterValue {
   @inline(never)
   private func keyOrder(against other: FilterValue) -> Int? {
     guard let a = key, let b = other.key else { return nil }
-    return a.withUnsafeBytes { a in b.withUnsafeBytes { b in FilterText.order(a, b) } }
+    return a.withUnsafeBytes { a in b.withUnsafeBytes { b in a.order(b) } }
   }
 
   /// The sort key of a number.

@@ -90,7 +90,7 @@ private final class FieldPlacer: Sendable {
 
   func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> Int? {
     // Bytes that are no text have the text of others, and would be a second item with one id.
-    guard row.id.isUTF8 else { throw RowProblem(what: "its id is no UTF-8") }
+    guard UTF8Validation.isValid(row.id) else { throw RowProblem(what: "its id is no UTF-8") }
     // A row that no filter takes is left out, and is no problem, whatever its section is.
     var problem: RowProblem?
     do throws(RowProblem) { try section?.append(row, to: &writer) } catch {
@@ -103,13 +103,6 @@ private final class FieldPlacer: Sendable {
     for index in sorts.indices { try sorts[index].append(row, to: &writer) }
     if sorts.isEmpty { writer.append(row.created) }
     return sectionLength
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  fileprivate var isUTF8: Bool {
-    for byte in self where byte >= 0x80 { return UTF8Validation.isValid(self) }
-    return true
   }
 }
 

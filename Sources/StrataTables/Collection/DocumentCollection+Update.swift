@@ -18,9 +18,10 @@ extension DocumentCollection {
 
   /// Changes a document that is there.
   ///
-  /// The body gets the newest document, and runs where the caller does. What it changed is appended as a merge patch (as a whole document
-  /// where a patch cannot say it), so fields that `Item` does not know stay. If another append to the document
-  /// came in between, the body runs again on what is there then, up to eight times.
+  /// The body gets the newest document, and runs where the caller does. What it changed is appended as a merge
+  /// patch (as a whole document where a patch cannot say it), so fields that `Item` does not know stay. If
+  /// another append to the document came in between, the body runs again on what is there then, up to eight
+  /// times.
   ///
   /// - Throws: `StoreError.conflict` where somebody was faster eight times, and what the body throws; then
   ///   nothing was appended.

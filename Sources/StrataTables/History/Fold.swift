@@ -28,12 +28,8 @@ package final class Fold {
 
   /// Folds events up to a sequence, or up to the end where the log is shorter. An event inside an append is
   /// fine: the state then holds a part of it.
-  ///
-  /// - Parameter isCancelled: asked once for each block.
-  package func run(
-    through last: UInt64, isCancelled: () -> Bool = { false }
-  ) throws(StoreError) {
-    while state.sequence < last, !isCancelled() {
+  package func run(through last: UInt64) throws(StoreError) {
+    while state.sequence < last {
       if let failure { throw failure }
       if let block = pending {
         pending = nil

@@ -1,12 +1,5 @@
 // Finding a field in the bytes of a document.
 
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
 internal import StrataEvents
 
 extension FieldPath {
@@ -54,7 +47,7 @@ extension FieldPath {
       if key.major == 3, !key.isIndefinite {
         guard let content = key.content(in: object, at: offset) else { return nil }
         offset &+= key.headLength &+ content.count
-        isFound = content.count == name.count && isEqual(content, name)
+        isFound = content.hasSameBytes(as: name)
       } else {
         guard let end = CBORItem.end(of: object, at: offset) else { return nil }
         isFound = key.major == 3 && isChunkedText(object, from: offset, to: end, equalTo: name)
@@ -65,13 +58,6 @@ extension FieldPath {
       offset = end
     }
     return nil
-  }
-
-  /// Whether two runs of the same length are the same bytes.
-  @inline(__always)
-  private static func isEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-    guard let first = a.baseAddress, let second = b.baseAddress else { return a.count == b.count }
-    return memcmp(first, second, a.count) == 0
   }
 
   /// Whether a key in chunks says this name.

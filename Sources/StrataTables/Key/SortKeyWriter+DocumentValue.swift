@@ -44,7 +44,7 @@ extension SortKeyWriter {
       append(escaped: content, tag: SortKeyTag.bytes)
     case 3:
       guard !item.isIndefinite else { return try appendSlowly(bytes) }
-      guard let content = item.content(in: bytes), content.isASCII || UTF8Validation.isValid(content) else {
+      guard let content = item.content(in: bytes), UTF8Validation.isValid(content) else {
         throw .damagedValue
       }
       append(text: content)

@@ -31,17 +31,17 @@ enum DocumentFold {
   private enum Change {
     case put, merge, delete
 
+    private static let putName = Array(DocumentEvent.put.utf8)
+    private static let mergeName = Array(DocumentEvent.merge.utf8)
+    private static let deleteName = Array(DocumentEvent.delete.utf8)
+
     init?(_ type: UnsafeRawBufferPointer) {
-      func isType(_ name: StaticString) -> Bool {
-        type.hasSameBytes(
-          as: UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-      }
-      // The names of `DocumentEvent`, as bytes.
-      if isType("$put") {
+      func isType(_ name: [UInt8]) -> Bool { name.withUnsafeBytes { $0.hasSameBytes(as: type) } }
+      if isType(Self.putName) {
         self = .put
-      } else if isType("$merge") {
+      } else if isType(Self.mergeName) {
         self = .merge
-      } else if isType("$delete") {
+      } else if isType(Self.deleteName) {
         self = .delete
       } else {
         return nil
@@ -69,7 +69,7 @@ enum DocumentFold {
     let patch: DocumentValue
     switch decoded(payload, codec) {
     case .success(let value): patch = value
-    case .failure(let problem): return table.refuse(id: id, because: problem.what, scratch)
+    case .failure(let problem): return set(id, .failure(problem), stamp, in: &table, scratch)
     }
     let old = table.withRow(id) { row -> DocumentValue in
       guard let row, let value = try? DocumentValue(cbor: row.document) else { return .object([:]) }

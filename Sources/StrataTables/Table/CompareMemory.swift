@@ -1,4 +1,4 @@
-// The system's comparison of memory.
+// Bytes compared: by the system's comparison of memory, in one place.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -11,4 +11,21 @@
 @inline(__always)
 func compareMemory(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -> Int {
   Int(memcmp(a, b, count))
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether both hold the same bytes.
+  package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    count == other.count && order(other) == 0
+  }
+
+  /// Less than, equal to or greater than 0 as these bytes stand before, at or behind the others.
+  package func order(_ other: UnsafeRawBufferPointer) -> Int {
+    let shared = Swift.min(count, other.count)
+    if shared > 0, let a = baseAddress, let b = other.baseAddress {
+      let order = compareMemory(a, b, shared)
+      if order != 0 { return order }
+    }
+    return count - other.count
+  }
 }

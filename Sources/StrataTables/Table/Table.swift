@@ -188,20 +188,3 @@ package enum TreePages {
   /// Sections change with nearly every item: a small page is copied sooner.
   package static let sections = 1024
 }
-
-extension UnsafeRawBufferPointer {
-  /// Whether both hold the same bytes.
-  package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
-    count == other.count && order(other) == 0
-  }
-
-  /// Less than, equal to or greater than 0 as these bytes stand before, at or behind the others.
-  package func order(_ other: UnsafeRawBufferPointer) -> Int {
-    let shared = Swift.min(count, other.count)
-    if shared > 0, let a = baseAddress, let b = other.baseAddress {
-      let order = compareMemory(a, b, shared)
-      if order != 0 { return order }
-    }
-    return count - other.count
-  }
-}
