@@ -29,7 +29,7 @@ extension Log {
       fileSystem, layout, names: names, head: head, stopsAtDamage: options.readsDamaged)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
-      names: chain.headers.map(\.firstSequence))
+      names: chain.headers.map(\.firstSequence), isShared: true)
     var watcher = HeadReader(catalog: catalog, readsDamaged: options.readsDamaged)
     let found =
       if let damage = chain.damage { try watcher.sight(upTo: damage) } else { try watcher.look() }

@@ -9,8 +9,9 @@ package struct LogSource: Sendable {
   package func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError)
     -> UInt64
   {
-    if handle.header.firstSequence == bound.segment { return bound.mark.offset }
+    // First, because a mark is no place in a segment that another process closed and rewrote since.
     if handle.header.isRewritten { return handle.header.rewrittenEnd }
+    if handle.header.firstSequence == bound.segment { return bound.mark.offset }
     do { return UInt64(try handle.file.size()) } catch { throw LogError(error) }
   }
 }
