@@ -80,7 +80,7 @@ struct StoreInfo {
       lastTime = mark.time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: mark.time)
       for first in log.source.catalog.names where first <= mark.segment {
         let handle = try log.source.catalog.segment(first: first)
-        let end = try log.source.end(of: handle, bound: (mark.segment, mark.visible))
+        let end = try log.source.end(of: handle, in: mark)
         segments += 1
         bytes += end
         rawBytes += try Self.rawBytes(of: handle, end: end)

@@ -310,8 +310,8 @@ final class Committer: @unchecked Sendable {
   private func publish() {
     source.tail.publish(
       VisibleMark(
-        segment: active.header.firstSequence, visible: link.mark, durable: durable, time: link.lastTime,
-        appends: link.appends, logBegin: logBegin))
+        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
+        durable: durable, time: link.lastTime, appends: link.appends, logBegin: logBegin))
   }
 
   private func writeHead(isClean: Bool, syncs: Bool) throws(FileSystemError) {

@@ -110,8 +110,8 @@ extension Log {
     catalog.add(active)
     let tail = VisibleTail(
       VisibleMark(
-        segment: active.header.firstSequence, visible: link.mark, durable: link.mark, time: link.lastTime,
-        appends: link.appends, logBegin: first.firstSequence))
+        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
+        durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: first.firstSequence))
     let source = LogSource(catalog: catalog, tail: tail)
     let index = StoreIndex(source, isWriter: true)
     do throws(LogError) {
