@@ -29,7 +29,9 @@ struct SealCommand: BlockingCommand {
       line.field("bytesAfter", receipt.bytesAfter)
       writer.bytes += line.finish() + [UInt8(ascii: "\n")]
     } else {
-      writer.bytes += "\(receipt.segmentCount) segments sealed: \(receipt.bytesBefore) bytes before, \(receipt.bytesAfter) after\n".utf8
+      writer.bytes +=
+        "\(receipt.segmentCount) segments sealed: \(receipt.bytesBefore) bytes before, \(receipt.bytesAfter) after\n"
+        .utf8
     }
     try writer.flush()
     for kept in receipt.kept { Terminal.note("logreplay: left as it is: \(kept)") }

@@ -70,7 +70,9 @@ extension EventStore {
     }
     let head = log.mark.sequence
     for range in erasure.sequences where range.lowerBound < 1 || range.upperBound > head {
-      throw .invalid(what: "sequences \(range.lowerBound)…\(range.upperBound) are to be erased, and the log ends at \(head)")
+      throw .invalid(
+        what:
+          "sequences \(range.lowerBound)…\(range.upperBound) are to be erased, and the log ends at \(head)")
     }
   }
 

@@ -115,7 +115,8 @@ struct HeadReader {
     let link = assessment.link
     let begin = catalog.names.first ?? last
     let mark = VisibleMark(
-      segment: last, revision: active.header.revision, visible: link.mark, durable: link.mark, time: link.lastTime, appends: link.appends,
+      segment: last, revision: active.header.revision, visible: link.mark, durable: link.mark,
+      time: link.lastTime, appends: link.appends,
       logBegin: begin)
     switch assessment.state {
     case .torn:

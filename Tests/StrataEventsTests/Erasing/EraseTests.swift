@@ -44,7 +44,9 @@ import Testing
     func holds(_ bytes: some Collection<UInt8>) -> Bool {
       let bytes = Array(bytes)
       guard bytes.count >= wanted.count else { return false }
-      return (0...(bytes.count - wanted.count)).contains { bytes[$0] == wanted[0] && bytes[$0...].starts(with: wanted) }
+      return (0...(bytes.count - wanted.count)).contains {
+        bytes[$0] == wanted[0] && bytes[$0...].starts(with: wanted)
+      }
     }
     var found = disk.paths.filter { holds(disk.contents($0)!) }
     for first in try SegmentCatalog.names(disk, layout) {
@@ -77,20 +79,24 @@ import Testing
     #expect(receipt.eventCount == 40 && receipt.sequence == head.sequence + 1)
     #expect(try Self.filesWithSecret(disk).isEmpty)
     let after = try await store.events(in: "person/1", limit: 1_000)
-    #expect(after.map(\.sequence) == before.map(\.sequence) && after.map(\.revision) == before.map(\.revision))
+    #expect(
+      after.map(\.sequence) == before.map(\.sequence) && after.map(\.revision) == before.map(\.revision))
     #expect(after.map(\.type) == before.map(\.type) && after.map(\.time) == before.map(\.time))
     #expect(after.allSatisfy { $0.state == .erased && $0.payload.bytes.isEmpty && $0.metadataBytes.isEmpty })
     #expect(try await store.events(in: "person/2", limit: 1_000) == others)
     // The chain still proves that nothing else changed.
     #expect(try store.log.chain(after: head.sequence) == head.chain)
-    let next = try store.appendBlocking([NewEvent("noted", in: "person/1", .null)], expecting: ["person/1": .exactly(40)])
+    let next = try store.appendBlocking(
+      [NewEvent("noted", in: "person/1", .null)], expecting: ["person/1": .exactly(40)])
     #expect(try await store.events(in: "person/1", after: 40).map(\.sequence) == [next.sequences.lowerBound])
     // An append that was made before is still known by its id and its content.
-    #expect(try store.appendBlocking(
-      [
-        NewEvent("noted", in: "person/1", .object(["text": .string("\(Self.secret) 1")])),
-        NewEvent("seen", in: "person/1", .int(1), metadata: ["by": .string("\(Self.secret) 1")]),
-      ], id: "id-1").wasKnown)
+    #expect(
+      try store.appendBlocking(
+        [
+          NewEvent("noted", in: "person/1", .object(["text": .string("\(Self.secret) 1")])),
+          NewEvent("seen", in: "person/1", .int(1), metadata: ["by": .string("\(Self.secret) 1")]),
+        ], id: "id-1"
+      ).wasKnown)
     try store.closeBlocking()
     #expect(try Self.findings(disk).isEmpty)
     let again = try Self.open(disk)
@@ -109,7 +115,9 @@ import Testing
     }
     #expect(erased == [3, 4, 5, 119, 120])
     #expect(throws: StoreError.self) { try store.eraseBlocking(Erasure(because: "nothing")) }
-    #expect(throws: StoreError.self) { try store.eraseBlocking(Erasure(sequences: [1...10_000], because: "")) }
+    #expect(throws: StoreError.self) {
+      try store.eraseBlocking(Erasure(sequences: [1...10_000], because: ""))
+    }
     #expect(throws: StoreError.self) { try store.eraseBlocking(Erasure(streams: ["$erasures"], because: "")) }
     try store.closeBlocking()
     #expect(try Self.findings(disk).isEmpty)
@@ -130,7 +138,8 @@ import Testing
     try opened.closeBlocking()
   }
 
-  @Test func `a salt is in every event where the store asks for it, and goes with the content`() async throws {
+  @Test func `a salt is in every event where the store asks for it, and goes with the content`() async throws
+  {
     let disk = SimulatedDisk()
     var options = Self.options()
     options.saltsEvents = true
@@ -206,7 +215,8 @@ import Testing
     #expect(finished > 20)
   }
 
-  @Test func `a disk that is too full for an erasure keeps the order, and the next open finishes it`() throws {
+  @Test func `a disk that is too full for an erasure keeps the order, and the next open finishes it`() throws
+  {
     let disk = SimulatedDisk()
     let store = try Self.store(disk)
     store.log.index.finishWriting()

@@ -169,7 +169,9 @@ import Testing
     let crc = bytes.withUnsafeBytes {
       CRC32C.of(UnsafeRawBufferPointer(rebasing: $0[..<SegmentHeader.Offset.checksum]))
     }
-    withUnsafeBytes(of: crc.littleEndian) { bytes.replaceSubrange(SegmentHeader.Offset.checksum..<4096, with: $0) }
+    withUnsafeBytes(of: crc.littleEndian) {
+      bytes.replaceSubrange(SegmentHeader.Offset.checksum..<4096, with: $0)
+    }
     disk.replace(path, bytes)
     let opened = try Self.open(disk)
     let outcome = try opened.seal()
@@ -179,7 +181,10 @@ import Testing
     #expect(try Self.findings(disk).isEmpty)
   }
 
-  @Test func `in the background every closed segment is sealed, and a close waits for nothing that is not begun`() throws {
+  @Test
+  func `in the background every closed segment is sealed, and a close waits for nothing that is not begun`()
+    throws
+  {
     let disk = SimulatedDisk()
     var options = Self.options()
     options.sealsInBackground = true
@@ -194,7 +199,9 @@ import Testing
     try log.close()
     let opened = try Self.open(disk, options)
     #expect(opened.closedSegments.count >= 3)
-    while try Self.headers(disk).dropLast().contains(where: { $0.revision == 0 }) { pauseThread(nanoseconds: 1_000_000) }
+    while try Self.headers(disk).dropLast().contains(where: { $0.revision == 0 }) {
+      pauseThread(nanoseconds: 1_000_000)
+    }
     #expect(model.difference(from: opened, countMin: model.appends.count) == nil)
     try opened.close()
     #expect(try Self.findings(disk).isEmpty)
