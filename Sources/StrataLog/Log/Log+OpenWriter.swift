@@ -111,7 +111,7 @@ extension Log {
         segment: active.header.firstSequence, visible: link.mark, durable: link.mark, time: link.lastTime,
         appends: link.appends, logBegin: first.firstSequence))
     let source = LogSource(catalog: catalog, tail: tail)
-    let index = StoreIndex(source, isWriter: true)
+    let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
     do throws(LogError) {
       try index.catchUp()
       let isTorn = assessment.state == .torn

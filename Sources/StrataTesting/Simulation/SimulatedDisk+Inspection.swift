@@ -11,6 +11,11 @@ extension SimulatedDisk {
     state.withLock { state in state.image.file(at: path).map { state.image.content($0).live } }
   }
 
+  /// What a program would read of each file in a folder, in the order of their paths; files of folders in it too.
+  package func contents(in folder: String) -> [[UInt8]] {
+    paths.filter { $0.hasPrefix(folder + "/") }.compactMap { contents($0) }
+  }
+
   /// Gives a file these bytes, live and durable.
   /// - Precondition: there is such a file.
   package func replace(_ path: String, _ bytes: [UInt8]) {
