@@ -93,6 +93,9 @@ extension Log {
     let epoch = last + 1
     let link = assessment.link
     let headFile = try LogError.wrapping { () throws(FileSystemError) in
+      // A process that was killed inside a roll, or inside the creation, may have left the active segment with a
+      // name that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
+      try fileSystem.syncDirectory(layout.log)
       var file = try HeadFile(fileSystem, path: layout.head)
       try file.replaceBoth(
         HeadSlot(

@@ -32,10 +32,10 @@ final class CrashRecorder: Sendable {
 
   init(
     on disk: SimulatedDisk, countMax: Int, random: SeededGenerator, acknowledged: Int = 0,
-    isInRecovery: Bool = false
+    durable: Int = 0, isInRecovery: Bool = false
   ) {
     state = Lock(
-      State(random: random, acknowledged: acknowledged, durable: acknowledged, isInRecovery: isInRecovery))
+      State(random: random, acknowledged: acknowledged, durable: durable, isInRecovery: isInRecovery))
     self.countMax = countMax
     watch(disk)
   }
