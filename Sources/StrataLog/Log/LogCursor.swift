@@ -74,7 +74,10 @@ package struct LogCursor: ~Copyable {
   ) throws(LogError) -> DecodedBlock? {
     let place = offset
     let verdict: BlockVerdict
-    do { verdict = try blocks!.block(at: place, limit: end) } catch { throw LogError(error) }
+    do { verdict = try blocks!.block(at: place, limit: end) } catch {
+      let next = segment.places.first { $0.offset > place }?.firstSequence
+      throw .unreadable(error, offset: place, first: nextSequence, last: next.map { $0 - 1 } ?? last)
+    }
     func finding(_ kind: Finding.Class, _ what: String) -> Finding {
       Finding(kind, file: segment.name, offset: place, first: nextSequence, last: last, what: what)
     }

@@ -68,10 +68,11 @@ package struct CrashHistory {
     let simulated = SimulatedDisk()
     let recorder = CrashRecorder(on: simulated, countMax: capturesMax, random: random.split())
     if disk == .outsideModel, Bool.random(using: &random) {
+      // Of all files, or of segments alone, so that HEAD promises what is not there.
       simulated.inject(
         SimulatedSyncFailure(
-          number: Int.random(in: 3...12, using: &random), keepsData: true, isReported: false, isLasting: true)
-      )
+          number: Int.random(in: 3...12, using: &random), keepsData: true, isReported: false, isLasting: true,
+          pathSuffix: Bool.random(using: &random) ? ".seg" : ""))
     }
     for life in 0..<Int.random(in: 1...3, using: &random) {
       let log = try open(simulated, "life \(life)")
@@ -139,6 +140,7 @@ package struct CrashHistory {
     case (.keepsSectors, 1...2): .dropAll
     case (.keepsSectors, _): .reorder
     case (.tearsSectors, _): .garbage
+    case (.outsideModel, 1...4): .dropAll
     case (.outsideModel, let draw): draw % 2 == 0 ? .garbage : .reorder
     }
   }

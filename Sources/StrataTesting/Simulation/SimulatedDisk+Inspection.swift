@@ -38,6 +38,21 @@ extension SimulatedDisk {
     replace(path, bytes)
   }
 
+  /// Makes bytes of a file unreadable, as bad sectors are: a read that touches one of them fails with `EIO`, now,
+  /// after a crash, and under another name, until `makeReadable`. Writing over them mends nothing.
+  /// - Precondition: there is such a file.
+  package func makeUnreadable(_ path: String, _ bytes: Range<Int>) {
+    state.withLock { state in
+      guard let inode = state.image.file(at: path) else {
+        preconditionFailure("there is no file \(path) to damage")
+      }
+      state.image.makeUnreadable(inode, bytes)
+    }
+  }
+
+  /// Makes every byte readable again.
+  package func makeReadable() { state.withLock { $0.image.makeReadable() } }
+
   /// Creates a file with these bytes, and the folders above it; all durable.
   package func add(_ path: String, _ bytes: [UInt8]) {
     state.withLock { state in

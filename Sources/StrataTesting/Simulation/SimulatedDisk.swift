@@ -152,9 +152,9 @@ extension SimulatedDisk.State {
   }
 
   /// The failure that is due for the next sync of a file.
-  mutating func takeSyncFailure() -> SimulatedSyncFailure? {
+  mutating func takeSyncFailure(of path: String) -> SimulatedSyncFailure? {
     var due: SimulatedSyncFailure?
-    for index in syncFailures.indices {
+    for index in syncFailures.indices where path.hasSuffix(syncFailures[index].pathSuffix) {
       syncFailures[index].number -= 1
       if syncFailures[index].number == 0 || (syncFailures[index].isLasting && syncFailures[index].number < 0)
       {
