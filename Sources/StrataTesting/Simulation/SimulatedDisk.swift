@@ -82,6 +82,13 @@ package final class SimulatedDisk: Sendable {
     }
   }
 
+  /// Whether some failure is still to come: a workload that ended before it has been tried to its end.
+  package var hasPendingFailures: Bool {
+    state.withLock { state in
+      state.failures.contains { $0.number > 0 } || state.syncFailures.contains { $0.number > 0 }
+    }
+  }
+
   /// How many bytes all files together may have; nil for no limit. A write that does not fit is done as far
   /// as it fits and fails with `ENOSPC`.
   package var capacity: Int? {

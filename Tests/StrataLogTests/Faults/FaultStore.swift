@@ -46,16 +46,16 @@ final class FaultStore {
 
   func nextAppend() -> ModelAppend { source.append() }
 
-  func append(_ count: Int = 1) throws {
+  func append(_ count: Int = 1) throws(LogError) {
     for _ in 0..<count { try append(source.append()) }
   }
 
-  func append(_ append: ModelAppend) throws {
+  func append(_ append: ModelAppend) throws(LogError) {
     let outcome = try log.appendBlocking(append.draft())
     model.add(append, time: outcome.time)
   }
 
-  func close() throws { try log.close() }
+  func close() throws(LogError) { try log.close() }
 
   /// Ends the writer as a kill does: it changes nothing more, and HEAD stays as the last append left it.
   func kill() {
