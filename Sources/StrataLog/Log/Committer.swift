@@ -188,6 +188,9 @@ final class Committer: @unchecked Sendable {
   /// Decides everything about one append, or why it cannot be.
   private func place(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
     if !draft.id.isEmpty, let known = try known(draft) { return known }
+    guard frame.hasRoom(for: draft.eventCount) else {
+      throw .invalid(what: "the sequences of the log are used up")
+    }
     let first = frame.next
     let activeFirst = active.header.firstSequence
     try index.withActive { tables throws(LogError) in

@@ -95,6 +95,9 @@ extension Log {
     // Where no HEAD says, the log has to be asked.
     let isErasing = head?.isErasing ?? (link.nextSequence > 1)
     let headFile = try LogError.wrapping { () throws(FileSystemError) in
+      // A process that was killed inside a roll, or inside the creation, may have left the active segment with a
+      // name that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
+      try fileSystem.syncDirectory(layout.log)
       var file = try HeadFile(fileSystem, path: layout.head)
       try file.replaceBoth(
         HeadSlot(
@@ -113,7 +116,7 @@ extension Log {
         segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
         durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: first.firstSequence))
     let source = LogSource(catalog: catalog, tail: tail)
-    let index = StoreIndex(source, isWriter: true)
+    let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
     do throws(LogError) {
       try index.catchUp()
       let isTorn = assessment.state == .torn

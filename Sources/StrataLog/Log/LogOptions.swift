@@ -65,6 +65,9 @@ public struct StoreOptions: Sendable {
   public var lockTimeout: Duration = .milliseconds(200)
   /// A reader may go on with what comes before a damaged place, instead of refusing the store.
   public var readsDamaged = false
+  /// Everything that the writer does on disk is done before the next append, and nothing beside it: a simulated
+  /// disk then sees the same calls in the same order each time.
+  package var writesInStep = false
 
   public init() {}
 }
