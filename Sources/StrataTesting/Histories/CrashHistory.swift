@@ -129,7 +129,34 @@ package struct CrashHistory {
       }
       recorder.acknowledged(
         first + batch.count, durable: model.appends.count { $0.last <= log.mark.durable.sequence })
+      try rewrite(log, recorder)
     }
+  }
+
+  /// Now and then the store is sealed, or the content of one stream is taken out.
+  private mutating func rewrite(_ log: Log, _ recorder: CrashRecorder) throws(Failure) {
+    let draw = Int.random(in: 0..<8, using: &random)
+    guard draw < 2 else { return }
+    defer { recorder.isAsked(nil) }
+    do throws(LogError) {
+      if draw == 0 {
+        recorder.isAsked(.seal)
+        _ = try log.seal()
+      } else {
+        let stream = appends.stream()
+        model.perhapsErase { $0.stream == stream }
+        recorder.isAsked(.erasing)
+        try log.roll()
+        _ = try log.erase(in: log.closedSegments) { event, _ in
+          String(decoding: event.stream, as: UTF8.self) == stream
+        }
+      }
+    } catch {
+      // What such a disk got wrong is found before it takes the place of anything.
+      if disk == .outsideModel { return }
+      throw failure("a rewrite failed: \(error)")
+    }
+    recorder.acknowledged(model.appends.count, durable: model.appends.count)
   }
 
   // MARK: After the power cut

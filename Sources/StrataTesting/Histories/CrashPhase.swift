@@ -6,16 +6,21 @@ package enum CrashPhase: String, Sendable, CaseIterable {
   case creation
   case recovery
   case roll
+  case seal
+  case erasing
   /// Groups, HEAD, the close.
   case writing
 
   /// - Parameters:
   ///   - isCreated: whether the store was whole before this life of it.
   ///   - isInRecovery: whether it was opened with a torn tail, and nothing is acknowledged since.
-  init(of call: SimulatedCall, isCreated: Bool, isInRecovery: Bool) {
+  ///   - asked: what the store was asked to do, where that is a phase of its own.
+  init(of call: SimulatedCall, isCreated: Bool, isInRecovery: Bool, asked: CrashPhase?) {
     let path = call.path.utf8
     self =
-      if isInRecovery || path.hasComponent("quarantine".utf8) {
+      if let asked {
+        asked
+      } else if isInRecovery || path.hasComponent("quarantine".utf8) {
         .recovery
       } else if !isCreated {
         .creation
