@@ -286,6 +286,9 @@ final class CommitQueue: Sendable {
   /// Bytes that were handed over and that no group has taken.
   var pendingBytes: Int { gate.withLock { $0.bytes } }
 
+  /// True while nothing waits for the committer.
+  var isEmpty: Bool { gate.withLock { $0.pending.isEmpty } }
+
   var failure: LogError? { gate.withLock { $0.end } }
 }
 

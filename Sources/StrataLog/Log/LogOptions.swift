@@ -52,6 +52,11 @@ public struct StoreOptions: Sendable {
   public var appendEventsMax = 1 << 20
   /// Bytes that may wait for the committer; beyond that callers wait before they hand anything over.
   public var pendingBytesMax = 32 << 20
+  /// The active segment is extended with written zeros in steps of this many bytes, while it is written in small
+  /// groups: a sync then has no new length to record and takes about half as long. The zeros are cut off when a
+  /// segment is closed, and by `close`. 0 turns it off; on Apple's systems that is the default, because their
+  /// file systems never write in place. Where `durability` is `buffered` nothing is extended.
+  public var preallocationStep = StoreOptions.defaultPreallocationStep
   /// HEAD is synced at least this often while there is something to sync.
   public var headSyncInterval: Duration = .seconds(1)
   /// Pads every block of every group to 4,096 bytes, for disks that may leave garbage in a sector that was being written.
@@ -62,6 +67,12 @@ public struct StoreOptions: Sendable {
   public var readsDamaged = false
 
   public init() {}
+
+  #if canImport(Darwin)
+    private static let defaultPreallocationStep = 0
+  #else
+    private static let defaultPreallocationStep = 1 << 20
+  #endif
 }
 
 extension StoreOptions {
@@ -75,6 +86,7 @@ extension StoreOptions {
     if segmentSizeTarget < 1 || blockSizeTarget < 1 || groupSizeMax < 1 || pendingBytesMax < 1 {
       return "sizes must be positive"
     }
+    if preallocationStep < 0 { return "preallocationStep must not be negative" }
     return nil
   }
 }

@@ -4,6 +4,8 @@
 package struct CrashCounts: Sendable, CustomStringConvertible {
   package var cases = 0
   package var clean = 0
+  /// Clean ones with zeros behind the end.
+  package var zeroTails = 0
   package var torn = 0
   /// Refused as corrupt, which only a disk outside the model may bring about.
   package var corrupt = 0
@@ -20,6 +22,7 @@ package struct CrashCounts: Sendable, CustomStringConvertible {
   package static func += (counts: inout CrashCounts, other: CrashCounts) {
     counts.cases += other.cases
     counts.clean += other.clean
+    counts.zeroTails += other.zeroTails
     counts.torn += other.torn
     counts.corrupt += other.corrupt
     counts.holes += other.holes
@@ -31,12 +34,12 @@ package struct CrashCounts: Sendable, CustomStringConvertible {
 
   /// True when every kind of place was reached.
   package var isComplete: Bool {
-    ([clean, torn, corrupt, holes, inCreation, inRoll, inRecovery] + depths).allSatisfy { $0 > 0 }
+    ([clean, zeroTails, torn, corrupt, holes, inCreation, inRoll, inRecovery] + depths).allSatisfy { $0 > 0 }
   }
 
   package var description: String {
-    "\(cases) crashes: \(clean) clean, \(torn) torn, \(corrupt) corrupt, \(holes) with a hole before a later "
-      + "block, \(inCreation) inside creation, \(inRoll) inside a roll, \(inRecovery) inside recovery, "
+    "\(cases) crashes: \(clean) clean (\(zeroTails) before zeros), \(torn) torn, \(corrupt) corrupt, \(holes) with "
+      + "a hole before a later block, \(inCreation) inside creation, \(inRoll) inside a roll, \(inRecovery) inside recovery, "
       + "by depth \(depths)"
   }
 }

@@ -36,7 +36,9 @@ package struct CrashHistory {
   private var model = LogModel()
   package private(set) var counts = CrashCounts()
 
-  package init(seed: UInt64, depthMax: Int = 3, capturesMax: Int = 12) {
+  /// - Parameter preallocationStep: for a history that is to be the one it was before this was chosen by the seed;
+  ///   nil for the seed's choice.
+  package init(seed: UInt64, depthMax: Int = 3, capturesMax: Int = 12, preallocationStep: Int? = nil) {
     self.seed = seed
     self.depthMax = depthMax
     self.capturesMax = capturesMax
@@ -58,6 +60,9 @@ package struct CrashHistory {
     options.padsGroupsToPages = disk == .tearsSectors || Int.random(in: 0..<6, using: &random) == 0
     options.clock = StoreClock { 1_767_225_600_000_000_000 }
     if disk == .outsideModel { options.padsGroupsToPages = false }
+    // A generator of its own, so that all other choices are the seed's as they were.
+    var own = SeededGenerator(seed: ~seed)
+    options.preallocationStep = preallocationStep ?? [0, 4_096, 4_096, 16_384].randomElement(using: &own)!
   }
 
   /// Lives once, and checks every power cut that was noted on the way.
@@ -98,8 +103,8 @@ package struct CrashHistory {
   private func failure(_ what: String) -> Failure {
     Failure(
       seed: seed,
-      what: "\(what) (\(disk), \(options.durability), \(options.padsGroupsToPages ? "padded" : "not padded"))"
-    )
+      what: "\(what) (\(disk), \(options.durability), \(options.padsGroupsToPages ? "padded" : "not padded"), "
+        + "\(options.preallocationStep) written ahead)")
   }
 
   /// Appends some batches. The recorder is told what was handed over and what was acknowledged.
@@ -227,7 +232,10 @@ package struct CrashHistory {
       }
       place += 8
     }
-    if assessment.state == .clean { counts.clean += 1 }
+    if assessment.state == .clean {
+      counts.clean += 1
+      if assessment.fileSize > assessment.link.offset { counts.zeroTails += 1 }
+    }
     if assessment.state == .torn { counts.torn += 1 }
     return assessment.state == .torn
   }
