@@ -13,9 +13,11 @@ struct Preallocation {
   private let limit: UInt64
   /// The file's length, or less where zeros could not be given back. Never before the end of the log.
   private(set) var end: UInt64
-  /// True once a small group made the file longer. A store that writes a group and is closed again, or writes
-  /// large ones, would pay for zeros and gain nothing.
-  private var isWanted = false
+  /// Small groups in a row that made the file longer, counted up to `groupsBefore`.
+  private var growths = 0
+  /// So many it takes before anything is written ahead: a store that writes one group and is closed again, or
+  /// writes large ones, would pay for zeros and gain nothing.
+  private static let groupsBefore = 2
   /// True once there was no room for zeros. They are not tried again before the next segment.
   private var isRefused = false
 
@@ -36,24 +38,23 @@ struct Preallocation {
     isRefused = false
   }
 
-  /// A group was written up to `groupEnd`. Where it ran past the zeros, new ones follow it, if it was small and
-  /// not the first; its own sync covers them. A disk that has no room for them is no error.
+  /// A group was written up to `groupEnd`. Where it ran past the zeros, and small groups are what this store
+  /// writes, new ones follow it, and its own sync covers them. A disk that has no room for them is no error.
   mutating func follow(groupEnd: UInt64, length: Int, in file: any File) {
     guard groupEnd > end else { return }
     end = groupEnd
-    let isSmall = length < Self.groupSizeLimit
-    if isSmall, isWanted { extend(file, behind: groupEnd) }
-    isWanted = isSmall
+    growths = length < Self.groupSizeLimit ? min(growths + 1, Self.groupsBefore) : 0
+    if growths == Self.groupsBefore { extend(file, behind: groupEnd) }
   }
 
   /// True where half of the zeros or more are used up, and the time before the next group is right for more.
   func isDue(at offset: UInt64) -> Bool {
-    isWanted && !isRefused && step > 0 && end < min(offset + step / 2, limit)
+    growths == Self.groupsBefore && !isRefused && step > 0 && end < min(offset + step / 2, limit & ~4095)
   }
 
   /// Writes zeros up to a step behind `offset`, unsynced.
   mutating func extend(_ file: any File, behind offset: UInt64) {
-    // Whole pages, so that no later write shares one with a group.
+    // Up to a whole page, so that no sync has a part of one to write twice.
     let target = min(offset + step, limit) & ~4095
     guard step > 0, !isRefused, target > end else { return }
     do throws(FileSystemError) {

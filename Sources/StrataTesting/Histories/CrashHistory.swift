@@ -103,7 +103,8 @@ package struct CrashHistory {
   private func failure(_ what: String) -> Failure {
     Failure(
       seed: seed,
-      what: "\(what) (\(disk), \(options.durability), \(options.padsGroupsToPages ? "padded" : "not padded"), "
+      what: "\(what) (\(disk), \(options.durability), "
+        + "\(options.padsGroupsToPages ? "padded" : "not padded"), "
         + "\(options.preallocationStep) written ahead)")
   }
 
