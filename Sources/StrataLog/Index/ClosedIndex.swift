@@ -88,7 +88,19 @@ package struct ClosedIndex: @unchecked Sendable {
     _ index: SegmentIndex, identity: IndexIdentity, _ fileSystem: any FileSystem, path: String
   ) throws(FileSystemError) {
     let temporary = path + StoreLayout.temporarySuffix
-    let file = try fileSystem.open(temporary, .create)
+    do throws(FileSystemError) {
+      try write(index, identity: identity, to: try fileSystem.open(temporary, .create))
+      try fileSystem.rename(temporary, to: path)
+    } catch {
+      // Half an index is of no use, and on a disk that is full it takes the log's room.
+      try? fileSystem.remove(temporary)
+      throw error
+    }
+  }
+
+  private static func write(
+    _ index: SegmentIndex, identity: IndexIdentity, to file: any File
+  ) throws(FileSystemError) {
     defer { file.close() }
     var writer = IndexFileWriter(file: file, identity: identity)
     var key = RawBuffer(capacity: 256)
@@ -111,7 +123,6 @@ package struct ClosedIndex: @unchecked Sendable {
     }
     try writer.finish()
     try file.sync()
-    try fileSystem.rename(temporary, to: path)
   }
 }
 
