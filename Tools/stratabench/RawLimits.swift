@@ -109,13 +109,3 @@ enum RawLimits {
     }
   }
 }
-
-/// Bytes of memory that this process holds now, or nil where the system does not say so in a file.
-func residentBytes() -> Int? {
-  guard let file = fopen("/proc/self/statm", "r") else { return nil }
-  defer { fclose(file) }
-  var text = [UInt8](repeating: 0, count: 128)
-  let count = fread(&text, 1, text.count, file)
-  let fields = String(decoding: text[..<count], as: UTF8.self).split(separator: " ")
-  return fields.count > 1 ? Int(fields[1]).map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) } : nil
-}

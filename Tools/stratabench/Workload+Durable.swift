@@ -13,13 +13,13 @@ extension Workload {
     var blocking = Lane("one thread, blocking")
     var some = Lane("64 tasks")
     var many = Lane("512 tasks")
-    var idle: [Int] = []
+    var idle = 0
     var peak = 0
     for _ in 0..<bench.rounds {
       let store = try await EventStore.open(at: bench.scratch.fresh("durable"))
       _ = try await store.append(events.draft(for: 0))
       let begin = store.log.mark.visible.offset
-      if let bytes = residentBytes() { idle.append(bytes) }
+      if idle == 0 { idle = residentBytes() }
       try await single.measure { try await events.append(to: store, tasks: 1, each: 1_000).times }
       // As large as what the log writes for one event.
       let size = Int(store.log.mark.visible.offset - begin) / 1_000
@@ -38,7 +38,6 @@ extension Workload {
     for lane in [single, blocking, some, many] {
       report(lane.name, "\(lane.figures)   \(lane.ratio(to: limit))")
     }
-    guard let idle = idle.first else { return }
     report(
       "resident memory",
       String(format: "%.1f MB idle, at most %.1f MB with 512 tasks", megabytes(idle), megabytes(peak)))
@@ -129,7 +128,7 @@ private struct DurableEvents: Sendable {
             let start = MonotonicTime.now()
             _ = try await store.append(draft(for: task))
             times.append(MonotonicTime.now().nanoseconds - start.nanoseconds)
-            if task == 0, number % 10 == 0 { resident = max(resident, residentBytes() ?? 0) }
+            if task == 0, number % 10 == 0 { resident = max(resident, residentBytes()) }
           }
           return (times, resident)
         }
