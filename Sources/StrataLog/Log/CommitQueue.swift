@@ -262,8 +262,8 @@ final class CommitQueue: Sendable {
   /// Bytes that were handed over and that no group has taken.
   var pendingBytes: Int { gate.withLock { $0.bytes } }
 
-  /// True while nothing waits for the committer.
-  var isEmpty: Bool { gate.withLock { $0.pending.isEmpty } }
+  /// True while nothing waits for the committer, and more may come.
+  var isAtRest: Bool { gate.withLock { $0.pending.isEmpty && !$0.isClosing } }
 
   var failure: LogError? { gate.withLock { $0.end } }
 }

@@ -77,7 +77,7 @@ final class Committer: @unchecked Sendable {
   func run() {
     var lastCount = 0
     while true {
-      if preallocation.isDue(at: link.offset), queue.isEmpty { preallocate() }
+      if preallocation.isDue(at: link.offset), queue.isAtRest { preallocate() }
       switch queue.take(bytesMax: options.groupSizeMax, after: lastCount, timeout: nextTimeout) {
       case .group(let group):
         lastCount = group.count
@@ -456,11 +456,11 @@ final class Committer: @unchecked Sendable {
         if durable != link.mark { try syncHead() }
         let end = UInt64(try active.file.size())
         let isZero = try active.file.isZero(from: durable.offset, to: end)
-        let isClean = !isTorn && isZero
-        if isClean, end > durable.offset {
+        if !isTorn, isZero, end > durable.offset {
           try active.file.truncate(to: Int64(durable.offset))
           try active.file.sync()
         }
+        let isClean = !isTorn && isZero
         try writeHead(isClean: isClean, syncs: true)
       } catch {
         failure = .poisoned("the store could not be closed cleanly: \(error)")
