@@ -53,7 +53,7 @@ public struct StoreOptions: Sendable {
   /// Bytes that may wait for the committer; beyond that callers wait before they hand anything over.
   public var pendingBytesMax = 32 << 20
   /// The active segment is extended with written zeros in steps of this many bytes, while it is written in small
-  /// groups: a sync then has no new length to record and takes about half as long. The zeros are cut off when a
+  /// groups: a sync then has no new length to record, which may halve its time. The zeros are cut off when a
   /// segment is closed, and by `close`. 0 turns it off; on Apple's systems that is the default, because their
   /// file systems never write in place. Where `durability` is `buffered` nothing is extended.
   public var preallocationStep = StoreOptions.defaultPreallocationStep
