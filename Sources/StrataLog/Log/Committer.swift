@@ -182,6 +182,9 @@ final class Committer: @unchecked Sendable {
   private func place(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
     if !draft.id.isEmpty, let known = try known(draft) { return known }
     let first = frame.next
+    guard UInt64(draft.eventCount) < .max - first else {
+      throw .invalid(what: "the log has no sequence left behind \(first - 1)")
+    }
     let activeFirst = active.header.firstSequence
     try index.withActive { tables throws(LogError) in
       for expectation in draft.expectations { try check(expectation, tables, activeFirst) }

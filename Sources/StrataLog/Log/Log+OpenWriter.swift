@@ -84,7 +84,7 @@ extension Log {
     let assessment = try assessActive(active, head: head, isWriter: true)
     guard let first = chain.headers.first else { throw .closed }
     let epochs = chain.headers.map(\.epoch) + [head?.epoch ?? 0, assessment.link.epoch]
-    guard let last = epochs.max(), last < .max, head?.generation != .max else {
+    guard let last = epochs.max(), last < .max, head.map({ $0.generation < HeadSlot.generationLimit }) ?? true else {
       throw .corrupt(
         Finding(
           .stale, file: StoreLayout.headName, offset: 0, first: assessment.link.nextSequence,
