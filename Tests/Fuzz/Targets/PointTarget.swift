@@ -9,7 +9,7 @@ enum PointTarget {
   static func run(_ bytes: [UInt8]) throws(BrokenLaw) {
     let text = String(decoding: bytes, as: UTF8.self)
     for zone in [Zone.utc, .fixed(5_400), .fixed(-43_200), .local] {
-      for now in [now, 0, .min, .max] { try times(text, TimeText(now: now, zone: zone)) }
+      for now in [now, 0, .min + 1, .max] { try times(text, TimeText(now: now, zone: zone)) }
     }
     let utc = TimeText(now: now, zone: .utc)
     let words = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
