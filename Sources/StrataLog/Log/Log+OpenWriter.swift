@@ -84,7 +84,8 @@ extension Log {
     let assessment = try assessActive(active, head: head, isWriter: true)
     guard let first = chain.headers.first else { throw .closed }
     let epochs = chain.headers.map(\.epoch) + [head?.epoch ?? 0, assessment.link.epoch]
-    guard let last = epochs.max(), last < .max, head.map({ $0.generation < HeadSlot.generationLimit }) ?? true else {
+    let generation = head?.generation ?? 0
+    guard let last = epochs.max(), last < .max, generation < HeadSlot.generationLimit else {
       throw .corrupt(
         Finding(
           .stale, file: StoreLayout.headName, offset: 0, first: assessment.link.nextSequence,
@@ -94,16 +95,6 @@ extension Log {
     let link = assessment.link
     // Where no HEAD says, the log has to be asked.
     let isErasing = head?.isErasing ?? (link.nextSequence > 1)
-    let headFile = try LogError.wrapping { () throws(FileSystemError) in
-      var file = try HeadFile(fileSystem, path: layout.head)
-      try file.replaceBoth(
-        HeadSlot(
-          storeID: chain.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
-          isClean: false, durability: options.durability.rawValue, visible: link.mark, durable: link.mark,
-          lastTime: link.lastTime, logBegin: first.firstSequence, isErasing: isErasing))
-      try fileSystem.syncDirectory(layout.root)
-      return file
-    }
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
       names: chain.headers.map(\.firstSequence))
@@ -114,8 +105,19 @@ extension Log {
         durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: first.firstSequence))
     let source = LogSource(catalog: catalog, tail: tail)
     let index = StoreIndex(source, isWriter: true)
+    // What the index finds wrong refuses the writer before HEAD is touched.
+    try index.catchUp()
+    let headFile = try LogError.wrapping { () throws(FileSystemError) in
+      var file = try HeadFile(fileSystem, path: layout.head)
+      try file.replaceBoth(
+        HeadSlot(
+          storeID: chain.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
+          isClean: false, durability: options.durability.rawValue, visible: link.mark, durable: link.mark,
+          lastTime: link.lastTime, logBegin: first.firstSequence, isErasing: isErasing))
+      try fileSystem.syncDirectory(layout.root)
+      return file
+    }
     do throws(LogError) {
-      try index.catchUp()
       let isTorn = assessment.state == .torn
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
       let sealer = Sealer(source: source, options: options, lock: lock)

@@ -21,6 +21,7 @@ enum HeadTarget {
     var options = StoreOptions()
     options.clock = .fixed
     options.segmentSizeTarget = 4_400
+    options.sealsInBackground = false
     let log = try Log.openWriter(fileSystem, path: StoreLaws.root, options: options, storeID: storeID)
     let text = Array("made/1".utf8)
     for _ in 0..<3 {

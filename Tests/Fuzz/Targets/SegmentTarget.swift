@@ -52,7 +52,7 @@ enum SegmentTarget {
       if relinks { PackedStore.relink(link, header, in: &segment) }
       guard let block = PackedStore.repairChecksums(at: Int(link.offset), in: &segment),
         block.span >= UInt64(BlockHeader.length), block.span <= UInt64(segment.count) - link.offset,
-        block.span % 8 == 0
+        block.span % 8 == 0, !block.appendsBefore.addingReportingOverflow(UInt64(block.appendCount)).overflow
       else { return }
       let offset = link.offset
       link.pass(block)

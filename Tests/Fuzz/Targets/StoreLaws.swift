@@ -16,6 +16,7 @@ struct StoreLaws {
   private static var options: StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
+    options.sealsInBackground = false
     return options
   }
 

@@ -141,7 +141,7 @@ package struct TimeText: Sendable {
 
 extension Int64 {
   /// Nanoseconds as whole seconds, rounded down.
-  package var seconds: Int64 { self >= 0 ? self / 1_000_000_000 : (self - 999_999_999) / 1_000_000_000 }
+  package var seconds: Int64 { self / 1_000_000_000 - (self % 1_000_000_000 < 0 ? 1 : 0) }
 
   /// Seconds, rounded down to a whole day.
   fileprivate var flooredDay: Int64 { self - ((self % 86_400) + 86_400) % 86_400 }
