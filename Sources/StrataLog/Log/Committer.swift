@@ -193,8 +193,9 @@ final class Committer: @unchecked Sendable {
   private func place(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
     if !draft.id.isEmpty, let known = try known(draft) { return known }
     let first = frame.next
-    guard UInt64(draft.eventCount) < .max - first else {
-      throw .invalid(what: "the log has no sequence left behind \(first - 1)")
+    // A group holds far fewer appends than 32 bits count.
+    guard UInt64(draft.eventCount) < .max - first, link.appends < .max - 1 << 32 else {
+      throw .invalid(what: "the log has no sequence, or no number for an append, left")
     }
     let activeFirst = active.header.firstSequence
     try index.withActive { tables throws(LogError) in
