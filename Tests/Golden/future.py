@@ -69,7 +69,7 @@ def trimmed():
 @golden("Zeros behind the last block, as a writer preallocates them, under a HEAD of one slot.")
 def zero_tail():
     segment = plain_segment()
-    return store([segment], head(slot(segment, 2)), tails=[(segment.path, bytes(8192))])
+    return store([segment], head(slot(segment, 2)), tails=[(segment.path, bytes(512))])
 
 
 @golden("A tail that a power cut tore, under a HEAD as old as the open.")

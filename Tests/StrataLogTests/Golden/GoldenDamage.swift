@@ -65,7 +65,14 @@ struct GoldenDamage: CustomStringConvertible {
       case .copy(let path, let other): list.append("[\"copy\",\(quoted(path)),\(quoted(other))]")
       }
     }
-    let head = head.bytes.map { "\"\($0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())\"" }
+    let head = head.bytes.map { bytes in
+      let parts = stride(from: 0, to: bytes.count, by: 64).compactMap { at -> String? in
+        let part = bytes[at..<at + 64]
+        guard part.contains(where: { $0 != 0 }) else { return nil }
+        return "[\(at),\"\(part.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())\"]"
+      }
+      return "[\(parts.joined(separator: ","))]"
+    }
     return "{\"store\":\"\(store)\",\"head\":\(head ?? "null"),\"edits\":[\(list.joined(separator: ","))]}"
   }
 }
