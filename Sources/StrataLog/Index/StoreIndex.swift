@@ -6,14 +6,17 @@ package final class StoreIndex: Sendable {
   private let source: LogSource
   /// A writer keeps index files for closed segments; a reader writes nothing.
   private let isWriter: Bool
+  /// Index files are written before the next append, and not by a thread of their own.
+  private let isInStep: Bool
   /// The segment that grows. In a writer the committer is ahead of the visible mark by the group at hand.
   private let active: Lock<SegmentIndex>
   private let closed: Lock<[UInt64: ClosedIndex]>
   private let indexing: Lock<DedicatedThread?>
 
-  package init(_ source: LogSource, isWriter: Bool) {
+  package init(_ source: LogSource, isWriter: Bool, isInStep: Bool = false) {
     self.source = source
     self.isWriter = isWriter
+    self.isInStep = isInStep
     active = Lock(SegmentIndex(firstSequence: source.tail.mark.segment))
     closed = Lock([:])
     indexing = Lock(nil)
@@ -67,6 +70,7 @@ package final class StoreIndex: Sendable {
     }
     closed.withLock { $0[full.firstSequence] = full }
     let identity = identity(of: full.firstSequence, last: next - 1, chain: chain)
+    if isInStep { return write(full, identity: identity) }
     let previous = indexing.withLock { $0 }
     previous?.join()
     let thread = try? DedicatedThread(name: "strata-index") { [self] in write(full, identity: identity) }

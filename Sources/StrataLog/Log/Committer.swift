@@ -192,11 +192,10 @@ final class Committer: @unchecked Sendable {
   /// Decides everything about one append, or why it cannot be.
   private func place(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
     if !draft.id.isEmpty, let known = try known(draft) { return known }
-    let first = frame.next
-    // A group holds far fewer appends than 32 bits count.
-    guard UInt64(draft.eventCount) < .max - first, link.appends < .max - 1 << 32 else {
-      throw .invalid(what: "the log has no sequence, or no number for an append, left")
+    guard frame.hasRoom(for: draft.eventCount) else {
+      throw .invalid(what: "the sequences of the log are used up")
     }
+    let first = frame.next
     let activeFirst = active.header.firstSequence
     try index.withActive { tables throws(LogError) in
       for expectation in draft.expectations { try check(expectation, tables, activeFirst) }
@@ -439,7 +438,7 @@ final class Committer: @unchecked Sendable {
     let closed = header.previousFirst
     index.roll(to: header.firstSequence, chain: chain)
     publish()
-    if options.sealsInBackground { sealer.add([closed]) }
+    if options.sealsByItself { sealer.add([closed]) }
     return nil
   }
 

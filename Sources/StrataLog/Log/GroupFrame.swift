@@ -59,6 +59,11 @@ struct GroupFrame: ~Copyable {
 
   /// The sequence and time that an append framed now would get.
   var next: UInt64 { nextSequence }
+  /// Whether so many more events, and an append more, can be counted in 64 bits.
+  func hasRoom(for eventCount: Int) -> Bool {
+    UInt64(eventCount) <= .max - nextSequence && UInt64(block?.appends ?? 0) < .max - link.appends
+  }
+
   func commitTime(given: Int64) -> Int64 { max(given, lastTime, FormatLimits.noTime + 1) }
 
   /// Frames one append whose revisions are set. Returns nothing: its sequences are `next` before the call.

@@ -104,10 +104,13 @@ extension Log {
         segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
         durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: first.firstSequence))
     let source = LogSource(catalog: catalog, tail: tail)
-    let index = StoreIndex(source, isWriter: true)
+    let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
     // What the index finds wrong refuses the writer before HEAD is touched.
     try index.catchUp()
     let headFile = try LogError.wrapping { () throws(FileSystemError) in
+      // A process that was killed inside a roll, or inside the creation, may have left the active segment with a
+      // name that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
+      try fileSystem.syncDirectory(layout.log)
       var file = try HeadFile(fileSystem, path: layout.head)
       try file.replaceBoth(
         HeadSlot(
@@ -130,7 +133,7 @@ extension Log {
       _ = try LogError.wrapping { () throws(FileSystemError) in
         try DedicatedThread(name: "strata-commit") { committer.run() }
       }
-      if options.sealsInBackground {
+      if options.sealsByItself {
         sealer.add(chain.headers.dropLast().filter { !$0.isRewritten }.map(\.firstSequence))
       }
       return Log(

@@ -77,7 +77,12 @@ package struct LogCursor: ~Copyable {
   ) throws(LogError) -> DecodedBlock? {
     let place = offset
     let verdict: BlockVerdict
-    do { verdict = try blocks!.block(at: place, limit: end) } catch { throw LogError(error) }
+    do { verdict = try blocks!.block(at: place, limit: end) } catch {
+      // Where only the payload cannot be read, its header says which events it holds.
+      let header = try? blocks!.header(at: place, limit: end).get()
+      let end = header.map { $0.nextSequence &- 1 } ?? last
+      throw .unreadable(error, offset: place, first: nextSequence, last: max(end, nextSequence))
+    }
     func finding(_ kind: Finding.Class, _ what: String) -> Finding {
       Finding(kind, file: segment.name, offset: place, first: nextSequence, last: last, what: what)
     }

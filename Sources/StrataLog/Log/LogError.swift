@@ -65,6 +65,8 @@ package enum LogError: Error, Equatable, Sendable {
   case full(path: String)
   /// The file system refused a call.
   case io(FileSystemError)
+  /// The file system refused to read these events, in the block at this offset. Others can be read.
+  case unreadable(FileSystemError, offset: UInt64, first: UInt64, last: UInt64)
   /// A sync failed or the lock was lost; nothing more is accepted. Reopen the store.
   case poisoned(String)
   /// The store was closed, or is open for reading only.

@@ -65,11 +65,16 @@ public struct StoreOptions: Sendable {
   public var lockTimeout: Duration = .milliseconds(200)
   /// A reader may go on with what comes before a damaged place, instead of refusing the store.
   public var readsDamaged = false
+  /// Everything that the writer does on disk is done before the next append, and nothing beside it: a simulated
+  /// disk then sees the same calls in the same order each time.
+  package var writesInStep = false
 
   public init() {}
 }
 
 extension StoreOptions {
+  var sealsByItself: Bool { sealsInBackground && !writesInStep }
+
   /// The first limit of these options that the format does not allow, or nil.
   var problem: String? {
     if appendSizeMax > FormatLimits.rawLengthMax - AppendDraft.headLengthMax {
