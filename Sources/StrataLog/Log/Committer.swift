@@ -130,6 +130,10 @@ final class Committer: @unchecked Sendable {
       poison(error)
       return refuse(group, failure ?? error)
     }
+    // One without events cannot be closed, and nothing may follow its FOOTER.
+    if active.header.isRewritten {
+      return refuse(group, .invalid(what: "the last segment was rewritten and holds no event to go on behind"))
+    }
     write(group)
   }
 

@@ -84,7 +84,8 @@ extension Log {
     let assessment = try assessActive(active, head: head, isWriter: true)
     guard let first = chain.headers.first else { throw .closed }
     let epochs = chain.headers.map(\.epoch) + [head?.epoch ?? 0, assessment.link.epoch]
-    guard let last = epochs.max(), last < .max, head?.generation != .max else {
+    let generation = head?.generation ?? 0
+    guard let last = epochs.max(), last < .max, generation < HeadSlot.generationLimit else {
       throw .corrupt(
         Finding(
           .stale, file: StoreLayout.headName, offset: 0, first: assessment.link.nextSequence,
@@ -94,6 +95,18 @@ extension Log {
     let link = assessment.link
     // Where no HEAD says, the log has to be asked.
     let isErasing = head?.isErasing ?? (link.nextSequence > 1)
+    let catalog = SegmentCatalog(
+      fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
+      names: chain.headers.map(\.firstSequence))
+    catalog.add(active)
+    let tail = VisibleTail(
+      VisibleMark(
+        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
+        durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: first.firstSequence))
+    let source = LogSource(catalog: catalog, tail: tail)
+    let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
+    // What the index finds wrong refuses the writer before HEAD is touched.
+    try index.catchUp()
     let headFile = try LogError.wrapping { () throws(FileSystemError) in
       // A process that was killed inside a roll, or inside the creation, may have left the active segment with a
       // name that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
@@ -107,18 +120,7 @@ extension Log {
       try fileSystem.syncDirectory(layout.root)
       return file
     }
-    let catalog = SegmentCatalog(
-      fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
-      names: chain.headers.map(\.firstSequence))
-    catalog.add(active)
-    let tail = VisibleTail(
-      VisibleMark(
-        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
-        durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: first.firstSequence))
-    let source = LogSource(catalog: catalog, tail: tail)
-    let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
     do throws(LogError) {
-      try index.catchUp()
       let isTorn = assessment.state == .torn
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
       let sealer = Sealer(source: source, options: options, lock: lock)
