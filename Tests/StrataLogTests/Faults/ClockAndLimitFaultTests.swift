@@ -64,17 +64,14 @@ import Testing
     let store = try FaultStore(SimulatedDisk(), options)
     let empty = ModelEvent(stream: "s", type: "t")
     func sized(_ count: Int) -> ModelAppend {
-      ModelAppend([ModelEvent(stream: "s", type: "t", payload: (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })])
+      ModelAppend([ModelEvent(stream: "s", type: "t", payload: Array(repeating: 7, count: count))])
     }
     for append in [ModelAppend([empty]), ModelAppend(Array(repeating: empty, count: 70_000)), sized(1), sized(65_535), sized(65_536)] {
       try store.append(append)
     }
-    // The largest that fits, found from below, and the next one.
-    var (low, high) = (1 << 20, 3 << 20)
-    while low + 1 < high {
-      let middle = (low + high) / 2
-      if sized(middle).draft().encodedLengthMax <= options.appendSizeMax { low = middle } else { high = middle }
-    }
+    // The largest that fits, and the next one.
+    let probe = 2_500_000
+    let low = options.appendSizeMax - (sized(probe).draft().encodedLengthMax - probe)
     try store.append(sized(low))
     do throws(LogError) {
       try store.append(sized(low + 1))
