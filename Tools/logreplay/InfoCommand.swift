@@ -53,6 +53,8 @@ struct StoreInfo {
   /// Bytes of the events' blocks before compression.
   var rawBytes: UInt64 = 0
   var isClean: Bool
+  /// An erasure was ordered, perhaps, and not carried out.
+  var isErasing: Bool
   var tornBytes: UInt64
   /// Nil where the log cannot be read to its end.
   var tables: TableCounts?
@@ -73,11 +75,12 @@ struct StoreInfo {
       durability = head.flatMap { Durability(rawValue: $0.durability) }
       appends = mark.appends
       tornBytes = log.tornBytes
+      isErasing = head?.isErasing ?? false
       isClean = (head?.isClean ?? false) && log.tornBytes == 0 && log.damage == nil
       lastTime = mark.time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: mark.time)
       for first in log.source.catalog.names where first <= mark.segment {
         let handle = try log.source.catalog.segment(first: first)
-        let end = try log.source.end(of: handle, bound: (mark.segment, mark.visible))
+        let end = try log.source.end(of: handle, in: mark)
         segments += 1
         bytes += end
         rawBytes += try Self.rawBytes(of: handle, end: end)
@@ -130,6 +133,7 @@ struct StoreInfo {
     line.array("tables", tables?.json ?? [])
     line.field("clean", isClean)
     if tornBytes > 0 { line.field("tornBytes", tornBytes) }
+    if isErasing { line.field("erasing", true) }
     return line.finish()
   }
 
@@ -150,6 +154,7 @@ struct StoreInfo {
       ("closed cleanly", isClean ? "yes" : "no"),
     ]
     if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
+    if isErasing { lines.append(("erasing", "not finished; the next open for writing goes on with it")) }
     return KeyedText.lines(lines)
   }
 }

@@ -18,6 +18,8 @@ struct Logreplay: AsyncParsableCommand {
       ReplayCommand.self,
       VerifyCommand.self,
       DumpCommand.self,
+      SealCommand.self,
+      EraseCommand.self,
     ])
 
   static func main() async {

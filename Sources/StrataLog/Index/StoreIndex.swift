@@ -91,7 +91,7 @@ package final class StoreIndex: Sendable {
   }
 
   /// Waits for an index file that is being written.
-  func finishWriting() { indexing.withLock { $0 }?.join() }
+  package func finishWriting() { indexing.withLock { $0 }?.join() }
 
   // MARK: Closed segments
 

@@ -92,6 +92,8 @@ extension Log {
     }
     let epoch = last + 1
     let link = assessment.link
+    // Where no HEAD says, the log has to be asked.
+    let isErasing = head?.isErasing ?? (link.nextSequence > 1)
     let headFile = try LogError.wrapping { () throws(FileSystemError) in
       // A process that was killed inside a roll, or inside the creation, may have left the active segment with a
       // name that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
@@ -101,7 +103,7 @@ extension Log {
         HeadSlot(
           storeID: chain.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
           isClean: false, durability: options.durability.rawValue, visible: link.mark, durable: link.mark,
-          lastTime: link.lastTime, logBegin: first.firstSequence))
+          lastTime: link.lastTime, logBegin: first.firstSequence, isErasing: isErasing))
       try fileSystem.syncDirectory(layout.root)
       return file
     }
@@ -111,26 +113,31 @@ extension Log {
     catalog.add(active)
     let tail = VisibleTail(
       VisibleMark(
-        segment: active.header.firstSequence, visible: link.mark, durable: link.mark, time: link.lastTime,
-        appends: link.appends, logBegin: first.firstSequence))
+        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
+        durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: first.firstSequence))
     let source = LogSource(catalog: catalog, tail: tail)
     let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
     do throws(LogError) {
       try index.catchUp()
       let isTorn = assessment.state == .torn
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
+      let sealer = Sealer(source: source, options: options, lock: lock)
       let committer = Committer(
         Committer.Start(
           layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: headFile,
-          active: active, link: link, epoch: epoch, isTorn: isTorn, logBegin: first.firstSequence),
-        source: source, index: index, queue: queue)
+          active: active, link: link, epoch: epoch, isTorn: isTorn, logBegin: first.firstSequence,
+          isErasing: isErasing),
+        source: source, index: index, queue: queue, sealer: sealer)
       _ = try LogError.wrapping { () throws(FileSystemError) in
         try DedicatedThread(name: "strata-commit") { committer.run() }
+      }
+      if options.sealsInBackground {
+        sealer.add(chain.headers.dropLast().filter { !$0.isRewritten }.map(\.firstSequence))
       }
       return Log(
         options: options, layout: layout, source: source, index: index,
         tornBytes: isTorn ? assessment.fileSize - link.offset : 0,
-        role: .writer(queue: queue, committer: committer))
+        role: .writer(queue: queue, committer: committer, sealer: sealer))
     } catch {
       headFile.close()
       throw error

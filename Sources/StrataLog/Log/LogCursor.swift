@@ -5,11 +5,14 @@ package struct LogSource: Sendable {
   package let catalog: SegmentCatalog
   package let tail: VisibleTail
 
-  /// Where reading of a segment ends, given the visible mark: its mark if it is active, else its file's end.
-  package func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError)
-    -> UInt64
-  {
-    if handle.header.firstSequence == bound.segment { return bound.mark.offset }
+  /// Where reading of a segment ends: at the visible or the durable mark if it is the active one, else at the end of
+  /// its file. A mark is no place in a file that took the segment's place since, which another process closed then.
+  package func end(
+    of handle: SegmentHandle, in mark: VisibleMark, durably isDurable: Bool = false
+  ) throws(LogError) -> UInt64 {
+    if handle.header.firstSequence == mark.segment, handle.header.revision == mark.revision {
+      return isDurable ? mark.durable.offset : mark.visible.offset
+    }
     if handle.header.isRewritten { return handle.header.rewrittenEnd }
     do { return UInt64(try handle.file.size()) } catch { throw LogError(error) }
   }
@@ -49,9 +52,9 @@ package struct LogCursor: ~Copyable {
     guard nextSequence <= bound.sequence, !isBeyondAll else { return nil }
     guard nextSequence >= mark.logBegin else { throw .trimmed(firstAvailable: mark.logBegin) }
     while true {
-      if segment == nil { try locate(bound: (mark.segment, bound)) }
+      if segment == nil { try locate(in: mark) }
       guard let segment else { throw missing("the log ends before sequence \(nextSequence)", at: 0) }
-      let end = try source.end(of: segment, bound: (mark.segment, bound))
+      let end = try source.end(of: segment, in: mark, durably: isDurableOnly)
       guard offset < end else {
         guard let behind = source.catalog.first(behind: segment.header.firstSequence), behind == nextSequence
         else { throw missing("\(segment.name) ends before sequence \(nextSequence)", at: end) }
@@ -116,11 +119,11 @@ package struct LogCursor: ~Copyable {
     }
   }
 
-  private mutating func locate(bound: (segment: UInt64, mark: LogMark)) throws(LogError) {
+  private mutating func locate(in mark: VisibleMark) throws(LogError) {
     guard let handle = try source.catalog.segment(containing: nextSequence) else {
       throw missing("no segment holds sequence \(nextSequence)", at: 0)
     }
-    let end = try source.end(of: handle, bound: bound)
+    let end = try source.end(of: handle, in: mark, durably: isDurableOnly)
     guard let place = try handle.place(forSequence: nextSequence, end: end) else {
       throw missing("\(handle.name) does not hold sequence \(nextSequence)", at: end)
     }

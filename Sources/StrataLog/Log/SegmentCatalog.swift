@@ -15,12 +15,17 @@ package final class SegmentCatalog: Sendable {
   package let fileSystem: any FileSystem
   package let layout: StoreLayout
   package let storeID: StoreID
+  /// Another process may rewrite closed segments: an open one counts only while its file has the name.
+  private let isShared: Bool
   private let state: Lock<State>
 
-  package init(fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [UInt64]) {
+  package init(
+    fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [UInt64], isShared: Bool = false
+  ) {
     self.fileSystem = fileSystem
     self.layout = layout
     self.storeID = storeID
+    self.isShared = isShared
     state = Lock(State(names: names))
   }
 
@@ -52,9 +57,18 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
+  /// Forgets the open file of a segment that was rewritten. Who still reads the old one has the same events.
+  func replaced(_ first: UInt64) { state.withLock { $0.open[first] = nil } }
+
   /// The segment with this first sequence.
   package func segment(first: UInt64) throws(LogError) -> SegmentHandle {
-    if let handle = state.withLock({ $0.use(first) }) { return handle }
+    if let handle = state.withLock({ $0.use(first) }) {
+      guard isShared else { return handle }
+      let isCurrent = try LogError.wrapping { () throws(FileSystemError) in
+        try handle.file.isStillAtItsPath()
+      }
+      if isCurrent { return handle }
+    }
     let handle = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
     state.withLock { $0.keep(handle) }
     return handle

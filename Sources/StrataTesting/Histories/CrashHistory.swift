@@ -54,6 +54,7 @@ package struct CrashHistory {
       streamCount: 5, eventsMax: 3)
     options.durability = Durability.allCases.randomElement(using: &random)!
     options.segmentSizeTarget = [1, 5_000, 8_000, 12_000, 30_000].randomElement(using: &random)!
+    options.sealsInBackground = false
     options.blockSizeTarget = [1, 300, 2_000].randomElement(using: &random)!
     options.groupSizeMax = [500, 1 << 20].randomElement(using: &random)!
     options.headSyncInterval = Bool.random(using: &random) ? .zero : .seconds(3_600)
