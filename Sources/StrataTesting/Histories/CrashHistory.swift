@@ -129,6 +129,18 @@ package struct CrashHistory {
       }
       recorder.acknowledged(
         first + batch.count, durable: model.appends.count { $0.last <= log.mark.durable.sequence })
+      try sealSometimes(log, recorder)
+    }
+  }
+
+  /// Rewrites the closed segments now and then: what is acknowledged stays as it is.
+  private mutating func sealSometimes(_ log: Log, _ recorder: CrashRecorder) throws(Failure) {
+    guard Int.random(in: 0..<4, using: &random) == 0 else { return }
+    do throws(LogError) {
+      _ = try recorder.during(.seal) { () throws(LogError) in try log.seal() }
+    } catch {
+      // A disk that lies is found out here.
+      if disk != .outsideModel { throw failure("the store cannot be sealed: \(error)") }
     }
   }
 

@@ -1,11 +1,13 @@
 // What a store was about when its power was cut.
 
-/// The work that a power cut interrupted. Every one of them must be met by a run of histories: a kind of work is
-/// added with a case here and a line in `init`, and the counts ask for it from then on.
+/// The work that a power cut interrupted. Every one of them must be met by a run of histories, because the counts ask
+/// for each. To add a kind of work, add a case here, and a line in `init` where its calls can be told from others; where
+/// they cannot, do it in the histories within `CrashRecorder.during`.
 package enum CrashPhase: String, Sendable, CaseIterable {
   case creation
   case recovery
   case roll
+  case seal
   /// Groups, HEAD, the close.
   case writing
 

@@ -28,6 +28,7 @@ final class FaultStore {
     options.blockSizeTarget = 300
     options.headSyncInterval = .seconds(3_600)
     options.writesInStep = true
+    options.sealsInBackground = false
     change(&options)
     return options
   }

@@ -16,6 +16,7 @@ import Testing
     FaultStore.options(durability, segmentSizeTarget: 20_000) {
       $0.headSyncInterval = .milliseconds(5)
       $0.writesInStep = false
+      $0.sealsInBackground = true
     }
   }
 

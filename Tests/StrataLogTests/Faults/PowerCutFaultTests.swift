@@ -242,3 +242,37 @@ import Testing
     #expect(absent > 10 && whole > 100)
   }
 }
+
+@Suite struct SealFaultTests {
+  @Test func `fault 25: a seal cut at any call leaves each segment old or new, one chain, and no event twice`() throws {
+    let options = FaultStore.options(segmentSizeTarget: 5_000)
+    let store = try FaultStore(SimulatedDisk(), options)
+    try store.append(14)
+    let (head, count) = (store.model.head, store.model.appends.count)
+    let chains = try (0...head).map { try store.log.chain(after: $0) }
+    let moments = Moments(store.disk, acknowledged: count)
+    #expect(try store.log.seal().sealed > 2)
+    store.disk.onOperation(nil)
+    let all = moments.all
+    try #require(all.count > 20)
+    var (old, new, mixed) = (0, 0, 0)
+    for (number, moment) in all.enumerated() {
+      for (seed, cut) in [CrashModel.lossless, .dropAll, .reorder, .reorder].enumerated() {
+        let after = moment.disk.crash(seed: UInt64(number * 4 + seed), model: cut)
+        let place = "\(cut), \(moment.place)"
+        let reader = try Log.openReader(after, path: FaultStore.root, options: options)
+        #expect(store.model.difference(from: reader, countMin: count) == nil, "\(place)")
+        #expect(try (0...head).map { try reader.chain(after: $0) } == chains, "\(place)")
+        let revisions = try SegmentCatalog.names(after, FaultStore.layout).dropLast().map {
+          try reader.source.catalog.segment(first: $0).header.revision
+        }
+        #expect(revisions.allSatisfy { $0 <= 1 }, "\(place)")
+        if Set(revisions).count > 1 { mixed += 1 } else if revisions.first == 1 { new += 1 } else { old += 1 }
+        try reader.close()
+        #expect(FaultStore.problem(after, store.model, countMin: count, options) == nil, "\(place)")
+        #expect(!after.paths.contains { $0.hasSuffix(StoreLayout.temporarySuffix) }, "\(place): a part of it is left")
+      }
+    }
+    #expect(old > 0 && new > 0 && mixed > 0)
+  }
+}
