@@ -69,14 +69,15 @@ private struct Scores: Projection {
   }
 
   /// The state hash of the history: of any machine, of any build.
-  private static let expected: UInt64 = 0
+  private static let expected: UInt64 = 3_884_594_372_557_007_313
 
   @Test func `fault 37: a state is the same from the beginning, in steps, after a restart, a seal and on any machine`() throws {
     let disk = SimulatedDisk()
     let store = try Self.open(disk)
     try Self.fill(store)
     let head = store.log.mark.sequence
-    #expect(try Self.hash(store) == Self.expected)
+    let whole = try Self.hash(store)
+    #expect(whole == Self.expected)
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<10 {
       let stops = (0..<6).map { _ in UInt64.random(in: 0...head, using: &random) }.sorted()
