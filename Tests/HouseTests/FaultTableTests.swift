@@ -12,14 +12,16 @@ import Testing
   }
 
   private static func rows() throws -> [Row] {
-    try Repository.text("Sources/StrataLog/StrataLog.docc/Faults.md").split(separator: "\n").compactMap { line in
+    try Repository.text("Sources/StrataLog/StrataLog.docc/Faults.md").split(separator: "\n").compactMap {
+      line in
       let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
         $0.trimmingCharacters(in: .whitespaces)
       }
       guard cells.count == 7, let number = Int(cells[1]) else { return nil }
       let tests = try cells[4].components(separatedBy: "<br>").map { entry in
         let parts = entry.components(separatedBy: "` in ")
-        try #require(parts.count == 2 && parts[0].hasPrefix("`"), "fault \(number): \(entry) is no test in a file")
+        try #require(
+          parts.count == 2 && parts[0].hasPrefix("`"), "fault \(number): \(entry) is no test in a file")
         return (name: String(parts[0].dropFirst()), file: parts[1])
       }
       try #require(!cells[2].isEmpty && !cells[3].isEmpty, "fault \(number) says nothing")
@@ -51,7 +53,8 @@ import Testing
     var found: Set<String> = []
     for file in Repository.swiftFiles("Tests") {
       for line in try Repository.text(file).split(separator: "\n") {
-        guard let match = line.firstMatch(of: /func `fault ([0-9]{2}): ([^`]+)`/), let number = Int(match.1) else {
+        guard let match = line.firstMatch(of: /func `fault ([0-9]{2}): ([^`]+)`/), let number = Int(match.1)
+        else {
           continue
         }
         found.insert("\(number): \(match.2) in \(file)")

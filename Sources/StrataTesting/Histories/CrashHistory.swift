@@ -174,7 +174,8 @@ package struct CrashHistory {
     let tail = look(at: after)
     let recorder = CrashRecorder(
       on: after, countMax: depth + 1 < Self.depthMax ? 2 : 0, random: random.split(),
-      acknowledged: countMin, durable: cut == .lossless ? capture.durable : countMin, isInRecovery: tail != nil)
+      acknowledged: countMin, durable: cut == .lossless ? capture.durable : countMin,
+      isInRecovery: tail != nil)
     let before = model
     defer { model = before }
     guard let log = try openAfter(after, countMin: countMin, place) else {

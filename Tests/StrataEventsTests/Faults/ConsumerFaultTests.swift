@@ -20,7 +20,8 @@ import Testing
   private static let orderCount = 12
 
   private static func orders() throws -> EventStore {
-    let store = try EventStore.open(MemoryFileSystem(), path: "/orders", .readWrite, options: options(1 << 20))
+    let store = try EventStore.open(
+      MemoryFileSystem(), path: "/orders", .readWrite, options: options(1 << 20))
     var number = 0
     while number < orderCount {
       let count = number % 3 == 1 ? 2 : 1
@@ -32,7 +33,8 @@ import Testing
   }
 
   private static func openBooks(_ disk: SimulatedDisk) throws -> EventStore {
-    try EventStore.open(disk, path: "/books", .readWrite, options: options(4_500), storeID: StoreID(low: 1, high: 2))
+    try EventStore.open(
+      disk, path: "/books", .readWrite, options: options(4_500), storeID: StoreID(low: 1, high: 2))
   }
 
   /// Adds up what the feed delivers. The sum and the position are one append, so both are on the disk or neither.
@@ -41,7 +43,9 @@ import Testing
     var sum: Int64 = 0
     var start = FeedStart.beginning
     if let last, case .object(let fields) = try last.payload.document() {
-      guard case .int(let known)? = fields["sum"], case .string(let text)? = fields["position"] else { throw Damaged() }
+      guard case .int(let known)? = fields["sum"], case .string(let text)? = fields["position"] else {
+        throw Damaged()
+      }
       sum = Int64(known)
       let parts = text.split(separator: "@")
       start = .position(.init(sequence: UInt64(parts[0])!, chain: UInt64(parts[1])!))
@@ -61,13 +65,16 @@ import Testing
   private struct Damaged: Error {}
 
   private static func sum(_ books: EventStore) async throws -> DocumentValue? {
-    guard case .object(let fields)? = try await books.events(in: "books/1", limit: 10_000).last?.payload.document()
+    guard
+      case .object(let fields)? = try await books.events(in: "books/1", limit: 10_000).last?.payload
+        .document()
     else { return nil }
     return fields["sum"]
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `fault 35: a consumer that ends anywhere, and goes on, has done everything exactly once`() async throws {
+  func `fault 35: a consumer that ends anywhere, and goes on, has done everything exactly once`() async throws
+  {
     let orders = try Self.orders()
     let total = DocumentValue.int(Int64(Self.orderCount * (Self.orderCount + 1) / 2))
     let moments = Lock<[SimulatedDisk]>([])
@@ -94,7 +101,9 @@ import Testing
         try await Self.consume(orders, into: again)
         #expect(try await Self.sum(again) == total, "\(model) before call \(number)")
         // Each step is there once, none twice.
-        #expect(try await again.events(in: "books/1", limit: 100).count == entries, "\(model) before call \(number)")
+        #expect(
+          try await again.events(in: "books/1", limit: 100).count == entries, "\(model) before call \(number)"
+        )
         try again.closeBlocking()
       }
     }
@@ -102,7 +111,9 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `fault 32: a consumer that never comes back holds nothing, and one that comes late misses nothing`() async throws {
+  func `fault 32: a consumer that never comes back holds nothing, and one that comes late misses nothing`()
+    async throws
+  {
     let store = try EventStore.open(MemoryFileSystem(), path: "/s", .readWrite, options: Self.options(20_000))
     // Many that took one look and rest: a place in the log is all that each of them has.
     var resting: [ChangeFeed.AsyncIterator] = []

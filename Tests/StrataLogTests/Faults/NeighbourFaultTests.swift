@@ -58,7 +58,8 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test func `fault 28: a second writer is told that the store is locked, and changes nothing of it`() throws {
+  @Test func `fault 28: a second writer is told that the store is locked, and changes nothing of it`() throws
+  {
     let log = try Log.openWriter(posix, path: path, options: Self.options(.synced))
     _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: "t")]).draft())
     let files = try contents()
@@ -78,7 +79,9 @@ import Testing
     try Log.openWriter(posix, path: path, options: Self.options()).close()
   }
 
-  @Test func `fault 28: a writer whose LOCK was removed or replaced writes nothing more, not even HEAD`() throws {
+  @Test func `fault 28: a writer whose LOCK was removed or replaced writes nothing more, not even HEAD`()
+    throws
+  {
     for isReplaced in [true, false] {
       let log = try Log.openWriter(posix, path: path, options: Self.options(.synced))
       let append = ModelAppend([ModelEvent(stream: "s", type: "t")])
@@ -106,7 +109,9 @@ import Testing
     return files
   }
 
-  @Test func `fault 29: who reads beside a writer sees what was acknowledged, a prefix, and never an error`() throws {
+  @Test func `fault 29: who reads beside a writer sees what was acknowledged, a prefix, and never an error`()
+    throws
+  {
     var (looks, last, growths) = (0, 0, 0)
     try besideWriter { acknowledged, made in
       let reader = try Log.openReader(posix, path: path, options: Self.options())
@@ -135,7 +140,8 @@ import Testing
     #expect(checks > 5 && events > 400)
   }
 
-  @Test func `fault 31: who follows a writer across rolls and lives gets every append once, in order`() throws {
+  @Test func `fault 31: who follows a writer across rolls and lives gets every append once, in order`() throws
+  {
     try Log.openWriter(posix, path: path, options: Self.options()).close()
     let reader = try Log.openReader(posix, path: path, options: Self.options())
     try reader.follow()
@@ -162,7 +168,9 @@ import Testing
     try reader.close()
   }
 
-  @Test func `fault 31: a position that was trimmed is an error with the first sequence that is there`() throws {
+  @Test func `fault 31: a position that was trimmed is an error with the first sequence that is there`()
+    throws
+  {
     let store = try FaultStore(SimulatedDisk(), FaultStore.options(segmentSizeTarget: 5_000))
     try store.append(14)
     try store.close()
@@ -174,7 +182,9 @@ import Testing
     var head = try #require(try HeadFile.read(store.disk, path: FaultStore.layout.head))
     head.logBegin = begin
     var bytes = store.disk.contents(FaultStore.layout.head)!
-    for offset in HeadSlot.offsets { bytes.replaceSubrange(offset..<offset + HeadSlot.length, with: head.encoded()) }
+    for offset in HeadSlot.offsets {
+      bytes.replaceSubrange(offset..<offset + HeadSlot.length, with: head.encoded())
+    }
     store.disk.replace(FaultStore.layout.head, bytes)
     for isWriter in [false, true] {
       let log =

@@ -39,7 +39,9 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `fault 03: after a power cut at any call nothing acknowledged is lost and no intact store is refused`() async throws {
+  func `fault 03: after a power cut at any call nothing acknowledged is lost and no intact store is refused`()
+    async throws
+  {
     let seed = SeededGenerator.testSeed()
     let outcome = try await IOThreads(name: "crash").result { () throws(FileSystemError) in
       var run = CrashRun()

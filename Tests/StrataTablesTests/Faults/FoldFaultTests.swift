@@ -71,7 +71,11 @@ private struct Scores: Projection {
   /// The state hash of the history: of any machine, of any build.
   private static let expected: UInt64 = 3_884_594_372_557_007_313
 
-  @Test func `fault 37: a state is the same from the beginning, in steps, after a restart, a seal and on any machine`() throws {
+  @Test
+  func
+    `fault 37: a state is the same from the beginning, in steps, after a restart, a seal and on any machine`()
+    throws
+  {
     let disk = SimulatedDisk()
     let store = try Self.open(disk)
     try Self.fill(store)
@@ -100,7 +104,9 @@ private struct Scores: Projection {
   }
 
   // Hashes of the language's own collections differ from process to process.
-  @Test func `fault 37: another process, whose dictionaries have another order, comes to the same state`() async {
+  @Test func `fault 37: another process, whose dictionaries have another order, comes to the same state`()
+    async
+  {
     await #expect(processExitsWith: .success) {
       let store = try FoldFaultTests.open(MemoryFileSystem())
       try FoldFaultTests.fill(store)
@@ -108,9 +114,15 @@ private struct Scores: Projection {
     }
   }
 
-  @Test func `fault 36: a projection whose version changed starts anew, and nothing of the version before is in it`() async throws {
+  @Test
+  func
+    `fault 36: a projection whose version changed starts anew, and nothing of the version before is in it`()
+    async throws
+  {
     let store = EventStore.inMemory(clock: .fixed)
-    for number in 0..<20 { try await store.append([NewEvent("point", in: StreamName("player/\(number % 3)"), .null)]) }
+    for number in 0..<20 {
+      try await store.append([NewEvent("point", in: StreamName("player/\(number % 3)"), .null)])
+    }
     func points() async throws -> Int? {
       try await store.table(Scores.tallies, of: Scores())["0"]?.points
     }
