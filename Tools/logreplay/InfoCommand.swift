@@ -48,6 +48,8 @@ struct StoreInfo {
   var durability: Durability?
   var appends: UInt64
   var segments = 0
+  /// Those that were rewritten in fewer bytes.
+  var sealed = 0
   /// Bytes of the log on disk, up to the end.
   var bytes: UInt64 = 0
   /// Bytes of the events' blocks before compression.
@@ -82,6 +84,7 @@ struct StoreInfo {
         let handle = try log.source.catalog.segment(first: first)
         let end = try log.source.end(of: handle, in: mark)
         segments += 1
+        if handle.header.isRewritten { sealed += 1 }
         bytes += end
         rawBytes += try Self.rawBytes(of: handle, end: end)
       }
@@ -127,6 +130,7 @@ struct StoreInfo {
     line.field("durability", durability?.name)
     line.field("appends", appends)
     line.field("segments", segments)
+    line.field("sealed", sealed)
     line.field("bytes", bytes)
     line.field("rawBytes", rawBytes)
     line.array("checkpoints", [])
@@ -149,7 +153,7 @@ struct StoreInfo {
     }
     lines += [
       ("chain", LogPosition.hex(chain)), ("durability", durability?.name ?? "unknown"),
-      ("segments", String(segments)), ("bytes", "\(bytes) (\(rawBytes) before compression)"),
+      ("segments", "\(segments), of which \(sealed) are sealed"), ("bytes", "\(bytes) (\(rawBytes) before compression)"),
       ("tables", tables?.text ?? "unknown, since the log is damaged"),
       ("closed cleanly", isClean ? "yes" : "no"),
     ]

@@ -45,7 +45,9 @@ extension OpenedStore {
     do throws(StoreError) {
       // Whoever only reads says best what is wrong with a path, and makes nothing.
       try EventStore.openBlocking(at: path, .readOnly).closeBlocking()
-      return try EventStore.openBlocking(at: path)
+      var options = StoreOptions()
+      options.sealsInBackground = false
+      return try EventStore.openBlocking(at: path, options: options)
     } catch { throw CommandFailure(reading: path, error) }
   }
 }

@@ -13,7 +13,7 @@ extension EventStore {
   /// follow: both events are in their feeds.
   ///
   /// - Returns: when the content is in no file of the store any more. O(bytes of the segments concerned).
-  /// - Throws: `invalid` where nothing is named, or a sequence that the log does not have; `full` and `io` where a
+  /// - Throws: `invalid` where nothing is named, or a stream or a sequence that the log does not have; `full` and `io` where a
   ///   segment could not be rewritten: the order stands, and the next erasure or open carries it out.
   @discardableResult
   public func erase(_ erasure: Erasure) async throws(StoreError) -> ErasureReceipt {
@@ -66,6 +66,11 @@ extension EventStore {
       try stream.check()
       guard stream != ErasureEvent.stream else {
         throw .invalid(what: "what was erased, and why, is not erased")
+      }
+      let name = Array(stream.text.utf8)
+      let count = try StoreError.wrapping { () throws(LogError) in try log.index.revision(of: name) }
+      guard count > 0 else {
+        throw .invalid(what: "there is no stream \(stream), so nothing of it can be erased")
       }
     }
     let head = log.mark.sequence

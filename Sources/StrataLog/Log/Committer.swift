@@ -435,7 +435,7 @@ final class Committer: @unchecked Sendable {
     let closed = header.previousFirst
     index.roll(to: header.firstSequence, chain: chain)
     publish()
-    if options.sealsInBackground { sealer.add([closed]) }
+    if options.sealsByItself { sealer.add([closed]) }
     return nil
   }
 

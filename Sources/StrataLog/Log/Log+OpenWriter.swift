@@ -131,7 +131,7 @@ extension Log {
       _ = try LogError.wrapping { () throws(FileSystemError) in
         try DedicatedThread(name: "strata-commit") { committer.run() }
       }
-      if options.sealsInBackground {
+      if options.sealsByItself {
         sealer.add(chain.headers.dropLast().filter { !$0.isRewritten }.map(\.firstSequence))
       }
       return Log(

@@ -73,6 +73,8 @@ public struct StoreOptions: Sendable {
 }
 
 extension StoreOptions {
+  var sealsByItself: Bool { sealsInBackground && !writesInStep }
+
   /// The first limit of these options that the format does not allow, or nil.
   var problem: String? {
     if appendSizeMax > FormatLimits.rawLengthMax - AppendDraft.headLengthMax {

@@ -10,6 +10,8 @@ package final class SegmentCatalog: Sendable {
     var names: [UInt64]
     var open: [UInt64: (handle: SegmentHandle, used: UInt64)] = [:]
     var clock: UInt64 = 0
+    /// How often a segment was rewritten by this process.
+    var replacements: UInt64 = 0
   }
 
   package let fileSystem: any FileSystem
@@ -58,7 +60,12 @@ package final class SegmentCatalog: Sendable {
   }
 
   /// Forgets the open file of a segment that was rewritten. Who still reads the old one has the same events.
-  func replaced(_ first: UInt64) { state.withLock { $0.open[first] = nil } }
+  func replaced(_ first: UInt64) {
+    state.withLock {
+      $0.open[first] = nil
+      $0.replacements += 1
+    }
+  }
 
   /// The segment with this first sequence.
   package func segment(first: UInt64) throws(LogError) -> SegmentHandle {
@@ -69,9 +76,17 @@ package final class SegmentCatalog: Sendable {
       }
       if isCurrent { return handle }
     }
-    let handle = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
-    state.withLock { $0.keep(handle) }
-    return handle
+    while true {
+      let replacements = state.withLock { $0.replacements }
+      let handle = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
+      // A file that lost its name while it was opened is not kept: what was erased would be read in it for long.
+      let isCurrent = state.withLock { state in
+        guard state.replacements == replacements else { return false }
+        state.keep(handle)
+        return true
+      }
+      if isCurrent { return handle }
+    }
   }
 
   /// The segment in which a sequence is or would be; nil before the beginning of the log.

@@ -60,12 +60,11 @@ struct BlockPacker: ~Copyable {
   }
 
   /// Writes what is left and the footer, and returns the segment's header, which is not written.
-  /// - Parameter time: now.
-  mutating func finish(time: Int64) throws(FileSystemError) -> SegmentHeader {
+  mutating func finish() throws(FileSystemError) -> SegmentHeader {
     try closeBlock()
     var result = header
     result.footerOffset = link.offset
-    var footer = nextHeader(kind: BlockKind.footer, time: time, epoch: link.epoch)
+    var footer = nextHeader(kind: BlockKind.footer, time: link.lastTime, epoch: link.epoch)
     let index = FooterIndex.encoded(places)
     do {
       try index.lendBytes { bytes throws(FileSystemError) in try write(&footer, payload: bytes, .fast) }

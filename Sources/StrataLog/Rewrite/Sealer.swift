@@ -104,7 +104,7 @@ final class Sealer: Sendable {
     }
     let rewriter = SegmentRewriter(
       fileSystem: catalog.fileSystem, layout: catalog.layout, blockSizeTarget: options.blockSizeTarget,
-      clock: options.clock, erases: erases, isStopped: { [state] in state.withLock { $0.isStopped } })
+      erases: erases, isStopped: { [state] in state.withLock { $0.isStopped } })
     let outcome = try rewriter.rewrite(first, storeID: catalog.storeID, next: next)
     if case .rewritten = outcome { catalog.replaced(first) }
     return outcome

@@ -22,7 +22,6 @@ struct SegmentRewriter {
   let layout: StoreLayout
   /// Bytes of a block before compression.
   let blockSizeTarget: Int
-  let clock: StoreClock
   /// Which events lose their content; nil where a segment is only sealed.
   var erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?
   /// Asked now and then.
@@ -97,7 +96,7 @@ struct SegmentRewriter {
     if isHalted { return .stopped }
     if erases != nil, appends.erasedCount == 0 { return .unchanged }
     try LogError.wrapping { () throws(FileSystemError) in
-      header = try packer.finish(time: max(clock.now(), FormatLimits.noTime + 1))
+      header = try packer.finish()
       try header.encoded().lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
       try file.sync()
     }

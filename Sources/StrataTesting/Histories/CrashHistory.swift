@@ -129,19 +129,34 @@ package struct CrashHistory {
       }
       recorder.acknowledged(
         first + batch.count, durable: model.appends.count { $0.last <= log.mark.durable.sequence })
-      try sealSometimes(log, recorder)
+      try rewrite(log, recorder)
     }
   }
 
-  /// Rewrites the closed segments now and then: what is acknowledged stays as it is.
-  private mutating func sealSometimes(_ log: Log, _ recorder: CrashRecorder) throws(Failure) {
-    guard Int.random(in: 0..<4, using: &random) == 0 else { return }
+  /// Now and then the store is sealed, or the content of one stream is taken out.
+  private mutating func rewrite(_ log: Log, _ recorder: CrashRecorder) throws(Failure) {
+    let draw = Int.random(in: 0..<8, using: &random)
+    guard draw < 2 else { return }
+    defer { recorder.isAsked(nil) }
     do throws(LogError) {
-      _ = try recorder.during(.seal) { () throws(LogError) in try log.seal() }
+      if draw == 0 {
+        recorder.isAsked(.seal)
+        _ = try log.seal()
+      } else {
+        let stream = appends.stream()
+        model.perhapsErase { $0.stream == stream }
+        recorder.isAsked(.erasing)
+        try log.roll()
+        _ = try log.erase(in: log.closedSegments) { event, _ in
+          String(decoding: event.stream, as: UTF8.self) == stream
+        }
+      }
     } catch {
-      // A disk that lies is found out here.
-      if disk != .outsideModel { throw failure("the store cannot be sealed: \(error)") }
+      // What such a disk got wrong is found before it takes the place of anything.
+      if disk == .outsideModel { return }
+      throw failure("a rewrite failed: \(error)")
     }
+    recorder.acknowledged(model.appends.count, durable: model.appends.count)
   }
 
   // MARK: After the power cut

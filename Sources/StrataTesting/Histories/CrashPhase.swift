@@ -1,23 +1,26 @@
 // What a store was about when its power was cut.
 
-/// The work that a power cut interrupted. Every one of them must be met by a run of histories, because the counts ask
-/// for each. To add a kind of work, add a case here, and a line in `init` where its calls can be told from others; where
-/// they cannot, do it in the histories within `CrashRecorder.during`.
+/// The work that a power cut interrupted. Every one of them must be met by a run of histories: a kind of work is
+/// added with a case here and a line in `init`, and the counts ask for it from then on.
 package enum CrashPhase: String, Sendable, CaseIterable {
   case creation
   case recovery
   case roll
   case seal
+  case erasing
   /// Groups, HEAD, the close.
   case writing
 
   /// - Parameters:
   ///   - isCreated: whether the store was whole before this life of it.
   ///   - isInRecovery: whether it was opened with a torn tail, and nothing is acknowledged since.
-  init(of call: SimulatedCall, isCreated: Bool, isInRecovery: Bool) {
+  ///   - asked: what the store was asked to do, where that is a phase of its own.
+  init(of call: SimulatedCall, isCreated: Bool, isInRecovery: Bool, asked: CrashPhase?) {
     let path = call.path.utf8
     self =
-      if isInRecovery || path.hasComponent("quarantine".utf8) {
+      if let asked {
+        asked
+      } else if isInRecovery || path.hasComponent("quarantine".utf8) {
         .recovery
       } else if !isCreated {
         .creation

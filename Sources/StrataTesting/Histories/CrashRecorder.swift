@@ -23,8 +23,7 @@ final class CrashRecorder: Sendable {
     var durable: Int
     var isCreated = false
     var isInRecovery: Bool
-    /// What the history is about, where that is known.
-    var phase: CrashPhase?
+    var asked: CrashPhase?
   }
 
   private let state: Lock<State>
@@ -60,15 +59,6 @@ final class CrashRecorder: Sendable {
     }
   }
 
-  /// Does something whose calls belong to one phase, whatever they are.
-  func during<Result, Failure: Error>(
-    _ phase: CrashPhase, _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    state.withLock { $0.phase = phase }
-    defer { state.withLock { $0.phase = nil } }
-    return try body()
-  }
-
   func acknowledged(_ count: Int, durable: Int) {
     state.withLock {
       $0.acknowledged = count
@@ -77,12 +67,15 @@ final class CrashRecorder: Sendable {
     }
   }
 
+  /// What the store is asked to do from now on; nil for appends.
+  func isAsked(_ phase: CrashPhase?) { state.withLock { $0.asked = phase } }
+
   /// How likely a call is noted: where there is most to lose, always.
   private static func chance(of call: SimulatedCall, _ phase: CrashPhase) -> Double {
     switch phase {
     case .recovery: return 1
     case .creation: return 0.1
-    case .roll, .seal: return 0.2
+    case .roll, .seal, .erasing: return 0.2
     case .writing:
       let isSync = call.operation == .sync || call.operation == .syncData
       return isSync && call.path.hasSuffix(".seg") ? 1 : 0.2
@@ -92,9 +85,8 @@ final class CrashRecorder: Sendable {
   /// Reservoir sampling, so that late calls are noted as likely as early ones.
   private func note(_ call: SimulatedCall, _ disk: SimulatedDisk) {
     state.withLock { state in
-      let phase =
-        state.phase
-        ?? CrashPhase(of: call, isCreated: state.isCreated, isInRecovery: state.isInRecovery)
+      let phase = CrashPhase(
+        of: call, isCreated: state.isCreated, isInRecovery: state.isInRecovery, asked: state.asked)
       guard Double.random(in: 0..<1, using: &state.random) < Self.chance(of: call, phase) else { return }
       state.seen += 1
       let capture = Capture(

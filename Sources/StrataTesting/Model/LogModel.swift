@@ -116,6 +116,15 @@ extension LogModel {
     return nil
   }
 
+  /// Notes that the content of some events may be gone from now on.
+  package mutating func perhapsErase(where isMeant: (ModelEvent) -> Bool) {
+    for append in appends.indices {
+      for event in appends[append].events.indices where isMeant(appends[append].events[event]) {
+        appends[append].events[event].state = .perhapsErased
+      }
+    }
+  }
+
   /// Forgets the appends behind the first `count`: a power cut took them, and nobody had been told of them.
   package mutating func keepFirst(_ count: Int) {
     if count >= appends.count { return }

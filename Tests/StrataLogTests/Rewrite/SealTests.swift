@@ -206,4 +206,96 @@ import Testing
     try opened.close()
     #expect(try Self.findings(disk).isEmpty)
   }
+
+  @Test
+  func
+    `fault 25: after a power cut at any call of a seal every segment is the old one or the new one, whole`()
+    throws
+  {
+    let seed = SeededGenerator.testSeed()
+    var random = SeededGenerator(seed: seed)
+    let (prepared, _, first) = try Self.store(appends: 40)
+    try first.close()
+    let appends = try Self.appends(of: prepared)
+    var options = Self.options()
+    options.writesInStep = true
+    let counted = prepared.clone()
+    let calls = Lock(0)
+    let whole = try Self.open(counted, options)
+    counted.onOperation { call in
+      if call.operation.isChange { calls.withLock { $0 += 1 } }
+      return .proceed
+    }
+    _ = try whole.seal()
+    counted.onOperation(nil)
+    try whole.close()
+    let callCount = calls.withLock { $0 }
+    #expect(callCount > 30)
+    var isSealed: Set<Bool> = []
+    for number in 1...callCount {
+      for model in CrashModel.allCases where model != .garbage {
+        let disk = prepared.clone()
+        let log = try Self.open(disk, options)
+        let left = Lock(number)
+        disk.onOperation { call in
+          guard call.operation.isChange else { return .proceed }
+          return left.withLock { left in
+            left -= 1
+            return left == 0 ? .cutPower(partOfWrite: Double(number % 3) / 2) : .proceed
+          }
+        }
+        #expect(throws: LogError.self) { try log.seal() }
+        try? log.close()
+        let after = disk.crash(seed: random.next(), model: model)
+        try Self.expectWhole(after, holds: appends, &isSealed, "call \(number), \(model), SEED=\(seed)")
+      }
+    }
+    #expect(isSealed == [true, false])
+  }
+
+  /// What a store holds, as the reader has it.
+  private static func appends(of disk: SimulatedDisk) throws -> [ModelAppend] {
+    let log = try Log.openReader(disk, path: root, options: options())
+    defer { try? log.close() }
+    return try log.modelAppends().map(\.append)
+  }
+
+  private static func expectWhole(
+    _ disk: SimulatedDisk, holds appends: [ModelAppend], _ isSealed: inout Set<Bool>, _ place: Comment
+  ) throws {
+    let log = try open(disk)
+    #expect(try log.modelAppends().map(\.append) == appends, place)
+    isSealed.formUnion(try headers(disk).dropLast().map(\.isRewritten))
+    #expect(!disk.paths.contains { $0.hasSuffix(".tmp") }, place)
+    try log.close()
+    #expect(try findings(disk).isEmpty, place)
+  }
+
+  @Test func `a writer whose LOCK was replaced replaces no segment of another writer`() throws {
+    let (disk, _, log) = try Self.store()
+    try log.roll()
+    disk.delete(Self.layout.lock)
+    let other = try Self.open(disk)
+    let before = try Self.headers(disk).map(\.revision)
+    let first = try #require(log.closedSegments.first)
+    #expect(throws: LogError.self) {
+      try log.erase(in: [first]) { _, _ in true }
+    }
+    #expect(try Self.headers(disk).map(\.revision) == before)
+    try other.close()
+    try? log.close()
+  }
+
+  @Test func `a reader of another process goes on where a segment was closed and sealed under it`() throws {
+    let (disk, model, log) = try Self.store()
+    let reader = try Log.openReader(disk, path: Self.root, options: Self.options())
+    // It has the active segment's mark, and no file of it open yet.
+    _ = try log.seal()
+    let found = try reader.modelAppends().map(\.append)
+    #expect(found.count >= model.appends.count)
+    #expect(zip(found, model.appends).allSatisfy { $0.hasSameContent(as: $1) })
+    #expect(try reader.append(holding: model.head)?.last == model.head)
+    try reader.close()
+    try log.close()
+  }
 }
