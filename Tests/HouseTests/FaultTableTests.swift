@@ -40,7 +40,7 @@ import Testing
         #expect(mutants.contains("\(mutant).patch"), "fault \(row.number): there is no mutant \(mutant)")
       }
       for test in row.tests {
-        let function = "func `fault \(row.number < 10 ? "0" : "")\(row.number): \(test.name)`"
+        let function = "`fault \(row.number < 10 ? "0" : "")\(row.number): \(test.name)`("
         let text = (try? Repository.text(test.file)) ?? ""
         #expect(text.contains(function), "fault \(row.number): \(test.file) has no \(function)")
       }
@@ -53,7 +53,7 @@ import Testing
     var found: Set<String> = []
     for file in Repository.swiftFiles("Tests") {
       for line in try Repository.text(file).split(separator: "\n") {
-        guard let match = line.firstMatch(of: /func `fault ([0-9]{2}): ([^`]+)`/), let number = Int(match.1)
+        guard let match = line.firstMatch(of: /`fault ([0-9]{2}): ([^`]+)`\(/), let number = Int(match.1)
         else {
           continue
         }
