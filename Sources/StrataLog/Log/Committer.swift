@@ -219,8 +219,9 @@ final class Committer: @unchecked Sendable {
         throw error
       }
     }
-    let time = frame.commitTime(given: draft.given ?? options.clock.now())
-    frame.add(draft, commitTime: time)
+    let given = draft.given ?? max(options.clock.now(), FormatLimits.noTime + 1)
+    let time = frame.commitTime(given: given)
+    frame.add(draft, commitTime: time, given: given)
     let outcome = AppendOutcome(
       first: first, last: first + UInt64(draft.eventCount) - 1, time: time, isKnown: false)
     if !draft.id.isEmpty { groupIDs[draft.id] = (outcome, draft) }

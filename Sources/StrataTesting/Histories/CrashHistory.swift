@@ -73,12 +73,12 @@ package struct CrashHistory {
   package mutating func run() throws(Failure) {
     let simulated = SimulatedDisk()
     let recorder = CrashRecorder(on: simulated, countMax: capturesMax, random: random.split())
-    if disk == .outsideModel, Bool.random(using: &random) {
+    if disk == .outsideModel, Int.random(in: 0..<4, using: &random) > 0 {
       // Of all files, or of segments alone, so that HEAD promises what is not there.
       simulated.inject(
         SimulatedSyncFailure(
-          number: Int.random(in: 3...12, using: &random), keepsData: true, isReported: false, isLasting: true,
-          pathSuffix: Bool.random(using: &random) ? ".seg" : ""))
+          number: Int.random(in: 1...6, using: &random), keepsData: true, isReported: false, isLasting: true,
+          pathSuffix: Int.random(in: 0..<4, using: &random) > 0 ? ".seg" : ""))
     }
     for life in 0..<Int.random(in: 1...3, using: &random) {
       let log = try open(simulated, "life \(life)")
@@ -195,7 +195,8 @@ package struct CrashHistory {
     let tail = look(at: after)
     let recorder = CrashRecorder(
       on: after, countMax: depth + 1 < Self.depthMax ? 2 : 0, random: random.split(),
-      acknowledged: countMin, durable: cut == .lossless ? capture.durable : countMin, isInRecovery: tail != nil)
+      acknowledged: countMin, durable: cut == .lossless ? capture.durable : countMin,
+      isInRecovery: tail != nil)
     let before = model
     defer { model = before }
     guard let log = try openAfter(after, countMin: countMin, place) else {
