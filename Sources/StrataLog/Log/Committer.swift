@@ -23,7 +23,7 @@ final class Committer: @unchecked Sendable {
   private let layout: StoreLayout
   private let fileSystem: any FileSystem
   private let options: StoreOptions
-  private let lock: StoreLock
+  private var lock: StoreLock
   private let source: LogSource
   private let index: StoreIndex
   private let queue: CommitQueue
@@ -34,11 +34,11 @@ final class Committer: @unchecked Sendable {
   private var link: BlockLink
   /// The end of the log as known to be on disk.
   private var durable: LogMark
-  private let epoch: UInt64
+  private var epoch: UInt64
   private var isTorn: Bool
   /// A tail that was cut off, and whose RECOVERY block could not be written yet.
   private var recovery: RecoveryNote?
-  private let logBegin: UInt64
+  private var logBegin: UInt64
   private var frame: GroupFrame
   private var isHeadUnsynced = false
   private var lastHeadSync = MonotonicTime.now()
@@ -62,11 +62,33 @@ final class Committer: @unchecked Sendable {
     self.source = source
     self.index = index
     self.queue = queue
-    frame = GroupFrame(
+    frame = Self.frame(start)
+  }
+
+  private static func frame(_ start: Start) -> GroupFrame {
+    GroupFrame(
       context: .init(
         segment: start.active.header.firstSequence, storeID: start.active.header.storeID, epoch: start.epoch,
         blockSizeTarget: start.options.blockSizeTarget, padsToPages: start.options.padsGroupsToPages),
       link: start.link)
+  }
+
+  /// Takes over what an open found after a suspension, before a thread runs this again.
+  func reopen(_ start: Start) {
+    lock = start.lock
+    head = start.head
+    active = start.active
+    link = start.link
+    durable = start.link.mark
+    epoch = start.epoch
+    isTorn = start.isTorn
+    recovery = nil
+    logBegin = start.logBegin
+    frame = Self.frame(start)
+    isHeadUnsynced = false
+    lastHeadSync = .now()
+    groupIDs = [:]
+    ending.withLock { $0 = nil }
   }
 
   /// The thread's life: groups until the queue is closed and drained, then the end of the store.
@@ -425,7 +447,7 @@ final class Committer: @unchecked Sendable {
     publish()
   }
 
-  /// The last act: everything on disk, HEAD clean, the lock given back.
+  /// The last act, or the last before a suspension: everything on disk, HEAD clean, the lock given back.
   private func close() {
     do throws(LogError) { try checkLock() } catch { failure = failure ?? error }
     if failure == nil {
@@ -442,7 +464,10 @@ final class Committer: @unchecked Sendable {
     index.finishWriting()
     head.close()
     lock.release()
-    source.tail.finish(failure ?? .closed)
+    if failure != nil || queue.failure != .suspended {
+      if let failure { queue.changeEnd(to: failure) }
+      source.tail.finish(failure ?? .closed)
+    }
     ending.withLock { $0 = Ending(failure: failure) }
     ending.signalAll()
   }

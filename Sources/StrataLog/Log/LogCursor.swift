@@ -5,12 +5,13 @@ package struct LogSource: Sendable {
   package let catalog: SegmentCatalog
   package let tail: VisibleTail
 
-  /// Where reading of a segment ends, given the visible mark: its mark if it is active, else its file's end.
+  /// Where reading of a segment ends, given the visible mark: its mark if it is active, else its file's end. A
+  /// segment that was rewritten since the mark was taken has other offsets, and is closed.
   package func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError)
     -> UInt64
   {
-    if handle.header.firstSequence == bound.segment { return bound.mark.offset }
     if handle.header.isRewritten { return handle.header.rewrittenEnd }
+    if handle.header.firstSequence == bound.segment { return bound.mark.offset }
     do { return UInt64(try handle.file.size()) } catch { throw LogError(error) }
   }
 }

@@ -9,9 +9,13 @@ import Testing
 /// The program that the tests kill, beside the test's own binary.
 enum CrashWriter {
   static func start(_ store: String, round: Int, tasks: Int) throws -> (Process, Pipe) {
+    try start([store, "\(round)", "\(tasks)"])
+  }
+
+  static func start(_ arguments: [String]) throws -> (Process, Pipe) {
     let process = Process()
     process.executableURL = try executable()
-    process.arguments = [store, "\(round)", "\(tasks)"]
+    process.arguments = arguments
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardError = FileHandle.standardError
