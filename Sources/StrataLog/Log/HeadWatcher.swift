@@ -138,25 +138,25 @@ package final class HeadWatcher: Sendable {
 }
 
 /// How long to wait between two looks at HEAD.
-struct LookPace {
+package struct LookPace {
   /// The shortest time between two looks.
-  static let pauseMin: Duration = .milliseconds(1)
+  package static let pauseMin: Duration = .milliseconds(1)
   /// The longest where nothing is told.
-  static let pauseMax: Duration = .milliseconds(20)
+  package static let pauseMax: Duration = .milliseconds(20)
   /// The longest where what is new was told.
-  static let toldPauseMax: Duration = .seconds(1)
+  package static let toldPauseMax: Duration = .seconds(1)
 
   /// Whether the file system tells of anything.
-  var hasNotices: Bool
+  package var hasNotices: Bool
   /// What was new last had been told.
   private var isTold = false
   private var pause = pauseMin
 
-  init(hasNotices: Bool) { self.hasNotices = hasNotices }
+  package init(hasNotices: Bool) { self.hasNotices = hasNotices }
 
   /// Notes what a look came to. One that finds something new of which nothing was told takes back the trust in
   /// notices, until one proves right.
-  mutating func looked(isNew: Bool, wasTold: Bool) {
+  package mutating func looked(isNew: Bool, wasTold: Bool) {
     guard isNew else {
       pause = min(pause * 2, Self.pauseMax)
       return
@@ -166,7 +166,7 @@ struct LookPace {
   }
 
   /// How long to wait for a notice, or for the next look without one.
-  var timeout: Duration { hasNotices && isTold ? Self.toldPauseMax : pause }
+  package var timeout: Duration { hasNotices && isTold ? Self.toldPauseMax : pause }
 }
 
 extension HeadReader {

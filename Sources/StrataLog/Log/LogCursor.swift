@@ -5,6 +5,11 @@ package struct LogSource: Sendable {
   package let catalog: SegmentCatalog
   package let tail: VisibleTail
 
+  package init(catalog: SegmentCatalog, tail: VisibleTail) {
+    self.catalog = catalog
+    self.tail = tail
+  }
+
   /// Where reading of a segment ends, given the visible mark: its mark if it is active, else its file's end. A
   /// segment that was rewritten since the mark was taken has other offsets, and is closed.
   package func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError)
