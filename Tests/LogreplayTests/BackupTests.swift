@@ -16,13 +16,17 @@ struct BackupCommandTests {
     return numbers
   }
 
-  @Test func `a backup beside a writer is the store, takes in what is new, and passes every check`() async throws {
+  @Test func `a backup beside a writer is the store, takes in what is new, and passes every check`()
+    async throws
+  {
     let folder = try SampleFolder()
     let store = try await folder.open(segmentSize: 6_000)
     let target = folder.file("backup")
     func append(_ count: Int) async throws {
       for number in 0..<count {
-        try await store.append([NewEvent("t", in: "s/\(number)", ["n": .string(String(repeating: "x", count: 90))])])
+        try await store.append([
+          NewEvent("t", in: "s/\(number)", ["n": .string(String(repeating: "x", count: 90))])
+        ])
       }
     }
     try await append(60)

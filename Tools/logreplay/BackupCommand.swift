@@ -71,7 +71,8 @@ extension StoreBackup {
 
   func text(target: String) -> String {
     let events = head.sequence < firstSequence ? "no events" : "events \(firstSequence)…\(head.sequence)"
-    return "\(events) are in \(PeopleText.printable(target)): \(segmentsCopied) of \(segments) segments copied, "
+    return
+      "\(events) are in \(PeopleText.printable(target)): \(segmentsCopied) of \(segments) segments copied, "
       + "\(bytesCopied) bytes\n"
   }
 }

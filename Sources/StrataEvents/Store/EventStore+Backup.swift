@@ -35,7 +35,9 @@ extension EventStore {
   ///   this store does not; `notAStore` where it holds something else; `locked` where a writer has it; `full`.
   @discardableResult
   public func backup(to path: String) async throws(StoreError) -> StoreBackup {
-    let result = await IOThreads.shared.result { [self] () throws(StoreError) in try backupBlocking(to: path) }
+    // A thread of its own: a copy takes long, and the shared ones serve everybody who reads.
+    let thread = IOThreads(name: "strata-backup", threadCountMax: 1)
+    let result = await thread.result { [self] () throws(StoreError) in try backupBlocking(to: path) }
     return try result.get()
   }
 

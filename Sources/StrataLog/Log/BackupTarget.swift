@@ -64,7 +64,9 @@ final class BackupTarget {
       }
       if let slot, slot.storeID != storeID { throw Self.foreign(path, slot.storeID) }
       var headers: [UInt64: SegmentHeader] = [:]
-      for first in names { headers[first] = try Self.header(fileSystem, layout, first: first, storeID: storeID) }
+      for first in names {
+        headers[first] = try Self.header(fileSystem, layout, first: first, storeID: storeID)
+      }
       isWhole = try Self.isWhole(fileSystem, layout, slot, last: names.last.flatMap { headers[$0] })
       var ends: [UInt64: SegmentEnd] = [:]
       for (number, first) in names.enumerated() {
@@ -82,7 +84,8 @@ final class BackupTarget {
       self.ends = ends
       revisions = headers.mapValues(\.revision)
       copied = Set(files.filter { $0.hasSuffix(StoreLayout.temporarySuffix) })
-      head = try LogError.wrapping { () throws(FileSystemError) in try HeadFile(fileSystem, path: layout.head) }
+      head = try LogError.wrapping { () throws(FileSystemError) in try HeadFile(fileSystem, path: layout.head)
+      }
     } catch {
       lock.release()
       throw error

@@ -26,16 +26,20 @@ struct SegmentCheck {
         if let finding = closed.pass(block, payload) { throw .corrupt(finding) }
       case .invalid(let problem):
         throw .corrupt(
-          problem.finding(in: name, at: place.offset, first: place.nextSequence, last: max(last, place.lastSequence)))
+          problem.finding(
+            in: name, at: place.offset, first: place.nextSequence, last: max(last, place.lastSequence)))
       }
     }
     if let mark, walk.link.mark != mark {
       throw .corrupt(
         Finding(
           .stale, file: StoreLayout.headName, offset: 0, first: walk.link.nextSequence,
-          last: max(mark.sequence, walk.link.lastSequence), what: "HEAD's durable mark is not the end of a block"))
+          last: max(mark.sequence, walk.link.lastSequence),
+          what: "HEAD's durable mark is not the end of a block"))
     }
-    if next != nil || header.isRewritten, let finding = closed.finding(at: walk.link) { throw .corrupt(finding) }
+    if next != nil || header.isRewritten, let finding = closed.finding(at: walk.link) {
+      throw .corrupt(finding)
+    }
   }
 
   private func check(
@@ -45,7 +49,8 @@ struct SegmentCheck {
     if let what = block.unsupported {
       throw .unsupported(
         Finding(
-          .unsupported, file: name, offset: block.ownOffset, first: block.firstSequence, last: end, what: what))
+          .unsupported, file: name, offset: block.ownOffset, first: block.firstSequence, last: end, what: what
+        ))
     }
     do throws(ContentProblem) {
       if block.kind == BlockKind.events {

@@ -50,14 +50,17 @@ import Testing
     for sequence in 0...UInt64(6) {
       for start in [FeedStart.after(sequence), .position(positions[Int(sequence)])] {
         if sequence < begin - 1 {
-          await #expect(throws: StoreError.trimmed(firstAvailable: begin), "\(start)") { try await seen(start) }
+          await #expect(throws: StoreError.trimmed(firstAvailable: begin), "\(start)") {
+            try await seen(start)
+          }
         } else {
           #expect(try await seen(start) == Array([4, 5, 6].drop { $0 <= sequence }), "\(start)")
         }
       }
       var other = positions[Int(sequence)]
       other.chain ^= 1
-      let error = sequence < begin - 1 ? StoreError.trimmed(firstAvailable: begin) : .diverged(sequence: sequence)
+      let error =
+        sequence < begin - 1 ? StoreError.trimmed(firstAvailable: begin) : .diverged(sequence: sequence)
       await #expect(throws: error) { try await seen(.position(other)) }
     }
     #expect(try await store.append(holding: 3) == nil)
@@ -78,7 +81,8 @@ import Testing
     try await store.close()
   }
 
-  @Test func `a trimmed store is backed up from where it begins, and a backup that ends before that is refused`()
+  @Test
+  func `a trimmed store is backed up from where it begins, and a backup that ends before that is refused`()
     throws
   {
     let (disk, begin, _) = try trimmed()

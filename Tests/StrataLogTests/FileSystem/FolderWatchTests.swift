@@ -67,7 +67,9 @@ import Testing
       #expect(watch.wait(timeout: .seconds(60)) == .closed)
     }
 
-    @Test func `a folder that is gone is told as the end of all notices, and one that is absent has none`() throws {
+    @Test func `a folder that is gone is told as the end of all notices, and one that is absent has none`()
+      throws
+    {
       let path = folder.file("store")
       #expect(fileSystem.watch(path) == nil)
       try fileSystem.createDirectory(path)

@@ -20,7 +20,9 @@ import Testing
     }
     try log.close()
     if !hasFiles {
-      for name in try memory.contents(ofDirectory: "/store/derived") { try memory.remove("/store/derived/\(name)") }
+      for name in try memory.contents(ofDirectory: "/store/derived") {
+        try memory.remove("/store/derived/\(name)")
+      }
     }
     let reader = try Log.openReader(memory, path: "/store", options: options)
     let unbounded = StoreIndex(reader.source, isWriter: false)
@@ -37,7 +39,9 @@ import Testing
         #expect(kept.byteCount <= bytesMax && kept.count > 0 && kept.count <= count / 4)
       }
     }
-    #expect(try index.parts(of: Array("all".utf8), after: 0).flatMap(\.sequences) == (1...UInt64(count)).map { $0 * 2 })
+    #expect(
+      try index.parts(of: Array("all".utf8), after: 0).flatMap(\.sequences)
+        == (1...UInt64(count)).map { $0 * 2 })
     let least = StoreIndex(reader.source, isWriter: false, bytesMax: 0)
     #expect(try least.revision(of: Array("s/0".utf8)) == 1)
     #expect(least.closedInMemory.count == 1, "what was asked for last is kept")

@@ -59,7 +59,9 @@ import Testing
     return count
   }
 
-  @Test func `a power cut before any call leaves the backup that was, the new one, or what is refused, and it goes on`()
+  @Test
+  func
+    `a power cut before any call leaves the backup that was, the new one, or what is refused, and it goes on`()
     throws
   {
     let steps = try Steps()

@@ -62,7 +62,9 @@ import Testing
     } catch { return "\(error)" }
   }
 
-  @Test func `a backup of a live store is that store at its durable end, and goes on as a store itself`() throws {
+  @Test func `a backup of a live store is that store at its durable end, and goes on as a store itself`()
+    throws
+  {
     var live = try Live()
     try live.append(60)
     // A writer's indexes are written beside it.
@@ -99,7 +101,8 @@ import Testing
       try live.append(round == 5 ? 0 : 20)
       if durability == .buffered {
         let mark = live.log.mark
-        let log = isReader ? try Log.openReader(live.fileSystem, path: Self.path, options: Self.options()) : live.log
+        let log =
+          isReader ? try Log.openReader(live.fileSystem, path: Self.path, options: Self.options()) : live.log
         let report = try backup(log, to: disk)
         #expect(report.end.sequence == mark.durable.sequence)
         let appends = live.model.appends.count { $0.last <= mark.durable.sequence }
@@ -107,7 +110,8 @@ import Testing
         if isReader { try log.close() }
         continue
       }
-      let log = isReader ? try Log.openReader(live.fileSystem, path: Self.path, options: Self.options()) : live.log
+      let log =
+        isReader ? try Log.openReader(live.fileSystem, path: Self.path, options: Self.options()) : live.log
       let names = try SegmentCatalog.names(live.fileSystem, Self.layout)
       let new = names.count { $0 > end }
       let isLastGrown = end > 0 && end < live.model.head && !names.contains(end + 1)
@@ -122,7 +126,8 @@ import Testing
     try live.log.close()
   }
 
-  @Test func `a segment that the source has rewritten is copied again, and one that is rewritten meanwhile too`()
+  @Test
+  func `a segment that the source has rewritten is copied again, and one that is rewritten meanwhile too`()
     throws
   {
     var live = try Live()
@@ -146,7 +151,9 @@ import Testing
           opens += 1
           return opens == number
         }
-        if isDue { do { try forgeRewrite(disk, Self.layout, first: names[2]) } catch { Issue.record("\(error)") } }
+        if isDue {
+          do { try forgeRewrite(disk, Self.layout, first: names[2]) } catch { Issue.record("\(error)") }
+        }
       }
       let reader = try Log.openReader(hooked, path: Self.path, options: Self.options())
       try backup(reader, to: fresh)
@@ -172,7 +179,8 @@ import Testing
         do {
           while live.log.mark.segment == active {
             _ = try live.log.appendBlocking(
-              ModelAppend([ModelEvent(stream: "s", type: "x", payload: [UInt8](repeating: 1, count: 900))]).draft())
+              ModelAppend([ModelEvent(stream: "s", type: "x", payload: [UInt8](repeating: 1, count: 900))])
+                .draft())
           }
           try forgeRewrite(live.fileSystem, Self.layout, first: active)
         } catch { Issue.record("\(error)") }
@@ -184,7 +192,8 @@ import Testing
       #expect(try live.log.chain(after: report.end.sequence) == report.end.chain)
       #expect(
         try copy.modelAppends().map(\.append)
-          == live.log.modelAppends().map(\.append).filter { $0.last <= report.end.sequence }, "open \(number)")
+          == live.log.modelAppends().map(\.append).filter { $0.last <= report.end.sequence }, "open \(number)"
+      )
       var verifier = LogVerifier(disk, path: Self.target)
       #expect(try verifier.run().findings == [], "open \(number)")
       try reader.close()
@@ -214,7 +223,8 @@ import Testing
           Issue.record("\(error)")
           continue
         }
-        #expect(finding.file == StoreLayout.segmentName(first) && finding.offset >= UInt64(SegmentHeader.length))
+        #expect(
+          finding.file == StoreLayout.segmentName(first) && finding.offset >= UInt64(SegmentHeader.length))
       }
       #expect(throws: LogError.self) { try Log.openReader(disk, path: Self.target, options: Self.options()) }
       // Of a copy, because a writer removes unfinished files.

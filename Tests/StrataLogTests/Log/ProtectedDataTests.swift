@@ -34,7 +34,9 @@ import Testing
         errors.append(error)
         if number < 5 {
           #expect(
-            disk.paths.filter { !$0.contains("/derived/") && !$0.hasSuffix("/LOCK") }.map { disk.contents($0) }
+            disk.paths.filter { !$0.contains("/derived/") && !$0.hasSuffix("/LOCK") }.map {
+              disk.contents($0)
+            }
               == evidence)
         }
       }
@@ -92,7 +94,9 @@ import Testing
 
   @Test func `a store on a medium that can only be read is read, and refuses a writer`() throws {
     let disk = try Self.store()
-    disk.onOperation { $0.operation.isChange && $0.operation != .open ? .fail(SystemErrorCode.readOnly) : .proceed }
+    disk.onOperation {
+      $0.operation.isChange && $0.operation != .open ? .fail(SystemErrorCode.readOnly) : .proceed
+    }
     let reader = try Log.openReader(disk, path: "/store", options: Self.options)
     #expect(try reader.modelAppends().count == 4)
     #expect(throws: LogError.self) { try Log.openWriter(disk, path: "/store", options: Self.options) }

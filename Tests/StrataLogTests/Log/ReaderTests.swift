@@ -56,7 +56,8 @@ import Testing
     return (memory, log, hooked, opens)
   }
 
-  @Test func `a reader never uses HEAD's offset in a segment that was rewritten before it was opened`() throws {
+  @Test func `a reader never uses HEAD's offset in a segment that was rewritten before it was opened`() throws
+  {
     var reached = 0
     for number in 1...6 {
       let (_, log, hooked, opens) = try rolling(at: number)
@@ -100,11 +101,13 @@ import Testing
     let report = try verifier.run()
     #expect(report.findings == [])
     #expect(opens.withLock { $0 } == 2)
-    #expect(report.end.sequence == log.mark.sequence, "the check is bounded by a HEAD that names a live segment")
+    #expect(
+      report.end.sequence == log.mark.sequence, "the check is bounded by a HEAD that names a live segment")
     try log.close()
   }
 
-  @Test func `a HEAD that goes on naming a rewritten segment with another end is an error and no endless wait`()
+  @Test
+  func `a HEAD that goes on naming a rewritten segment with another end is an error and no endless wait`()
     throws
   {
     let memory = MemoryFileSystem()
@@ -135,7 +138,9 @@ import Testing
 
   // MARK: Other histories
 
-  @Test func `a reader that saw what a failed sync lost is told that the log diverged, however far the next writer is`()
+  @Test
+  func
+    `a reader that saw what a failed sync lost is told that the log diverged, however far the next writer is`()
     throws
   {
     for more in [0, 1, 3, 12] {

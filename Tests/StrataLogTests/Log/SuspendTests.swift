@@ -25,7 +25,9 @@ import Testing
   }
 
   @discardableResult
-  private func append(_ log: Log, _ model: inout LogModel, _ source: inout RandomAppends) throws -> AppendOutcome {
+  private func append(_ log: Log, _ model: inout LogModel, _ source: inout RandomAppends) throws
+    -> AppendOutcome
+  {
     let append = source.append()
     let outcome = try log.appendBlocking(append.draft())
     model.add(append, time: outcome.time)
@@ -33,7 +35,9 @@ import Testing
   }
 
   @Test(arguments: Durability.allCases)
-  func `a suspended store is on the disk, closed cleanly, and anybody may have it`(durability: Durability) throws {
+  func `a suspended store is on the disk, closed cleanly, and anybody may have it`(durability: Durability)
+    throws
+  {
     let disk = SimulatedDisk()
     var model = LogModel()
     var source = RandomAppends(seed: 1, sizeTypical: 200, sizeMax: 900)
@@ -176,7 +180,9 @@ import Testing
       disk.inject(SimulatedFailure(number: number))
       do throws(LogError) { try log.resume() } catch {
         failed += 1
-        #expect(throws: LogError.suspended, "call \(number)") { try log.appendBlocking(source.append().draft()) }
+        #expect(throws: LogError.suspended, "call \(number)") {
+          try log.appendBlocking(source.append().draft())
+        }
         disk.clearFailures()
         try writer(disk).close()
         try log.resume()
