@@ -102,7 +102,12 @@ final class BackupTarget {
     let promised = head.slot.map { SegmentEnd(sequence: $0.durable.sequence, chain: $0.durable.chain) }
     return [promised, names.last.flatMap { ends[$0] }].compactMap { $0 }
   }
-  var durable: LogMark? { head.slot?.durable }
+
+  /// Whether HEAD names this very end.
+  func promises(_ slot: HeadSlot) -> Bool {
+    head.slot?.segment == slot.segment && head.slot?.durable == slot.durable
+  }
+
   var epoch: UInt64 { head.slot?.epoch ?? 0 }
 
   /// Whether the segment is there as it must be, under its own name. One that the source has rewritten since is

@@ -44,9 +44,10 @@ package final class HeadWatcher: Sendable {
     }
   }
 
-  /// Looks once, now, and publishes what is new: for who heard elsewhere of what this has not seen yet. Blocks.
+  /// Looks once, now, and publishes what is new: for who heard elsewhere of what this has not seen yet. Blocks. While
+  /// this is suspended it looks at nothing.
   package func refresh() throws(LogError) {
-    do throws(LogError) { _ = try look(probes: true) } catch {
+    do throws(LogError) { _ = try look(probes: true, waits: false) } catch {
       if case .diverged = error { source.tail.finish(error) }
       throw error
     }
@@ -85,7 +86,7 @@ package final class HeadWatcher: Sendable {
       let probes = lastProbe.elapsed >= Self.probeInterval
       if probes { lastProbe = lastLook }
       do throws(LogError) {
-        guard let isNew = try look(probes: probes) else { return }
+        guard let isNew = try look(probes: probes, waits: true) else { return }
         pace.looked(isNew: isNew, wasTold: wasTold)
       } catch {
         source.tail.finish(error)
@@ -114,10 +115,11 @@ package final class HeadWatcher: Sendable {
 
   private func rests(for pause: Duration) { _ = state.wait(timeout: pause) { $0.isStopped } }
 
-  /// Looks at HEAD, or at LOCK too. True where the mark moved; nil once this was stopped.
-  private func look(probes: Bool) throws(LogError) -> Bool? {
+  /// Looks at HEAD, or at LOCK too. True where the mark moved; nil once this was stopped, and where it is suspended
+  /// and the caller does not wait for the end of that.
+  private func look(probes: Bool, waits: Bool) throws(LogError) -> Bool? {
     let turn = state.wait { state -> HeadReader?? in
-      if state.isStopped { return .some(nil) }
+      if state.isStopped || (state.isSuspended && !waits) { return .some(nil) }
       guard !state.isLooking, !state.isSuspended else { return nil }
       state.isLooking = true
       return state.reader

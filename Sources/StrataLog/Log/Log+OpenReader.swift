@@ -150,6 +150,8 @@ struct HeadReader {
   /// rewritten meanwhile.
   private mutating func mark(of head: HeadSlot) throws(LogError) -> VisibleMark? {
     if !catalog.names.contains(head.segment) { try catalog.refresh() }
+    // What is known of the blocks was found while another writer had the store, and may be gone.
+    if head.epoch > epoch { catalog.forget(head.segment) }
     let handle = try catalog.segment(first: head.segment)
     guard head.isOf(handle.header) else { return nil }
     epoch = max(epoch, head.epoch)

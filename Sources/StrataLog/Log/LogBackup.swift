@@ -71,7 +71,7 @@ package struct LogBackup {
       let next = number + 1 < parts.count ? parts[number + 1].header : nil
       parts[number] = try copy(parts[number], active, next: next, into: folder)
     }
-    if folder.isWhole, folder.durable != slot.durable { try folder.promise(slot) }
+    if folder.isWhole, !folder.promises(slot) { try folder.promise(slot) }
     try folder.name(parts)
     report.end = slot.durable
     report.firstSequence = slot.logBegin

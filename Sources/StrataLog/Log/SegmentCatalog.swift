@@ -60,6 +60,9 @@ package final class SegmentCatalog: Sendable {
     return handle
   }
 
+  /// Has the segment opened anew when it is asked for again.
+  func forget(_ first: UInt64) { state.withLock { $0.open[first] = nil } }
+
   /// The segment in which a sequence is or would be; nil before the beginning of the log.
   package func segment(containing sequence: UInt64) throws(LogError) -> SegmentHandle? {
     guard let first = state.withLock({ $0.names.last { $0 <= sequence } }) else { return nil }

@@ -201,6 +201,18 @@ import Testing
     }
   }
 
+  @Test func `an empty store and one that has just rolled are backed up as they are`() throws {
+    var live = try Live(Self.options(segmentSize: 1))
+    let disk = SimulatedDisk()
+    for count in 0..<4 {
+      if count > 0 { try live.append(1) }
+      let report = try backup(live.log, to: disk)
+      #expect(report.end.sequence == live.model.head)
+      #expect(problem(disk, live.model) == nil, "\(count) appends")
+    }
+    try live.log.close()
+  }
+
   // MARK: What is refused
 
   @Test func `a damaged source is an error with its place, and leaves nothing that opens`() throws {

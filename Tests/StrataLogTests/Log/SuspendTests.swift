@@ -233,6 +233,7 @@ import Testing
     try log.close()
     let calls = disk.operationCount
     pauseThread(nanoseconds: 50_000_000)
+    try reader.refresh()
     #expect(disk.operationCount == calls)
     try reader.resume()
     #expect(reader.mark.sequence == model.head)
