@@ -22,11 +22,19 @@ import Testing
     return disk
   }
 
-  /// Makes the n-th open of each number fail, until a run gets through without that many.
+  /// Makes each open that there is fail, one in a run.
   private func forEachOpen(_ way: Way, code: Int32) throws -> [LogError] {
     var errors: [LogError] = []
-    for number in 1...60 {
-      let disk = try Self.store()
+    let whole = try Self.store()
+    let count = Lock(0)
+    let sound = whole.clone()
+    sound.onOperation { call in
+      if call.operation == .open { count.withLock { $0 += 1 } }
+      return .proceed
+    }
+    try Self.go(way, sound)
+    for number in 1...count.withLock({ $0 }) {
+      let disk = whole.clone()
       let evidence = disk.paths.filter { !$0.contains("/derived/") && !$0.hasSuffix("/LOCK") }
         .map { disk.contents($0) }
       disk.inject(SimulatedFailure(of: [.open], number: number, code: code))
