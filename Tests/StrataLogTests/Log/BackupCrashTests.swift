@@ -12,7 +12,7 @@ import Testing
   private static var options: StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
-    options.segmentSizeTarget = 3_000
+    options.segmentSizeTarget = 6_000
     options.blockSizeTarget = 300
     options.headSyncInterval = .seconds(3_600)
     return options
@@ -32,7 +32,7 @@ import Testing
       for step in 0..<3 {
         let segment = log.mark.segment
         var count = 0
-        while step < 2 ? count < [12, 8][step] : log.mark.segment == segment {
+        while step < 2 ? count < [20, 12][step] : log.mark.segment == segment {
           count += 1
           let append = source.append()
           model.add(append, time: try log.appendBlocking(append.draft()).time)
