@@ -49,6 +49,39 @@ struct BackupCommandTests {
     try await store.close()
   }
 
+  @Test func `a backup that is interrupted is refused or whole, and goes on where it was`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open(segmentSize: 100_000)
+    var state: UInt64 = 1
+    for number in 0..<300 {
+      let bytes = (0..<4_000).map { _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(state >> 56)
+      }
+      try await store.append([NewEvent("t", in: "s/\(number)", payload: .opaque(bytes))])
+    }
+    let head = store.head
+    try await store.close()
+    let target = folder.file("backup")
+    for delay in [1, 15, 30, 60, 120] {
+      let run = try LogreplayProcess(["backup", folder.store, target])
+      try await Task.sleep(for: .milliseconds(delay))
+      run.interrupt()
+      let code = try await run.wait().code
+      #expect([0, 130, -2].contains(code))
+      let opened = try? await EventStore.open(at: target, .readOnly)
+      #expect(opened == nil || opened?.head == head, "after \(delay) ms a part looks whole")
+      if code == 0 { #expect(opened != nil) }
+      try await opened?.close()
+    }
+    let last = try numbers(try await LogreplayProcess.run("backup", folder.store, target, "-o", "json"))
+    #expect(last["last"] == 300 && last["segments"]! > 10)
+    #expect(try await LogreplayProcess.run("verify", target).code == 0)
+    let copy = try await EventStore.open(at: target, .readOnly)
+    #expect(copy.head == head)
+    try await copy.close()
+  }
+
   @Test func `a backup that cannot be made says why, with the exit code for it`() async throws {
     let folder = try await SampleFolder.sample()
     let other = try await SampleFolder.sample()
@@ -71,7 +104,7 @@ struct BackupCommandTests {
     try await expect(75, folder.store, target, "open for writing")
     try await writer.append([NewEvent("t", in: "s/1", .null)])
     try await writer.close()
-    try await expect(68, folder.store, target, "not the one that was read before")
+    try await expect(68, folder.store, target, "does not go on with this store's events")
     let segment = folder.store + "/log/00000000000000000001.seg"
     var bytes = try Data(contentsOf: URL(fileURLWithPath: segment))
     bytes[SegmentHeader.length + 200] ^= 1

@@ -50,6 +50,10 @@ struct BackupCommand: BlockingCommand {
       case .corrupt, .unsupported: throw CommandFailure(reading: source.store, error)
       case .invalid(let what):
         throw CommandFailure(ExitStatus.usage, what, at: target, next: "choose another folder for the backup")
+      case .diverged, .trimmed:
+        throw CommandFailure(
+          ExitStatus.diverged, "the backup there does not go on with this store's events", at: target,
+          next: "choose another folder for the backup; what stands there was not touched")
       default: throw CommandFailure(error)
       }
     }
