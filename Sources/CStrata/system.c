@@ -15,6 +15,9 @@
 #if defined(__APPLE__)
 #include <pthread/qos.h>
 #include <sys/mman.h>
+#elif defined(__linux__)
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #endif
 
 void strata_error_message(int code, char *buffer, size_t capacity) {
@@ -155,6 +158,14 @@ int strata_thread_start(uintptr_t *thread, const char *name, void (*body)(void *
 
 int strata_thread_join(uintptr_t thread) { return pthread_join((pthread_t)thread, NULL); }
 int strata_thread_detach(uintptr_t thread) { return pthread_detach((pthread_t)thread); }
+void strata_thread_gives_way(void) {
+#if defined(__APPLE__)
+  pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
+#elif defined(__linux__)
+  // Linux keeps this value for each thread, against POSIX.
+  setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
+#endif
+}
 int strata_thread_is_current(uintptr_t thread) {
   return pthread_equal(pthread_self(), (pthread_t)thread) != 0;
 }

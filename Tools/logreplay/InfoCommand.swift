@@ -48,11 +48,15 @@ struct StoreInfo {
   var durability: Durability?
   var appends: UInt64
   var segments = 0
+  /// Those that were rewritten in fewer bytes.
+  var sealed = 0
   /// Bytes of the log on disk, up to the end.
   var bytes: UInt64 = 0
   /// Bytes of the events' blocks before compression.
   var rawBytes: UInt64 = 0
   var isClean: Bool
+  /// An erasure was ordered, perhaps, and not carried out.
+  var isErasing: Bool
   var tornBytes: UInt64
   /// Nil where the log cannot be read to its end.
   var tables: TableCounts?
@@ -73,12 +77,14 @@ struct StoreInfo {
       durability = head.flatMap { Durability(rawValue: $0.durability) }
       appends = mark.appends
       tornBytes = log.tornBytes
+      isErasing = head?.isErasing ?? false
       isClean = (head?.isClean ?? false) && log.tornBytes == 0 && log.damage == nil
       lastTime = mark.time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: mark.time)
       for first in log.source.catalog.names where first <= mark.segment {
         let handle = try log.source.catalog.segment(first: first)
-        let end = try log.source.end(of: handle, bound: (mark.segment, mark.visible))
+        let end = try log.source.end(of: handle, in: mark)
         segments += 1
+        if handle.header.isRewritten { sealed += 1 }
         bytes += end
         rawBytes += try Self.rawBytes(of: handle, end: end)
       }
@@ -124,12 +130,14 @@ struct StoreInfo {
     line.field("durability", durability?.name)
     line.field("appends", appends)
     line.field("segments", segments)
+    line.field("sealed", sealed)
     line.field("bytes", bytes)
     line.field("rawBytes", rawBytes)
     line.array("checkpoints", [])
     line.array("tables", tables?.json ?? [])
     line.field("clean", isClean)
     if tornBytes > 0 { line.field("tornBytes", tornBytes) }
+    if isErasing { line.field("erasing", true) }
     return line.finish()
   }
 
@@ -145,11 +153,12 @@ struct StoreInfo {
     }
     lines += [
       ("chain", LogPosition.hex(chain)), ("durability", durability?.name ?? "unknown"),
-      ("segments", String(segments)), ("bytes", "\(bytes) (\(rawBytes) before compression)"),
+      ("segments", "\(segments), of which \(sealed) are sealed"), ("bytes", "\(bytes) (\(rawBytes) before compression)"),
       ("tables", tables?.text ?? "unknown, since the log is damaged"),
       ("closed cleanly", isClean ? "yes" : "no"),
     ]
     if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
+    if isErasing { lines.append(("erasing", "not finished; the next open for writing goes on with it")) }
     return KeyedText.lines(lines)
   }
 }

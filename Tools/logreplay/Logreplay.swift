@@ -19,6 +19,8 @@ struct Logreplay: AsyncParsableCommand {
       VerifyCommand.self,
       DumpCommand.self,
       BackupCommand.self,
+      SealCommand.self,
+      EraseCommand.self,
     ])
 
   static func main() async {

@@ -57,6 +57,7 @@ struct Workload: Sendable {
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),
+    .init(name: "seal", about: "closed segments rewritten, and what that takes from writers", run: seal),
     .init(name: "fold", about: "changes of documents into a table with one view", run: fold),
     .init(name: "list", about: "one change of a list, to snapshot and batch", run: list),
     .init(name: "diff", about: "two versions of a list of a million rows", run: diff),

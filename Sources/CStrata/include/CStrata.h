@@ -80,6 +80,8 @@ void strata_watch_close(int notices, int wake);
 int strata_thread_start(uintptr_t *thread, const char *name, void (*body)(void *), void *context);
 int strata_thread_join(uintptr_t thread);
 int strata_thread_detach(uintptr_t thread);
+/// Lets the process's other threads go before the calling one, where the system tells threads apart in that.
+void strata_thread_gives_way(void);
 /// Whether the calling thread is this one.
 int strata_thread_is_current(uintptr_t thread);
 

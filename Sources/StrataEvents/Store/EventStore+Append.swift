@@ -90,6 +90,7 @@ extension EventStore {
       draft.id = bytes
     }
     draft.given = time?.nanoseconds
+    draft.isErasable = log.options.saltsEvents
     for event in events { try add(event, to: draft, isOwn: isOwn) }
     for (stream, version) in expecting {
       guard let count = version.count else { continue }
@@ -119,13 +120,17 @@ extension EventStore {
     }
     var stream = event.stream.text
     var type = event.type
-    stream.withUTF8 { stream in
-      type.withUTF8 { type in
-        metadata.withUnsafeBytes { metadata in
-          event.payload.bytes.withUnsafeBytes { payload in
-            draft.add(
-              stream: UnsafeRawBufferPointer(stream), type: UnsafeRawBufferPointer(type),
-              codec: event.payload.codec.rawValue, metadata: metadata, payload: payload)
+    var salt = options.saltsEvents ? (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)) : (0, 0)
+    withUnsafeBytes(of: &salt) { random in
+      let salt = UnsafeRawBufferPointer(rebasing: random[..<(options.saltsEvents ? random.count : 0)])
+      stream.withUTF8 { stream in
+        type.withUTF8 { type in
+          metadata.withUnsafeBytes { metadata in
+            event.payload.bytes.withUnsafeBytes { payload in
+              draft.add(
+                stream: UnsafeRawBufferPointer(stream), type: UnsafeRawBufferPointer(type),
+                codec: event.payload.codec.rawValue, salt: salt, metadata: metadata, payload: payload)
+            }
           }
         }
       }
@@ -133,6 +138,9 @@ extension EventStore {
   }
 
   private func checkOwn(_ event: NewEvent) throws(StoreError) {
+    guard event.stream != ErasureEvent.stream else {
+      throw .invalid(what: "\(event.stream) holds what was erased, and \(event.type) does not go there")
+    }
     guard event.type.utf8.first == UInt8(ascii: "$") else {
       let category = event.stream.category
       guard !documentCategories.withLock({ $0.contains(category) }) else {

@@ -25,8 +25,8 @@ extension EventStore {
   /// `protectedData` where the device is still locked; try again. `diverged` where the log is not the one that was
   /// left: open it anew.
   public func resume() async throws(StoreError) {
-    let result = await IOThreads.shared.result { [log] () throws(LogError) in try log.resume() }
-    do throws(LogError) { try result.get() } catch { throw StoreError(error) }
+    let result = await IOThreads.shared.result { [self] () throws(StoreError) in try resumeBlocking() }
+    try result.get()
   }
 
   /// The same as `suspend` for a thread that may block. Never on the cooperative pool.
@@ -37,5 +37,7 @@ extension EventStore {
   /// The same as `resume` for a thread that may block. Never on the cooperative pool.
   public func resumeBlocking() throws(StoreError) {
     try StoreError.wrapping { () throws(LogError) in try log.resume() }
+    // What another writer left undone is done, as when the store is opened.
+    if !log.isReadOnly { try finishErasuresAtOpen() }
   }
 }

@@ -75,15 +75,15 @@ public final class EventStore: Sendable {
     _ fileSystem: any FileSystem, path: String, _ access: Access, options: StoreOptions,
     storeID: StoreID? = nil
   ) throws(StoreError) -> EventStore {
-    try StoreError.wrapping { () throws(LogError) in
+    let log = try StoreError.wrapping { () throws(LogError) in
       switch access {
-      case .readWrite:
-        EventStore(
-          log: try Log.openWriter(fileSystem, path: path, options: options, storeID: storeID))
-      case .readOnly:
-        EventStore(log: try Log.openReader(fileSystem, path: path, options: options))
+      case .readWrite: try Log.openWriter(fileSystem, path: path, options: options, storeID: storeID)
+      case .readOnly: try Log.openReader(fileSystem, path: path, options: options)
       }
     }
+    let store = EventStore(log: log)
+    if access == .readWrite { try store.finishErasuresAtOpen() }
+    return store
   }
 
   /// A store in memory: the same code over a file system that is gone with the last reference.

@@ -41,6 +41,8 @@ public enum StoreError: Error, Sendable, Equatable {
   case cannotCreate(path: String, what: String)
   /// The system refused a call: which, on what, and the number of the reason.
   case io(operation: String, path: String, code: Int32)
+  /// The system refused to read these events, in the block at this offset of the file. Others can be read.
+  case unreadable(path: String, offset: UInt64, sequences: ClosedRange<UInt64>, code: Int32)
   /// The log up to this sequence is not the one that the cursor has seen.
   case diverged(sequence: UInt64)
   /// The log begins later: at this sequence.
@@ -58,6 +60,9 @@ extension StoreError {
     case .locked(let path, let holder): self = .locked(path: path, holder: holder)
     case .full(let path): self = .full(path: path)
     case .io(let error): self = .io(operation: error.operation, path: error.path, code: error.code)
+    case .unreadable(let error, let offset, let first, let last):
+      self = .unreadable(
+        path: error.path, offset: offset, sequences: first...max(first, last), code: error.code)
     case .poisoned(let why): self = .poisoned(why)
     case .protectedData(let path): self = .protectedData(path: path)
     case .closed: self = .closed
@@ -106,6 +111,8 @@ extension StoreError: CustomStringConvertible {
     case .corrupt(let finding), .unsupported(let finding): finding.what
     case .notFound(_, let what), .notAStore(_, let what), .cannotCreate(_, let what): what
     case .io(let operation, _, let code): "cannot \(operation): \(systemMessage(code))"
+    case .unreadable(_, _, let sequences, let code):
+      "cannot read the events \(sequences.lowerBound) to \(sequences.upperBound): \(systemMessage(code))"
     case .diverged(let sequence): "the log up to sequence \(sequence) is not the one that was read before"
     case .trimmed(let first): "the log begins at sequence \(first)"
     }
@@ -119,6 +126,7 @@ extension StoreError: CustomStringConvertible {
       .cannotCreate(let path, _), .io(_, let path, _), .protectedData(let path):
       path
     case .corrupt(let finding), .unsupported(let finding): "\(finding.file) at byte \(finding.offset)"
+    case .unreadable(let path, let offset, _, _): "\(path) at byte \(offset)"
     default: ""
     }
   }
@@ -143,6 +151,7 @@ extension StoreError: CustomStringConvertible {
     case .notAStore: "choose another path; what stands there was not touched"
     case .cannotCreate: "check the permissions and the path"
     case .io: "check the disk and the permissions"
+    case .unreadable: "check the disk; other events can be read, and a backup has these"
     case .diverged: "read the log anew from a sequence that both have"
     case .trimmed(let first): "begin at sequence \(first)"
     }

@@ -30,6 +30,9 @@ package final class DedicatedThread: Sendable {
     phase = Gate(.started(thread))
   }
 
+  /// Lets the process's other threads go before the calling one, where the system can tell threads apart.
+  package static func giveWayToOthers() { strata_thread_gives_way() }
+
   deinit {
     phase.withLock { phase in
       if case .started(let thread) = phase { strata_thread_detach(thread) }

@@ -7,11 +7,12 @@ package struct PathParts: Hashable, Sendable {
 
   package init(_ path: String) {
     names = []
-    for name in path.split(separator: "/") {
+    for name in path.utf8.split(separator: UInt8(ascii: "/")) {
+      let name = String(Substring(name))
       switch name {
       case ".": continue
       case "..": _ = names.popLast()
-      default: names.append(String(name))
+      default: names.append(name)
       }
     }
   }

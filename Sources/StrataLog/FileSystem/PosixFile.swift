@@ -22,9 +22,11 @@ package final class PosixFile: File {
     var isClosed = false
   }
   private let use: Lock<Use>
+  private let transfers: SystemTransfers
 
-  init(path: String, descriptor: Int32) {
+  init(path: String, descriptor: Int32, transfers: SystemTransfers = .system) {
     self.path = path
+    self.transfers = transfers
     use = Lock(Use(descriptor: descriptor))
   }
 
@@ -38,9 +40,9 @@ package final class PosixFile: File {
   {
     try withDescriptor("read") { (descriptor) throws(FileSystemError) in
       try SystemCall.transferring("read", path, count: buffer.count) { done in
-        pread(
+        transfers.read(
           descriptor, buffer.baseAddress! + done, min(buffer.count - done, Self.callSizeMax),
-          off_t(offset) + off_t(done))
+          offset + Int64(done))
       }
     }
   }
@@ -48,9 +50,9 @@ package final class PosixFile: File {
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemError) {
     try withDescriptor("write") { (descriptor) throws(FileSystemError) in
       let done = try SystemCall.transferring("write", path, count: bytes.count) { done in
-        pwrite(
+        transfers.write(
           descriptor, bytes.baseAddress! + done, min(bytes.count - done, Self.callSizeMax),
-          off_t(offset) + off_t(done))
+          offset + Int64(done))
       }
       // A write that moves nothing and reports nothing: no system does that to a file, but going on would
       // lose bytes.

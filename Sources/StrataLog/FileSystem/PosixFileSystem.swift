@@ -14,7 +14,10 @@ internal import CStrata
 ///
 /// New files get the permissions 0666 and folders 0777, less the process's umask.
 package struct PosixFileSystem: FileSystem {
-  package init() {}
+  private let transfers: SystemTransfers
+
+  /// - Parameter transfers: how bytes are moved; a test hands in calls that are interrupted or do only a part.
+  package init(transfers: SystemTransfers = .system) { self.transfers = transfers }
 
   /// Creates the folder and those above it that are missing, each made durable in the one above it.
   package func createDirectory(_ path: String) throws(FileSystemError) {
@@ -64,7 +67,7 @@ package struct PosixFileSystem: FileSystem {
       case .createNew: O_RDWR | O_CREAT | O_EXCL
       }
     let descriptor = try SystemCall.repeating("open", path) { strata_open(path, flags, 0o666) }
-    let file = PosixFile(path: path, descriptor: descriptor)
+    let file = PosixFile(path: path, descriptor: descriptor, transfers: transfers)
     guard try file.status("open").is_directory == 0 else {
       throw FileSystemError("open", path, code: EISDIR)
     }

@@ -51,3 +51,20 @@ package enum SystemCall {
     return done
   }
 }
+
+/// The two calls that move bytes, as the system has them: how many were moved, or -1 with errno.
+package struct SystemTransfers: Sendable {
+  package var read: @Sendable (_ descriptor: Int32, UnsafeMutableRawPointer, _ count: Int, _ at: Int64) -> Int
+  package var write: @Sendable (_ descriptor: Int32, UnsafeRawPointer, _ count: Int, _ at: Int64) -> Int
+
+  package init(
+    read: @escaping @Sendable (Int32, UnsafeMutableRawPointer, Int, Int64) -> Int,
+    write: @escaping @Sendable (Int32, UnsafeRawPointer, Int, Int64) -> Int
+  ) {
+    self.read = read
+    self.write = write
+  }
+
+  package static let system = SystemTransfers(
+    read: { pread($0, $1, $2, off_t($3)) }, write: { pwrite($0, $1, $2, off_t($3)) })
+}

@@ -40,12 +40,15 @@ package struct HeadSlot: Equatable, Sendable {
 
   package static let magic = Array("STRATAHD".utf8)
   package static let cleanFlag: UInt32 = 1
+  package static let erasingFlag: UInt32 = 2
 
   package var storeID: StoreID
   package var generation: UInt64
   package var segment: UInt64
   package var epoch: UInt64
   package var isClean: Bool
+  /// An erasure may have begun that was not carried out.
+  package var isErasing = false
   package var durability: UInt32
   package var visible: LogMark
   package var durable: LogMark
@@ -54,13 +57,14 @@ package struct HeadSlot: Equatable, Sendable {
 
   package init(
     storeID: StoreID, generation: UInt64, segment: UInt64, epoch: UInt64, isClean: Bool, durability: UInt32,
-    visible: LogMark, durable: LogMark, lastTime: Int64, logBegin: UInt64
+    visible: LogMark, durable: LogMark, lastTime: Int64, logBegin: UInt64, isErasing: Bool = false
   ) {
     self.storeID = storeID
     self.generation = generation
     self.segment = segment
     self.epoch = epoch
     self.isClean = isClean
+    self.isErasing = isErasing
     self.durability = durability
     self.visible = visible
     self.durable = durable
@@ -82,7 +86,8 @@ extension HeadSlot {
       base.setLittleEndian(generation, at: Offset.generation)
       base.setLittleEndian(segment, at: Offset.segment)
       base.setLittleEndian(epoch, at: Offset.epoch)
-      base.setLittleEndian(isClean ? Self.cleanFlag : 0, at: Offset.flags)
+      let flags = (isClean ? Self.cleanFlag : 0) | (isErasing ? Self.erasingFlag : 0)
+      base.setLittleEndian(flags, at: Offset.flags)
       base.setLittleEndian(durability, at: Offset.durability)
       visible.write(to: base + Offset.visible)
       durable.write(to: base + Offset.durable)
@@ -107,7 +112,9 @@ extension HeadSlot {
     generation = base.littleEndian(UInt64.self, at: Offset.generation)
     segment = base.littleEndian(UInt64.self, at: Offset.segment)
     epoch = base.littleEndian(UInt64.self, at: Offset.epoch)
-    isClean = base.littleEndian(UInt32.self, at: Offset.flags) & Self.cleanFlag != 0
+    let flags = base.littleEndian(UInt32.self, at: Offset.flags)
+    isClean = flags & Self.cleanFlag != 0
+    isErasing = flags & Self.erasingFlag != 0
     durability = base.littleEndian(UInt32.self, at: Offset.durability)
     visible = LogMark(at: UnsafeRawPointer(base) + Offset.visible)
     durable = LogMark(at: UnsafeRawPointer(base) + Offset.durable)

@@ -35,8 +35,10 @@ package struct SegmentHeader: Equatable, Sendable {
 
   package var storeID: StoreID
   package var firstSequence: UInt64
+  package var minor = FormatLimits.minor
   package var incompatibleFeatures: UInt64 = 0
   package var readOnlyFeatures: UInt64 = 0
+  package var compatibleFeatures: UInt64 = 0
   package var previousFirst: UInt64 = 0
   package var previousLast: UInt64 = 0
   package var previousChain: UInt64 = 0
@@ -87,12 +89,13 @@ extension SegmentHeader {
       let base = buffer.baseAddress!
       buffer.copyBytes(from: Self.magic)
       base.setLittleEndian(FormatLimits.major, at: Offset.major)
-      base.setLittleEndian(FormatLimits.minor, at: Offset.minor)
+      base.setLittleEndian(minor, at: Offset.minor)
       base.setLittleEndian(UInt32(Self.length), at: Offset.headerLength)
       storeID.write(to: base + Offset.storeID)
       base.setLittleEndian(firstSequence, at: Offset.firstSequence)
       base.setLittleEndian(incompatibleFeatures, at: Offset.incompatibleFeatures)
       base.setLittleEndian(readOnlyFeatures, at: Offset.readOnlyFeatures)
+      base.setLittleEndian(compatibleFeatures, at: Offset.compatibleFeatures)
       base.setLittleEndian(previousFirst, at: Offset.previousFirst)
       base.setLittleEndian(previousLast, at: Offset.previousLast)
       base.setLittleEndian(previousChain, at: Offset.previousChain)
@@ -143,7 +146,9 @@ extension SegmentHeader {
       created: base.littleEndian(Int64.self, at: Offset.created)
     )
     incompatibleFeatures = base.littleEndian(UInt64.self, at: Offset.incompatibleFeatures)
+    self.minor = minor
     readOnlyFeatures = base.littleEndian(UInt64.self, at: Offset.readOnlyFeatures)
+    compatibleFeatures = base.littleEndian(UInt64.self, at: Offset.compatibleFeatures)
     previousFirst = base.littleEndian(UInt64.self, at: Offset.previousFirst)
     previousLast = base.littleEndian(UInt64.self, at: Offset.previousLast)
     previousChain = base.littleEndian(UInt64.self, at: Offset.previousChain)

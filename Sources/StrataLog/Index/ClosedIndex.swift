@@ -83,13 +83,18 @@ package struct ClosedIndex: @unchecked Sendable {
 
   private func damaged(_ file: IndexFile) -> LogError { LogError(.damaged(path: file.path, offset: 0)) }
 
-  /// Writes tables as an index file, under a temporary name first. What is there already is replaced.
+  /// Writes tables as an index file, under a temporary name first. What is there already is replaced; of a file that
+  /// could not be written nothing stays.
   package static func write(
     _ index: SegmentIndex, identity: IndexIdentity, _ fileSystem: any FileSystem, path: String
   ) throws(FileSystemError) {
     let temporary = path + StoreLayout.temporarySuffix
     let file = try fileSystem.open(temporary, .create)
-    defer { file.close() }
+    var isNamed = false
+    defer {
+      file.close()
+      if !isNamed { try? fileSystem.remove(temporary) }
+    }
     var writer = IndexFileWriter(file: file, identity: identity)
     var key = RawBuffer(capacity: 256)
     var value = RawBuffer(capacity: 256)
@@ -112,6 +117,7 @@ package struct ClosedIndex: @unchecked Sendable {
     try writer.finish()
     try file.sync()
     try fileSystem.rename(temporary, to: path)
+    isNamed = true
   }
 }
 

@@ -6,15 +6,18 @@ package final class StoreIndex: Sendable {
   private let source: LogSource
   /// A writer keeps index files for closed segments; a reader writes nothing.
   private let isWriter: Bool
+  /// Index files are written before the next append, and not by a thread of their own.
+  private let isInStep: Bool
   /// The segment that grows. In a writer the committer is ahead of the visible mark by the group at hand.
   private let active: Lock<SegmentIndex>
   private let closed: Lock<ClosedIndexCache>
   private let indexing: Lock<DedicatedThread?>
 
   /// - Parameter bytesMax: of the indexes of closed segments, how much is kept in memory.
-  package init(_ source: LogSource, isWriter: Bool, bytesMax: Int? = nil) {
+  package init(_ source: LogSource, isWriter: Bool, isInStep: Bool = false, bytesMax: Int? = nil) {
     self.source = source
     self.isWriter = isWriter
+    self.isInStep = isInStep
     active = Lock(SegmentIndex(firstSequence: source.tail.mark.segment))
     closed = Lock(ClosedIndexCache(bytesMax: bytesMax ?? ClosedIndexCache.bytesMaxDefault))
     indexing = Lock(nil)
@@ -68,6 +71,7 @@ package final class StoreIndex: Sendable {
     }
     closed.withLock { $0[full.firstSequence] = full }
     let identity = identity(of: full.firstSequence, last: next - 1, chain: chain)
+    if isInStep { return write(full, identity: identity) }
     let previous = indexing.withLock { $0 }
     previous?.join()
     let thread = try? DedicatedThread(name: "strata-index") { [self] in write(full, identity: identity) }
@@ -88,7 +92,7 @@ package final class StoreIndex: Sendable {
   }
 
   /// Waits for an index file that is being written.
-  func finishWriting() { indexing.withLock { $0 }?.join() }
+  package func finishWriting() { indexing.withLock { $0 }?.join() }
 
   /// Takes in what another writer appended while this one was suspended, up to a mark that is published in between:
   /// before it, this index holds no less than the old mark; behind it, all of the new one.

@@ -63,6 +63,8 @@ final class CommitQueue: Sendable {
     /// True while the committer waits without a timeout, though something may have to be synced by then.
     var isWaitUnbounded = false
     var mustLookAgain = false
+    /// How many wait for the turn between two groups.
+    var visitorCount = 0
     /// True while the committer waits for nothing but the turn.
     var isTurnWanted = false
     /// Why nothing more is accepted.
@@ -135,10 +137,32 @@ final class CommitQueue: Sendable {
 
   private func takeTurnIfIdle() -> Bool {
     gate.withLock { state in
-      guard state.pending.isEmpty, !state.isTurnTaken, state.end == nil else { return false }
+      guard state.pending.isEmpty, !state.isTurnTaken, state.visitorCount == 0, state.end == nil else {
+        return false
+      }
       state.isTurnTaken = true
       return true
     }
+  }
+
+  /// Runs the body between two groups, when nobody else touches the writer's state. Blocks until then.
+  ///
+  /// - Throws: why the queue has ended, where it has, and what the body throws.
+  func withTurn<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
+    gate.withLock { $0.visitorCount += 1 }
+    let refusal = gate.wait { state -> LogError?? in
+      guard state.end == nil else {
+        state.visitorCount -= 1
+        return .some(state.end)
+      }
+      guard !state.isTurnTaken else { return nil }
+      state.visitorCount -= 1
+      state.isTurnTaken = true
+      return .some(nil)
+    }
+    if let refusal { throw refusal }
+    defer { giveTurnBack(mustSettle: true) }
+    return try body()
   }
 
   private func giveTurnBack(mustSettle: Bool) {
@@ -146,6 +170,7 @@ final class CommitQueue: Sendable {
       state.isTurnTaken = false
       if mustSettle, state.isWaitUnbounded { state.mustLookAgain = true }
       return state.mustLookAgain || state.isTurnWanted || !state.pending.isEmpty || state.isClosing
+        || state.visitorCount > 0
     }
     if isWanted { gate.signalAll() }
   }
@@ -221,11 +246,13 @@ final class CommitQueue: Sendable {
   /// Those who were in the last group tend to come again together. The committer gives them a moment to do so,
   /// or it would sync for the first of them alone and let the others wait for two syncs.
   func take(bytesMax groupBytesMax: Int, after lastCount: Int, timeout: Duration?) -> Work {
-    gate.withLock { state in
+    let hasVisitors = gate.withLock { state in
       state.isTurnTaken = false
       state.wanted = max(1, lastCount)
       state.isWaitUnbounded = timeout == nil
+      return state.visitorCount > 0
     }
+    if hasVisitors { gate.signalAll() }
     if lastCount > 1 {
       _ = gate.wait(timeout: Self.gatheringTime) { state in
         state.pending.count >= lastCount || state.isClosing || state.bytes >= groupBytesMax
@@ -305,7 +332,7 @@ final class CommitQueue: Sendable {
 extension CommitQueue.State {
   /// The next piece of work for the committer, or nil while there is none or somebody else has the turn.
   fileprivate mutating func take(_ bytesMax: Int) -> CommitQueue.Work? {
-    guard !isTurnTaken else { return nil }
+    guard !isTurnTaken, visitorCount == 0 else { return nil }
     if pending.isEmpty {
       if isClosing { return .closing }
       guard mustLookAgain else { return nil }

@@ -18,6 +18,7 @@ final class Committer: @unchecked Sendable {
     var epoch: UInt64
     var isTorn: Bool
     var logBegin: UInt64
+    var isErasing: Bool
   }
 
   private let layout: StoreLayout
@@ -27,6 +28,7 @@ final class Committer: @unchecked Sendable {
   private let source: LogSource
   private let index: StoreIndex
   private let queue: CommitQueue
+  private let sealer: Sealer
 
   private var head: HeadFile
   private var active: SegmentHandle
@@ -39,6 +41,8 @@ final class Committer: @unchecked Sendable {
   /// A tail that was cut off, and whose RECOVERY block could not be written yet.
   private var recovery: RecoveryNote?
   private var logBegin: UInt64
+  /// What HEAD says of erasures.
+  private(set) var isErasing: Bool
   private var frame: GroupFrame
   private var isHeadUnsynced = false
   private var lastHeadSync = MonotonicTime.now()
@@ -47,7 +51,7 @@ final class Committer: @unchecked Sendable {
   /// Ids of the group at hand: first and last sequence, and whose they are.
   private var groupIDs: [[UInt8]: (outcome: AppendOutcome, draft: AppendDraft)] = [:]
 
-  init(_ start: Start, source: LogSource, index: StoreIndex, queue: CommitQueue) {
+  init(_ start: Start, source: LogSource, index: StoreIndex, queue: CommitQueue, sealer: Sealer) {
     layout = start.layout
     fileSystem = start.fileSystem
     options = start.options
@@ -59,6 +63,8 @@ final class Committer: @unchecked Sendable {
     epoch = start.epoch
     isTorn = start.isTorn
     logBegin = start.logBegin
+    isErasing = start.isErasing
+    self.sealer = sealer
     self.source = source
     self.index = index
     self.queue = queue
@@ -84,6 +90,7 @@ final class Committer: @unchecked Sendable {
     isTorn = start.isTorn
     recovery = nil
     logBegin = start.logBegin
+    isErasing = start.isErasing
     frame = Self.frame(start)
     isHeadUnsynced = false
     lastHeadSync = .now()
@@ -136,7 +143,7 @@ final class Committer: @unchecked Sendable {
       return refuse(group, failure ?? error)
     }
     do throws(LogError) {
-      if isRollDue { try roll() }
+      if isRollDue { _ = try roll() }
     } catch {
       poison(error)
       return refuse(group, failure ?? error)
@@ -169,6 +176,7 @@ final class Committer: @unchecked Sendable {
       if case .poisoned = error { error } else { .poisoned(String(describing: error)) }
     failure = reason
     queue.end(reason, refusingPending: true)
+    sealer.stop()
     source.tail.finish(reason)
   }
 
@@ -203,6 +211,9 @@ final class Committer: @unchecked Sendable {
   /// Decides everything about one append, or why it cannot be.
   private func place(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
     if !draft.id.isEmpty, let known = try known(draft) { return known }
+    guard frame.hasRoom(for: draft.eventCount) else {
+      throw .invalid(what: "the sequences of the log are used up")
+    }
     let first = frame.next
     let activeFirst = active.header.firstSequence
     try index.withActive { tables throws(LogError) in
@@ -325,8 +336,8 @@ final class Committer: @unchecked Sendable {
   private func publish() {
     source.tail.publish(
       VisibleMark(
-        segment: active.header.firstSequence, visible: link.mark, durable: durable, time: link.lastTime,
-        appends: link.appends, logBegin: logBegin))
+        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
+        durable: durable, time: link.lastTime, appends: link.appends, logBegin: logBegin))
   }
 
   private func writeHead(isClean: Bool, syncs: Bool) throws(FileSystemError) {
@@ -334,7 +345,7 @@ final class Committer: @unchecked Sendable {
       HeadSlot(
         storeID: active.header.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
         isClean: isClean, durability: options.durability.rawValue, visible: link.mark, durable: durable,
-        lastTime: link.lastTime, logBegin: logBegin))
+        lastTime: link.lastTime, logBegin: logBegin, isErasing: isErasing))
     isHeadUnsynced = true
     if syncs || lastHeadSync.elapsed >= options.headSyncInterval { try syncHead() }
   }
@@ -400,8 +411,8 @@ final class Committer: @unchecked Sendable {
   }
 
   /// Closes the active segment and begins the next. Failing to make the next one is no loss: the active one
-  /// goes on beyond its target.
-  private func roll() throws(LogError) {
+  /// goes on beyond its target, and the reason is returned.
+  private func roll() throws(LogError) -> LogError? {
     do throws(FileSystemError) {
       if durable != link.mark { try syncHead() }
       try active.file.sync()
@@ -428,7 +439,7 @@ final class Committer: @unchecked Sendable {
       if try LogError.wrapping({ () throws(FileSystemError) in
         try fileSystem.kind(of: layout.segment(header.firstSequence))
       }) == nil {
-        return
+        return LogError(error)
       }
       throw .poisoned("the next segment has its name but could not be opened: \(error)")
     }
@@ -443,12 +454,51 @@ final class Committer: @unchecked Sendable {
     } catch {
       throw .poisoned("HEAD cannot be written: \(error)")
     }
+    let closed = header.previousFirst
     index.roll(to: header.firstSequence, chain: chain)
     publish()
+    if options.sealsByItself { sealer.add([closed]) }
+    return nil
+  }
+
+  /// Begins a new segment where the active one holds events, so that everything in the log until now can be
+  /// rewritten. With the turn.
+  func rollNow() throws(LogError) {
+    if let failure { throw failure }
+    do throws(LogError) { try checkLock() } catch {
+      poison(error)
+      throw failure ?? error
+    }
+    try recoverIfTorn()
+    guard link.nextSequence > active.header.firstSequence else { return }
+    let refusal: LogError?
+    do throws(LogError) { refusal = try roll() } catch {
+      poison(error)
+      throw failure ?? error
+    }
+    if let refusal { throw refusal }
+  }
+
+  /// Says in HEAD, on disk and in both slots, whether an erasure may be unfinished. With the turn.
+  func setErasing(_ isErasing: Bool) throws(LogError) {
+    if let failure { throw failure }
+    guard self.isErasing != isErasing else { return }
+    self.isErasing = isErasing
+    do throws(LogError) { try checkLock() } catch {
+      poison(error)
+      throw failure ?? error
+    }
+    do throws(FileSystemError) {
+      for _ in HeadSlot.offsets { try writeHead(isClean: false, syncs: true) }
+    } catch {
+      poison(.poisoned("HEAD cannot be written: \(error)"))
+      throw failure ?? LogError(error)
+    }
   }
 
   /// The last act, or the last before a suspension: everything on disk, HEAD clean, the lock given back.
   private func close() {
+    sealer.stop()
     do throws(LogError) { try checkLock() } catch { failure = failure ?? error }
     if failure == nil {
       do throws(FileSystemError) {
@@ -462,6 +512,7 @@ final class Committer: @unchecked Sendable {
       }
     }
     index.finishWriting()
+    sealer.finish()
     head.close()
     lock.release()
     if failure != nil || queue.failure != .suspended {

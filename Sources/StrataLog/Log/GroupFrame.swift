@@ -59,6 +59,11 @@ struct GroupFrame: ~Copyable {
 
   /// The sequence and time that an append framed now would get.
   var next: UInt64 { nextSequence }
+  /// Whether so many more events, and an append more, can be counted in 64 bits.
+  func hasRoom(for eventCount: Int) -> Bool {
+    UInt64(eventCount) <= .max - nextSequence && UInt64(block?.appends ?? 0) < .max - link.appends
+  }
+
   func commitTime(given: Int64) -> Int64 { max(given, lastTime, FormatLimits.noTime + 1) }
 
   /// Frames one append whose revisions are set. Returns nothing: its sequences are `next` before the call.
@@ -120,34 +125,9 @@ struct GroupFrame: ~Copyable {
   private mutating func write(
     _ header: inout BlockHeader, payload: UnsafeRawBufferPointer, compresses: Bool
   ) {
-    let start = output.count
-    let room = max(payload.count, Compression.bound(payload.count))
-    let target = output.reserve(BlockHeader.length + room + FormatLimits.alignment)
-    let body = UnsafeMutableRawBufferPointer(start: target + BlockHeader.length, count: room)
-    if compresses, let stored = Compression.compress(payload, into: body) {
-      header.codec = BlockCodec.lz4
-      header.storedLength = UInt32(stored)
-    } else {
-      body.copyMemory(from: payload)
-      header.storedLength = UInt32(payload.count)
-    }
-    header.rawLength = UInt32(payload.count)
-    let used = BlockHeader.length + Int(header.storedLength)
-    header.span = span(from: header.ownOffset, used: used)
-    header.payloadChecksum = CRC32C.of(
-      UnsafeRawBufferPointer(start: body.baseAddress, count: Int(header.storedLength)))
-    header.write(to: target)
-    output.count = start + used
-    output.pad(to: start + Int(header.span))
+    output.append(
+      block: &header, payload: payload, compresses ? .fast : .none, padsToPages: context.padsToPages)
     link.pass(header)
-  }
-
-  /// The distance to the next block: the alignment of blocks, or the end of a page if the store asks for it.
-  /// Every block then ends at a page and not just the group, because a torn tail may be cut behind any block,
-  /// and what is written there must share no sector with it.
-  private func span(from offset: UInt64, used: Int) -> UInt64 {
-    guard context.padsToPages else { return UInt64(FormatLimits.aligned(used)) }
-    return ((offset + UInt64(used) + 4095) & ~4095) - offset
   }
 }
 

@@ -29,7 +29,7 @@ extension Log {
       fileSystem, layout, names: names, head: head, stopsAtDamage: options.readsDamaged)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
-      names: chain.headers.map(\.firstSequence))
+      names: chain.headers.map(\.firstSequence), isShared: true)
     var watcher = HeadReader(catalog: catalog, readsDamaged: options.readsDamaged)
     let found =
       if let damage = chain.damage { try watcher.sight(upTo: damage) } else { try watcher.look() }
@@ -121,7 +121,8 @@ struct HeadReader {
     let link = assessment.link
     let begin = catalog.names.first ?? last
     let mark = VisibleMark(
-      segment: last, visible: link.mark, durable: link.mark, time: link.lastTime, appends: link.appends,
+      segment: last, revision: active.header.revision, visible: link.mark, durable: link.mark,
+      time: link.lastTime, appends: link.appends,
       logBegin: begin)
     switch assessment.state {
     case .torn:
@@ -165,8 +166,8 @@ struct HeadReader {
       if case .success(let block) = found { appends = block.appendsBefore + UInt64(block.appendCount) }
     }
     return VisibleMark(
-      segment: head.segment, visible: head.visible, durable: head.durable, time: head.lastTime,
-      appends: appends, logBegin: max(1, head.logBegin))
+      segment: head.segment, revision: handle.header.revision, visible: head.visible, durable: head.durable,
+      time: head.lastTime, appends: appends, logBegin: max(1, head.logBegin))
   }
 }
 

@@ -58,32 +58,29 @@ extension Log {
     }
     if isEmpty { try create(fileSystem, layout, options, storeID: newStoreID) }
     let found = try assess(fileSystem, layout)
-    let (headFile, epoch) = try claim(found, fileSystem, layout, options)
+    let claim = try claim(found, fileSystem, layout, options)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: found.chain.storeID,
       names: found.chain.headers.map(\.firstSequence))
     catalog.add(found.active)
     let source = LogSource(catalog: catalog, tail: VisibleTail(found.mark))
-    let index = StoreIndex(source, isWriter: true)
+    let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
     do throws(LogError) {
       try index.catchUp()
-      let assessment = found.assessment
-      let isTorn = assessment.state == .torn
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
-      let committer = Committer(
-        Committer.Start(
-          layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: headFile,
-          active: found.active, link: assessment.link, epoch: epoch, isTorn: isTorn, logBegin: found.logBegin),
-        source: source, index: index, queue: queue)
+      let sealer = Sealer(source: source, options: options, lock: lock)
+      let start = Committer.Start(found, claim, layout: layout, fileSystem, options, lock)
+      let committer = Committer(start, source: source, index: index, queue: queue, sealer: sealer)
       _ = try LogError.wrapping { () throws(FileSystemError) in
         try DedicatedThread(name: "strata-commit") { committer.run() }
       }
+      if options.sealsByItself { sealer.add(found.unsealed) }
       return Log(
         options: options, layout: layout, source: source, index: index,
-        tornBytes: isTorn ? assessment.fileSize - assessment.link.offset : 0,
-        role: .writer(queue: queue, committer: committer))
+        tornBytes: start.isTorn ? found.assessment.fileSize - start.link.offset : 0,
+        role: .writer(queue: queue, committer: committer, sealer: sealer))
     } catch {
-      headFile.close()
+      claim.head.close()
       throw error
     }
   }
@@ -95,14 +92,17 @@ extension Log {
     var head: HeadSlot?
     var assessment: TailAssessment
 
+    /// Closed segments that were never rewritten.
+    var unsealed: [UInt64] { chain.headers.dropLast().filter { !$0.isRewritten }.map(\.firstSequence) }
+
     var logBegin: UInt64 { chain.headers.first?.firstSequence ?? active.header.firstSequence }
 
     /// The end, all of it on disk.
     var mark: VisibleMark {
       let link = assessment.link
       return VisibleMark(
-        segment: active.header.firstSequence, visible: link.mark, durable: link.mark, time: link.lastTime,
-        appends: link.appends, logBegin: logBegin)
+        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
+        durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: logBegin)
     }
   }
 
@@ -130,10 +130,18 @@ extension Log {
     return Found(chain: chain, active: active, head: head, assessment: assessment)
   }
 
+  /// What makes a writer of who has the lock.
+  struct Claim {
+    var head: HeadFile
+    var epoch: UInt64
+    /// Whether an erasure may be unfinished.
+    var isErasing: Bool
+  }
+
   /// Makes a store that was found this writer's: a new epoch, and a HEAD that says so on the disk.
   static func claim(
     _ found: Found, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions
-  ) throws(LogError) -> (HeadFile, epoch: UInt64) {
+  ) throws(LogError) -> Claim {
     let link = found.assessment.link
     let epochs = found.chain.headers.map(\.epoch) + [found.head?.epoch ?? 0, link.epoch]
     guard let last = epochs.max(), last < .max, found.head?.generation != .max else {
@@ -143,17 +151,22 @@ extension Log {
           what: "the epochs or generations of writers are used up"))
     }
     let epoch = last + 1
+    // Where no HEAD says, the log has to be asked.
+    let isErasing = found.head?.isErasing ?? (link.nextSequence > 1)
     let file = try LogError.wrapping { () throws(FileSystemError) in
+      // A process that was killed inside a roll, or inside the creation, may have left the active segment with a
+      // name that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
+      try fileSystem.syncDirectory(layout.log)
       var file = try HeadFile(fileSystem, path: layout.head)
       try file.replaceBoth(
         HeadSlot(
           storeID: found.chain.storeID, generation: 0, segment: found.active.header.firstSequence,
           epoch: epoch, isClean: false, durability: options.durability.rawValue, visible: link.mark,
-          durable: link.mark, lastTime: link.lastTime, logBegin: found.logBegin))
+          durable: link.mark, lastTime: link.lastTime, logBegin: found.logBegin, isErasing: isErasing))
       try fileSystem.syncDirectory(layout.root)
       return file
     }
-    return (file, epoch)
+    return Claim(head: file, epoch: epoch, isErasing: isErasing)
   }
 
   /// Applies the rule to the active segment. After anything but a clean close the file is synced and its
@@ -201,5 +214,17 @@ extension Log {
       throw error.code == SystemErrorCode.noSpace
         ? .full(path: layout.root) : .cannotCreate(path: layout.root, what: systemMessage(error.code))
     }
+  }
+}
+
+extension Committer.Start {
+  init(
+    _ found: Log.Found, _ claim: Log.Claim, layout: StoreLayout, _ fileSystem: any FileSystem,
+    _ options: StoreOptions, _ lock: StoreLock
+  ) {
+    self.init(
+      layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: claim.head,
+      active: found.active, link: found.assessment.link, epoch: claim.epoch,
+      isTorn: found.assessment.state == .torn, logBegin: found.logBegin, isErasing: claim.isErasing)
   }
 }

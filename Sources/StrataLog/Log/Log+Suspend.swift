@@ -26,7 +26,7 @@ extension Log {
     defer { phase.finish(after) }
     switch role {
     case .reader(let watcher): watcher.suspend()
-    case .writer(let queue, let committer):
+    case .writer(let queue, let committer, _):
       queue.end(.suspended, refusingPending: false)
       guard let failure = committer.ending.wait(for: { $0 }).failure else { return }
       after = .closed
@@ -55,7 +55,7 @@ extension Log {
           watcher.suspend()
           throw error
         }
-      case .writer(let queue, let committer): try reopen(queue, committer)
+      case .writer(let queue, let committer, let sealer): try reopen(queue, committer, sealer)
       }
       after = .open
     } catch {
@@ -73,29 +73,30 @@ extension Log {
     }
   }
 
-  private func reopen(_ queue: CommitQueue, _ committer: Committer) throws(LogError) {
+  private func reopen(
+    _ queue: CommitQueue, _ committer: Committer, _ sealer: Sealer
+  ) throws(LogError) {
     let fileSystem = source.catalog.fileSystem
     let lock = try StoreLock.acquire(fileSystem, layout, timeout: options.lockTimeout)
     do throws(LogError) {
       let found = try Log.assess(fileSystem, layout)
       try checkGoesOn(found)
-      let (head, epoch) = try Log.claim(found, fileSystem, layout, options)
+      let claim = try Log.claim(found, fileSystem, layout, options)
       do throws(LogError) {
         try source.catalog.refresh()
         source.catalog.add(found.active)
         try index.resume(at: found.mark) { [tail] in tail.publish(found.mark) }
-        committer.reopen(
-          Committer.Start(
-            layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: head,
-            active: found.active, link: found.assessment.link, epoch: epoch,
-            isTorn: found.assessment.state == .torn, logBegin: found.logBegin))
+        committer.reopen(Committer.Start(found, claim, layout: layout, fileSystem, options, lock))
+        sealer.reopen(lock)
         queue.reopen()
         _ = try LogError.wrapping { () throws(FileSystemError) in
           try DedicatedThread(name: "strata-commit") { committer.run() }
         }
+        if options.sealsByItself { sealer.add(found.unsealed) }
       } catch {
+        sealer.stop()
         queue.end(.suspended, refusingPending: true)
-        head.close()
+        claim.head.close()
         throw error
       }
     } catch {

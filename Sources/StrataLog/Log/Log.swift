@@ -17,7 +17,7 @@ package final class Log: Sendable {
   let phase = Gate(Phase.open)
 
   enum Role: Sendable {
-    case writer(queue: CommitQueue, committer: Committer)
+    case writer(queue: CommitQueue, committer: Committer, sealer: Sealer)
     case reader(HeadWatcher)
   }
 
@@ -36,7 +36,7 @@ package final class Log: Sendable {
 
   deinit {
     switch role {
-    case .writer(let queue, _): queue.end(.closed, refusingPending: false)
+    case .writer(let queue, _, _): queue.end(.closed, refusingPending: false)
     case .reader(let watcher): watcher.stop()
     }
   }
@@ -53,14 +53,14 @@ package final class Log: Sendable {
 
   /// Appends, and returns when the append is as durable as the store was opened for.
   package func append(_ draft: AppendDraft) async throws(LogError) -> AppendOutcome {
-    guard case .writer(let queue, _) = role else { throw .readOnly }
+    guard case .writer(let queue, _, _) = role else { throw .readOnly }
     try Self.check(draft, options)
     return try await queue.submit(draft).get()
   }
 
   /// The same for a thread that may block. Never on the cooperative pool.
   package func appendBlocking(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
-    guard case .writer(let queue, let committer) = role else { throw .readOnly }
+    guard case .writer(let queue, let committer, _) = role else { throw .readOnly }
     try Self.check(draft, options)
     return try queue.submitBlocking(draft, commit: committer.commitInTurn).get()
   }
@@ -68,14 +68,14 @@ package final class Log: Sendable {
   /// Appends several at once, each by itself accepted or refused, in this order and nothing of the same thread
   /// in between: for who has many and waits for all, as an import. Never on the cooperative pool.
   package func appendBlocking(_ drafts: [AppendDraft]) throws(LogError) -> [AppendResult] {
-    guard case .writer(let queue, _) = role else { throw .readOnly }
+    guard case .writer(let queue, _, _) = role else { throw .readOnly }
     for draft in drafts { try Self.check(draft, options) }
     return queue.submitBlocking(drafts)
   }
 
   /// Bytes of appends that were handed over and that no group has taken yet.
   package var pendingBytes: Int {
-    guard case .writer(let queue, _) = role else { return 0 }
+    guard case .writer(let queue, _, _) = role else { return 0 }
     return queue.pendingBytes
   }
 
@@ -109,11 +109,11 @@ package final class Log: Sendable {
       return phase
     }
     switch role {
-    case .writer(let queue, _) where before == .suspended:
+    case .writer(let queue, _, _) where before == .suspended:
       // All of it was done when it was suspended.
       queue.changeEnd(to: .closed)
       source.tail.finish(.closed)
-    case .writer(let queue, let committer):
+    case .writer(let queue, let committer, _):
       queue.end(.closed, refusingPending: false)
       if let failure = committer.ending.wait(for: { $0 }).failure { throw failure }
     case .reader(let watcher):

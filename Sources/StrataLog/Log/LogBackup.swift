@@ -172,10 +172,11 @@ package struct LogBackup {
             in: active.handle.name, at: place.offset, first: place.firstSequence, last: durable.sequence))
       }
     }
+    // Whether an order to erase is carried out may change while the copy is made: the next writer asks the log.
     return HeadSlot(
       storeID: source.storeID, generation: 0, segment: header.firstSequence, epoch: max(epoch, lastEpoch),
       isClean: true, durability: Durability.synced.rawValue, visible: durable, durable: durable,
-      lastTime: time, logBegin: begin)
+      lastTime: time, logBegin: begin, isErasing: durable.sequence > 0)
   }
 
   private func size(of parts: [BackupPart], _ active: Active) throws(LogError) -> UInt64 {

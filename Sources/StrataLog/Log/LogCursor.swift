@@ -10,13 +10,15 @@ package struct LogSource: Sendable {
     self.tail = tail
   }
 
-  /// Where reading of a segment ends, given the visible mark: its mark if it is active, else its file's end. A
-  /// segment that was rewritten since the mark was taken has other offsets, and is closed.
-  package func end(of handle: SegmentHandle, bound: (segment: UInt64, mark: LogMark)) throws(LogError)
-    -> UInt64
-  {
+  /// Where reading of a segment ends: at the visible or the durable mark if it is the active one, else at the end of
+  /// its file. A mark is no place in a file that took the segment's place since, which another process closed then.
+  package func end(
+    of handle: SegmentHandle, in mark: VisibleMark, durably isDurable: Bool = false
+  ) throws(LogError) -> UInt64 {
+    if handle.header.firstSequence == mark.segment, handle.header.revision == mark.revision {
+      return isDurable ? mark.durable.offset : mark.visible.offset
+    }
     if handle.header.isRewritten { return handle.header.rewrittenEnd }
-    if handle.header.firstSequence == bound.segment { return bound.mark.offset }
     do { return UInt64(try handle.file.size()) } catch { throw LogError(error) }
   }
 }
@@ -55,9 +57,9 @@ package struct LogCursor: ~Copyable {
     guard nextSequence <= bound.sequence, !isBeyondAll else { return nil }
     guard nextSequence >= mark.logBegin else { throw .trimmed(firstAvailable: mark.logBegin) }
     while true {
-      if segment == nil { try locate(bound: (mark.segment, bound)) }
+      if segment == nil { try locate(in: mark) }
       guard let segment else { throw missing("the log ends before sequence \(nextSequence)", at: 0) }
-      let end = try source.end(of: segment, bound: (mark.segment, bound))
+      let end = try source.end(of: segment, in: mark, durably: isDurableOnly)
       guard offset < end else {
         guard let behind = source.catalog.first(behind: segment.header.firstSequence), behind == nextSequence
         else { throw missing("\(segment.name) ends before sequence \(nextSequence)", at: end) }
@@ -80,7 +82,12 @@ package struct LogCursor: ~Copyable {
   ) throws(LogError) -> DecodedBlock? {
     let place = offset
     let verdict: BlockVerdict
-    do { verdict = try blocks!.block(at: place, limit: end) } catch { throw LogError(error) }
+    do { verdict = try blocks!.block(at: place, limit: end) } catch {
+      // Where only the payload cannot be read, its header says which events it holds.
+      let header = try? blocks!.header(at: place, limit: end).get()
+      let end = header.map { $0.nextSequence &- 1 } ?? last
+      throw .unreadable(error, offset: place, first: nextSequence, last: max(end, nextSequence))
+    }
     func finding(_ kind: Finding.Class, _ what: String) -> Finding {
       Finding(kind, file: segment.name, offset: place, first: nextSequence, last: last, what: what)
     }
@@ -117,11 +124,11 @@ package struct LogCursor: ~Copyable {
     }
   }
 
-  private mutating func locate(bound: (segment: UInt64, mark: LogMark)) throws(LogError) {
+  private mutating func locate(in mark: VisibleMark) throws(LogError) {
     guard let handle = try source.catalog.segment(containing: nextSequence) else {
       throw missing("no segment holds sequence \(nextSequence)", at: 0)
     }
-    let end = try source.end(of: handle, bound: bound)
+    let end = try source.end(of: handle, in: mark, durably: isDurableOnly)
     guard let place = try handle.place(forSequence: nextSequence, end: end) else {
       throw missing("\(handle.name) does not hold sequence \(nextSequence)", at: end)
     }

@@ -65,6 +65,8 @@ package enum LogError: Error, Equatable, Sendable {
   case full(path: String)
   /// The file system refused a call.
   case io(FileSystemError)
+  /// The file system refused to read these events, in the block at this offset. Others can be read.
+  case unreadable(FileSystemError, offset: UInt64, first: UInt64, last: UInt64)
   /// The system does not let the file be opened, whoever asks: it is protected while the device is locked, or was
   /// made immutable. Nothing is wrong with its content; try again later.
   case protectedData(path: String)

@@ -54,17 +54,27 @@ public struct StoreOptions: Sendable {
   public var pendingBytesMax = 32 << 20
   /// HEAD is synced at least this often while there is something to sync.
   public var headSyncInterval: Duration = .seconds(1)
+  /// Closed segments are rewritten on a thread of their own: larger blocks, compressed harder, with an index.
+  public var sealsInBackground = true
+  /// Gives each event 16 random bytes, so that once it is erased nobody can guess its content from the hash that stays.
+  /// An append with an id that is repeated is then compared by its streams and types alone.
+  public var saltsEvents = false
   /// Pads every block of every group to 4,096 bytes, for disks that may leave garbage in a sector that was being written.
   public var padsGroupsToPages = false
   /// How long an open waits for a lock that a reader is probing.
   public var lockTimeout: Duration = .milliseconds(200)
   /// A reader may go on with what comes before a damaged place, instead of refusing the store.
   public var readsDamaged = false
+  /// Everything that the writer does on disk is done before the next append, and nothing beside it: a simulated
+  /// disk then sees the same calls in the same order each time.
+  package var writesInStep = false
 
   public init() {}
 }
 
 extension StoreOptions {
+  var sealsByItself: Bool { sealsInBackground && !writesInStep }
+
   /// The first limit of these options that the format does not allow, or nil.
   var problem: String? {
     if appendSizeMax > FormatLimits.rawLengthMax - AppendDraft.headLengthMax {

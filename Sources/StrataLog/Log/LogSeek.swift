@@ -58,7 +58,7 @@ extension Log {
     }
     for number in stride(from: min(low, names.count) - 1, through: 0, by: -1) {
       let handle = try source.catalog.segment(first: names[number])
-      let end = try source.end(of: handle, bound: (mark.segment, mark.visible))
+      let end = try source.end(of: handle, in: mark)
       guard let found = try place(handle, end), let block = try block(holding: found.firstSequence) else {
         continue
       }

@@ -194,58 +194,36 @@ package struct LogVerifier {
 
   // MARK: One segment
 
-  /// Counts a valid block, and decodes it. The finding is nil where it is right.
-  private mutating func content(
-    of block: BlockHeader, _ payload: UnsafeRawBufferPointer, in name: String, isRewritten: Bool = false
-  ) -> Finding? {
+  private mutating func count(_ block: BlockHeader) {
     report.blocks += 1
+    if block.kind == BlockKind.events { report.events += UInt64(block.eventCount) }
     bytesDone += block.span
     progress(bytesDone, bytesAll)
-    let last = block.nextSequence &- 1
-    if let what = block.unsupported {
-      return Finding(
-        .unsupported, file: name, offset: block.ownOffset, first: block.firstSequence, last: last, what: what)
-    }
+  }
+
+  /// Counts a valid block, and decodes it. The finding is nil where it is right.
+  private mutating func content(
+    of block: BlockHeader, _ payload: UnsafeRawBufferPointer, in name: String
+  ) -> Finding? {
     do throws(ContentProblem) {
-      if block.kind == BlockKind.events {
-        try DecodedBlock(header: block, stored: payload).verifyContent()
-        report.events += UInt64(block.eventCount)
-      } else if let what = try block.controlProblem(payload, isRewritten: isRewritten) {
-        throw .damaged(what)
-      }
+      _ = try block.checkedContent(payload, isRewritten: false)
+      count(block)
       return nil
     } catch {
-      return error.finding(in: name, at: block.ownOffset, first: block.firstSequence, last: last)
+      return error.finding(
+        in: name, at: block.ownOffset, first: block.firstSequence, last: block.nextSequence &- 1)
     }
   }
 
   private mutating func checkClosed(
     _ part: Part, _ header: SegmentHeader, next: Part?
   ) throws(LogError) {
-    var walk = BlockWalk(file: part.file, segment: header, limit: part.size)
-    var closed = ClosedEnd(
-      header: header, name: part.name, size: part.size, nextFirst: next?.first, next: next?.header)
-    while !walk.isAtLimit {
-      let place = walk.link
-      let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
-      switch verdict {
-      case .valid(let block, let payload):
-        if var finding = content(of: block, payload, in: part.name, isRewritten: header.isRewritten) {
-          finding.last = closed.last(from: finding.first)
-          report.findings.append(finding)
-          return
-        }
-        if let finding = closed.pass(block, payload) { return report.findings.append(finding) }
-      case .invalid(let problem):
-        report.findings.append(
-          problem.finding(
-            in: part.name, at: place.offset, first: place.nextSequence,
-            last: closed.last(from: place.nextSequence)))
-        return
-      }
-    }
-    report.end = walk.link.mark
-    if let finding = closed.finding(at: walk.link) { report.findings.append(finding) }
+    let walk = ClosedWalk(
+      file: part.file, header: header, name: part.name, size: part.size, nextFirst: next?.first,
+      next: next?.header)
+    let outcome = try walk.run { block, _ in count(block) }
+    if let end = outcome.end { report.end = end.mark }
+    if let finding = outcome.finding { report.findings.append(finding) }
   }
 
   private mutating func checkActive(
@@ -333,30 +311,5 @@ extension HeadSlot {
   fileprivate func isBound(of last: SegmentHeader?) -> Bool {
     guard let last, last.firstSequence == segment else { return true }
     return isOf(last)
-  }
-}
-
-extension BlockHeader {
-  /// Why a control block's payload is not what its kind says, or nil.
-  func controlProblem(
-    _ stored: UnsafeRawBufferPointer, isRewritten: Bool
-  ) throws(ContentProblem) -> String? {
-    guard kind < BlockKind.firstSkippable else { return nil }
-    let decoded = try DecodedBlock(header: self, stored: stored)
-    defer { withExtendedLifetime(decoded) {} }
-    switch kind {
-    case BlockKind.recovery:
-      guard codec == BlockCodec.none, let note = RecoveryNote(decoding: decoded.raw),
-        isRewritten || note.cutOffset == ownOffset,
-        UnsafeRawBufferPointer(rebasing: decoded.raw[RecoveryNote.fixedLength...]).isText
-      else {
-        return "the RECOVERY block does not say what was cut off"
-      }
-    case BlockKind.footer:
-      guard isRewritten else { return "a FOOTER stands in a segment that was never rewritten" }
-      guard FooterIndex.decoding(decoded.raw) != nil else { return "the FOOTER block is no index" }
-    default: break
-    }
-    return nil
   }
 }

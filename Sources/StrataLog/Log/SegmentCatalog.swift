@@ -10,17 +10,24 @@ package final class SegmentCatalog: Sendable {
     var names: [UInt64]
     var open: [UInt64: (handle: SegmentHandle, used: UInt64)] = [:]
     var clock: UInt64 = 0
+    /// How often a segment was rewritten by this process.
+    var replacements: UInt64 = 0
   }
 
   package let fileSystem: any FileSystem
   package let layout: StoreLayout
   package let storeID: StoreID
+  /// Another process may rewrite closed segments: an open one counts only while its file has the name.
+  private let isShared: Bool
   private let state: Lock<State>
 
-  package init(fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [UInt64]) {
+  package init(
+    fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [UInt64], isShared: Bool = false
+  ) {
     self.fileSystem = fileSystem
     self.layout = layout
     self.storeID = storeID
+    self.isShared = isShared
     state = Lock(State(names: names))
   }
 
@@ -52,12 +59,34 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
+  /// Forgets the open file of a segment that was rewritten. Who still reads the old one has the same events.
+  func replaced(_ first: UInt64) {
+    state.withLock {
+      $0.open[first] = nil
+      $0.replacements += 1
+    }
+  }
+
   /// The segment with this first sequence.
   package func segment(first: UInt64) throws(LogError) -> SegmentHandle {
-    if let handle = state.withLock({ $0.use(first) }) { return handle }
-    let handle = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
-    state.withLock { $0.keep(handle) }
-    return handle
+    if let handle = state.withLock({ $0.use(first) }) {
+      guard isShared else { return handle }
+      let isCurrent = try LogError.wrapping { () throws(FileSystemError) in
+        try handle.file.isStillAtItsPath()
+      }
+      if isCurrent { return handle }
+    }
+    while true {
+      let replacements = state.withLock { $0.replacements }
+      let handle = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
+      // A file that lost its name while it was opened is not kept: what was erased would be read in it for long.
+      let isCurrent = state.withLock { state in
+        guard state.replacements == replacements else { return false }
+        state.keep(handle)
+        return true
+      }
+      if isCurrent { return handle }
+    }
   }
 
   /// Has the segment opened anew when it is asked for again.

@@ -52,13 +52,8 @@ struct SegmentCheck {
           .unsupported, file: name, offset: block.ownOffset, first: block.firstSequence, last: end, what: what
         ))
     }
-    do throws(ContentProblem) {
-      if block.kind == BlockKind.events {
-        try DecodedBlock(header: block, stored: payload).verifyContent()
-      } else if let what = try block.controlProblem(payload, isRewritten: header.isRewritten) {
-        throw .damaged(what)
-      }
-    } catch {
+    do throws(ContentProblem) { _ = try block.checkedContent(payload, isRewritten: header.isRewritten) } catch
+    {
       throw error.logError(in: name, at: block.ownOffset, first: block.firstSequence, last: end)
     }
   }

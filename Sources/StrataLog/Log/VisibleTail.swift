@@ -4,6 +4,8 @@
 package struct VisibleMark: Equatable, Sendable {
   /// First sequence of the active segment.
   package var segment: UInt64
+  /// The revision of the file in which the marks are offsets.
+  package var revision: UInt32 = 0
   package var visible: LogMark
   package var durable: LogMark
   /// Commit time of the last append, or `FormatLimits.noTime`.

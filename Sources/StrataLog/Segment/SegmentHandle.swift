@@ -101,7 +101,7 @@ package final class SegmentHandle: Sendable {
   package func place(forSequence sequence: UInt64, end: UInt64) throws(LogError) -> BlockPlace? {
     do throws(LogError) { try extend(to: end) } catch {
       switch error {
-      case .corrupt, .unsupported:
+      case .corrupt, .unsupported, .io:
         guard let known = knownPlace(where: { $0.firstSequence <= sequence }) else { throw error }
         return known
       default: throw error

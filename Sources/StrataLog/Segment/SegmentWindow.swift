@@ -39,7 +39,14 @@ package struct SegmentWindow: ~Copyable {
     let wanted = min(max(length, min(step, buffer.count)), left)
     start = place
     count = 0
-    count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: place)
+    do throws(FileSystemError) {
+      count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: place)
+    } catch {
+      // A sector that cannot be read, somewhere in what was only read ahead, keeps nobody from what is before it.
+      let needed = min(length, wanted)
+      guard needed < wanted else { throw error }
+      count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<needed]), at: place)
+    }
     return slice(place, min(length, count))
   }
 

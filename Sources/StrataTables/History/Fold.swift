@@ -12,6 +12,10 @@ package final class Fold {
   private let scratch = FoldScratch()
   /// A block of which only the first events are folded in.
   private var pending: DecodedBlock?
+  /// The head when the fold began: what was erased by then, it never saw.
+  private let headAtBegin: UInt64
+  /// An erasure was carried out that the state does not reflect.
+  private var mustBeginAnew = false
   /// Why the log cannot be folded on. Nothing behind it is ever folded in, however often somebody asks.
   private var failure: StoreError?
   // One thread at a time is what the fold promises: see `FoldScratch`.
@@ -21,7 +25,9 @@ package final class Fold {
   package init(_ log: Log, _ folding: Folding) {
     self.log = log
     self.folding = folding
-    let begin = log.mark.logBegin - 1
+    let mark = log.mark
+    headAtBegin = mark.sequence
+    let begin = mark.logBegin - 1
     cursor = log.cursor(after: begin)
     state = TableSet(sequence: begin)
   }
@@ -34,11 +40,24 @@ package final class Fold {
       if let block = pending {
         pending = nil
         try apply(block, through: last)
-        continue
+      } else {
+        guard let block = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else { return }
+        try apply(block, through: last)
       }
-      guard let block = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else { return }
-      try apply(block, through: last)
+      if mustBeginAnew { try beginAnew() }
     }
+  }
+
+  /// Folds the log again up to where the state is, now that content is gone from it, and keeps the views.
+  private func beginAnew() throws(StoreError) {
+    let anew = Fold(log, folding)
+    try anew.run(through: state.sequence)
+    guard anew.state.sequence == state.sequence else { throw .closed }
+    for table in state.tables {
+      for view in table.views { anew.state.withTable(table.name) { $0.addView(view.definition) } }
+    }
+    state = anew.state
+    mustBeginAnew = false
   }
 
   /// Folds whole appends, and lends the state at the end of each.
@@ -59,6 +78,10 @@ package final class Fold {
       try apply(block, through: last) { () -> Bool in
         do { try body(state) } catch { refusal = error }
         return refusal == nil
+      }
+      if mustBeginAnew {
+        try beginAnew()
+        do { try body(state) } catch { refusal = error }
       }
     }
     if let refusal { throw refusal }
@@ -83,10 +106,11 @@ package final class Fold {
           folding.apply(event, at: stamp, to: &state, scratch)
           state.sequence = sequence
           state.time = append.commitTime
+          if sequence > headAtBegin, ErasureEvent.isDone(event) { mustBeginAnew = true }
         }
         guard end <= last else { return }
         guard events.remaining == 0 else { throw .damaged("an append holds more than its events") }
-        goesOn = ended()
+        goesOn = !mustBeginAnew && ended()
       }
     }
     if block.header.nextSequence - 1 > state.sequence { pending = block }

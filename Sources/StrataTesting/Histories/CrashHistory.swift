@@ -25,20 +25,22 @@ package struct CrashHistory {
   }
 
   private static let root = "/store"
+  /// Power cuts within recoveries within recoveries.
+  package static let depthMax = 3
 
   private let seed: UInt64
   private let disk: Disk
-  private let depthMax: Int
   private let capturesMax: Int
   private var options = StoreOptions()
   private var random: SeededGenerator
   private var appends: RandomAppends
   private var model = LogModel()
   package private(set) var counts = CrashCounts()
+  /// A sum over every cut that was checked and what it left: equal where two runs were the same.
+  package private(set) var trace: UInt64 = 0
 
-  package init(seed: UInt64, depthMax: Int = 3, capturesMax: Int = 12) {
+  package init(seed: UInt64, capturesMax: Int = 12) {
     self.seed = seed
-    self.depthMax = depthMax
     self.capturesMax = capturesMax
     random = SeededGenerator(seed: seed)
     disk =
@@ -52,10 +54,12 @@ package struct CrashHistory {
       streamCount: 5, eventsMax: 3)
     options.durability = Durability.allCases.randomElement(using: &random)!
     options.segmentSizeTarget = [1, 5_000, 8_000, 12_000, 30_000].randomElement(using: &random)!
+    options.sealsInBackground = false
     options.blockSizeTarget = [1, 300, 2_000].randomElement(using: &random)!
     options.groupSizeMax = [500, 1 << 20].randomElement(using: &random)!
     options.headSyncInterval = Bool.random(using: &random) ? .zero : .seconds(3_600)
     options.padsGroupsToPages = disk == .tearsSectors || Int.random(in: 0..<6, using: &random) == 0
+    options.writesInStep = true
     options.clock = StoreClock { 1_767_225_600_000_000_000 }
     if disk == .outsideModel { options.padsGroupsToPages = false }
   }
@@ -65,14 +69,15 @@ package struct CrashHistory {
     let simulated = SimulatedDisk()
     let recorder = CrashRecorder(on: simulated, countMax: capturesMax, random: random.split())
     if disk == .outsideModel, Bool.random(using: &random) {
+      // Of all files, or of segments alone, so that HEAD promises what is not there.
       simulated.inject(
         SimulatedSyncFailure(
-          number: Int.random(in: 3...12, using: &random), keepsData: true, isReported: false, isLasting: true)
-      )
+          number: Int.random(in: 3...12, using: &random), keepsData: true, isReported: false, isLasting: true,
+          pathSuffix: Bool.random(using: &random) ? ".seg" : ""))
     }
     for life in 0..<Int.random(in: 1...3, using: &random) {
       let log = try open(simulated, "life \(life)")
-      recorder.isCreated()
+      recorder.isOpen(holding: model.appends.count)
       try work(log, recorder, batches: Int.random(in: 1...6, using: &random))
       if Bool.random(using: &random) { try? log.close() } else { Self.drop(log, simulated) }
       recorder.watch(simulated)
@@ -124,76 +129,124 @@ package struct CrashHistory {
       }
       recorder.acknowledged(
         first + batch.count, durable: model.appends.count { $0.last <= log.mark.durable.sequence })
+      try rewrite(log, recorder)
     }
+  }
+
+  /// Now and then the store is sealed, or the content of one stream is taken out.
+  private mutating func rewrite(_ log: Log, _ recorder: CrashRecorder) throws(Failure) {
+    let draw = Int.random(in: 0..<8, using: &random)
+    guard draw < 2 else { return }
+    defer { recorder.isAsked(nil) }
+    do throws(LogError) {
+      if draw == 0 {
+        recorder.isAsked(.seal)
+        _ = try log.seal()
+      } else {
+        let stream = appends.stream()
+        model.perhapsErase { $0.stream == stream }
+        recorder.isAsked(.erasing)
+        try log.roll()
+        _ = try log.erase(in: log.closedSegments) { event, _ in
+          String(decoding: event.stream, as: UTF8.self) == stream
+        }
+      }
+    } catch {
+      // What such a disk got wrong is found before it takes the place of anything.
+      if disk == .outsideModel { return }
+      throw failure("a rewrite failed: \(error)")
+    }
+    recorder.acknowledged(model.appends.count, durable: model.appends.count)
   }
 
   // MARK: After the power cut
 
+  /// What becomes of what was not synced, for this kind of disk.
+  private mutating func drawModel() -> CrashModel {
+    switch (disk, Int.random(in: 0..<10, using: &random)) {
+    case (_, 0): .lossless
+    case (.keepsSectors, 1...2): .dropAll
+    case (.keepsSectors, _): .reorder
+    case (.tearsSectors, _): .garbage
+    case (.outsideModel, 1...4): .dropAll
+    case (.outsideModel, let draw): draw % 2 == 0 ? .garbage : .reorder
+    }
+  }
+
   private mutating func check(_ capture: CrashRecorder.Capture, depth: Int) throws(Failure) {
     if capture.disk.unsynced.isEmpty { return }
-    let cut: CrashModel =
-      switch disk {
-      case .keepsSectors: Int.random(in: 0..<5, using: &random) == 0 ? .dropAll : .reorder
-      case .tearsSectors: .garbage
-      case .outsideModel: Bool.random(using: &random) ? .garbage : .reorder
-      }
+    let cut = drawModel()
     let after = capture.disk.crash(seed: random.next(), model: cut)
     counts.cases += 1
     counts.depths[depth] += 1
-    switch capture.phase {
-    case .creation: counts.inCreation += 1
-    case .roll: counts.inRoll += 1
-    case .recovery: counts.inRecovery += 1
-    case .other: break
-    }
-    let countMin = options.durability == .buffered ? capture.durable : capture.acknowledged
-    let isTorn = look(at: after)
+    counts.phases[capture.phase, default: 0] += 1
+    counts.models[cut, default: 0] += 1
+    note(capture, after)
+    let place = "depth \(depth + 1), \(cut), \(capture)"
+    // A process that ends loses nothing that the system has.
+    let isSafe = options.durability != .buffered || cut == .lossless
+    let countMin = isSafe ? capture.acknowledged : capture.durable
+    let tail = look(at: after)
     let recorder = CrashRecorder(
-      on: after, countMax: depth + 1 < depthMax ? 2 : 0, random: random.split(),
-      acknowledged: countMin, isInRecovery: isTorn)
-    let log: Log
-    do throws(LogError) {
-      log = try Log.openWriter(after, path: Self.root, options: options, storeID: StoreID(low: 1, high: 2))
-    } catch {
-      if disk == .outsideModel, case .corrupt = error {
-        counts.corrupt += 1
-        return
-      }
-      throw failure("depth \(depth), \(capture): an intact store is refused: \(error)")
-    }
+      on: after, countMax: depth + 1 < Self.depthMax ? 2 : 0, random: random.split(),
+      acknowledged: countMin, durable: cut == .lossless ? capture.durable : countMin, isInRecovery: tail != nil)
     let before = model
     defer { model = before }
-    if disk == .outsideModel, (try? log.modelAppends()) == nil {
+    guard let log = try openAfter(after, countMin: countMin, place) else {
       counts.corrupt += 1
-      try? log.close()
       return
     }
-    if let what = model.difference(from: log, countMin: disk == .outsideModel ? 0 : countMin) {
-      throw failure("depth \(depth), \(capture): after the crash, \(what)")
-    }
-    do throws(LogError) {
-      model.keepFirst(try log.modelAppends().count)
-      try model.adoptTimes(from: log)
-    } catch { throw failure("depth \(depth), \(capture): \(error)") }
-    recorder.isCreated()
-    recorder.acknowledged(model.appends.count, durable: model.appends.count)
+    recorder.isOpen(holding: model.appends.count)
     if disk == .outsideModel {
       try? log.close()
       return
     }
     try work(log, recorder, batches: 1)
-    if isTorn, !after.paths.contains(where: { $0.hasPrefix("\(Self.root)/quarantine/") }) {
-      throw failure("depth \(depth), \(capture): a torn tail was not kept")
+    if let tail, !after.contents(in: "\(Self.root)/quarantine").contains(tail) {
+      throw failure("\(place): a torn tail was not kept")
     }
     try? log.close()
     after.onOperation(nil)
-    let again = try open(after, "depth \(depth), \(capture), after recovery")
+    let again = try open(after, "\(place), after recovery")
     if let what = model.difference(from: again, countMin: model.appends.count) {
-      throw failure("depth \(depth), \(capture): after recovery, \(what)")
+      throw failure("\(place): after recovery, \(what)")
     }
     try? again.close()
-    try verify(after, "depth \(depth), \(capture)")
+    try verify(after, place)
     for inner in recorder.captures { try check(inner, depth: depth + 1) }
+  }
+
+  private mutating func note(_ capture: CrashRecorder.Capture, _ disk: SimulatedDisk) {
+    var text = Array("\(capture)".utf8)
+    for path in disk.paths { text += Array(path.utf8) + (disk.contents(path) ?? []) }
+    trace = text.withUnsafeBytes { XXH64.of($0) } &+ (trace &* 31)
+  }
+
+  /// Opens what the cut left, holds it against the model, and makes the model what is there. Nil where the
+  /// store is refused, or cannot be read, as a disk outside the model may deserve.
+  private mutating func openAfter(
+    _ disk: SimulatedDisk, countMin: Int, _ place: String
+  ) throws(Failure) -> Log? {
+    let mayBeDamaged = self.disk == .outsideModel
+    let log: Log
+    do throws(LogError) {
+      log = try Log.openWriter(disk, path: Self.root, options: options, storeID: StoreID(low: 1, high: 2))
+    } catch {
+      if mayBeDamaged, case .corrupt = error { return nil }
+      throw failure("\(place): an intact store is refused: \(error)")
+    }
+    let found: [(append: ModelAppend, revisions: [UInt64])]
+    do throws(LogError) { found = try log.modelAppends() } catch {
+      try? log.close()
+      if mayBeDamaged { return nil }
+      throw failure("\(place): reading failed: \(error)")
+    }
+    if let what = model.difference(from: log, holding: found, countMin: mayBeDamaged ? 0 : countMin) {
+      throw failure("\(place): after the crash, \(what)")
+    }
+    model.keepFirst(found.count)
+    model.adoptTimes(from: found)
+    return log
   }
 
   /// A store that recovered and was closed has nothing to report.
@@ -206,14 +259,15 @@ package struct CrashHistory {
   }
 
   /// Counts what the cut left: a clean end, a torn one, a hole before a valid block.
-  private mutating func look(at disk: SimulatedDisk) -> Bool {
+  /// - Returns: the torn tail, where there is one.
+  private mutating func look(at disk: SimulatedDisk) -> [UInt8]? {
     let layout = StoreLayout(root: Self.root)
     guard let first = try? SegmentCatalog.names(disk, layout).last,
       let file = try? disk.open(layout.segment(first), .read),
       let header = try? SegmentHandle.readHeader(of: file, first: first, storeID: nil),
       let head = Optional(try? HeadFile.read(disk, path: layout.head)),
       let assessment = try? TailRule.assess(file: file, name: "", segment: header, head: head)
-    else { return false }
+    else { return nil }
     defer { file.close() }
     let bytes = disk.contents(layout.segment(first)) ?? []
     var place = Int(assessment.link.offset)
@@ -228,7 +282,8 @@ package struct CrashHistory {
       place += 8
     }
     if assessment.state == .clean { counts.clean += 1 }
-    if assessment.state == .torn { counts.torn += 1 }
-    return assessment.state == .torn
+    guard assessment.state == .torn else { return nil }
+    counts.torn += 1
+    return Array(bytes[Int(assessment.link.offset)...])
   }
 }

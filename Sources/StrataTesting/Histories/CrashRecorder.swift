@@ -4,13 +4,9 @@ internal import StrataLog
 
 /// Copies of a disk, each as it was before one call, with what had been acknowledged by then.
 final class CrashRecorder: Sendable {
-  enum Phase: String, Sendable {
-    case creation, roll, recovery, other
-  }
-
   struct Capture: Sendable, CustomStringConvertible {
     var disk: SimulatedDisk
-    var phase: Phase
+    var phase: CrashPhase
     var call: SimulatedCall
     /// Appends acknowledged, and those of them that the store had called durable.
     var acknowledged: Int
@@ -27,6 +23,7 @@ final class CrashRecorder: Sendable {
     var durable: Int
     var isCreated = false
     var isInRecovery: Bool
+    var asked: CrashPhase?
   }
 
   private let state: Lock<State>
@@ -36,10 +33,10 @@ final class CrashRecorder: Sendable {
 
   init(
     on disk: SimulatedDisk, countMax: Int, random: SeededGenerator, acknowledged: Int = 0,
-    isInRecovery: Bool = false
+    durable: Int = 0, isInRecovery: Bool = false
   ) {
     state = Lock(
-      State(random: random, acknowledged: acknowledged, durable: acknowledged, isInRecovery: isInRecovery))
+      State(random: random, acknowledged: acknowledged, durable: durable, isInRecovery: isInRecovery))
     self.countMax = countMax
     watch(disk)
   }
@@ -53,7 +50,14 @@ final class CrashRecorder: Sendable {
     }
   }
 
-  func isCreated() { state.withLock { $0.isCreated = true } }
+  /// The store is whole, and holds so many appends on the disk; a recovery is not over before the next append is.
+  func isOpen(holding count: Int) {
+    state.withLock {
+      $0.isCreated = true
+      $0.acknowledged = count
+      $0.durable = count
+    }
+  }
 
   func acknowledged(_ count: Int, durable: Int) {
     state.withLock {
@@ -63,13 +67,16 @@ final class CrashRecorder: Sendable {
     }
   }
 
+  /// What the store is asked to do from now on; nil for appends.
+  func isAsked(_ phase: CrashPhase?) { state.withLock { $0.asked = phase } }
+
   /// How likely a call is noted: where there is most to lose, always.
-  private static func chance(of call: SimulatedCall, _ phase: Phase) -> Double {
+  private static func chance(of call: SimulatedCall, _ phase: CrashPhase) -> Double {
     switch phase {
     case .recovery: return 1
     case .creation: return 0.1
-    case .roll: return 0.2
-    case .other:
+    case .roll, .seal, .erasing: return 0.2
+    case .writing:
       let isSync = call.operation == .sync || call.operation == .syncData
       return isSync && call.path.hasSuffix(".seg") ? 1 : 0.2
     }
@@ -78,7 +85,7 @@ final class CrashRecorder: Sendable {
   /// Reservoir sampling, so that late calls are noted as likely as early ones.
   private func note(_ call: SimulatedCall, _ disk: SimulatedDisk) {
     state.withLock { state in
-      let phase = Self.phase(of: call, state)
+      let phase = CrashPhase(of: call, isCreated: state.isCreated, isInRecovery: state.isInRecovery, asked: state.asked)
       guard Double.random(in: 0..<1, using: &state.random) < Self.chance(of: call, phase) else { return }
       state.seen += 1
       let capture = Capture(
@@ -91,12 +98,5 @@ final class CrashRecorder: Sendable {
         if place < countMax { state.captures[place] = capture }
       }
     }
-  }
-
-  private static func phase(of call: SimulatedCall, _ state: State) -> Phase {
-    if state.isInRecovery { return .recovery }
-    if call.path.contains("/quarantine/") { return .recovery }
-    if !state.isCreated { return .creation }
-    return call.path.hasSuffix(".tmp") || call.path.hasSuffix("/log") ? .roll : .other
   }
 }

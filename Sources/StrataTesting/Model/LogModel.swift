@@ -66,8 +66,15 @@ extension LogModel {
   /// What a log holds that this model does not say, as a sentence; nil where it holds a prefix of at least
   /// `countMin` appends: whole appends, in order, with dense sequences and revisions.
   package func difference(from log: Log, countMin: Int) -> String? {
-    let found: [(append: ModelAppend, revisions: [UInt64])]
-    do throws(LogError) { found = try log.modelAppends() } catch { return "reading failed: \(error)" }
+    do throws(LogError) {
+      return difference(from: log, holding: try log.modelAppends(), countMin: countMin)
+    } catch { return "reading failed: \(error)" }
+  }
+
+  /// The same, of a log whose appends were read already.
+  package func difference(
+    from log: Log, holding found: [(append: ModelAppend, revisions: [UInt64])], countMin: Int
+  ) -> String? {
     if found.count < countMin {
       return "\(found.count) appends are there, and \(countMin) were acknowledged"
     }
@@ -109,8 +116,18 @@ extension LogModel {
     return nil
   }
 
+  /// Notes that the content of some events may be gone from now on.
+  package mutating func perhapsErase(where isMeant: (ModelEvent) -> Bool) {
+    for append in appends.indices {
+      for event in appends[append].events.indices where isMeant(appends[append].events[event]) {
+        appends[append].events[event].state = .perhapsErased
+      }
+    }
+  }
+
   /// Forgets the appends behind the first `count`: a power cut took them, and nobody had been told of them.
   package mutating func keepFirst(_ count: Int) {
+    if count >= appends.count { return }
     let kept = appends.prefix(count)
     self = LogModel()
     for append in kept { add(append, time: append.time) }
@@ -118,7 +135,12 @@ extension LogModel {
 
   /// Notes the times that the log gave to appends whose caller was never told.
   package mutating func adoptTimes(from log: Log) throws(LogError) {
-    for (index, entry) in try log.modelAppends().enumerated() where index < appends.count {
+    adoptTimes(from: try log.modelAppends())
+  }
+
+  /// The same, of a log whose appends were read already.
+  package mutating func adoptTimes(from found: [(append: ModelAppend, revisions: [UInt64])]) {
+    for (index, entry) in found.enumerated() where index < appends.count {
       appends[index].time = entry.append.time
     }
   }

@@ -4,11 +4,20 @@ package import StrataLog
 
 /// One event of the model.
 package struct ModelEvent: Hashable, Sendable {
+  /// What a log may hold of its content.
+  package enum State: Hashable, Sendable {
+    case whole
+    /// An erasure of it was begun, and may have been cut short.
+    case perhapsErased
+    case erased
+  }
+
   package var stream: String
   package var type: String
   package var codec: UInt64
   package var metadata: [UInt8]
   package var payload: [UInt8]
+  package var state = State.whole
 
   package init(
     stream: String, type: String, codec: UInt64 = 3, metadata: [UInt8] = [], payload: [UInt8] = []
@@ -18,6 +27,19 @@ package struct ModelEvent: Hashable, Sendable {
     self.codec = codec
     self.metadata = metadata
     self.payload = payload
+  }
+}
+
+extension ModelEvent {
+  /// True where a log that should hold `expected` may hold this.
+  fileprivate func isFound(for expected: ModelEvent) -> Bool {
+    guard expected.state == .perhapsErased else { return self == expected }
+    guard state == .erased else {
+      var whole = expected
+      whole.state = .whole
+      return self == whole
+    }
+    return stream == expected.stream && type == expected.type
   }
 }
 
@@ -37,9 +59,10 @@ package struct ModelAppend: Hashable, Sendable {
 
   package var last: UInt64 { first + UInt64(events.count) - 1 }
 
-  /// True where both say the same, apart from what the log decides.
-  package func hasSameContent(as other: ModelAppend) -> Bool {
-    id == other.id && events == other.events
+  /// True where this, as a log holds it, is what the other one says, apart from what the log decides.
+  package func hasSameContent(as expected: ModelAppend) -> Bool {
+    id == expected.id && events.count == expected.events.count
+      && zip(events, expected.events).allSatisfy { $0.isFound(for: $1) }
   }
 
   /// The same append as the log takes it.
@@ -88,11 +111,12 @@ extension Log {
               throw ContentProblem(error)
             }
             revisions.append(event.revision)
-            append.events.append(
-              ModelEvent(
-                stream: String(decoding: event.stream, as: UTF8.self),
-                type: String(decoding: event.type, as: UTF8.self), codec: event.codec,
-                metadata: Array(event.metadata), payload: Array(event.payload)))
+            var found = ModelEvent(
+              stream: String(decoding: event.stream, as: UTF8.self),
+              type: String(decoding: event.type, as: UTF8.self), codec: event.codec,
+              metadata: Array(event.metadata), payload: Array(event.payload))
+            if event.kind == EventKind.erased { found.state = .erased }
+            append.events.append(found)
           }
           found.append((append, revisions))
         }

@@ -11,6 +11,11 @@ extension SimulatedDisk {
     state.withLock { state in state.image.file(at: path).map { state.image.content($0).live } }
   }
 
+  /// What a program would read of each file in a folder, in the order of their paths; files of folders in it too.
+  package func contents(in folder: String) -> [[UInt8]] {
+    paths.filter { $0.hasPrefix(folder + "/") }.compactMap { contents($0) }
+  }
+
   /// Gives a file these bytes, live and durable.
   /// - Precondition: there is such a file.
   package func replace(_ path: String, _ bytes: [UInt8]) {
@@ -32,6 +37,21 @@ extension SimulatedDisk {
     bytes[bit / 8] ^= 1 << UInt8(bit % 8)
     replace(path, bytes)
   }
+
+  /// Makes bytes of a file unreadable, as bad sectors are: a read that touches one of them fails with `EIO`, now,
+  /// after a crash, and under another name, until `makeReadable`. Writing over them mends nothing.
+  /// - Precondition: there is such a file.
+  package func makeUnreadable(_ path: String, _ bytes: Range<Int>) {
+    state.withLock { state in
+      guard let inode = state.image.file(at: path) else {
+        preconditionFailure("there is no file \(path) to damage")
+      }
+      state.image.makeUnreadable(inode, bytes)
+    }
+  }
+
+  /// Makes every byte readable again.
+  package func makeReadable() { state.withLock { $0.image.makeReadable() } }
 
   /// Creates a file with these bytes, and the folders above it; all durable.
   package func add(_ path: String, _ bytes: [UInt8]) {

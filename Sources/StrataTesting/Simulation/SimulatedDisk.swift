@@ -82,6 +82,13 @@ package final class SimulatedDisk: Sendable {
     }
   }
 
+  /// Whether some failure is still to come: a workload that ended before it has been tried to its end.
+  package var hasPendingFailures: Bool {
+    state.withLock { state in
+      state.failures.contains { $0.number > 0 } || state.syncFailures.contains { $0.number > 0 }
+    }
+  }
+
   /// How many bytes all files together may have; nil for no limit. A write that does not fit is done as far
   /// as it fits and fails with `ENOSPC`.
   package var capacity: Int? {
@@ -152,9 +159,9 @@ extension SimulatedDisk.State {
   }
 
   /// The failure that is due for the next sync of a file.
-  mutating func takeSyncFailure() -> SimulatedSyncFailure? {
+  mutating func takeSyncFailure(of path: String) -> SimulatedSyncFailure? {
     var due: SimulatedSyncFailure?
-    for index in syncFailures.indices {
+    for index in syncFailures.indices where path.hasSuffix(syncFailures[index].pathSuffix) {
       syncFailures[index].number -= 1
       if syncFailures[index].number == 0 || (syncFailures[index].isLasting && syncFailures[index].number < 0)
       {

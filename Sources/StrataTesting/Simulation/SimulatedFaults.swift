@@ -97,12 +97,17 @@ package struct SimulatedSyncFailure: Sendable {
   package var isReported: Bool
   /// Whether all those after it fail too. With `keepsData` and not `isReported`: a disk that lies.
   package var isLasting: Bool
+  /// Which files' syncs are counted: those whose paths end so; all where it is empty.
+  package var pathSuffix: String
 
-  package init(number: Int = 1, keepsData: Bool, isReported: Bool, isLasting: Bool = false) {
+  package init(
+    number: Int = 1, keepsData: Bool, isReported: Bool, isLasting: Bool = false, pathSuffix: String = ""
+  ) {
     self.number = number
     self.keepsData = keepsData
     self.isReported = isReported
     self.isLasting = isLasting
+    self.pathSuffix = pathSuffix
   }
 }
 

@@ -30,6 +30,7 @@ final class SimulatedFile: File {
       let live = state.image.content(inode).live
       guard offset < live.count, !buffer.isEmpty else { return 0 }
       let range = Int(offset)..<min(Int(offset) + buffer.count, live.count)
+      guard !state.image.isUnreadable(inode, range) else { throw error(.read, SystemErrorCode.inputOutput) }
       live.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[range])) }
       return range.count
     }
@@ -77,7 +78,7 @@ final class SimulatedFile: File {
 
   private func sync(_ operation: SimulatedOperation) throws(FileSystemError) {
     try perform(operation) { (state) throws(FileSystemError) in
-      if let failure = state.takeSyncFailure() {
+      if let failure = state.takeSyncFailure(of: path) {
         if !failure.keepsData { state.image.change(inode) { $0.loseDirtySectors() } }
         if failure.isReported { throw error(operation, SystemErrorCode.inputOutput) }
       } else {

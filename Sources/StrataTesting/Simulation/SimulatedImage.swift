@@ -26,6 +26,8 @@ struct SimulatedImage: Sendable {
 
   private(set) var folders: [Inode: Folder] = [root: Folder()]
   private(set) var files: [Inode: SimulatedContent] = [:]
+  /// Bytes of files that cannot be read, however often somebody tries.
+  private var unreadable: [Inode: [Range<Int>]] = [:]
   /// Oldest first.
   private(set) var changes: [EntryChange] = []
   private var lastInode = root
@@ -159,6 +161,16 @@ struct SimulatedImage: Sendable {
   // MARK: Contents
 
   func content(_ inode: Inode) -> SimulatedContent { files[inode] ?? SimulatedContent() }
+
+  func isUnreadable(_ inode: Inode, _ range: Range<Int>) -> Bool {
+    unreadable[inode, default: []].contains { $0.overlaps(range) }
+  }
+
+  mutating func makeUnreadable(_ inode: Inode, _ range: Range<Int>) {
+    unreadable[inode, default: []].append(range)
+  }
+
+  mutating func makeReadable() { unreadable = [:] }
 
   mutating func change<Result>(_ inode: Inode, _ body: (inout SimulatedContent) -> Result) -> Result {
     body(&files[inode, default: SimulatedContent()])

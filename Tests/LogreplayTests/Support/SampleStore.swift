@@ -25,6 +25,7 @@ final class SampleFolder: Sendable {
     options.clock = .fixed
     options.durability = .buffered
     options.segmentSizeTarget = segmentSize
+    options.sealsInBackground = false
     return try await EventStore.open(at: store, .readWrite, options: options)
   }
 

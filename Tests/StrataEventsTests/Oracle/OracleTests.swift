@@ -129,6 +129,7 @@ extension StoreFiles {
   ) async throws -> (files: StoreFiles, head: [UInt8]?, path: String, fileSystem: any FileSystem) {
     var subject = try ModelledStore(seed: seed)
     subject.options.segmentSizeTarget = [6_000, 9_000, 1 << 20].randomElement(using: &subject.random)!
+    subject.options.sealsInBackground = false
     subject.source.sizeMax = 900
     try subject.reopen()
     for _ in 0..<10 { try await subject.step() }

@@ -22,6 +22,8 @@ struct ModelledStore {
     source = RandomAppends(seed: random.next(), sizeTypical: 60, sizeMax: 9_000, streamCount: 30)
     options.segmentSizeTarget = [1, 6_000, 20_000, 100_000].randomElement(using: &random)!
     options.blockSizeTarget = [1, 400, 4_000].randomElement(using: &random)!
+    // On request instead, so that the blocks stay what they are while they are counted.
+    options.sealsInBackground = false
     options.groupSizeMax = [300, 5_000, 1 << 20].randomElement(using: &random)!
     options.padsGroupsToPages = Int.random(in: 0..<6, using: &random) == 0
     options.durability = Durability.allCases.randomElement(using: &random)!
@@ -276,7 +278,10 @@ extension FileSystem {
         for try await append in store.feed(from: .position(begin)) { seen.append(append) }
         return seen
       }
-      for _ in 0..<Int.random(in: 0...50, using: &subject.random) { try await subject.step() }
+      for _ in 0..<Int.random(in: 0...50, using: &subject.random) {
+        try await subject.step()
+        if Int.random(in: 0..<20, using: &subject.random) == 0 { try store.sealBlocking() }
+      }
       try await subject.check(store)
       let reader = try EventStore.open(
         subject.fileSystem, path: subject.path, .readOnly, options: subject.options)

@@ -12,6 +12,7 @@ import Testing
   private static var options: StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
+    options.sealsInBackground = false
     options.segmentSizeTarget = 6_000
     options.blockSizeTarget = 300
     options.headSyncInterval = .seconds(3_600)

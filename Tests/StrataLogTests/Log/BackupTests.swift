@@ -12,6 +12,7 @@ import Testing
   private static func options(_ durability: Durability = .synced, segmentSize: Int = 5_000) -> StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
+    options.sealsInBackground = false
     options.segmentSizeTarget = segmentSize
     options.blockSizeTarget = 300
     options.durability = durability

@@ -16,6 +16,7 @@ import Testing
     var options = StoreOptions()
     options.clock = .fixed
     options.segmentSizeTarget = segmentSizeTarget
+    options.sealsInBackground = false
     let log = try Log.openWriter(disk, path: root, options: options, storeID: StoreID(low: 1, high: 2))
     var random = SeededGenerator(seed: seed)
     for number in 0..<appends {

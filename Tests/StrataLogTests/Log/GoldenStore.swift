@@ -34,6 +34,7 @@ struct GoldenStore {
     var options = StoreOptions()
     options.clock = .fixed
     options.segmentSizeTarget = 6_000
+    options.sealsInBackground = false
     options.blockSizeTarget = 200
     options.padsGroupsToPages = pads
     options.headSyncInterval = .seconds(3_600)

@@ -104,6 +104,7 @@ import Testing
     let disk = SimulatedDisk()
     var options = Self.options()
     options.segmentSizeTarget = 1
+    options.sealsInBackground = false
     let log = try writer(disk, options)
     for number in 1...UInt64(5) {
       try append(log, "\(number)")
@@ -118,6 +119,7 @@ import Testing
     let disk = SimulatedDisk()
     var options = Self.options()
     options.segmentSizeTarget = 1
+    options.sealsInBackground = false
     let log = try writer(disk, options)
     let state = Lock((acknowledged: UInt64(0), problems: [String](), cuts: 0))
     disk.onOperation { [weak disk] call in

@@ -8,6 +8,7 @@ import Testing
   private static var options: StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
+    options.sealsInBackground = false
     options.segmentSizeTarget = 1
     return options
   }

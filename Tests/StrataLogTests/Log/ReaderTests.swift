@@ -11,6 +11,7 @@ import Testing
   private static func options(_ durability: Durability = .synced, segmentSize: Int = 1) -> StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
+    options.sealsInBackground = false
     options.segmentSizeTarget = segmentSize
     options.durability = durability
     options.headSyncInterval = .seconds(3_600)

@@ -13,6 +13,7 @@ import Testing
   ) -> StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
+    options.sealsInBackground = false
     options.segmentSizeTarget = segmentSize
     options.blockSizeTarget = 300
     options.durability = durability

@@ -1,0 +1,38 @@
+// A block as bytes: header, stored payload, zeros.
+
+extension RawBuffer {
+  /// Appends a block. The lengths, the codec, the checksums and the span of the header are set here; the rest of it is
+  /// the caller's.
+  ///
+  /// - Parameter padsToPages: the block ends at a multiple of 4,096 bytes of the segment, not of 8. Every block then
+  ///   does and not only the last of a group, because a torn tail may be cut behind any block, and what is written
+  ///   there must share no sector with it.
+  package mutating func append(
+    block header: inout BlockHeader, payload: UnsafeRawBufferPointer, _ effort: Compression.Effort,
+    padsToPages: Bool = false
+  ) {
+    let start = count
+    let room = max(payload.count, Compression.bound(payload.count))
+    let target = reserve(BlockHeader.length + room + FormatLimits.alignment)
+    let body = UnsafeMutableRawBufferPointer(start: target + BlockHeader.length, count: room)
+    if let stored = Compression.compress(payload, into: body, effort) {
+      header.codec = BlockCodec.lz4
+      header.storedLength = UInt32(stored)
+    } else {
+      header.codec = BlockCodec.none
+      body.copyMemory(from: payload)
+      header.storedLength = UInt32(payload.count)
+    }
+    header.rawLength = UInt32(payload.count)
+    let used = BlockHeader.length + Int(header.storedLength)
+    let end = header.ownOffset + UInt64(used)
+    header.span =
+      padsToPages
+      ? ((end + 4095) & ~4095) - header.ownOffset : UInt64(FormatLimits.aligned(used))
+    header.payloadChecksum = CRC32C.of(
+      UnsafeRawBufferPointer(start: body.baseAddress, count: Int(header.storedLength)))
+    header.write(to: target)
+    count = start + used
+    pad(to: start + Int(header.span))
+  }
+}

@@ -1,0 +1,83 @@
+// Copies recorded appends into a rewritten segment: byte for byte, or without the content of some events.
+
+/// Goes through the appends of decoded blocks. An event that is erased keeps its names, its revision, and the hash and
+/// the length of its content, so that the chain over it still verifies.
+struct AppendCopier: ~Copyable {
+  private let erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?
+  /// Events whose content was taken out.
+  private(set) var erasedCount: UInt64 = 0
+  private var rebuilt = RawBuffer(capacity: 4 << 10)
+
+  init(erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?) { self.erases = erases }
+
+  /// Copies all appends of a block, whose chain has been verified.
+  mutating func copy(_ block: DecodedBlock, to packer: inout BlockPacker) throws(LogError) {
+    var chain = block.header.chainBefore
+    var failure: FileSystemError?
+    do throws(ContentProblem) {
+      try block.forEachAppend { append, first throws(ContentProblem) in
+        guard failure == nil else { return }
+        let body = try copied(append, first: first, chain: &chain)
+        do throws(FileSystemError) {
+          try packer.add(
+            .init(
+              body: body, eventCount: append.eventCount, commitTime: append.commitTime, chainAfter: chain),
+            epoch: block.header.epoch)
+        } catch { failure = error }
+      }
+    } catch {
+      let header = block.header
+      throw error.logError(
+        in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
+        last: header.nextSequence - 1)
+    }
+    if let failure { throw LogError(failure) }
+  }
+
+  /// Head and events of an append, as they are or rebuilt; valid until the next call. Moves the chain behind it.
+  private mutating func copied(
+    _ append: borrowing AppendView, first: UInt64, chain: inout UInt64
+  ) throws(ContentProblem) -> UnsafeRawBufferPointer {
+    let begin = append.head.baseAddress!
+    let head = XXH64.of(append.head)
+    var events = append.events
+    /// Up to where the append's own bytes are in `rebuilt`, once there is anything to rebuild.
+    var copiedTo: UnsafeRawPointer?
+    for number in 0..<append.eventCount {
+      let start = events.position
+      let event: EventView
+      do throws(DecodingProblem) { event = try events.nextEvent() } catch { throw ContentProblem(error) }
+      let sequence = first + UInt64(number)
+      chain = Chain.next(
+        after: chain, sequence: sequence, revision: event.revision, head: head, names: XXH64.of(event.names),
+        content: event.contentHash)
+      guard event.kind != EventKind.erased, erases?(event, sequence) == true else { continue }
+      if copiedTo == nil { rebuilt.removeAll() }
+      let from = copiedTo ?? begin
+      rebuilt.append(UnsafeRawBufferPointer(start: from, count: start - from))
+      rebuilt.append(erased: event)
+      erasedCount += 1
+      copiedTo = events.position
+    }
+    guard let copiedTo else { return UnsafeRawBufferPointer(start: begin, count: events.position - begin) }
+    rebuilt.append(UnsafeRawBufferPointer(start: copiedTo, count: events.position - copiedTo))
+    return rebuilt.bytes
+  }
+}
+
+extension RawBuffer {
+  /// Appends what an event is once its content is gone.
+  fileprivate mutating func append(erased event: borrowing EventView) {
+    // Of an opaque event the hash was written out, and what stood behind it goes.
+    let contentLength = event.kind == EventKind.event ? event.content.count : event.payload.count
+    let length =
+      1 + 1 + 8 + event.names.count + 8 + Varint.length(UInt64(contentLength))
+    append(varint: UInt64(length))
+    append(byte: EventKind.erased)
+    append(byte: 0)
+    append(integer: event.revision)
+    append(event.names)
+    append(integer: event.contentHash)
+    append(varint: UInt64(contentLength))
+  }
+}

@@ -1,0 +1,112 @@
+// Puts recorded appends into blocks of an even size, for a segment that is written anew.
+
+/// The blocks of a rewritten segment in the making. What it is given is in order; sequences, times and chain are those
+/// that the log has.
+struct BlockPacker: ~Copyable {
+  /// One append as it is to stand in a payload.
+  struct Append {
+    /// Head and events, without the length before them.
+    var body: UnsafeRawBufferPointer
+    var eventCount: Int
+    var commitTime: Int64
+    /// The chain behind its last event.
+    var chainAfter: UInt64
+  }
+
+  private let file: any File
+  private let header: SegmentHeader
+  private let sizeTarget: Int
+  /// What the next block continues.
+  private(set) var link: BlockLink
+  /// The blocks of events, as the footer lists them.
+  private var places: [BlockPlace] = []
+  private var raw = RawBuffer(capacity: 128 << 10)
+  private var output = RawBuffer(capacity: 1 << 20)
+  /// Where `output` goes.
+  private var written = UInt64(SegmentHeader.length)
+  /// The block that is being filled.
+  private var block: BlockHeader?
+
+  /// - Parameters:
+  ///   - sizeTarget: bytes of a payload before compression.
+  init(file: any File, header: SegmentHeader, sizeTarget: Int) {
+    self.file = file
+    self.header = header
+    self.sizeTarget = sizeTarget
+    link = BlockLink(header)
+  }
+
+  /// Adds an append behind the last.
+  /// - Parameter epoch: that of the block in which it was found.
+  mutating func add(_ append: Append, epoch: UInt64) throws(FileSystemError) {
+    if raw.count > 0, raw.count + append.body.count + Varint.lengthMax > sizeTarget { try closeBlock() }
+    var open = block ?? nextHeader(kind: BlockKind.events, time: append.commitTime, epoch: epoch)
+    raw.append(varint: UInt64(append.body.count))
+    raw.append(append.body)
+    open.eventCount += UInt32(append.eventCount)
+    open.appendCount += 1
+    open.lastTime = append.commitTime
+    open.chainAfter = append.chainAfter
+    open.epoch = max(open.epoch, epoch)
+    block = open
+  }
+
+  /// Adds a control block with the payload that it had.
+  mutating func add(control: BlockHeader, payload: UnsafeRawBufferPointer) throws(FileSystemError) {
+    try closeBlock()
+    var block = nextHeader(kind: control.kind, time: control.firstTime, epoch: control.epoch)
+    block.lastTime = control.lastTime
+    try write(&block, payload: payload, .none)
+  }
+
+  /// Writes what is left and the footer, and returns the segment's header, which is not written.
+  mutating func finish() throws(FileSystemError) -> SegmentHeader {
+    try closeBlock()
+    var result = header
+    result.footerOffset = link.offset
+    var footer = nextHeader(kind: BlockKind.footer, time: link.lastTime, epoch: link.epoch)
+    let index = FooterIndex.encoded(places)
+    do {
+      try index.lendBytes { bytes throws(FileSystemError) in try write(&footer, payload: bytes, .fast) }
+    }
+    try flush()
+    result.rewrittenLast = link.lastSequence
+    result.rewrittenChain = link.chain
+    result.rewrittenEnd = link.offset
+    return result
+  }
+
+  private func nextHeader(kind: UInt8, time: Int64, epoch: UInt64) -> BlockHeader {
+    var block = BlockHeader(
+      kind: kind, ownOffset: link.offset, firstSequence: link.nextSequence, appendsBefore: link.appends,
+      segment: header.firstSequence, storeID: header.storeID, epoch: epoch, syncedThrough: link.offset,
+      chainBefore: link.chain, chainAfter: link.chain)
+    block.firstTime = time
+    block.lastTime = time
+    return block
+  }
+
+  private mutating func closeBlock() throws(FileSystemError) {
+    guard var open = block else { return }
+    block = nil
+    places.append(BlockPlace(open))
+    let payload = raw.bytes
+    try write(&open, payload: payload, .high)
+    raw.removeAll()
+  }
+
+  private mutating func write(
+    _ block: inout BlockHeader, payload: UnsafeRawBufferPointer, _ effort: Compression.Effort
+  ) throws(FileSystemError) {
+    output.append(block: &block, payload: payload, effort)
+    link.pass(block)
+    if output.count >= 1 << 20 { try flush() }
+  }
+
+  private mutating func flush() throws(FileSystemError) {
+    guard output.count > 0 else { return }
+    try file.write(output.bytes, at: Int64(written))
+    written += UInt64(output.count)
+    output.removeAll()
+  }
+}

@@ -1,0 +1,122 @@
+// Rewrites closed segments: in the background one after another, or at once for somebody who asks.
+
+/// The one place in a store from which segments are rewritten, so that there is one rewrite at a time.
+final class Sealer: Sendable {
+  private struct State {
+    /// Segments that the background thread is to seal.
+    var pending: [UInt64] = []
+    var hasThread = false
+    var isBusy = false
+    var isStopped = false
+    var lock: StoreLock
+  }
+
+  private let source: LogSource
+  private let options: StoreOptions
+  private let state: Gate<State>
+
+  init(source: LogSource, options: StoreOptions, lock: StoreLock) {
+    self.source = source
+    self.options = options
+    state = Gate(State(lock: lock))
+  }
+
+  // MARK: In the background
+
+  /// Seals segments when it is their turn. What cannot be sealed stays as it is, which is no loss: it is tried again
+  /// when the store is next opened.
+  func add(_ segments: [UInt64]) {
+    let begins = state.withLock { state in
+      guard !state.isStopped else { return false }
+      state.pending += segments
+      guard !state.pending.isEmpty, !state.hasThread else { return false }
+      state.hasThread = true
+      return true
+    }
+    guard begins else { return }
+    let thread = try? DedicatedThread(name: "strata-seal") { [self] in sealPending() }
+    if thread == nil { endThread() }
+  }
+
+  private func sealPending() {
+    DedicatedThread.giveWayToOthers()
+    while let first = next() {
+      _ = try? rewrite(first, erasing: nil)
+    }
+  }
+
+  /// The next segment to seal, or nil where there is none: the thread then ends.
+  private func next() -> UInt64? {
+    let first = state.withLock { state -> UInt64? in
+      guard !state.isStopped, !state.pending.isEmpty else {
+        state.hasThread = false
+        return nil
+      }
+      return state.pending.removeFirst()
+    }
+    if first == nil { state.signalAll() }
+    return first
+  }
+
+  private func endThread() {
+    state.withLock { $0.hasThread = false }
+    state.signalAll()
+  }
+
+  /// Begins nothing any more, and lets what is being rewritten end early.
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    state.signalAll()
+  }
+
+  /// Goes on under the lock that was taken again after a suspension. After `stop` and `finish`.
+  func reopen(_ lock: StoreLock) {
+    state.withLock { state in
+      state.lock = lock
+      state.pending = []
+      state.isStopped = false
+    }
+  }
+
+  /// Waits until nothing is being rewritten. After `stop`.
+  func finish() { state.wait { !$0.hasThread && !$0.isBusy } }
+
+  // MARK: One segment
+
+  /// Rewrites a closed segment on this thread, behind whoever is at it.
+  ///
+  /// - Parameter erases: which events lose their content; where it is nil, a segment that was rewritten before is left
+  ///   as it is.
+  func rewrite(
+    _ first: UInt64, erasing erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?
+  ) throws(LogError) -> SegmentRewriter.Outcome {
+    let isStopped = state.wait { state -> Bool? in
+      if state.isStopped { return true }
+      guard !state.isBusy else { return nil }
+      state.isBusy = true
+      return false
+    }
+    if isStopped { throw .closed }
+    defer {
+      state.withLock { $0.isBusy = false }
+      state.signalAll()
+    }
+    let catalog = source.catalog
+    guard let behind = catalog.first(behind: first) else {
+      throw .invalid(what: "the active segment is not rewritten")
+    }
+    if erases == nil, try catalog.segment(first: first).header.isRewritten { return .unchanged }
+    let next = try catalog.segment(first: behind).header
+    // Another writer's segments are not for this one to replace.
+    let lock = state.withLock { $0.lock }
+    guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
+      throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
+    }
+    let rewriter = SegmentRewriter(
+      fileSystem: catalog.fileSystem, layout: catalog.layout, blockSizeTarget: options.blockSizeTarget,
+      erases: erases, isStopped: { [state] in state.withLock { $0.isStopped } })
+    let outcome = try rewriter.rewrite(first, storeID: catalog.storeID, next: next)
+    if case .rewritten = outcome { catalog.replaced(first) }
+    return outcome
+  }
+}

@@ -1,0 +1,141 @@
+// Writes a closed segment anew: larger blocks, compressed harder, with an index, and without what is to be erased.
+
+/// Rewrites one closed segment under a temporary name, checks the result whole against the chain, and gives it the
+/// old one's name in one step. A crash at any point leaves the old file or the new one, and both hold the same
+/// sequences and the same chain.
+///
+/// Only for a segment behind the one that a HEAD on disk names: nobody appends to it, and no mark is an offset in it.
+struct SegmentRewriter {
+  /// What became of a segment.
+  enum Outcome: Equatable {
+    /// The new file has the name, on disk.
+    case rewritten(erased: UInt64)
+    /// Nothing in it was to be erased, and that was all that was asked.
+    case unchanged
+    /// It holds something that a newer version wrote and that a rewrite by this one would lose.
+    case kept(String)
+    /// Somebody asked to stop.
+    case stopped
+  }
+
+  let fileSystem: any FileSystem
+  let layout: StoreLayout
+  /// Bytes of a block before compression.
+  let blockSizeTarget: Int
+  /// Which events lose their content; nil where a segment is only sealed.
+  var erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?
+  /// Asked now and then.
+  var isStopped: () -> Bool = { false }
+
+  /// Rewrites the segment that begins at `first`, given the header of the one behind it. O(bytes), and holds about
+  /// one block in memory.
+  ///
+  /// - Throws: `corrupt` where the segment is not what was written, and then nothing is changed; `full` and `io`
+  ///   where the new file could not be written: it is removed, and the old one stays.
+  func rewrite(_ first: UInt64, storeID: StoreID, next: SegmentHeader) throws(LogError) -> Outcome {
+    let old = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
+    if let what = old.header.unknownToRewrites { return .kept(what) }
+    guard old.header.revision < .max else { return .kept("it was rewritten 2³² − 1 times") }
+    let path = layout.segment(first)
+    let temporary = path + StoreLayout.temporarySuffix
+    var isNamed = false
+    defer { if !isNamed { try? fileSystem.remove(temporary) } }
+    let outcome = try write(old, next, to: temporary)
+    guard case .rewritten = outcome else { return outcome }
+    try LogError.wrapping { () throws(FileSystemError) in
+      try fileSystem.rename(temporary, to: path)
+      isNamed = true
+      try fileSystem.syncDirectory(layout.log)
+    }
+    return outcome
+  }
+
+  private func write(
+    _ old: SegmentHandle, _ next: SegmentHeader, to path: String
+  ) throws(LogError) -> Outcome {
+    let file = try LogError.wrapping { () throws(FileSystemError) in
+      let file = try fileSystem.open(path, .create)
+      try file.truncate(to: 0)
+      return file
+    }
+    defer { file.close() }
+    var header = old.header
+    header.revision += 1
+    var packer = BlockPacker(file: file, header: header, sizeTarget: blockSizeTarget)
+    var appends = AppendCopier(erases: erases)
+    var kept: String?
+    var isHalted = false
+    let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try old.file.size()) }
+    let walk = ClosedWalk(
+      file: old.file, header: old.header, name: old.name, size: size, nextFirst: next.firstSequence,
+      next: next)
+    let outcome = try walk.run { block, decoded throws(LogError) in
+      if isHalted || kept != nil { return }
+      if isStopped() {
+        isHalted = true
+        return
+      }
+      if let what = block.unknownToRewrites {
+        kept = what
+        return
+      }
+      guard let decoded else { return }
+      switch block.kind {
+      case BlockKind.events:
+        try appends.copy(decoded, to: &packer)
+      case BlockKind.recovery:
+        try LogError.wrapping { () throws(FileSystemError) in
+          try packer.add(control: block, payload: decoded.raw)
+        }
+      default: break
+      }
+      withExtendedLifetime(decoded) {}
+    }
+    if let finding = outcome.finding { throw .corrupt(finding) }
+    if let kept { return .kept(kept) }
+    if isHalted { return .stopped }
+    if erases != nil, appends.erasedCount == 0 { return .unchanged }
+    try LogError.wrapping { () throws(FileSystemError) in
+      header = try packer.finish()
+      try header.encoded().lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
+      try file.sync()
+    }
+    try prove(file, header, old.name, next)
+    return .rewritten(erased: appends.erasedCount)
+  }
+
+  /// Reads what was written from the disk again, every chain included, before anything depends on it.
+  private func prove(
+    _ file: any File, _ header: SegmentHeader, _ name: String, _ next: SegmentHeader
+  ) throws(LogError) {
+    file.dropCache()
+    let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try file.size()) }
+    let walk = ClosedWalk(
+      file: file, header: header, name: name, size: size, nextFirst: next.firstSequence, next: next)
+    let outcome = try walk.run { _, _ in }
+    if var finding = outcome.finding {
+      finding.file += StoreLayout.temporarySuffix
+      throw .corrupt(finding)
+    }
+  }
+}
+
+extension SegmentHeader {
+  /// What in this header a rewrite would lose, because this version does not know it.
+  fileprivate var unknownToRewrites: String? {
+    if minor > FormatLimits.minor { return "format \(FormatLimits.major).\(minor)" }
+    if readOnlyFeatures != 0 { return "feature bit \(readOnlyFeatures.trailingZeroBitCount)" }
+    if compatibleFeatures != 0 { return "feature bit \(compatibleFeatures.trailingZeroBitCount)" }
+    return nil
+  }
+}
+
+extension BlockHeader {
+  /// What in this block a rewrite would lose, because this version does not know it.
+  fileprivate var unknownToRewrites: String? {
+    if kind >= BlockKind.firstSkippable { return "a block of kind \(kind)" }
+    if headerLength != UInt16(Self.length) { return "a longer block header" }
+    if flags != 0 { return "block flags \(flags)" }
+    return nil
+  }
+}

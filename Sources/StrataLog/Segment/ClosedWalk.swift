@@ -1,0 +1,82 @@
+// Reads a closed segment from end to end, and holds it against everything that is promised of it.
+
+/// One pass over a closed or rewritten segment: every checksum, link and chain, the footer, and the end that its own
+/// header and the next one name. O(bytes); one block is in memory at a time.
+struct ClosedWalk {
+  let file: any File
+  let header: SegmentHeader
+  let name: String
+  let size: UInt64
+  /// The first sequence that the next file's name says, and its header where that has no finding.
+  var nextFirst: UInt64?
+  var next: SegmentHeader?
+
+  /// What a pass came to.
+  struct Outcome {
+    /// The first thing that is wrong.
+    var finding: Finding?
+    /// Behind the last block that is right; nil where the finding stands before the end of the file.
+    var end: BlockLink?
+  }
+
+  /// Walks to the first finding, or to the end.
+  ///
+  /// - Parameter visit: sees every block that is right, decoded unless its kind is one that is skipped, before what
+  ///   follows it is looked at.
+  func run(
+    _ visit: (BlockHeader, DecodedBlock?) throws(LogError) -> Void
+  ) throws(LogError) -> Outcome {
+    var walk = BlockWalk(file: file, segment: header, limit: size)
+    var closed = ClosedEnd(header: header, name: name, size: size, nextFirst: nextFirst, next: next)
+    while !walk.isAtLimit {
+      let place = walk.link
+      let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
+      switch verdict {
+      case .invalid(let problem):
+        return Outcome(
+          finding: problem.finding(
+            in: name, at: place.offset, first: place.nextSequence,
+            last: closed.last(from: place.nextSequence)))
+      case .valid(let block, let payload):
+        let decoded: DecodedBlock?
+        do throws(ContentProblem) {
+          decoded = try block.checkedContent(payload, isRewritten: header.isRewritten)
+        } catch {
+          return Outcome(
+            finding: error.finding(
+              in: name, at: block.ownOffset, first: block.firstSequence,
+              last: closed.last(from: block.firstSequence)))
+        }
+        if let finding = closed.pass(block, payload) { return Outcome(finding: finding) }
+        try visit(block, decoded)
+      }
+    }
+    return Outcome(finding: closed.finding(at: walk.link), end: walk.link)
+  }
+}
+
+extension BlockHeader {
+  /// The decoded payload of a block, with everything checked that its header and its kind say of it; nil for a kind
+  /// that is skipped.
+  func checkedContent(
+    _ stored: UnsafeRawBufferPointer, isRewritten: Bool
+  ) throws(ContentProblem) -> DecodedBlock? {
+    if let what = unsupported { throw .unsupported(what) }
+    guard kind < BlockKind.firstSkippable else { return nil }
+    let decoded = try DecodedBlock(header: self, stored: stored)
+    defer { withExtendedLifetime(decoded) {} }
+    switch kind {
+    case BlockKind.recovery:
+      guard codec == BlockCodec.none, let note = RecoveryNote(decoding: decoded.raw),
+        isRewritten || note.cutOffset == ownOffset,
+        UnsafeRawBufferPointer(rebasing: decoded.raw[RecoveryNote.fixedLength...]).isText
+      else { throw .damaged("the RECOVERY block does not say what was cut off") }
+    case BlockKind.footer:
+      guard isRewritten else { throw .damaged("a FOOTER stands in a segment that was never rewritten") }
+      guard FooterIndex.decoding(decoded.raw) != nil else { throw .damaged("the FOOTER block is no index") }
+    default:
+      try decoded.verifyContent()
+    }
+    return decoded
+  }
+}

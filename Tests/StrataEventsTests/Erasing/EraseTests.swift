@@ -1,0 +1,240 @@
+// Erasing: the content is in no file any more, everything else is as it was, and a crash is made good.
+
+import StrataEvents
+import StrataLog
+import StrataTesting
+import Testing
+
+@Suite struct EraseTests {
+  static let root = "/store"
+  static let secret = "Schwarzwälder Kirschtorte"
+
+  static func options() -> StoreOptions {
+    var options = StoreOptions()
+    options.clock = .fixed
+    options.segmentSizeTarget = 6_000
+    options.sealsInBackground = false
+    return options
+  }
+
+  static func open(_ disk: SimulatedDisk, _ options: StoreOptions = options()) throws -> EventStore {
+    try EventStore.open(
+      disk, path: root, .readWrite, options: options, storeID: StoreID(low: 1, high: 2))
+  }
+
+  /// A store in which one stream among three holds the secret, in several segments, in payloads and in metadata.
+  static func store(_ disk: SimulatedDisk, _ options: StoreOptions = options()) throws -> EventStore {
+    let store = try open(disk, options)
+    for number in 0..<60 {
+      let stream = StreamName("person/\(number % 3)")
+      let text = number % 3 == 1 ? "\(secret) \(number)" : "harmless \(number)"
+      try store.appendBlocking(
+        [
+          NewEvent("noted", in: stream, .object(["text": .string(text)])),
+          NewEvent("seen", in: stream, .int(Int64(number)), metadata: ["by": .string(text)]),
+        ], id: "id-\(number)")
+    }
+    return store
+  }
+
+  /// The files in which the secret can be read, compressed blocks decoded.
+  static func filesWithSecret(_ disk: SimulatedDisk) throws -> [String] {
+    let layout = StoreLayout(root: root)
+    let wanted = Array(secret.utf8)
+    func holds(_ bytes: some Collection<UInt8>) -> Bool {
+      let bytes = Array(bytes)
+      guard bytes.count >= wanted.count else { return false }
+      return (0...(bytes.count - wanted.count)).contains {
+        bytes[$0] == wanted[0] && bytes[$0...].starts(with: wanted)
+      }
+    }
+    var found = disk.paths.filter { holds(disk.contents($0)!) }
+    for first in try SegmentCatalog.names(disk, layout) {
+      let handle = try SegmentHandle.open(disk, layout, first: first, storeID: nil)
+      var walk = BlockWalk(
+        file: handle.file, segment: handle.header, limit: UInt64(try handle.file.size()))
+      while !walk.isAtLimit, case .valid(let block, let payload) = try walk.next() {
+        guard block.kind == BlockKind.events else { continue }
+        let decoded = try DecodedBlock(header: block, stored: payload)
+        if holds(decoded.raw) { found.append(handle.name) }
+        withExtendedLifetime(decoded) {}
+      }
+    }
+    return found
+  }
+
+  static func findings(_ disk: SimulatedDisk) throws -> [Finding] {
+    var verifier = LogVerifier(disk, path: root)
+    return try verifier.run().findings
+  }
+
+  @Test func `what is erased is in no file, and everything else is as it was`() async throws {
+    let disk = SimulatedDisk()
+    let store = try Self.store(disk)
+    #expect(try !Self.filesWithSecret(disk).isEmpty)
+    let before = try await store.events(in: "person/1", limit: 1_000)
+    let others = try await store.events(in: "person/2", limit: 1_000)
+    let head = store.head
+    let receipt = try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
+    #expect(receipt.eventCount == 40 && receipt.sequence == head.sequence + 1)
+    #expect(try Self.filesWithSecret(disk).isEmpty)
+    let after = try await store.events(in: "person/1", limit: 1_000)
+    #expect(
+      after.map(\.sequence) == before.map(\.sequence) && after.map(\.revision) == before.map(\.revision))
+    #expect(after.map(\.type) == before.map(\.type) && after.map(\.time) == before.map(\.time))
+    #expect(after.allSatisfy { $0.state == .erased && $0.payload.bytes.isEmpty && $0.metadataBytes.isEmpty })
+    #expect(try await store.events(in: "person/2", limit: 1_000) == others)
+    // The chain still proves that nothing else changed.
+    #expect(try store.log.chain(after: head.sequence) == head.chain)
+    let next = try store.appendBlocking(
+      [NewEvent("noted", in: "person/1", .null)], expecting: ["person/1": .exactly(40)])
+    #expect(try await store.events(in: "person/1", after: 40).map(\.sequence) == [next.sequences.lowerBound])
+    // An append that was made before is still known by its id and its content.
+    #expect(
+      try store.appendBlocking(
+        [
+          NewEvent("noted", in: "person/1", .object(["text": .string("\(Self.secret) 1")])),
+          NewEvent("seen", in: "person/1", .int(1), metadata: ["by": .string("\(Self.secret) 1")]),
+        ], id: "id-1"
+      ).wasKnown)
+    try store.closeBlocking()
+    #expect(try Self.findings(disk).isEmpty)
+    let again = try Self.open(disk)
+    #expect(try await again.events(in: "person/1", limit: 40) == after)
+    try again.closeBlocking()
+  }
+
+  @Test func `single events are erased by their sequences, and what comes later stays`() async throws {
+    let disk = SimulatedDisk()
+    let store = try Self.store(disk)
+    #expect(try store.eraseBlocking(Erasure(sequences: [3...4, 119...120], because: "x")).eventCount == 4)
+    #expect(try store.eraseBlocking(Erasure(sequences: [4...5], because: "x")).eventCount == 1)
+    var erased: [UInt64] = []
+    for try await append in store.feed(until: .caughtUp) {
+      erased += append.events.filter { $0.state == .erased }.map(\.sequence)
+    }
+    #expect(erased == [3, 4, 5, 119, 120])
+    #expect(throws: StoreError.self) { try store.eraseBlocking(Erasure(because: "nothing")) }
+    #expect(throws: StoreError.self) {
+      try store.eraseBlocking(Erasure(sequences: [1...10_000], because: ""))
+    }
+    #expect(throws: StoreError.self) { try store.eraseBlocking(Erasure(streams: ["$erasures"], because: "")) }
+    try store.closeBlocking()
+    #expect(try Self.findings(disk).isEmpty)
+  }
+
+  @Test func `what a recovery kept of a torn tail goes too`() throws {
+    let disk = SimulatedDisk()
+    let store = try Self.store(disk)
+    try store.closeBlocking()
+    let path = store.log.layout.segment(store.log.mark.segment)
+    disk.replace(path, disk.contents(path)! + Array("torn \(Self.secret)".utf8))
+    disk.delete(store.log.layout.head)
+    let opened = try Self.open(disk)
+    try opened.appendBlocking([NewEvent("noted", in: "person/0", .null)])
+    #expect(try Self.filesWithSecret(disk).contains { $0.contains("quarantine") })
+    try opened.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
+    #expect(try Self.filesWithSecret(disk).isEmpty)
+    try opened.closeBlocking()
+  }
+
+  @Test func `a salt is in every event where the store asks for it, and goes with the content`() async throws
+  {
+    let disk = SimulatedDisk()
+    var options = Self.options()
+    options.saltsEvents = true
+    let store = try Self.open(disk, options)
+    for _ in 0..<2 { try store.appendBlocking([NewEvent("t", in: "s/1", .int(7))]) }
+    func salts() throws -> [[UInt8]] {
+      var salts: [[UInt8]] = []
+      var cursor = store.log.cursor(after: 0)
+      while let block = try cursor.next() {
+        try block.forEachEvent { event, _, _ throws(ContentProblem) in
+          if event.stream.count == 3 { salts.append(Array(event.salt)) }
+        }
+      }
+      return salts
+    }
+    let found = try salts()
+    #expect(found.allSatisfy { $0.count == 16 } && Set(found).count == 2)
+    try store.eraseBlocking(Erasure(streams: ["s/1"], because: "x"))
+    #expect(try salts() == [[], []])
+    try store.closeBlocking()
+    #expect(try Self.findings(disk).isEmpty)
+  }
+
+  @Test func `fault 26: after a power cut at any call of an erasure the next open finishes it`() throws {
+    let seed = StrataTesting.SeededGenerator.testSeed()
+    var random = StrataTesting.SeededGenerator(seed: seed)
+    let prepared = SimulatedDisk()
+    try Self.store(prepared).closeBlocking()
+    // How many calls an erasure makes, and which of them comes behind the order's acknowledgement.
+    let calls = Lock(0)
+    let counted = prepared.clone()
+    let whole = try Self.open(counted)
+    counted.onOperation { call in
+      if call.operation.isChange { calls.withLock { $0 += 1 } }
+      return .proceed
+    }
+    try whole.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
+    counted.onOperation(nil)
+    try whole.closeBlocking()
+    let callCount = calls.withLock { $0 }
+    #expect(callCount > 30)
+    var finished = 0
+    for number in 1...callCount {
+      let disk = prepared.clone()
+      let store = try Self.open(disk)
+      let left = Lock(number)
+      disk.onOperation { call in
+        guard call.operation.isChange else { return .proceed }
+        return left.withLock { left in
+          left -= 1
+          return left == 0 ? .cutPower(partOfWrite: Double(number % 3) / 2) : .proceed
+        }
+      }
+      #expect(throws: StoreError.self) {
+        try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
+      }
+      try? store.closeBlocking()
+      let after = disk.crash(seed: random.next(), model: number % 4 == 0 ? .dropAll : .reorder)
+      let again = try Self.open(after)
+      let isOrdered = try again.eventsBlocking(in: "$erasures", limit: 10).contains { $0.type == "$erase" }
+      if isOrdered {
+        finished += 1
+        #expect(try Self.filesWithSecret(after).isEmpty, "call \(number) of \(callCount), SEED=\(seed)")
+        #expect(try again.eventsBlocking(in: "$erasures", limit: 10).map(\.type) == ["$erase", "$erased"])
+      }
+      #expect(try again.eventsBlocking(in: "person/1", limit: 100).count == 40)
+      #expect(try again.eventsBlocking(in: "person/0", limit: 100).allSatisfy { $0.state == .whole })
+      try again.closeBlocking()
+      // An order that the cut tore was never given; its tail is there until something else is appended.
+      let found = try Self.findings(after).filter { isOrdered || $0.class != .torn }
+      #expect(found.isEmpty, "\(found) call \(number) of \(callCount), SEED=\(seed)")
+    }
+    #expect(finished > 20)
+  }
+
+  @Test func `a disk that is too full for an erasure keeps the order, and the next open finishes it`() throws
+  {
+    let disk = SimulatedDisk()
+    let store = try Self.store(disk)
+    store.log.index.finishWriting()
+    disk.capacity = disk.paths.reduce(5_500) { $0 + disk.contents($1)!.count }
+    #expect(throws: StoreError.self) {
+      try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
+    }
+    #expect(try !Self.filesWithSecret(disk).isEmpty)
+    try store.appendBlocking([NewEvent("t", in: "x", .null)])
+    try store.closeBlocking()
+    let full = try Self.open(disk)
+    #expect(try !Self.filesWithSecret(disk).isEmpty)
+    try full.closeBlocking()
+    disk.capacity = nil
+    let roomy = try Self.open(disk)
+    #expect(try Self.filesWithSecret(disk).isEmpty)
+    #expect(try roomy.eventsBlocking(in: "$erasures", limit: 10).map(\.type) == ["$erase", "$erased"])
+    try roomy.closeBlocking()
+    #expect(try Self.findings(disk).isEmpty)
+  }
+}

@@ -1,0 +1,65 @@
+// Folds and erasures: a state is that of the log as it now is, in this process and in another.
+
+internal import StrataEvents
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct ErasedFoldTests {
+  private static func options() -> StoreOptions {
+    var options = StoreOptions()
+    options.clock = .fixed
+    options.segmentSizeTarget = 6_000
+    options.sealsInBackground = false
+    return options
+  }
+
+  private func store(_ disk: SimulatedDisk) throws -> EventStore {
+    try EventStore.open(disk, path: "/store", .readWrite, options: Self.options())
+  }
+
+  private func fill(_ store: EventStore, _ numbers: Range<Int>) throws {
+    for number in numbers {
+      try store.appendBlocking([
+        NewEvent(
+          DocumentEvent.put, in: "person/\(number % 5)",
+          .object(["name": .string("n\(number % 5)"), "at": .int(Int64(number))]))
+      ])
+    }
+  }
+
+  @Test func `a fold that has come beyond an erasure holds what one from the start holds`() async throws {
+    let disk = SimulatedDisk()
+    let store = try store(disk)
+    try fill(store, 0..<60)
+    let live = store.projector(.documents(only: nil))
+    let before = try await live.state(reaching: store.head.sequence)
+    #expect(before["person"].count == 5)
+    // Another process, as far as a fold can tell.
+    let reader = try EventStore.open(disk, path: "/store", .readOnly, options: Self.options())
+    let elsewhere = Fold(reader.log, .documents(only: nil))
+    try elsewhere.run(through: .max)
+    try store.eraseBlocking(Erasure(streams: ["person/3"], because: "asked to"))
+    try fill(store, 60..<62)
+    let head = store.head.sequence
+    let after = try await live.state(reaching: head)
+    let anew = Fold(store.log, .documents(only: nil))
+    try anew.run(through: head)
+    #expect(after.stateHash == anew.state.stateHash && after["person"].count == 4)
+    #expect(before["person"].count == 5)
+    try reader.log.follow()
+    while reader.head.sequence < head { await reader.log.tail.wait(beyond: reader.head.sequence) }
+    try elsewhere.run(through: head)
+    #expect(elsewhere.state.stateHash == anew.state.stateHash)
+    // A state of the past too is that of the log as it is.
+    let past = try await store.states(at: [.sequence(30)], .documents(only: nil))
+    #expect(past[0]["person"].count == 4)
+    var counts: [Int] = []
+    let steps = Fold(store.log, .documents(only: nil))
+    try steps.runByAppend(through: head) { counts.append($0["person"].count) }
+    #expect(counts.count == Int(store.log.mark.appends) && counts.last == 4)
+    try reader.closeBlocking()
+    try store.closeBlocking()
+  }
+}

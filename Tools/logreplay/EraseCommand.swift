@@ -1,0 +1,78 @@
+// `erase`: takes the content out of events, for good.
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataLog
+
+struct EraseCommand: BlockingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "erase",
+    abstract: "Takes the content of events out of the store for good.",
+    discussion: """
+      Payload and metadata go, of all events of a stream up to now or of single ones; stream, type, time, revision \
+      and append id stay, with the content's length and a hash of it. The order and its reason stay in the log. \
+      Segments that hold such events are rewritten and quarantine/ is emptied; what crashes in between is finished by \
+      the next command that writes. Backups and other copies are not reached. It cannot be taken back, so it asks for \
+      --yes; without it, it only says how many events it would erase (exit 1).
+      """)
+
+  @OptionGroup var target: StoreArgument
+
+  @Option(help: "A stream, as TABLE/ID. May be given again.")
+  var stream: [String] = []
+
+  @Option(help: "A sequence, or a range of them as A-B, both included. May be given again.")
+  var sequence: [String] = []
+
+  @Option(help: "Why. It stays in the log, so it names nobody.")
+  var reason: String
+
+  @Flag(help: "Do it.")
+  var yes = false
+
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    try output.refuse(.csv)
+    let erasure = Erasure(
+      streams: stream.map { StreamName($0) }, sequences: try sequence.map(Self.range), because: reason)
+    guard !stream.isEmpty || !sequence.isEmpty else {
+      throw CommandFailure(
+        ExitStatus.usage, "nothing to erase is named", next: "name it with --stream or --sequence")
+    }
+    guard yes else { return try rehearse(erasure) }
+    let store = try OpenedStore.openForWriting(target.store)
+    defer { try? store.closeBlocking() }
+    let receipt = try store.eraseBlocking(erasure)
+    var writer = OutputWriter()
+    if output.format.isJSON {
+      var line = JSONLine.document()
+      line.field("sequence", receipt.sequence)
+      line.field("erased", receipt.eventCount)
+      writer.bytes += line.finish() + [UInt8(ascii: "\n")]
+    } else {
+      writer.bytes += "\(receipt.eventCount) events erased, by the order at seq \(receipt.sequence)\n".utf8
+    }
+    try writer.flush()
+    try store.closeBlocking()
+  }
+
+  /// Counts what would be erased, and changes nothing.
+  private func rehearse(_ erasure: Erasure) throws {
+    let opened = try OpenedStore.open(target.store)
+    let count = try opened.store.erasableCountBlocking(erasure)
+    throw CommandFailure(
+      ExitStatus.negative, "\(count) events would lose their content, for good", at: target.store,
+      next: "say it again with --yes")
+  }
+
+  private static func range(_ text: String) throws(CommandFailure) -> ClosedRange<UInt64> {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    let bounds = parts.map { UInt64($0) }
+    if parts.count == 1, let only = bounds[0], only > 0 { return only...only }
+    if parts.count == 2, let low = bounds[0], let high = bounds[1], low > 0, low <= high { return low...high }
+    throw CommandFailure(
+      ExitStatus.usage, "'\(text)' is neither a sequence nor a range of them", at: "--sequence",
+      next: "give a number from 1, or two with - between them, as 100-120")
+  }
+}
