@@ -12,10 +12,13 @@ enum CrashWriter {
   static func start(
     _ store: String, round: Int, tasks: Int, dyingAt point: (call: String, count: Int)? = nil
   ) throws -> (Process, Pipe) {
+    try start([store, "\(round)", "\(tasks)"] + (point.map { [$0.call, "\($0.count)"] } ?? []))
+  }
+
+  static func start(_ arguments: [String]) throws -> (Process, Pipe) {
     let process = Process()
     process.executableURL = try executable()
-    process.arguments = [store, "\(round)", "\(tasks)"]
-    if let point { process.arguments? += [point.call, "\(point.count)"] }
+    process.arguments = arguments
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardError = FileHandle.standardError
