@@ -21,7 +21,8 @@ struct Preallocation {
   /// True once there was no room for zeros. They are not tried again before the next segment.
   private var isRefused = false
 
-  /// - Parameter end: the length of the file, which holds nothing but zeros behind the end of the log.
+  /// - Parameter end: the length of the file. Behind the end of the log it holds nothing but zeros, or a torn tail
+  ///   that is cut off before anything is written.
   init(_ options: StoreOptions, end: UInt64) {
     // What is only buffered waits for no sync.
     step = options.durability == .buffered ? 0 : UInt64(options.preallocationStep)

@@ -7,11 +7,14 @@ import Testing
 @Suite struct FailedCallTests {
   private static let path = "/store"
 
-  private static func options(_ durability: Durability) -> StoreOptions {
+  /// - Parameter isAhead: segments so long that zeros are written ahead in them; otherwise so short that they are
+  ///   closed all the time.
+  private static func options(_ durability: Durability, isAhead: Bool = false) -> StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
-    options.segmentSizeTarget = 5_000
-    options.sealsInBackground = false
+    options.segmentSizeTarget = isAhead ? 1 << 20 : 5_000
+    options.preallocationStep = 4_096
+    options.writesInStep = true
     options.blockSizeTarget = 300
     options.durability = durability
     options.headSyncInterval = .zero
@@ -51,13 +54,13 @@ import Testing
 
   /// Opens, appends until something fails, appends again, closes. Every answer is held against the model.
   private func live(
-    _ disk: SimulatedDisk, _ model: inout LogModel, _ durability: Durability, _ what: String
+    _ disk: SimulatedDisk, _ model: inout LogModel, _ options: StoreOptions, _ what: String
   ) throws -> (failures: Int, isPoisoned: Bool) {
     var failures = 0
     var isPoisoned = false
     let log: Log
     do throws(LogError) {
-      log = try Log.openWriter(disk, path: Self.path, options: Self.options(durability))
+      log = try Log.openWriter(disk, path: Self.path, options: options)
     } catch {
       switch error {
       case .corrupt, .unsupported, .diverged, .invalid: Issue.record("\(what): the open fails with \(error)")
@@ -94,7 +97,7 @@ import Testing
     try? log.close()
     disk.clearFailures()
     // What a poisoned writer was asked last may be there or not.
-    let reader = try Log.openReader(disk, path: Self.path, options: Self.options(durability))
+    let reader = try Log.openReader(disk, path: Self.path, options: options)
     let found = Int(reader.mark.appends)
     #expect(found >= model.appends.count, "\(what): an acknowledged append is lost")
     for append in unanswered where found > model.appends.count { model.add(append, time: nil) }
@@ -105,23 +108,26 @@ import Testing
     return (failures, isPoisoned)
   }
 
-  @Test(arguments: [SystemErrorCode.noSpace, SystemErrorCode.inputOutput], [false, true])
+  @Test(
+    arguments: [SystemErrorCode.noSpace, SystemErrorCode.inputOutput],
+    [(false, false), (true, false), (false, true)])
   func `whichever call fails, only its caller hears of it and nothing acknowledged is lost`(
-    code: Int32, isTorn: Bool
+    code: Int32, store: (isTorn: Bool, isAhead: Bool)
   ) throws {
     var isEveryCallReached = false
     var poisonings = 0
     for number in 1...600 {
       for partOfWrite in [0, 0.4] {
         for durability in Self.durabilities(number) {
-          var (disk, model) = try Self.prepared(isTorn: isTorn)
+          var (disk, model) = try Self.prepared(isTorn: store.isTorn)
+          let options = Self.options(durability, isAhead: store.isAhead)
           disk.inject(SimulatedFailure(number: number, code: code, partOfWrite: partOfWrite))
           let before = disk.operationCount
           let what = "call \(number) with \(code), \(durability), part \(partOfWrite)"
-          let (failures, isPoisoned) = try live(disk, &model, durability, what)
+          let (failures, isPoisoned) = try live(disk, &model, options, what)
           if isPoisoned { poisonings += 1 }
           if failures == 0, disk.operationCount - before < number { isEveryCallReached = true }
-          try appendAfterwards(disk, &model, durability, what)
+          try appendAfterwards(disk, &model, options, what)
         }
       }
       if isEveryCallReached { break }
@@ -131,9 +137,9 @@ import Testing
 
   /// The disk is well again: the store takes appends, and a check finds nothing.
   private func appendAfterwards(
-    _ disk: SimulatedDisk, _ model: inout LogModel, _ durability: Durability, _ what: String
+    _ disk: SimulatedDisk, _ model: inout LogModel, _ options: StoreOptions, _ what: String
   ) throws {
-    let log = try Log.openWriter(disk, path: Self.path, options: Self.options(durability))
+    let log = try Log.openWriter(disk, path: Self.path, options: options)
     let append = ModelAppend([ModelEvent(stream: "z", type: "after")])
     model.add(append, time: try log.appendBlocking(append.draft()).time)
     #expect(model.difference(from: log, countMin: model.appends.count) == nil, "\(what): afterwards")

@@ -99,24 +99,41 @@ import Testing
     #expect(throws: LogError.self) { try writer(SimulatedDisk(), Self.options(step: -1)) }
   }
 
-  @Test func `a closed segment ends with its last block, whatever was written ahead of it`() throws {
+  @Test func `zeros end where the segment will, and the next segment gets its own`() throws {
     let disk = SimulatedDisk()
     var options = Self.options()
     options.segmentSizeTarget = 13_000
     let log = try writer(disk, options)
-    var isAhead = false
+    var ahead: Set<UInt64> = []
     for _ in 0..<80 {
       try append(log)
-      if !tail(disk, log).isEmpty { isAhead = true }
-      #expect(contents(disk, log.mark.segment).count < options.segmentSizeTarget + 1_000)
+      let segment = log.mark.segment
+      if !tail(disk, log).isEmpty { ahead.insert(segment) }
+      #expect(contents(disk, segment).count < options.segmentSizeTarget + 1_000)
     }
-    #expect(isAhead)
-    #expect(log.source.catalog.names.count > 2)
+    #expect(ahead.count > 2)
+    try log.close()
     var verifier = LogVerifier(disk, path: Self.root)
     #expect(try verifier.run().findings == [])
+  }
+
+  @Test func `a closed segment ends with its last block, whatever was written ahead of it`() throws {
+    let disk = SimulatedDisk()
+    let first = try writerBeforeZeros(disk)
+    let end = Int(first.mark.visible.offset)
+    let after = disk.clone()
+    try first.close()
+    #expect(contents(after).count > end)
+    var options = Self.options()
+    options.segmentSizeTarget = 1
+    let log = try writer(after, options)
+    try append(log)
+    #expect(log.source.catalog.names.count == 2)
+    #expect(contents(after).count == end)
+    #expect(contents(after.crash(seed: 1, model: .dropAll)).count == end, "the cut is synced")
     try log.close()
-    var again = LogVerifier(disk, path: Self.root)
-    #expect(try again.run().findings == [])
+    var verifier = LogVerifier(after, path: Self.root)
+    #expect(try verifier.run().findings == [])
   }
 
   @Test func `the next writer goes on over the zeros that a killed one left`() throws {

@@ -1,0 +1,55 @@
+// Appends on their way to the committer: taken back, waiting for room, refused, and none of them forgotten.
+
+import StrataLog
+import StrataTesting
+import Testing
+
+@Suite struct HandOverTests {
+  @Test(.timeLimit(.minutes(1)), arguments: [1, 2_000, 1 << 20])
+  func `an append that is cancelled at any moment is in the log if its caller is told so, and only then`(
+    pendingBytesMax: Int
+  ) async throws {
+    var options = StoreOptions()
+    options.pendingBytesMax = pendingBytesMax
+    options.groupSizeMax = 3_000
+    let log = try Log.openWriter(MemoryFileSystem(), path: "/store", options: options)
+    let seed = SeededGenerator.testSeed()
+    var random = SeededGenerator(seed: seed)
+    var acknowledged: [UInt64: String] = [:]
+    var cancelled = 0
+    for round in 0..<40 {
+      let tasks = (0..<32).map { number in
+        Task { () -> (String, Result<AppendOutcome, LogError>) in
+          let type = "\(round)-\(number)"
+          let payload = [UInt8](repeating: 1, count: number * 9)
+          let draft = ModelAppend([ModelEvent(stream: "s/\(number % 3)", type: type, payload: payload)])
+            .draft()
+          return (type, await Result.from { () throws(LogError) in try await log.append(draft) })
+        }
+      }
+      for task in tasks where Bool.random(using: &random) {
+        if Bool.random(using: &random) { await Task.yield() }
+        task.cancel()
+      }
+      for task in tasks {
+        let (type, result) = await task.value
+        switch result {
+        case .success(let outcome): acknowledged[outcome.first] = type
+        case .failure(.cancelled): cancelled += 1
+        case .failure(let error): Issue.record("\(error)")
+        }
+      }
+    }
+    #expect(log.pendingBytes == 0)
+    let found = try log.modelAppends()
+    #expect(found.map { $0.append.events[0].type } == acknowledged.sorted { $0.key < $1.key }.map(\.value))
+    #expect(found.count + cancelled == 40 * 32 && cancelled > 0 && !found.isEmpty)
+    try log.close()
+  }
+}
+
+extension Result {
+  fileprivate static func from(_ body: () async throws(Failure) -> Success) async -> Result {
+    do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+  }
+}
