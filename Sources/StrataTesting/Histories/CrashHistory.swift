@@ -39,7 +39,9 @@ package struct CrashHistory {
   /// A sum over every cut that was checked and what it left: equal where two runs were the same.
   package private(set) var trace: UInt64 = 0
 
-  package init(seed: UInt64, capturesMax: Int = 12) {
+  /// - Parameter preallocationStep: for a history that is to be the one it was before this was chosen by the seed;
+  ///   nil for the seed's choice.
+  package init(seed: UInt64, capturesMax: Int = 12, preallocationStep: Int? = nil) {
     self.seed = seed
     self.capturesMax = capturesMax
     random = SeededGenerator(seed: seed)
@@ -62,6 +64,9 @@ package struct CrashHistory {
     options.writesInStep = true
     options.clock = StoreClock { 1_767_225_600_000_000_000 }
     if disk == .outsideModel { options.padsGroupsToPages = false }
+    // A generator of its own, so that all other choices are the seed's as they were.
+    var own = SeededGenerator(seed: ~seed)
+    options.preallocationStep = preallocationStep ?? [0, 4_096, 4_096, 16_384].randomElement(using: &own)!
   }
 
   /// Lives once, and checks every power cut that was noted on the way.
@@ -103,8 +108,9 @@ package struct CrashHistory {
   private func failure(_ what: String) -> Failure {
     Failure(
       seed: seed,
-      what: "\(what) (\(disk), \(options.durability), \(options.padsGroupsToPages ? "padded" : "not padded"))"
-    )
+      what: "\(what) (\(disk), \(options.durability), "
+        + "\(options.padsGroupsToPages ? "padded" : "not padded"), "
+        + "\(options.preallocationStep) written ahead)")
   }
 
   /// Appends some batches. The recorder is told what was handed over and what was acknowledged.
@@ -282,7 +288,10 @@ package struct CrashHistory {
       }
       place += 8
     }
-    if assessment.state == .clean { counts.clean += 1 }
+    if assessment.state == .clean {
+      counts.clean += 1
+      if assessment.fileSize > assessment.link.offset { counts.zeroTails += 1 }
+    }
     guard assessment.state == .torn else { return nil }
     counts.torn += 1
     return Array(bytes[Int(assessment.link.offset)...])
