@@ -17,6 +17,7 @@ import Testing
       $0.headSyncInterval = .milliseconds(5)
       $0.writesInStep = false
       $0.sealsInBackground = true
+      $0.preallocationStep = 8_192
     }
   }
 
