@@ -49,7 +49,8 @@ struct CommandFailure: Error {
       case .notAStore, .cannotCreate: ExitStatus.cannotCreate
       case .diverged, .trimmed: ExitStatus.diverged
       case .invalid, .tooLarge, .conflict, .idReused: ExitStatus.corrupt
-      case .full, .io, .unreadable, .poisoned, .closed, .readOnly: ExitStatus.inputOutput
+      case .full, .io, .unreadable, .protectedData, .poisoned, .closed, .suspended, .readOnly:
+        ExitStatus.inputOutput
       case .cancelled: ExitStatus.interrupted
       }
     self.init(code, error.what, at: error.place, next: error.next)

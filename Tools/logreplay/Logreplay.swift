@@ -18,6 +18,7 @@ struct Logreplay: AsyncParsableCommand {
       ReplayCommand.self,
       VerifyCommand.self,
       DumpCommand.self,
+      BackupCommand.self,
       SealCommand.self,
       EraseCommand.self,
     ])

@@ -63,6 +63,16 @@ void *strata_directory_open(const char *path);
 const char *strata_directory_next(void *directory);
 void strata_directory_close(void *directory);
 
+/// Begins to watch a folder for writes to the files in it and for names that come and go. Fills in two descriptors:
+/// where the notices arrive, and one that ends a wait. 0, or -1 with errno set: ENOTSUP where the system has no such
+/// notices for files.
+int strata_watch_open(const char *folder, int *notices, int *wake);
+/// Waits for a notice and takes all that are there: 1. 0 where the time ran out, which is nanoseconds from now; -2
+/// once the wait was ended by `strata_watch_wake`, then and forever; -1 with errno set.
+int strata_watch_wait(int notices, int wake, int64_t timeout);
+void strata_watch_wake(int wake);
+void strata_watch_close(int notices, int wake);
+
 // Threads.
 
 /// Starts a thread that runs `body(context)`, under a name cut to what the system allows. Signals meant for

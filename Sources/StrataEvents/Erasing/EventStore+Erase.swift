@@ -89,7 +89,7 @@ extension EventStore {
       _ = try withErasing { () throws(StoreError) in try finishErasures() }
     } catch {
       switch error {
-      case .full, .io, .corrupt, .unsupported, .invalid: return
+      case .full, .io, .protectedData, .corrupt, .unsupported, .invalid: return
       default: throw error
       }
     }

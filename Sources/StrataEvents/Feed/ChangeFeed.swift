@@ -126,8 +126,12 @@ final class FeedPosition: @unchecked Sendable {
       let result = await IOThreads.shared.result { [self] () throws(StoreError) in try pull() }
       do throws(StoreError) {
         if let batch = try result.get() { return batch }
-      } catch .closed {
-        return nil
+      } catch {
+        switch error {
+        case .closed: return nil
+        case .corrupt: throw await reason(for: error)
+        default: throw error
+        }
       }
       if end == .caughtUp { break }
       if let ending {
@@ -138,6 +142,16 @@ final class FeedPosition: @unchecked Sendable {
       await store.log.tail.wait(beyond: delivered, durably: isDurableOnly)
     }
     return nil
+  }
+
+  /// Why a feed cannot be read on. Where another writer lost what the one before had only buffered, other blocks may
+  /// stand where this read on: that is no damage, but another history.
+  private func reason(for error: StoreError) async -> StoreError {
+    guard store.log.isReadOnly else { return error }
+    let result = await IOThreads.shared.result { [store] () throws(LogError) in try store.log.refresh() }
+    if case .failure(let newer) = result, case .diverged = newer { return StoreError(newer) }
+    if let end = store.log.tail.end, case .diverged = end { return StoreError(end) }
+    return error
   }
 
   /// The next block's appends, or nil at the end. Blocks.
@@ -164,6 +178,10 @@ final class FeedPosition: @unchecked Sendable {
   /// Once: the limit of a feed that ends, and the check of a position that was read before.
   private func begin() throws(StoreError) {
     guard let start else { return }
+    if case .position(let position) = start, position.sequence > store.log.mark.sequence {
+      // Somebody read further than this reader has looked.
+      try StoreError.wrapping { () throws(LogError) in try store.log.refresh() }
+    }
     let mark = store.log.mark
     if end == .caughtUp { limit = isDurableOnly ? mark.durable.sequence : mark.visible.sequence }
     if case .beginning = start, mark.logBegin > 1 {

@@ -12,8 +12,13 @@ public enum StoreError: Error, Sendable, Equatable {
   case locked(path: String, holder: String?)
   /// A sync failed or the lock was lost, so nothing more is accepted. Open the store anew.
   case poisoned(String)
+  /// The system does not let a file of the store be opened: on Apple's systems because it is protected while the
+  /// device is locked. Nothing is wrong with it. Try again when the device is unlocked.
+  case protectedData(path: String)
   /// The store was closed.
   case closed
+  /// The store is suspended: nothing was appended. Resume it, and append again.
+  case suspended
   /// The store is open for reading only.
   case readOnly
   /// The task was cancelled before its append was in a group; nothing was appended.
@@ -59,7 +64,9 @@ extension StoreError {
       self = .unreadable(
         path: error.path, offset: offset, sequences: first...max(first, last), code: error.code)
     case .poisoned(let why): self = .poisoned(why)
+    case .protectedData(let path): self = .protectedData(path: path)
     case .closed: self = .closed
+    case .suspended: self = .suspended
     case .readOnly: self = .readOnly
     case .tooLarge(let what, let actual, let limit):
       self = .tooLarge(what: what, actual: actual, limit: limit)
@@ -92,7 +99,9 @@ extension StoreError: CustomStringConvertible {
       "the append id \(id) was used for other content, at sequence \(sequences.lowerBound)"
     case .locked(_, let holder): "the store is open for writing in \(holder ?? "another process")"
     case .poisoned(let why): why
+    case .protectedData: "the system does not let the file be opened"
     case .closed: "the store is closed"
+    case .suspended: "the store is suspended"
     case .readOnly: "the store is open for reading only"
     case .cancelled: "the append was cancelled before it was written"
     case .full: "the disk is full"
@@ -114,7 +123,7 @@ extension StoreError: CustomStringConvertible {
     switch self {
     case .conflict(let stream, _, _): stream.text
     case .locked(let path, _), .full(let path), .notFound(let path, _), .notAStore(let path, _),
-      .cannotCreate(let path, _), .io(_, let path, _):
+      .cannotCreate(let path, _), .io(_, let path, _), .protectedData(let path):
       path
     case .corrupt(let finding), .unsupported(let finding): "\(finding.file) at byte \(finding.offset)"
     case .unreadable(let path, let offset, _, _): "\(path) at byte \(offset)"
@@ -129,7 +138,9 @@ extension StoreError: CustomStringConvertible {
     case .idReused: "use another id for other content"
     case .locked: "close the other writer, or open the store for reading"
     case .poisoned: "open the store again; what was acknowledged is there"
+    case .protectedData: "try again once the device is unlocked; elsewhere see whether the file is immutable"
     case .closed: "open the store again"
+    case .suspended: "resume the store, then append again"
     case .readOnly: "open the store for writing"
     case .cancelled: "append again if it is still wanted"
     case .full: "make room and try again; nothing acknowledged is lost"

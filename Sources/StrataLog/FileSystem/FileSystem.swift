@@ -27,6 +27,14 @@ package protocol FileSystem: Sendable {
 
   /// Makes the folder's entries (names created, renamed, removed) durable.
   func syncDirectory(_ path: String) throws(FileSystemError)
+
+  /// Begins to watch an existing folder for writes to the files in it; what is written from here on is told. Nil
+  /// where this file system cannot tell: the caller looks now and then instead.
+  func watch(_ folder: String) -> (any FolderWatch)?
+
+  /// A text that is the same for two paths exactly where both lead to the same file or folder of the same file
+  /// system. Nil where nothing stands there, or nothing can be said.
+  func identity(of path: String) throws(FileSystemError) -> String?
 }
 
 /// One open file. Calls are safe from several threads; each is a system call and blocks.

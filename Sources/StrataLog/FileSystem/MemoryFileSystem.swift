@@ -132,6 +132,11 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
+  package func identity(of path: String) throws(FileSystemError) -> String? {
+    guard try kind(of: path) != nil else { return nil }
+    return "memory \(ObjectIdentifier(self)) \(PathParts(path).names.joined(separator: "/"))"
+  }
+
   /// Whether this very file has that name now.
   func isFile(_ node: Node, at path: String) -> Bool {
     tree.withLock { tree in

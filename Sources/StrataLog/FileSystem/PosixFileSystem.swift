@@ -104,6 +104,12 @@ package struct PosixFileSystem: FileSystem {
     }
   }
 
+  package func watch(_ folder: String) -> (any FolderWatch)? { PosixFolderWatch(folder) }
+
+  package func identity(of path: String) throws(FileSystemError) -> String? {
+    try Self.status(of: path).map { "device \($0.device) file \($0.inode)" }
+  }
+
   /// What stands at the path, or nil where nothing does.
   static func status(of path: String) throws(FileSystemError) -> strata_file_status? {
     var status = strata_file_status()

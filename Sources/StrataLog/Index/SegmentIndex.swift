@@ -16,6 +16,9 @@ package final class SegmentIndex {
     ids = KeyTable(keyCapacity: 16, eventCapacity: 1)
   }
 
+  /// Bytes that the tables have allocated.
+  package var allocatedBytes: Int { streams.allocatedBytes + ids.allocatedBytes }
+
   /// The sequence that the next event gets.
   package var nextSequence: UInt64 { firstSequence + UInt64(streams.eventCount) }
 

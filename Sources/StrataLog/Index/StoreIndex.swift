@@ -10,15 +10,16 @@ package final class StoreIndex: Sendable {
   private let isInStep: Bool
   /// The segment that grows. In a writer the committer is ahead of the visible mark by the group at hand.
   private let active: Lock<SegmentIndex>
-  private let closed: Lock<[UInt64: ClosedIndex]>
+  private let closed: Lock<ClosedIndexCache>
   private let indexing: Lock<DedicatedThread?>
 
-  package init(_ source: LogSource, isWriter: Bool, isInStep: Bool = false) {
+  /// - Parameter bytesMax: of the indexes of closed segments, how much is kept in memory.
+  package init(_ source: LogSource, isWriter: Bool, isInStep: Bool = false, bytesMax: Int? = nil) {
     self.source = source
     self.isWriter = isWriter
     self.isInStep = isInStep
     active = Lock(SegmentIndex(firstSequence: source.tail.mark.segment))
-    closed = Lock([:])
+    closed = Lock(ClosedIndexCache(bytesMax: bytesMax ?? ClosedIndexCache.bytesMaxDefault))
     indexing = Lock(nil)
   }
 
@@ -93,7 +94,23 @@ package final class StoreIndex: Sendable {
   /// Waits for an index file that is being written.
   func finishWriting() { indexing.withLock { $0 }?.join() }
 
+  /// Takes in what another writer appended while this one was suspended, up to a mark that is published in between:
+  /// before it, this index holds no less than the old mark; behind it, all of the new one.
+  func resume(at mark: VisibleMark, publish: () -> Void) throws(LogError) {
+    let ahead = LogSource(catalog: source.catalog, tail: VisibleTail(mark))
+    try active.withLock { index throws(LogError) in
+      let next = index.firstSequence == mark.segment ? index : SegmentIndex(firstSequence: mark.segment)
+      var cursor = LogCursor(ahead, after: next.nextSequence - 1)
+      while next.nextSequence <= mark.sequence, let block = try cursor.next() { try add(block, to: next) }
+      publish()
+      index = next
+    }
+  }
+
   // MARK: Closed segments
+
+  /// Bytes of the indexes of closed segments that are in memory, and of how many.
+  package var closedInMemory: (byteCount: Int, count: Int) { closed.withLock { ($0.byteCount, $0.count) } }
 
   private func identity(of first: UInt64, last: UInt64, chain: UInt64) -> IndexIdentity {
     IndexIdentity(
@@ -151,7 +168,7 @@ package final class StoreIndex: Sendable {
 
   /// A damaged index file is dropped and built again from the log.
   private func replaced(_ first: UInt64) throws(LogError) -> ClosedIndex {
-    closed.withLock { _ = $0.removeValue(forKey: first) }
+    closed.withLock { $0[first] = nil }
     let next = try source.catalog.segment(first: source.catalog.first(behind: first) ?? first).header
     let identity = identity(of: first, last: next.previousLast, chain: next.previousChain)
     let index = try rebuild(first, identity: identity)

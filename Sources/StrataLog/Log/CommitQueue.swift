@@ -286,6 +286,19 @@ final class CommitQueue: Sendable {
     gate.signalAll()
   }
 
+  /// Accepts again after an end. The committer, which is about to look, has the turn.
+  func reopen() {
+    gate.withLock { state in
+      state.end = nil
+      state.isClosing = false
+      state.isTurnTaken = true
+      state.wanted = 1
+    }
+  }
+
+  /// Gives another reason for an end.
+  func changeEnd(to error: LogError) { gate.withLock { $0.end = error } }
+
   /// Bytes that were handed over and that no group has taken.
   var pendingBytes: Int { gate.withLock { $0.bytes } }
 

@@ -26,7 +26,7 @@ final class Committer: @unchecked Sendable {
   private let layout: StoreLayout
   private let fileSystem: any FileSystem
   private let options: StoreOptions
-  private let lock: StoreLock
+  private var lock: StoreLock
   private let source: LogSource
   private let index: StoreIndex
   private let queue: CommitQueue
@@ -39,11 +39,11 @@ final class Committer: @unchecked Sendable {
   /// The end of the log as known to be on disk.
   private var durable: LogMark
   private var preallocation: Preallocation
-  private let epoch: UInt64
+  private var epoch: UInt64
   private var isTorn: Bool
   /// A tail that was cut off, and whose RECOVERY block could not be written yet.
   private var recovery: RecoveryNote?
-  private let logBegin: UInt64
+  private var logBegin: UInt64
   /// What HEAD says of erasures.
   private(set) var isErasing: Bool
   private var frame: GroupFrame
@@ -72,11 +72,35 @@ final class Committer: @unchecked Sendable {
     self.source = source
     self.index = index
     self.queue = queue
-    frame = GroupFrame(
+    frame = Self.frame(start)
+  }
+
+  private static func frame(_ start: Start) -> GroupFrame {
+    GroupFrame(
       context: .init(
         segment: start.active.header.firstSequence, storeID: start.active.header.storeID, epoch: start.epoch,
         blockSizeTarget: start.options.blockSizeTarget, padsToPages: start.options.padsGroupsToPages),
       link: start.link)
+  }
+
+  /// Takes over what an open found after a suspension, before a thread runs this again.
+  func reopen(_ start: Start) {
+    lock = start.lock
+    head = start.head
+    active = start.active
+    link = start.link
+    durable = start.link.mark
+    preallocation = Preallocation(start.options, end: start.fileSize)
+    epoch = start.epoch
+    isTorn = start.isTorn
+    recovery = nil
+    logBegin = start.logBegin
+    isErasing = start.isErasing
+    frame = Self.frame(start)
+    isHeadUnsynced = false
+    lastHeadSync = .now()
+    groupIDs = [:]
+    ending.withLock { $0 = nil }
   }
 
   /// The thread's life: groups until the queue is closed and drained, then the end of the store.
@@ -129,6 +153,10 @@ final class Committer: @unchecked Sendable {
     } catch {
       poison(error)
       return refuse(group, failure ?? error)
+    }
+    // One without events cannot be closed, and nothing may follow its FOOTER.
+    if active.header.isRewritten {
+      return refuse(group, .invalid(what: "the last segment was rewritten and holds no event to go on behind"))
     }
     write(group)
   }
@@ -497,7 +525,7 @@ final class Committer: @unchecked Sendable {
     }
   }
 
-  /// The last act: everything on disk, HEAD clean, the lock given back.
+  /// The last act, or the last before a suspension: everything on disk, HEAD clean, the lock given back.
   private func close() {
     sealer.stop()
     do throws(LogError) { try checkLock() } catch { failure = failure ?? error }
@@ -520,7 +548,10 @@ final class Committer: @unchecked Sendable {
     sealer.finish()
     head.close()
     lock.release()
-    source.tail.finish(failure ?? .closed)
+    if failure != nil || queue.failure != .suspended {
+      if let failure { queue.changeEnd(to: failure) }
+      source.tail.finish(failure ?? .closed)
+    }
     ending.withLock { $0 = Ending(failure: failure) }
     ending.signalAll()
   }

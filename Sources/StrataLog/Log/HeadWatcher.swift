@@ -1,92 +1,199 @@
 // Follows another process's writer: looks at HEAD, and moves the visible mark.
 
-/// A thread for a store that another process may write to: it begins when somebody first waits at the end, and
-/// goes on until the store is closed.
+/// Looks for a store that another process may write to: when it is asked, and on a thread that begins when somebody
+/// first waits at the end and goes on until the store is closed.
 ///
-/// It looks at HEAD often, since a look is one small read, and at LOCK once a second, to notice a writer that
-/// went away or a new one.
+/// The thread looks when the file system tells of a write to the store's folder, where it tells of any, and now and
+/// then without being told, because not every write is told everywhere. It looks at LOCK once a second, to notice a
+/// writer that went away or a new one. Under load it looks once a millisecond and sees many appends at once.
 package final class HeadWatcher: Sendable {
-  private enum Phase {
-    case resting
-    case running
-    case stopped
+  private struct State {
+    var reader: HeadReader
+    /// True while somebody looks. Looking blocks on the file system, so it is done without the lock.
+    var isLooking = false
+    var isRunning = false
+    var isSuspended = false
+    var isStopped = false
+    var watch: (any FolderWatch)?
   }
 
-  /// Pauses between two looks: short after a change, longer while nothing happens.
-  private static let pauseMin: Duration = .milliseconds(1)
-  private static let pauseMax: Duration = .milliseconds(20)
   private static let probeInterval: Duration = .seconds(1)
 
-  private let reader: HeadReader
   private let source: LogSource
-  private let phase = Gate(Phase.resting)
+  private let state: Gate<State>
 
   init(_ reader: HeadReader, source: LogSource) {
-    self.reader = reader
     self.source = source
+    state = Gate(State(reader: reader))
   }
 
   /// Starts the thread if it does not run.
   package func start() throws(LogError) {
-    let starts = phase.withLock { phase in
-      guard phase == .resting else { return false }
-      phase = .running
+    let starts = state.withLock { state in
+      guard !state.isRunning, !state.isStopped else { return false }
+      state.isRunning = true
       return true
     }
     guard starts else { return }
     do throws(FileSystemError) {
-      _ = try DedicatedThread(name: "strata-follow") { [reader, source, phase] in
-        Self.watch(reader, source, phase)
-      }
+      // The thread holds this and not the log, whose end stops it.
+      _ = try DedicatedThread(name: "strata-follow") { self.run() }
     } catch {
-      phase.withLock { $0 = .resting }
+      state.withLock { $0.isRunning = false }
       throw LogError(error)
     }
   }
 
-  func stop() {
-    phase.withLock { $0 = .stopped }
-    phase.signalAll()
+  /// Looks once, now, and publishes what is new: for who heard elsewhere of what this has not seen yet. Blocks. While
+  /// this is suspended it looks at nothing.
+  package func refresh() throws(LogError) {
+    do throws(LogError) { _ = try look(probes: true, waits: false) } catch {
+      if case .diverged = error { source.tail.finish(error) }
+      throw error
+    }
   }
 
-  private static func watch(_ reader: HeadReader, _ source: LogSource, _ phase: Gate<Phase>) {
-    var reader = reader
-    var pause = pauseMin
+  /// Ends a look that is under way and begins none until `resume`: no file is touched in between.
+  func suspend() {
+    state.withLock { $0.isSuspended = true }
+    state.signalAll()
+    state.wait { !$0.isLooking }
+  }
+
+  func resume() {
+    state.withLock { $0.isSuspended = false }
+    state.signalAll()
+  }
+
+  func stop() {
+    let watch = state.withLock { state in
+      state.isStopped = true
+      return state.watch
+    }
+    watch?.close()
+    state.signalAll()
+  }
+
+  private func run() {
+    // Watched before the first look, so that nothing is written between the two unseen and untold.
+    let watch = source.catalog.fileSystem.watch(source.catalog.layout.root)
+    state.withLock { $0.watch = watch }
+    var pace = LookPace(hasNotices: watch != nil)
+    var wasTold = false
     var lastProbe = MonotonicTime.now()
     while true {
-      let isStopped = phase.wait(timeout: pause) { $0 == .stopped }
-      if isStopped { return }
+      let lastLook = MonotonicTime.now()
+      let probes = lastProbe.elapsed >= Self.probeInterval
+      if probes { lastProbe = lastLook }
       do throws(LogError) {
-        let before = source.tail.mark
-        let mark: VisibleMark
-        if lastProbe.elapsed >= probeInterval {
-          mark = try reader.probe(beyond: before)
-          lastProbe = .now()
-        } else {
-          let head = try LogError.wrapping { () throws(FileSystemError) in
-            try HeadFile.read(reader.catalog.fileSystem, path: reader.catalog.layout.head)
-          }
-          mark =
-            try head.map { head throws(LogError) in try reader.sight(of: head, ifBeyond: before) } ?? before
-        }
-        if mark.sequence < before.sequence { throw before.diverged(to: mark.visible) }
-        if mark != before {
-          source.tail.publish(mark)
-          pause = pauseMin
-        } else {
-          pause = min(pause * 2, pauseMax)
-        }
+        guard let isNew = try look(probes: probes, waits: true) else { return }
+        pace.looked(isNew: isNew, wasTold: wasTold)
       } catch {
         source.tail.finish(error)
         return
       }
+      switch watch?.wait(timeout: pace.timeout) {
+      case .changed:
+        wasTold = true
+        let rest = LookPace.pauseMin - lastLook.elapsed
+        if rest > .zero {
+          rests(for: rest)
+          // What was told in the meantime is seen by the look that follows.
+          _ = watch?.wait(timeout: .zero)
+        }
+      case .none?: wasTold = false
+      case .failed:
+        pace.hasNotices = false
+        rests(for: pace.timeout)
+        wasTold = false
+      case nil:
+        rests(for: pace.timeout)
+      case .closed: return
+      }
     }
+  }
+
+  private func rests(for pause: Duration) { _ = state.wait(timeout: pause) { $0.isStopped } }
+
+  /// Looks at HEAD, or at LOCK too. True where the mark moved; nil once this was stopped, and where it is suspended
+  /// and the caller does not wait for the end of that.
+  private func look(probes: Bool, waits: Bool) throws(LogError) -> Bool? {
+    let turn = state.wait { state -> HeadReader?? in
+      if state.isStopped || (state.isSuspended && !waits) { return .some(nil) }
+      guard !state.isLooking, !state.isSuspended else { return nil }
+      state.isLooking = true
+      return state.reader
+    }
+    guard var reader = turn else { return nil }
+    defer {
+      state.withLock { state in
+        state.reader = reader
+        state.isLooking = false
+      }
+      state.signalAll()
+    }
+    let before = source.tail.mark
+    let mark = try reader.mark(after: before, probes: probes)
+    if mark != before { source.tail.publish(mark) }
+    return mark != before
   }
 }
 
+/// How long to wait between two looks at HEAD.
+package struct LookPace {
+  /// The shortest time between two looks.
+  package static let pauseMin: Duration = .milliseconds(1)
+  /// The longest where nothing is told.
+  package static let pauseMax: Duration = .milliseconds(20)
+  /// The longest where what is new was told.
+  package static let toldPauseMax: Duration = .seconds(1)
+
+  /// Whether the file system tells of anything.
+  package var hasNotices: Bool
+  /// What was new last had been told.
+  private var isTold = false
+  private var pause = pauseMin
+
+  package init(hasNotices: Bool) { self.hasNotices = hasNotices }
+
+  /// Notes what a look came to. One that finds something new of which nothing was told takes back the trust in
+  /// notices, until one proves right.
+  package mutating func looked(isNew: Bool, wasTold: Bool) {
+    guard isNew else {
+      pause = min(pause * 2, Self.pauseMax)
+      return
+    }
+    isTold = wasTold
+    pause = Self.pauseMin
+  }
+
+  /// How long to wait for a notice, or for the next look without one.
+  package var timeout: Duration { hasNotices && isTold ? Self.toldPauseMax : pause }
+}
+
 extension HeadReader {
+  /// The visible end, which is not before `old`, and behind the same events.
+  fileprivate mutating func mark(after old: VisibleMark, probes: Bool) throws(LogError) -> VisibleMark {
+    let epochBefore = epoch
+    let mark: VisibleMark
+    if probes {
+      mark = try probe(beyond: old)
+    } else {
+      let head = try head()
+      mark = try head.map { head throws(LogError) in try sight(of: head, ifBeyond: old) } ?? old
+    }
+    guard mark.sequence >= old.sequence else { throw old.diverged(to: mark.visible.chain) }
+    // Another writer opened the store, and what the one before had only buffered may be gone, with other events in
+    // its place.
+    if epoch != epochBefore {
+      let chain = try chain(after: old.sequence, in: mark)
+      guard chain == old.visible.chain else { throw old.diverged(to: chain) }
+    }
+    return mark
+  }
+
   /// The visible end, with a look at LOCK.
-  fileprivate mutating func probe(beyond old: VisibleMark) throws(LogError) -> VisibleMark {
+  private mutating func probe(beyond old: VisibleMark) throws(LogError) -> VisibleMark {
     let (isAlive, head) = try state()
     if isAlive, let head { return try sight(of: head, ifBeyond: old) }
     // A writer replaces HEAD before it appends, so behind the same HEAD nothing is new.
@@ -99,21 +206,28 @@ extension HeadReader {
 
   /// HEAD's mark, or the old one where HEAD says nothing newer. HEAD may be behind what a reader found while no
   /// writer was alive, until the next writer has opened the store: that one then promises it too.
-  fileprivate mutating func sight(
+  private mutating func sight(
     of head: HeadSlot, ifBeyond old: VisibleMark
   ) throws(LogError) -> VisibleMark {
     if head.visible.sequence < old.sequence {
       guard head.epoch > epoch else { return old }
-      throw old.diverged(to: head.visible)
+      throw old.diverged(to: head.visible.chain)
     }
     if head.visible == old.visible, head.durable == old.durable, head.segment == old.segment { return old }
     return try sight(of: head)
+  }
+
+  /// The chain behind a sequence, from files opened anew: what is known of the open ones was found before.
+  private func chain(after sequence: UInt64, in mark: VisibleMark) throws(LogError) -> UInt64? {
+    let fresh = SegmentCatalog(
+      fileSystem: catalog.fileSystem, layout: catalog.layout, storeID: catalog.storeID, names: catalog.names)
+    return try LogSource(catalog: fresh, tail: VisibleTail(mark)).chain(after: sequence)
   }
 }
 
 extension VisibleMark {
   /// The error where what was visible is not there any more.
-  fileprivate func diverged(to mark: LogMark) -> LogError {
-    .diverged(sequence: sequence, expected: visible.chain, actual: mark.chain)
+  fileprivate func diverged(to chain: UInt64?) -> LogError {
+    .diverged(sequence: sequence, expected: visible.chain, actual: chain)
   }
 }

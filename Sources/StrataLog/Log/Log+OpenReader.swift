@@ -82,6 +82,12 @@ struct HeadReader {
     return try assessed(try state().head)
   }
 
+  func head() throws(LogError) -> HeadSlot? {
+    try LogError.wrapping { () throws(FileSystemError) in
+      try HeadFile.read(catalog.fileSystem, path: catalog.layout.head)
+    }
+  }
+
   func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
     try LogError.wrapping { () throws(FileSystemError) in
       let isAlive = try StoreLock.isHeld(catalog.fileSystem, catalog.layout)
@@ -126,14 +132,33 @@ struct HeadReader {
     }
   }
 
-  /// The mark that HEAD makes, with what HEAD does not say: the appends, which the last block counts.
+  /// The mark that HEAD makes.
+  ///
+  /// HEAD is read before the segment that it names is opened, and in between that may have been closed and
+  /// rewritten, where HEAD's offsets mean nothing. A segment is rewritten only once HEAD names a later one, so HEAD
+  /// is read again; that a writer rolls and rewrites each time in between is no matter for ever.
   mutating func sight(of head: HeadSlot) throws(LogError) -> VisibleMark {
-    epoch = max(epoch, head.epoch)
+    var head = head
+    for _ in 1..<Self.looksMax {
+      if let mark = try mark(of: head) { return mark }
+      guard let next = try self.head() else { break }
+      head = next
+    }
+    throw .corrupt(head.rewritten)
+  }
+
+  /// HEAD's mark with what HEAD does not say: the appends, which the last block counts. Nil where the segment was
+  /// rewritten meanwhile.
+  private mutating func mark(of head: HeadSlot) throws(LogError) -> VisibleMark? {
     if !catalog.names.contains(head.segment) { try catalog.refresh() }
+    // What is known of the blocks was found while another writer had the store, and may be gone.
+    if head.epoch > epoch { catalog.forget(head.segment) }
     let handle = try catalog.segment(first: head.segment)
+    guard head.isOf(handle.header) else { return nil }
+    epoch = max(epoch, head.epoch)
     try handle.extend(to: head.visible.offset)
     var appends = handle.header.appendsBefore
-    if let place = handle.places.last, place.offset < head.visible.offset {
+    if let place = handle.places.last(where: { $0.offset < head.visible.offset }) {
       var source = BlockSource(file: handle.file, segment: handle.header, step: 4096)
       let found = try LogError.wrapping { () throws(FileSystemError) in
         try source.header(at: place.offset, limit: head.visible.offset)
@@ -141,7 +166,27 @@ struct HeadReader {
       if case .success(let block) = found { appends = block.appendsBefore + UInt64(block.appendCount) }
     }
     return VisibleMark(
-      segment: head.segment, visible: head.visible, durable: head.durable, time: head.lastTime,
-      appends: appends, logBegin: max(1, head.logBegin))
+      segment: head.segment, revision: handle.header.revision, visible: head.visible, durable: head.durable,
+      time: head.lastTime, appends: appends, logBegin: max(1, head.logBegin))
   }
+}
+
+extension HeadSlot {
+  /// Whether the offsets of the marks can be those of this file: it was never rewritten, or HEAD was written since,
+  /// by a writer that found it as the last one and has not appended.
+  func isOf(_ header: SegmentHeader) -> Bool {
+    guard header.isRewritten else { return true }
+    return visible
+      == LogMark(
+        offset: header.rewrittenEnd, sequence: header.rewrittenLast, chain: header.rewrittenChain)
+  }
+
+  /// The finding where HEAD goes on naming a rewritten segment as the one that grows.
+  static func rewritten(_ segment: UInt64, through last: UInt64) -> Finding {
+    Finding(
+      .stale, file: StoreLayout.headName, offset: 0, first: segment, last: max(last, max(segment, 1) - 1),
+      what: "HEAD names a segment that was rewritten, with another end than that has")
+  }
+
+  var rewritten: Finding { Self.rewritten(segment, through: lastSequence) }
 }

@@ -24,7 +24,7 @@ extension Log {
 
   /// Refuses a path at which something else stands. A name that a store has too proves nothing: a bare git
   /// repository has a `HEAD`, LevelDB a `LOCK`, and many a folder a `log`.
-  private static func checkPlace(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError) {
+  static func checkPlace(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError) {
     let (kind, names) = try LogError.wrapping { () throws(FileSystemError) in
       let kind = try fileSystem.kind(of: layout.root)
       return (kind, kind == .directory ? try fileSystem.contents(ofDirectory: layout.root) : [])
@@ -52,12 +52,65 @@ extension Log {
       for folder in [layout.log, layout.derived, layout.quarantine] { try fileSystem.createDirectory(folder) }
       try SegmentFiles.removeTemporary(fileSystem, layout)
     }
-    var (names, head) = try LogError.wrapping { () throws(FileSystemError) in
-      (try SegmentCatalog.names(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
+    let isEmpty = try LogError.wrapping { () throws(FileSystemError) in
+      guard try SegmentCatalog.names(fileSystem, layout).isEmpty else { return false }
+      return try HeadFile.read(fileSystem, path: layout.head) == nil
     }
-    if names.isEmpty, head == nil {
-      try create(fileSystem, layout, options, storeID: newStoreID)
-      names = [1]
+    if isEmpty { try create(fileSystem, layout, options, storeID: newStoreID) }
+    let found = try assess(fileSystem, layout)
+    let catalog = SegmentCatalog(
+      fileSystem: fileSystem, layout: layout, storeID: found.chain.storeID,
+      names: found.chain.headers.map(\.firstSequence))
+    catalog.add(found.active)
+    let source = LogSource(catalog: catalog, tail: VisibleTail(found.mark))
+    let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
+    // What the index finds wrong refuses the writer before HEAD is touched.
+    try index.catchUp()
+    let claim = try claim(found, fileSystem, layout, options)
+    do throws(LogError) {
+      let queue = CommitQueue(bytesMax: options.pendingBytesMax)
+      let sealer = Sealer(source: source, options: options, lock: lock)
+      let start = Committer.Start(found, claim, layout: layout, fileSystem, options, lock)
+      let committer = Committer(start, source: source, index: index, queue: queue, sealer: sealer)
+      _ = try LogError.wrapping { () throws(FileSystemError) in
+        try DedicatedThread(name: "strata-commit") { committer.run() }
+      }
+      if options.sealsByItself { sealer.add(found.unsealed) }
+      return Log(
+        options: options, layout: layout, source: source, index: index,
+        tornBytes: start.isTorn ? found.assessment.fileSize - start.link.offset : 0,
+        role: .writer(queue: queue, committer: committer, sealer: sealer))
+    } catch {
+      claim.head.close()
+      throw error
+    }
+  }
+
+  /// What a writer finds in a store that it has the lock of. Nothing was changed to find it.
+  struct Found {
+    var chain: SegmentChain
+    var active: SegmentHandle
+    var head: HeadSlot?
+    var assessment: TailAssessment
+
+    /// Closed segments that were never rewritten.
+    var unsealed: [UInt64] { chain.headers.dropLast().filter { !$0.isRewritten }.map(\.firstSequence) }
+
+    var logBegin: UInt64 { chain.headers.first?.firstSequence ?? active.header.firstSequence }
+
+    /// The end, all of it on disk.
+    var mark: VisibleMark {
+      let link = assessment.link
+      return VisibleMark(
+        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
+        durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: logBegin)
+    }
+  }
+
+  /// Looks at a store as its next writer.
+  static func assess(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError) -> Found {
+    let (names, head) = try LogError.wrapping { () throws(FileSystemError) in
+      (try SegmentCatalog.names(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
     }
     let chain = try SegmentChain(fileSystem, layout, names: names, head: head)
     if let feature = chain.readOnlyFeature {
@@ -74,74 +127,48 @@ extension Log {
     }
     let active = try SegmentHandle.open(
       fileSystem, layout, first: activeFirst, storeID: chain.storeID, mode: .readWrite)
-    return try open(fileSystem, layout, options, lock, chain: chain, active: active, head: head)
+    let assessment = try assessActive(active, head: head, isWriter: true)
+    return Found(chain: chain, active: active, head: head, assessment: assessment)
   }
 
-  private static func open(
-    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
-    chain: SegmentChain, active: SegmentHandle, head: HeadSlot?
-  ) throws(LogError) -> Log {
-    let assessment = try assessActive(active, head: head, isWriter: true)
-    guard let first = chain.headers.first else { throw .closed }
-    let epochs = chain.headers.map(\.epoch) + [head?.epoch ?? 0, assessment.link.epoch]
-    guard let last = epochs.max(), last < .max, head?.generation != .max else {
+  /// What makes a writer of who has the lock.
+  struct Claim {
+    var head: HeadFile
+    var epoch: UInt64
+    /// Whether an erasure may be unfinished.
+    var isErasing: Bool
+  }
+
+  /// Makes a store that was found this writer's: a new epoch, and a HEAD that says so on the disk.
+  static func claim(
+    _ found: Found, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions
+  ) throws(LogError) -> Claim {
+    let link = found.assessment.link
+    let epochs = found.chain.headers.map(\.epoch) + [found.head?.epoch ?? 0, link.epoch]
+    let generation = found.head?.generation ?? 0
+    guard let last = epochs.max(), last < .max, generation < HeadSlot.generationLimit else {
       throw .corrupt(
         Finding(
-          .stale, file: StoreLayout.headName, offset: 0, first: assessment.link.nextSequence,
-          last: assessment.link.lastSequence, what: "the epochs or generations of writers are used up"))
+          .stale, file: StoreLayout.headName, offset: 0, first: link.nextSequence, last: link.lastSequence,
+          what: "the epochs or generations of writers are used up"))
     }
     let epoch = last + 1
-    let link = assessment.link
     // Where no HEAD says, the log has to be asked.
-    let isErasing = head?.isErasing ?? (link.nextSequence > 1)
-    let headFile = try LogError.wrapping { () throws(FileSystemError) in
+    let isErasing = found.head?.isErasing ?? (link.nextSequence > 1)
+    let file = try LogError.wrapping { () throws(FileSystemError) in
       // A process that was killed inside a roll, or inside the creation, may have left the active segment with a
       // name that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
       try fileSystem.syncDirectory(layout.log)
       var file = try HeadFile(fileSystem, path: layout.head)
       try file.replaceBoth(
         HeadSlot(
-          storeID: chain.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
-          isClean: false, durability: options.durability.rawValue, visible: link.mark, durable: link.mark,
-          lastTime: link.lastTime, logBegin: first.firstSequence, isErasing: isErasing))
+          storeID: found.chain.storeID, generation: 0, segment: found.active.header.firstSequence,
+          epoch: epoch, isClean: false, durability: options.durability.rawValue, visible: link.mark,
+          durable: link.mark, lastTime: link.lastTime, logBegin: found.logBegin, isErasing: isErasing))
       try fileSystem.syncDirectory(layout.root)
       return file
     }
-    let catalog = SegmentCatalog(
-      fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
-      names: chain.headers.map(\.firstSequence))
-    catalog.add(active)
-    let tail = VisibleTail(
-      VisibleMark(
-        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
-        durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: first.firstSequence))
-    let source = LogSource(catalog: catalog, tail: tail)
-    let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
-    do throws(LogError) {
-      try index.catchUp()
-      let isTorn = assessment.state == .torn
-      let queue = CommitQueue(bytesMax: options.pendingBytesMax)
-      let sealer = Sealer(source: source, options: options, lock: lock)
-      let committer = Committer(
-        Committer.Start(
-          layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: headFile,
-          active: active, link: link, fileSize: assessment.fileSize, epoch: epoch, isTorn: isTorn,
-          logBegin: first.firstSequence, isErasing: isErasing),
-        source: source, index: index, queue: queue, sealer: sealer)
-      _ = try LogError.wrapping { () throws(FileSystemError) in
-        try DedicatedThread(name: "strata-commit") { committer.run() }
-      }
-      if options.sealsByItself {
-        sealer.add(chain.headers.dropLast().filter { !$0.isRewritten }.map(\.firstSequence))
-      }
-      return Log(
-        options: options, layout: layout, source: source, index: index,
-        tornBytes: isTorn ? assessment.fileSize - link.offset : 0,
-        role: .writer(queue: queue, committer: committer, sealer: sealer))
-    } catch {
-      headFile.close()
-      throw error
-    }
+    return Claim(head: file, epoch: epoch, isErasing: isErasing)
   }
 
   /// Applies the rule to the active segment. After anything but a clean close the file is synced and its
@@ -189,5 +216,18 @@ extension Log {
       throw error.code == SystemErrorCode.noSpace
         ? .full(path: layout.root) : .cannotCreate(path: layout.root, what: systemMessage(error.code))
     }
+  }
+}
+
+extension Committer.Start {
+  init(
+    _ found: Log.Found, _ claim: Log.Claim, layout: StoreLayout, _ fileSystem: any FileSystem,
+    _ options: StoreOptions, _ lock: StoreLock
+  ) {
+    self.init(
+      layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: claim.head,
+      active: found.active, link: found.assessment.link, fileSize: found.assessment.fileSize,
+      epoch: claim.epoch,
+      isTorn: found.assessment.state == .torn, logBegin: found.logBegin, isErasing: claim.isErasing)
   }
 }

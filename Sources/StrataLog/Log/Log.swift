@@ -14,6 +14,7 @@ package final class Log: Sendable {
   /// What a reader that goes on up to damage found at the open: the visible end is before it.
   package let damage: Finding?
   let role: Role
+  let phase = Gate(Phase.open)
 
   enum Role: Sendable {
     case writer(queue: CommitQueue, committer: Committer, sealer: Sealer)
@@ -102,7 +103,16 @@ package final class Log: Sendable {
   ///
   /// Throws where what was buffered could not be synced, or HEAD could not be written.
   package func close() throws(LogError) {
+    let before = phase.wait { phase -> Phase? in
+      guard phase != .changing else { return nil }
+      defer { phase = .closed }
+      return phase
+    }
     switch role {
+    case .writer(let queue, _, _) where before == .suspended:
+      // All of it was done when it was suspended.
+      queue.changeEnd(to: .closed)
+      source.tail.finish(.closed)
     case .writer(let queue, let committer, _):
       queue.end(.closed, refusingPending: false)
       if let failure = committer.ending.wait(for: { $0 }).failure { throw failure }
@@ -121,23 +131,12 @@ package final class Log: Sendable {
 
   /// The visible block that holds a sequence, or nil where the log does not have it.
   package func block(holding sequence: UInt64) throws(LogError) -> DecodedBlock? {
-    guard sequence >= mark.logBegin, sequence <= mark.sequence else { return nil }
-    var cursor = LogCursor(source, after: sequence - 1, step: 1 << 16)
-    return try cursor.next()
+    try source.block(holding: sequence)
   }
 
   /// The chain behind a sequence. 0 stands before everything.
   package func chain(after sequence: UInt64) throws(LogError) -> UInt64? {
-    if sequence == mark.sequence { return mark.visible.chain }
-    if sequence == mark.logBegin - 1 {
-      return try source.catalog.segment(first: mark.logBegin).header.previousChain
-    }
-    guard let block = try block(holding: sequence) else { return nil }
-    do throws(ContentProblem) { return try block.chain(after: sequence) } catch {
-      throw error.logError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: sequence)
-    }
+    try source.chain(after: sequence)
   }
 }
 
@@ -145,5 +144,11 @@ extension Log {
   /// Makes sure that the visible mark moves while somebody waits: a reader looks at the writer's HEAD.
   package func follow() throws(LogError) {
     if case .reader(let watcher) = role { try watcher.start() }
+  }
+
+  /// Looks now whether there is more than the visible mark says: another process's writer may have told somebody of
+  /// an append before this reader saw it. Blocks. Of a writer nothing is newer than its mark.
+  package func refresh() throws(LogError) {
+    if case .reader(let watcher) = role { try watcher.refresh() }
   }
 }

@@ -5,6 +5,11 @@ package struct LogSource: Sendable {
   package let catalog: SegmentCatalog
   package let tail: VisibleTail
 
+  package init(catalog: SegmentCatalog, tail: VisibleTail) {
+    self.catalog = catalog
+    self.tail = tail
+  }
+
   /// Where reading of a segment ends: at the visible or the durable mark if it is the active one, else at the end of
   /// its file. A mark is no place in a file that took the segment's place since, which another process closed then.
   package func end(

@@ -67,10 +67,15 @@ package enum LogError: Error, Equatable, Sendable {
   case io(FileSystemError)
   /// The file system refused to read these events, in the block at this offset. Others can be read.
   case unreadable(FileSystemError, offset: UInt64, first: UInt64, last: UInt64)
+  /// The system does not let the file be opened, whoever asks: it is protected while the device is locked, or was
+  /// made immutable. Nothing is wrong with its content; try again later.
+  case protectedData(path: String)
   /// A sync failed or the lock was lost; nothing more is accepted. Reopen the store.
   case poisoned(String)
   /// The store was closed, or is open for reading only.
   case closed
+  /// The store is suspended. Resume it, and append again.
+  case suspended
   case readOnly
   /// An option's or the format's limit: what, how much, at most how much.
   case tooLarge(what: String, actual: Int, limit: Int)
@@ -89,9 +94,13 @@ package enum LogError: Error, Equatable, Sendable {
 }
 
 extension LogError {
-  /// The error for a refused call on the way to the disk: full where that is the reason.
+  /// The error for a refused call: full, or protected, where that is the reason.
   package init(_ error: FileSystemError) {
-    self = error.code == SystemErrorCode.noSpace ? .full(path: error.path) : .io(error)
+    switch error.code {
+    case SystemErrorCode.noSpace: self = .full(path: error.path)
+    case SystemErrorCode.notPermitted where error.operation == "open": self = .protectedData(path: error.path)
+    default: self = .io(error)
+    }
   }
 
   /// Runs calls of the file system and turns their refusals into the log's errors.

@@ -66,7 +66,8 @@ package struct LogVerifier {
   ///
   /// Without a writer HEAD is read before the segments, and a writer may open the store in between; what it
   /// writes is no finding. So findings count only if HEAD is the same at the end and there is still no writer,
-  /// or if there was one at the beginning, whose HEAD bounded the check.
+  /// or if there was one at the beginning, whose HEAD bounded the check. That HEAD bounds nothing where the segment
+  /// that it names was closed and rewritten before it was opened here: then HEAD names a later one by now.
   package mutating func run() throws(LogError) -> VerifyReport {
     let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: layout.root) }
     guard let kind else { throw .notFound(path: layout.root, what: "no store is there") }
@@ -74,12 +75,15 @@ package struct LogVerifier {
       throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
     }
     for _ in 1..<Self.runsMax {
-      let (found, before) = try runOnce()
+      let (found, before, isBounded) = try runOnce()
+      guard isBounded else { continue }
       if found.isOK || (before.isAlive && before.head != nil) { return found }
       let after = try state()
       if !after.isAlive, after.head == before.head { return found }
     }
-    return try runOnce().report
+    var (found, before, isBounded) = try runOnce()
+    if !isBounded, let head = before.head { found.findings.append(head.rewritten) }
+    return found
   }
 
   private func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
@@ -89,7 +93,7 @@ package struct LogVerifier {
   }
 
   private mutating func runOnce() throws(LogError) -> (
-    report: VerifyReport, before: (isAlive: Bool, head: HeadSlot?)
+    report: VerifyReport, before: (isAlive: Bool, head: HeadSlot?), isBounded: Bool
   ) {
     report = VerifyReport()
     bytesDone = 0
@@ -104,8 +108,14 @@ package struct LogVerifier {
     if considered.isEmpty, head == nil, try !isUnfinishedCreation() {
       throw .notFound(path: layout.root, what: "the folder holds no store")
     }
-    try check(try parts(considered, storeID: head?.storeID), head: head, bound: bound)
-    return (report, (isAlive, head))
+    let parts = try parts(considered, storeID: head?.storeID)
+    let isBounded = bound.map { $0.isBound(of: parts.last?.header) } ?? true
+    if isBounded {
+      try check(parts, head: head, bound: bound)
+    } else {
+      for part in parts { part.file.close() }
+    }
+    return (report, (isAlive, head), isBounded)
   }
 
   private func isUnfinishedCreation() throws(LogError) -> Bool {
@@ -293,5 +303,13 @@ package struct LogVerifier {
     }
     guard !isMarkSeen, head.durable.offset <= walk.link.offset else { return }
     report.findings.append(head.stale(behind: walk.link, in: part.name))
+  }
+}
+
+extension HeadSlot {
+  /// Whether the marks can be places in the last segment that was opened.
+  fileprivate func isBound(of last: SegmentHeader?) -> Bool {
+    guard let last, last.firstSequence == segment else { return true }
+    return isOf(last)
   }
 }

@@ -59,6 +59,14 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
+  /// Forgets every open file: another writer may have rewritten some.
+  func forgetOpen() {
+    state.withLock {
+      $0.open = [:]
+      $0.replacements += 1
+    }
+  }
+
   /// Forgets the open file of a segment that was rewritten. Who still reads the old one has the same events.
   func replaced(_ first: UInt64) {
     state.withLock {
@@ -88,6 +96,9 @@ package final class SegmentCatalog: Sendable {
       if isCurrent { return handle }
     }
   }
+
+  /// Has the segment opened anew when it is asked for again.
+  func forget(_ first: UInt64) { state.withLock { $0.open[first] = nil } }
 
   /// The segment in which a sequence is or would be; nil before the beginning of the log.
   package func segment(containing sequence: UInt64) throws(LogError) -> SegmentHandle? {

@@ -8,17 +8,17 @@ final class Sealer: Sendable {
     var hasThread = false
     var isBusy = false
     var isStopped = false
+    var lock: StoreLock
   }
 
   private let source: LogSource
   private let options: StoreOptions
-  private let lock: StoreLock
-  private let state = Gate(State())
+  private let state: Gate<State>
 
   init(source: LogSource, options: StoreOptions, lock: StoreLock) {
     self.source = source
     self.options = options
-    self.lock = lock
+    state = Gate(State(lock: lock))
   }
 
   // MARK: In the background
@@ -69,6 +69,15 @@ final class Sealer: Sendable {
     state.signalAll()
   }
 
+  /// Goes on under the lock that was taken again after a suspension. After `stop` and `finish`.
+  func reopen(_ lock: StoreLock) {
+    state.withLock { state in
+      state.lock = lock
+      state.pending = []
+      state.isStopped = false
+    }
+  }
+
   /// Waits until nothing is being rewritten. After `stop`.
   func finish() { state.wait { !$0.hasThread && !$0.isBusy } }
 
@@ -99,6 +108,7 @@ final class Sealer: Sendable {
     if erases == nil, try catalog.segment(first: first).header.isRewritten { return .unchanged }
     let next = try catalog.segment(first: behind).header
     // Another writer's segments are not for this one to replace.
+    let lock = state.withLock { $0.lock }
     guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
       throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
     }

@@ -91,6 +91,13 @@ extension SimulatedDisk: FileSystem {
   }
 }
 
+extension SimulatedDisk {
+  package func identity(of path: String) throws(FileSystemError) -> String? {
+    guard try kind(of: path) != nil else { return nil }
+    return "disk \(ObjectIdentifier(self)) \(PathParts(path).names.joined(separator: "/"))"
+  }
+}
+
 extension SimulatedDisk.State {
   fileprivate func get<Value>(
     _ operation: String, _ path: String, _ result: Result<Value, SimulatedCode>

@@ -101,6 +101,36 @@ import Testing
     try again.closeBlocking()
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [2, 4], [1, 12])
+  func `a feed beside a writer that lost what was only buffered is told so, caught up or behind`(
+    read: Int, more: Int
+  ) async throws {
+    var options = StoreOptions()
+    options.durability = .buffered
+    options.headSyncInterval = .seconds(3_600)
+    options.clock = .fixed
+    let disk = SimulatedDisk()
+    let first = try EventStore.open(disk, path: "/store", .readWrite, options: options)
+    try first.appendBlocking([event(0)])
+    try first.closeBlocking()
+    let writer = try EventStore.open(disk, path: "/store", .readWrite, options: options)
+    for number in 1...3 { try writer.appendBlocking([event(number), event(number)]) }
+    let reader = try EventStore.open(disk, path: "/store", .readOnly, options: options)
+    var feed = reader.feed().makeAsyncIterator()
+    for _ in 0..<read { _ = try await feed.next() }
+    disk.inject(SimulatedSyncFailure(keepsData: false, isReported: true))
+    #expect(throws: StoreError.self) { try writer.closeBlocking() }
+    let next = try EventStore.open(disk, path: "/store", .readWrite, options: options)
+    for number in 0..<more { try next.appendBlocking([event(100 + number)]) }
+    await #expect(throws: StoreError.diverged(sequence: 7)) {
+      while let append = try await feed.next() {
+        #expect(append.sequences.upperBound <= 7 && append.events[0].payload.bytes[0] < 100)
+      }
+    }
+    try next.closeBlocking()
+    try reader.closeBlocking()
+  }
+
   @Test func `fault 32: a slow consumer holds nobody up, and misses nothing`() async throws {
     var options = StoreOptions()
     options.segmentSizeTarget = 5_000

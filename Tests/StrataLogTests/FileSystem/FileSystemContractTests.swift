@@ -48,4 +48,23 @@ import Testing
       #expect(lines.contains { $0.hasSuffix("(\(code))") }, "no call failed with \(code)")
     }
   }
+
+  @Test func `two paths have the same identity exactly where they lead to the same place`() throws {
+    let folder = try TemporaryFolder()
+    for (fileSystem, root) in [
+      (PosixFileSystem(), folder.path), (MemoryFileSystem(), "/store"), (SimulatedDisk(), "/store"),
+    ] as [(any FileSystem, String)] {
+      try fileSystem.createDirectory("\(root)/log")
+      try fileSystem.open("\(root)/log/a", .create).close()
+      try fileSystem.open("\(root)/log/b", .create).close()
+      func identity(_ path: String) throws -> String? { try fileSystem.identity(of: "\(root)/\(path)") }
+      #expect(try identity("log/a") == identity("log/../log//a"))
+      #expect(try identity("log") == identity("./log/"))
+      #expect(try Set([identity(""), identity("log"), identity("log/a"), identity("log/b")]).count == 4)
+      #expect(try identity("log/c") == nil)
+    }
+    let (one, other) = (MemoryFileSystem(), MemoryFileSystem())
+    #expect(try one.identity(of: "/") != other.identity(of: "/"))
+    withExtendedLifetime((one, other)) {}
+  }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import StrataLog
 import Testing
 
@@ -38,3 +39,6 @@ func expectFailure(
     #expect((error as? FileSystemError)?.code == code, "\(error)", sourceLocation: sourceLocation)
   }
 }
+
+/// Removes an empty folder.
+func removeFolder(_ path: String) -> Bool { rmdir(path) == 0 }

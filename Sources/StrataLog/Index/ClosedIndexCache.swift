@@ -1,0 +1,55 @@
+// The indexes of closed segments that are in memory: as many as there is room for.
+
+/// Indexes by the first sequence of their segments. Beyond its bound it drops those that were used longest ago; what
+/// is dropped is read or built again when it is asked for.
+struct ClosedIndexCache {
+  /// Bytes of tables, filters and fences that are kept.
+  static let bytesMaxDefault = 64 << 20
+
+  private struct Entry {
+    var index: ClosedIndex
+    var byteCount: Int
+    var used: UInt64
+  }
+
+  let bytesMax: Int
+  private(set) var byteCount = 0
+  private var entries: [UInt64: Entry] = [:]
+  private var clock: UInt64 = 0
+
+  init(bytesMax: Int = bytesMaxDefault) { self.bytesMax = bytesMax }
+
+  var count: Int { entries.count }
+
+  /// The index of the segment that begins at a sequence. Setting one may drop others, never the one that is set.
+  subscript(first: UInt64) -> ClosedIndex? {
+    mutating get {
+      guard let entry = entries[first] else { return nil }
+      clock += 1
+      entries[first]!.used = clock
+      return entry.index
+    }
+    set {
+      if let old = entries.removeValue(forKey: first) { byteCount -= old.byteCount }
+      guard let newValue else { return }
+      clock += 1
+      entries[first] = Entry(index: newValue, byteCount: newValue.residentBytes, used: clock)
+      byteCount += newValue.residentBytes
+      while byteCount > bytesMax, entries.count > 1,
+        let oldest = entries.min(by: { $0.value.used < $1.value.used })?.key
+      {
+        byteCount -= entries.removeValue(forKey: oldest)!.byteCount
+      }
+    }
+  }
+}
+
+extension ClosedIndex {
+  /// Bytes in memory for as long as this is kept.
+  var residentBytes: Int {
+    switch content {
+    case .memory(let tables): tables.allocatedBytes
+    case .file(let file): file.residentBytes
+    }
+  }
+}

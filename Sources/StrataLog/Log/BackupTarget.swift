@@ -1,0 +1,219 @@
+// What stands in the folder of a backup, and how it becomes one: whole, or refused.
+
+/// Where a segment ends, logically. A rewrite does not change it.
+struct SegmentEnd: Hashable {
+  var sequence: UInt64
+  var chain: UInt64
+}
+
+/// One segment as a backup must have it.
+struct BackupPart {
+  var header: SegmentHeader
+  var end: SegmentEnd
+
+  var first: UInt64 { header.firstSequence }
+
+  /// The name of a whole copy that does not have its own name yet. It says what it is a copy of, so that a later run
+  /// knows it; and ends like every unfinished file, so that readers ignore it and a writer removes it.
+  func copiedName() -> String {
+    let digits = SegmentHeader.fileName(firstSequence: first).dropLast(4)
+    let chain = String(end.chain, radix: 16)
+    return "\(digits)-\(end.sequence)-\(chain)-\(header.revision)\(StoreLayout.temporarySuffix)"
+  }
+}
+
+/// The folder of a backup, with its lock held.
+///
+/// Copies are made under temporary names. Then HEAD is written, with the marks of the backup and as closed cleanly,
+/// and the copies get their names, the last segment's last. So for as long as HEAD names a last segment that is not
+/// there, or is shorter than HEAD says, the folder is refused by all who open it; and once it is there, so is all
+/// before it. The first HEAD of a backup is written before anything is copied: what was begun and not finished is a
+/// store with segments missing, and not an empty one.
+final class BackupTarget {
+  let fileSystem: any FileSystem
+  let layout: StoreLayout
+  private let lock: StoreLock
+  private var head: HeadFile
+  /// The segments that have their names.
+  let names: [UInt64]
+  /// The ends of those segments that are known to be whole.
+  private let ends: [UInt64: SegmentEnd]
+  private let revisions: [UInt64: UInt32]
+  /// Copies that are whole and have no name yet, and whatever else has a temporary name.
+  private var copied: Set<String>
+  /// Whether the folder holds a finished backup, which stays one until another HEAD is promised.
+  let isWhole: Bool
+
+  /// Takes the folder, creating it where there is none, and looks at what is there.
+  init(_ fileSystem: any FileSystem, path: String, storeID: StoreID, timeout: Duration) throws(LogError) {
+    let layout = StoreLayout(root: path)
+    try Log.checkPlace(fileSystem, layout)
+    do throws(FileSystemError) { try fileSystem.createDirectory(layout.log) } catch {
+      throw error.code == SystemErrorCode.noSpace
+        ? .full(path: path) : .cannotCreate(path: path, what: systemMessage(error.code))
+    }
+    lock = try StoreLock.acquire(fileSystem, layout, timeout: timeout)
+    self.fileSystem = fileSystem
+    self.layout = layout
+    do throws(LogError) {
+      let (slot, names, files) = try LogError.wrapping { () throws(FileSystemError) in
+        (
+          try HeadFile.read(fileSystem, path: layout.head), try SegmentCatalog.names(fileSystem, layout),
+          try fileSystem.contents(ofDirectory: layout.log)
+        )
+      }
+      if let slot, slot.storeID != storeID { throw Self.foreign(path, slot.storeID) }
+      var headers: [UInt64: SegmentHeader] = [:]
+      for first in names {
+        headers[first] = try Self.header(fileSystem, layout, first: first, storeID: storeID)
+      }
+      isWhole = try Self.isWhole(fileSystem, layout, slot, last: names.last.flatMap { headers[$0] })
+      var ends: [UInt64: SegmentEnd] = [:]
+      for (number, first) in names.enumerated() {
+        guard let header = headers[first] else { continue }
+        if !isWhole {
+          ends[first] = try Self.walkedEnd(fileSystem, layout, header)
+        } else if number + 1 < names.count {
+          let next = headers[names[number + 1]]
+          ends[first] = next.map { SegmentEnd(sequence: $0.previousLast, chain: $0.previousChain) }
+        } else if let slot {
+          ends[first] = SegmentEnd(sequence: slot.durable.sequence, chain: slot.durable.chain)
+        }
+      }
+      self.names = names
+      self.ends = ends
+      revisions = headers.mapValues(\.revision)
+      copied = Set(files.filter { $0.hasSuffix(StoreLayout.temporarySuffix) })
+      head = try LogError.wrapping { () throws(FileSystemError) in try HeadFile(fileSystem, path: layout.head)
+      }
+    } catch {
+      lock.release()
+      throw error
+    }
+  }
+
+  deinit {
+    head.close()
+    lock.release()
+  }
+
+  /// Places that the folder's log is known to have reached, or was to reach: HEAD's, and the end of its blocks.
+  var reached: [SegmentEnd] {
+    let promised = head.slot.map { SegmentEnd(sequence: $0.durable.sequence, chain: $0.durable.chain) }
+    return [promised, names.last.flatMap { ends[$0] }].compactMap { $0 }
+  }
+
+  /// Whether HEAD names this very end.
+  func promises(_ slot: HeadSlot) -> Bool {
+    head.slot?.segment == slot.segment && head.slot?.durable == slot.durable
+  }
+
+  var epoch: UInt64 { head.slot?.epoch ?? 0 }
+
+  /// Whether the segment is there as it must be, under its own name. One that the source has rewritten since is
+  /// not: what was erased there must not stay here.
+  func has(_ part: BackupPart) -> Bool {
+    ends[part.first] == part.end && (revisions[part.first] ?? 0) >= part.header.revision
+  }
+
+  func hasCopied(_ part: BackupPart) -> Bool { copied.contains(part.copiedName()) }
+
+  // MARK: Changing it
+
+  /// Removes what earlier runs left and nobody wants.
+  func removeStale(keeping parts: [BackupPart]) throws(LogError) {
+    let wanted = Set(parts.map { $0.copiedName() })
+    for name in copied.subtracting(wanted) {
+      try LogError.wrapping { () throws(FileSystemError) in try fileSystem.remove("\(layout.log)/\(name)") }
+      copied.remove(name)
+    }
+  }
+
+  /// Writes HEAD, durably in both slots: from here on the folder is this backup or is refused.
+  func promise(_ slot: HeadSlot) throws(LogError) {
+    do throws(FileSystemError) {
+      try head.replaceBoth(slot)
+      try fileSystem.syncDirectory(layout.root)
+    } catch { throw LogError(error) }
+  }
+
+  /// Begins a copy, under a name that no later run takes for a whole one.
+  func begin(_ part: BackupPart) throws(FileSystemError) -> any File {
+    let file = try fileSystem.open(unfinishedPath(part), .create)
+    try file.truncate(to: 0)
+    return file
+  }
+
+  func abandon(_ part: BackupPart) { try? fileSystem.remove(unfinishedPath(part)) }
+
+  /// The copy is whole and on the disk.
+  func keep(_ part: BackupPart) throws(FileSystemError) {
+    try fileSystem.rename(unfinishedPath(part), to: "\(layout.log)/\(part.copiedName())")
+    try fileSystem.syncDirectory(layout.log)
+    copied.insert(part.copiedName())
+  }
+
+  /// Gives the copies their names, the last one's only when the others have theirs on the disk.
+  func name(_ parts: [BackupPart]) throws(LogError) {
+    do throws(FileSystemError) {
+      for (number, part) in parts.enumerated() where hasCopied(part) {
+        if number == parts.count - 1 { try fileSystem.syncDirectory(layout.log) }
+        try fileSystem.rename("\(layout.log)/\(part.copiedName())", to: layout.segment(part.first))
+        copied.remove(part.copiedName())
+      }
+      try fileSystem.syncDirectory(layout.log)
+    } catch { throw LogError(error) }
+  }
+
+  private func unfinishedPath(_ part: BackupPart) -> String {
+    layout.segment(part.first) + StoreLayout.temporarySuffix
+  }
+
+  // MARK: Looking at it
+
+  /// The header of a segment that is there; nil where it is damaged, and the segment is to be copied anew.
+  private static func header(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, first: UInt64, storeID: StoreID
+  ) throws(LogError) -> SegmentHeader? {
+    let file = try LogError.wrapping { () throws(FileSystemError) in
+      try fileSystem.open(layout.segment(first), .read)
+    }
+    defer { file.close() }
+    do throws(LogError) {
+      let header = try SegmentHandle.readHeader(of: file, first: first, storeID: nil)
+      guard header.storeID == storeID else { throw foreign(layout.root, header.storeID) }
+      return header
+    } catch .corrupt { return nil }
+  }
+
+  private static func foreign(_ path: String, _ other: StoreID) -> LogError {
+    .notAStore(path: path, what: "the folder holds a backup or a store of another one, \(other)")
+  }
+
+  /// Whether HEAD is that of a finished backup: closed cleanly, and its last segment is there and as long as it says.
+  private static func isWhole(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ slot: HeadSlot?, last: SegmentHeader?
+  ) throws(LogError) -> Bool {
+    guard let slot, let last, slot.isClean, slot.segment == last.firstSequence else { return false }
+    return try LogError.wrapping { () throws(FileSystemError) in
+      let file = try fileSystem.open(layout.segment(slot.segment), .read)
+      defer { file.close() }
+      return try file.size() == Int64(clamping: slot.durable.offset)
+    }
+  }
+
+  /// The end that a segment's blocks reach; nil where they do not fill the file.
+  private static func walkedEnd(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ header: SegmentHeader
+  ) throws(LogError) -> SegmentEnd? {
+    try LogError.wrapping { () throws(FileSystemError) in
+      let file = try fileSystem.open(layout.segment(header.firstSequence), .read)
+      defer { file.close() }
+      var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
+      while !walk.isAtLimit {
+        guard case .valid = try walk.next() else { return nil }
+      }
+      return SegmentEnd(sequence: walk.link.lastSequence, chain: walk.link.chain)
+    }
+  }
+}

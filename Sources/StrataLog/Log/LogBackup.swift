@@ -1,0 +1,249 @@
+// Copies a live store: the log as it stands at one mark, checked while it is copied.
+
+/// What a backup came to.
+package struct BackupReport: Sendable, Equatable {
+  /// The end of the backup: the durable end of the source when it began.
+  package var end: LogMark
+  /// The first sequence that the backup has.
+  package var firstSequence: UInt64
+  /// Segments in all, and those of them that were copied now.
+  package var segments = 0
+  package var segmentsCopied = 0
+  package var bytesCopied: UInt64 = 0
+}
+
+/// A copy of a store into a folder that becomes a store of its own.
+///
+/// It takes no lock of the source and writes nothing there, so it may run beside a writer, in that process or in
+/// another. It can be ended at any moment and begun again: what was copied is not copied again, and a finished
+/// backup takes in what is new. The target holds one whole backup or is refused by whoever opens it, after a power
+/// cut too. `derived/` and `quarantine/` are not copied: the first can be built again, the second is evidence of
+/// what was never acknowledged.
+package struct LogBackup {
+  private let source: Log
+  private let target: any FileSystem
+  private let path: String
+  /// Told now and then: bytes copied, and bytes to copy in all.
+  private let progress: (UInt64, UInt64) -> Void
+  private var bytesAll: UInt64 = 0
+  private var report = BackupReport(end: LogMark(offset: 0, sequence: 0, chain: 0), firstSequence: 1)
+
+  package init(
+    of source: Log, to target: any FileSystem, path: String,
+    progress: @escaping (UInt64, UInt64) -> Void = { _, _ in }
+  ) {
+    self.source = source
+    self.target = target
+    self.path = path
+    self.progress = progress
+  }
+
+  private var fileSystem: any FileSystem { source.source.catalog.fileSystem }
+
+  /// The segment that grows, held open so that its offsets stay what they are, and the mark in it.
+  private struct Active {
+    var handle: SegmentHandle
+    var mark: VisibleMark
+  }
+
+  /// Runs the backup. Blocks.
+  ///
+  /// - Throws: `corrupt` and `unsupported` for what stands in the source, naming the place; `diverged` where the
+  ///   target holds events that the source does not; `notAStore` where it holds something else; `locked` where a
+  ///   writer has the target; `full`. Then the target is what it was, or is refused until a backup into it ends well.
+  package mutating func run() throws(LogError) -> BackupReport {
+    try refuseSourceAsTarget()
+    try source.refresh()
+    if let damage = source.damage { throw .corrupt(damage) }
+    let active = try pinnedActive()
+    let folder = try BackupTarget(
+      target, path: path, storeID: source.storeID, timeout: source.options.lockTimeout)
+    var parts = try parts(active)
+    try checkHistory(of: folder, parts, active)
+    try folder.removeStale(keeping: parts)
+    let begin = min(parts[0].first, folder.names.first ?? .max)
+    let slot = try headSlot(active, begin: begin, epoch: folder.epoch)
+    if !folder.isWhole { try folder.promise(slot) }
+    let missing = parts.indices.filter { !folder.has(parts[$0]) && !folder.hasCopied(parts[$0]) }
+    report.segments = parts.count
+    bytesAll = try size(of: missing.map { parts[$0] }, active)
+    for number in missing {
+      let next = number + 1 < parts.count ? parts[number + 1].header : nil
+      parts[number] = try copy(parts[number], active, next: next, into: folder)
+    }
+    if folder.isWhole, !folder.promises(slot) { try folder.promise(slot) }
+    try folder.name(parts)
+    report.end = slot.durable
+    report.firstSequence = slot.logBegin
+    return report
+  }
+
+  /// A store is no backup of itself.
+  private func refuseSourceAsTarget() throws(LogError) {
+    let (own, other) = try LogError.wrapping { () throws(FileSystemError) in
+      (try fileSystem.identity(of: source.layout.root), try target.identity(of: path))
+    }
+    if let own, own == other { throw .invalid(what: "the backup of a store cannot go into the store itself") }
+  }
+
+  // MARK: What to copy
+
+  /// The active segment and the mark. The segment may be closed and rewritten while it is opened, and then the
+  /// mark is in a later one.
+  private func pinnedActive() throws(LogError) -> Active {
+    for _ in 0..<8 {
+      let mark = source.mark
+      let handle = try SegmentHandle.open(
+        fileSystem, source.layout, first: mark.segment, storeID: source.storeID)
+      let isOpenEnd = !handle.header.isRewritten || handle.header.rewrittenEnd == mark.durable.offset
+      if isOpenEnd { return Active(handle: handle, mark: mark) }
+      try source.refresh()
+    }
+    throw .corrupt(HeadSlot.rewritten(source.mark.segment, through: source.mark.sequence))
+  }
+
+  /// All segments up to the mark, with the ends that the segments behind them name.
+  private func parts(_ active: Active) throws(LogError) -> [BackupPart] {
+    let names = try LogError.wrapping { () throws(FileSystemError) in
+      try SegmentCatalog.names(fileSystem, source.layout)
+    }.filter { $0 <= active.mark.segment }
+    var headers: [SegmentHeader] = []
+    for first in names {
+      let header =
+        first == active.mark.segment
+        ? active.handle.header
+        : try SegmentHandle.open(fileSystem, source.layout, first: first, storeID: source.storeID).header
+      if let gap = SegmentChain.gap(before: header, behind: headers.last, logBegin: active.mark.logBegin) {
+        throw .corrupt(gap)
+      }
+      headers.append(header)
+    }
+    guard headers.last?.firstSequence == active.mark.segment else {
+      throw .corrupt(SegmentChain.missing(active.mark.segment, before: active.mark.durable.sequence &+ 1))
+    }
+    let durable = active.mark.durable
+    return headers.indices.map { number in
+      let end =
+        number + 1 < headers.count
+        ? SegmentEnd(sequence: headers[number + 1].previousLast, chain: headers[number + 1].previousChain)
+        : SegmentEnd(sequence: durable.sequence, chain: durable.chain)
+      return BackupPart(header: headers[number], end: end)
+    }
+  }
+
+  /// Refuses a target whose events are not the source's, or end before the source begins.
+  private func checkHistory(
+    of folder: BackupTarget, _ parts: [BackupPart], _ active: Active
+  ) throws(LogError) {
+    for end in folder.reached {
+      guard end.sequence >= active.mark.logBegin - 1 else {
+        throw .trimmed(firstAvailable: active.mark.logBegin)
+      }
+      let own = end.sequence > active.mark.durable.sequence ? nil : try source.chain(after: end.sequence)
+      guard own == end.chain else {
+        throw .diverged(sequence: end.sequence, expected: end.chain, actual: own)
+      }
+    }
+    let known = Set(parts.map(\.first))
+    if let other = folder.names.first(where: { $0 >= parts[0].first && !known.contains($0) }) {
+      throw .diverged(sequence: other - 1, expected: 0, actual: nil)
+    }
+  }
+
+  /// HEAD of the finished backup: a store that was closed cleanly at the mark.
+  private func headSlot(_ active: Active, begin: UInt64, epoch: UInt64) throws(LogError) -> HeadSlot {
+    let header = active.handle.header
+    let durable = active.mark.durable
+    try active.handle.extend(to: durable.offset)
+    var time = header.previousTime
+    var lastEpoch = header.epoch
+    if let place = active.handle.places.last(where: { $0.offset < durable.offset }) {
+      var blocks = BlockSource(file: active.handle.file, segment: header, step: 4096)
+      let found = try LogError.wrapping { () throws(FileSystemError) in
+        try blocks.header(at: place.offset, limit: durable.offset)
+      }
+      switch found {
+      case .success(let block):
+        time = block.lastTime
+        lastEpoch = max(lastEpoch, block.epoch)
+      case .failure(let problem):
+        throw .corrupt(
+          problem.finding(
+            in: active.handle.name, at: place.offset, first: place.firstSequence, last: durable.sequence))
+      }
+    }
+    // Whether an order to erase is carried out may change while the copy is made: the next writer asks the log.
+    return HeadSlot(
+      storeID: source.storeID, generation: 0, segment: header.firstSequence, epoch: max(epoch, lastEpoch),
+      isClean: true, durability: Durability.synced.rawValue, visible: durable, durable: durable,
+      lastTime: time, logBegin: begin, isErasing: durable.sequence > 0)
+  }
+
+  private func size(of parts: [BackupPart], _ active: Active) throws(LogError) -> UInt64 {
+    var size: UInt64 = 0
+    for part in parts {
+      if part.first == active.mark.segment {
+        size += active.mark.durable.offset
+      } else {
+        size += try LogError.wrapping { () throws(FileSystemError) in
+          let file = try fileSystem.open(source.layout.segment(part.first), .read)
+          defer { file.close() }
+          return UInt64(try file.size())
+        }
+      }
+    }
+    return size
+  }
+
+  // MARK: Copying
+
+  private mutating func copy(
+    _ part: BackupPart, _ active: Active, next: SegmentHeader?, into folder: BackupTarget
+  ) throws(LogError) -> BackupPart {
+    let isActive = part.first == active.mark.segment
+    // Opened once: should the file be rewritten now, this one stays as it is until it is closed. It may be of a
+    // later revision than its header said before, and is the same log.
+    let handle =
+      isActive
+      ? active.handle
+      : try SegmentHandle.open(fileSystem, source.layout, first: part.first, storeID: source.storeID)
+    var part = part
+    part.header = handle.header
+    do {
+      let file = try folder.begin(part)
+      defer { file.close() }
+      let end =
+        isActive ? active.mark.durable.offset : UInt64(try handle.file.size())
+      try transfer(handle.file, to: file, end: end)
+      try SegmentCheck(header: handle.header, file: file, name: handle.name, size: end)
+        .run(next: next, mark: isActive ? active.mark.durable : nil)
+      try file.sync()
+      try folder.keep(part)
+      report.segmentsCopied += 1
+      return part
+    } catch {
+      folder.abandon(part)
+      switch error {
+      case let error as LogError: throw error
+      case let error as FileSystemError: throw LogError(error)
+      default: preconditionFailure("only typed errors are thrown above")
+      }
+    }
+  }
+
+  private mutating func transfer(
+    _ from: any File, to file: any File, end: UInt64
+  ) throws(FileSystemError) {
+    var window = SegmentWindow(file: from)
+    var offset: UInt64 = 0
+    while offset < end {
+      let bytes = try window.bytes(at: offset, length: 1 << 20, limit: end)
+      // A file that ends before its mark: the check of the copy says so, with the place.
+      guard bytes.count > 0 else { break }
+      try file.write(bytes, at: Int64(offset))
+      offset += UInt64(bytes.count)
+      report.bytesCopied += UInt64(bytes.count)
+      progress(report.bytesCopied, max(bytesAll, report.bytesCopied))
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// What stands at a sequence: the block that holds it, and the chain behind it.
+
+extension LogSource {
+  /// The visible block that holds a sequence, or nil where the log does not have it.
+  package func block(holding sequence: UInt64) throws(LogError) -> DecodedBlock? {
+    let mark = tail.mark
+    guard sequence >= mark.logBegin, sequence <= mark.sequence else { return nil }
+    var cursor = LogCursor(self, after: sequence - 1, step: 1 << 16)
+    return try cursor.next()
+  }
+
+  /// The chain behind a sequence. 0 stands before everything.
+  package func chain(after sequence: UInt64) throws(LogError) -> UInt64? {
+    let mark = tail.mark
+    if sequence == mark.sequence { return mark.visible.chain }
+    if sequence == mark.logBegin - 1 {
+      return try catalog.segment(first: mark.logBegin).header.previousChain
+    }
+    guard let block = try block(holding: sequence) else { return nil }
+    do throws(ContentProblem) { return try block.chain(after: sequence) } catch {
+      throw error.logError(
+        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+        first: block.header.firstSequence, last: sequence)
+    }
+  }
+}

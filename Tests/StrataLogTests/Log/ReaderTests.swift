@@ -1,0 +1,240 @@
+// Readers beside writers that roll, rewrite, lose what was buffered, and open and close while somebody looks.
+
+import StrataLog
+import StrataTesting
+import Testing
+
+@Suite struct ReaderTests {
+  private static let path = "/store"
+  private static let layout = StoreLayout(root: path)
+
+  private static func options(_ durability: Durability = .synced, segmentSize: Int = 1) -> StoreOptions {
+    var options = StoreOptions()
+    options.clock = .fixed
+    options.sealsInBackground = false
+    options.segmentSizeTarget = segmentSize
+    options.durability = durability
+    options.headSyncInterval = .seconds(3_600)
+    return options
+  }
+
+  private func append(_ log: Log, _ type: String) throws {
+    _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: type)]).draft())
+  }
+
+  private func types(_ log: Log) throws -> [String] {
+    try log.modelAppends().map { $0.append.events[0].type }
+  }
+
+  // MARK: Segments that are rewritten
+
+  /// A writer, and a file system for its readers on which the active segment is closed and rewritten right before
+  /// its file is opened for the n-th time.
+  private func rolling(
+    at number: Int, more: Bool = true
+  ) throws -> (MemoryFileSystem, Log, HookedFileSystem, Lock<Int>) {
+    let memory = MemoryFileSystem()
+    let log = try Log.openWriter(memory, path: Self.path, options: Self.options(segmentSize: 5_000))
+    for number in 0..<5 { try append(log, "\(number)") }
+    let active = log.mark.segment
+    let opens = Lock(0)
+    let hooked = HookedFileSystem(base: memory) { path in
+      guard path == Self.layout.segment(active) else { return }
+      let isDue = opens.withLock { opens in
+        opens += 1
+        return opens == number
+      }
+      guard isDue else { return }
+      do {
+        while log.mark.segment == active {
+          _ = try log.appendBlocking(
+            ModelAppend([ModelEvent(stream: "s", type: "more", payload: [UInt8](repeating: 1, count: 900))])
+              .draft())
+        }
+        try forgeRewrite(memory, Self.layout, first: active)
+      } catch { Issue.record("\(error)") }
+    }
+    return (memory, log, hooked, opens)
+  }
+
+  @Test func `a reader never uses HEAD's offset in a segment that was rewritten before it was opened`() throws
+  {
+    var reached = 0
+    for number in 1...6 {
+      let (_, log, hooked, opens) = try rolling(at: number)
+      let reader = try Log.openReader(hooked, path: Self.path, options: Self.options())
+      let seen = try types(reader)
+      #expect(seen.prefix(5) == ["0", "1", "2", "3", "4"], "open \(number)")
+      try reader.refresh()
+      #expect(try types(reader) == types(log), "open \(number)")
+      #expect(reader.mark.visible == log.mark.visible && reader.mark.appends == log.mark.appends)
+      if opens.withLock({ $0 }) >= number { reached += 1 }
+      try reader.close()
+      try log.close()
+    }
+    #expect(reached >= 2, "the segment was not rewritten in between")
+  }
+
+  @Test func `a cursor whose segment is rewritten before it is opened again goes on`() throws {
+    let (memory, log, _, _) = try rolling(at: 99)
+    let reader = try Log.openReader(memory, path: Self.path, options: Self.options())
+    // As a reader whose handle was dropped: the mark is in a segment that is closed and rewritten by now.
+    let mark = reader.mark
+    while log.mark.segment == mark.segment { try append(log, String(repeating: "x", count: 200)) }
+    try forgeRewrite(memory, Self.layout, first: mark.segment)
+    let names = try SegmentCatalog.names(memory, Self.layout)
+    let catalog = SegmentCatalog(
+      fileSystem: memory, layout: Self.layout, storeID: reader.storeID, names: names)
+    for after in 0..<UInt64(5) {
+      var cursor = LogCursor(LogSource(catalog: catalog, tail: VisibleTail(mark)), after: after)
+      while cursor.nextSequence <= mark.sequence {
+        let block = try #require(try cursor.next())
+        try block.verifyContent()
+      }
+    }
+    try reader.close()
+    try log.close()
+  }
+
+  @Test func `a check beside a writer looks again where the segment that HEAD named was rewritten`() throws {
+    let (_, log, hooked, opens) = try rolling(at: 1)
+    var verifier = LogVerifier(hooked, path: Self.path)
+    let report = try verifier.run()
+    #expect(report.findings == [])
+    #expect(opens.withLock { $0 } == 2)
+    #expect(
+      report.end.sequence == log.mark.sequence, "the check is bounded by a HEAD that names a live segment")
+    try log.close()
+  }
+
+  @Test
+  func `a HEAD that goes on naming a rewritten segment with another end is an error and no endless wait`()
+    throws
+  {
+    let memory = MemoryFileSystem()
+    let log = try Log.openWriter(memory, path: Self.path, options: Self.options(segmentSize: 5_000))
+    for number in 0..<3 { try append(log, "\(number)") }
+    try log.close()
+    var head = try #require(try HeadFile.read(memory, path: Self.layout.head))
+    try forgeRewrite(memory, Self.layout, first: 1)
+    let lock = try memory.open(Self.layout.lock, .readWrite)
+    #expect(try lock.tryLock(.exclusive))
+    #expect(throws: LogError.corrupt(head.finding)) {
+      try Log.openReader(memory, path: Self.path, options: Self.options())
+    }
+    var verifier = LogVerifier(memory, path: Self.path)
+    #expect(try verifier.run().findings == [head.finding])
+    // With the end of the rewritten file it is the HEAD of a writer that found the segment so.
+    let header = try SegmentHandle.open(memory, Self.layout, first: 1, storeID: nil).header
+    head.visible = LogMark(
+      offset: header.rewrittenEnd, sequence: header.rewrittenLast, chain: header.rewrittenChain)
+    head.durable = head.visible
+    let file = try memory.open(Self.layout.head, .readWrite)
+    for offset in HeadSlot.offsets { try file.write(head.encoded(), at: Int64(offset)) }
+    let reader = try Log.openReader(memory, path: Self.path, options: Self.options())
+    #expect(try types(reader) == ["0", "1", "2"])
+    #expect(try verifier.run().findings == [])
+    lock.close()
+  }
+
+  // MARK: Other histories
+
+  @Test
+  func
+    `a reader that saw what a failed sync lost is told that the log diverged, however far the next writer is`()
+    throws
+  {
+    for more in [0, 1, 3, 12] {
+      let disk = SimulatedDisk()
+      let options = Self.options(.buffered, segmentSize: 1 << 20)
+      var log = try Log.openWriter(disk, path: Self.path, options: options)
+      try append(log, "kept")
+      try log.close()
+      log = try Log.openWriter(disk, path: Self.path, options: options)
+      for number in 0..<3 { try append(log, "lost \(number)") }
+      let reader = try Log.openReader(disk, path: Self.path, options: options)
+      #expect(reader.mark.sequence == 4)
+      // The sync of the close fails, and what it should have written is gone.
+      disk.inject(SimulatedSyncFailure(keepsData: false, isReported: true))
+      #expect(throws: LogError.self) { try log.close() }
+      let next = try Log.openWriter(disk, path: Self.path, options: options)
+      #expect(next.mark.sequence == 1)
+      for number in 0..<more { try append(next, "other \(number)") }
+      if more < 12 { try next.close() }
+      #expect(throws: LogError.self, "\(more) appended") { try reader.refresh() }
+      guard case .diverged(sequence: 4, _, _) = reader.tail.end else {
+        Issue.record("\(more) appended: the reader ends with \(String(describing: reader.tail.end))")
+        continue
+      }
+      if more == 12 { try next.close() }
+      try reader.close()
+    }
+  }
+
+  @Test func `another writer that goes on with the same log is no other history`() throws {
+    let memory = MemoryFileSystem()
+    let reader: Log
+    do {
+      let log = try Log.openWriter(memory, path: Self.path, options: Self.options())
+      for number in 0..<3 { try append(log, "\(number)") }
+      reader = try Log.openReader(memory, path: Self.path, options: Self.options())
+      try log.close()
+    }
+    for round in 1...4 {
+      let log = try Log.openWriter(memory, path: Self.path, options: Self.options())
+      try append(log, "again")
+      if round % 2 == 0 { try log.close() }
+      try reader.refresh()
+      #expect(reader.mark.sequence == 3 + UInt64(round))
+      if round % 2 == 1 { try log.close() }
+      try forgeRewrite(memory, Self.layout, first: UInt64(round))
+    }
+    #expect(try types(reader).count == 7)
+    try reader.close()
+  }
+
+  // MARK: When to look
+
+  @Test func `a look waits longer while nothing is new, and longest where notices prove right`() {
+    var pace = LookPace(hasNotices: true)
+    #expect(pace.timeout == LookPace.pauseMin, "no notice was seen yet")
+    for _ in 0..<10 { pace.looked(isNew: false, wasTold: false) }
+    #expect(pace.timeout == LookPace.pauseMax)
+    pace.looked(isNew: true, wasTold: true)
+    #expect(pace.timeout == LookPace.toldPauseMax)
+    pace.looked(isNew: false, wasTold: false)
+    #expect(pace.timeout == LookPace.toldPauseMax)
+    pace.looked(isNew: true, wasTold: false)
+    #expect(pace.timeout == LookPace.pauseMin, "something was new, and nothing had been told")
+    pace.looked(isNew: true, wasTold: true)
+    pace.hasNotices = false
+    #expect(pace.timeout == LookPace.pauseMin)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a follower goes on where the file system promises notices and tells none`() async throws {
+    let memory = MemoryFileSystem()
+    let silent = SilentFileSystem(base: memory)
+    let log = try Log.openWriter(memory, path: Self.path, options: Self.options())
+    let reader = try Log.openReader(silent, path: Self.path, options: Self.options())
+    try reader.follow()
+    for number in 0..<20 {
+      try append(log, "\(number)")
+      while reader.mark.sequence < log.mark.sequence {
+        await reader.tail.wait(beyond: reader.mark.sequence)
+      }
+    }
+    #expect(try types(reader).count == 20)
+    try log.close()
+    try reader.close()
+  }
+}
+
+extension HeadSlot {
+  /// What is said of a HEAD whose segment was rewritten.
+  fileprivate var finding: Finding {
+    Finding(
+      .stale, file: "HEAD", offset: 0, first: segment, last: visible.sequence,
+      what: "HEAD names a segment that was rewritten, with another end than that has")
+  }
+}
