@@ -13,6 +13,7 @@ import Testing
     options.headSyncInterval = .seconds(3_600)
     options.sealsInBackground = false
     options.writesInStep = true
+    options.preallocationStep = 0
     return options
   }
 

@@ -30,6 +30,7 @@ final class FaultStore {
     options.headSyncInterval = .seconds(3_600)
     options.writesInStep = true
     options.sealsInBackground = false
+    options.preallocationStep = 0
     change(&options)
     return options
   }

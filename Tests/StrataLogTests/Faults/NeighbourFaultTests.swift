@@ -17,6 +17,7 @@ import Testing
       $0.headSyncInterval = .milliseconds(5)
       $0.writesInStep = false
       $0.sealsInBackground = true
+      $0.preallocationStep = 8_192
     }
   }
 
@@ -201,5 +202,54 @@ import Testing
       #expect(try log.modelAppends(after: begin - 1).first?.append.first == begin)
       try log.close()
     }
+  }
+
+  @Test
+  func `fault 30: a group that is written in part just now is no finding, and the check ends before it`()
+    throws
+  {
+    let store = try FaultStore()
+    try store.append(2)
+    let segment = store.active
+    let seen = Lock<[VerifyReport?]>([])
+    store.disk.onOperation { [disk = store.disk] call in
+      guard call.operation == .syncData, call.path == segment else { return .proceed }
+      // Nine bytes of the group are not there yet.
+      let bytes = disk.contents(segment)!
+      disk.replace(segment, Array(bytes.dropLast(9)))
+      var verifier = LogVerifier(disk, path: FaultStore.root)
+      let report = try? verifier.run()
+      disk.replace(segment, bytes)
+      seen.withLock { $0.append(report) }
+      return .proceed
+    }
+    try store.append(3)
+    store.disk.onOperation(nil)
+    let reports = seen.withLock { $0 }
+    #expect(reports.count == 3)
+    for (number, report) in reports.enumerated() {
+      #expect(report?.findings == [], "check \(number)")
+      #expect(report?.end.sequence == store.model.appends[number + 1].last, "check \(number)")
+    }
+    try store.close()
+  }
+
+  @Test func `fault 33: a cursor in the future gets nothing until its event is there, and then no older one`()
+    throws
+  {
+    let store = try FaultStore()
+    try store.append(3)
+    let future = store.model.head + 4
+    var cursor = store.log.cursor(after: future - 1)
+    var found: DecodedBlock?
+    while store.model.head < future {
+      let early = try cursor.next()
+      #expect(early == nil, "it is told of something older at \(store.model.head)")
+      try store.append()
+    }
+    found = try cursor.next()
+    let block = try #require(found)
+    #expect(block.header.firstSequence <= future && future < block.header.nextSequence)
+    try store.close()
   }
 }

@@ -8,9 +8,12 @@ import Testing
   private static let root = FaultStore.root
   private static let layout = FaultStore.layout
 
-  /// Small segments, so that the life rolls more than once.
+  /// Small segments, so that the life rolls more than once; one of the levels writes zeros ahead.
   private static func options(_ durability: Durability, pads: Bool = false) -> StoreOptions {
-    FaultStore.options(durability, segmentSizeTarget: pads ? 16_000 : 5_000) { $0.padsGroupsToPages = pads }
+    FaultStore.options(durability, segmentSizeTarget: pads ? 16_000 : 5_000) {
+      $0.padsGroupsToPages = pads
+      $0.preallocationStep = durability == .synced ? 4_096 : 0
+    }
   }
 
   /// In the model, an append that the life made and nobody had been told of yet may be there or not.
