@@ -78,8 +78,13 @@ struct GoldenDamage: CustomStringConvertible {
 }
 
 extension GoldenDamage {
-  /// Every damage of a kind to a store, in a fixed order; of each kind every `step`th.
-  static func each(of store: PlainStore, step: Int, _ body: (GoldenDamage) throws -> Void) rethrows {
+  /// Every damage of a kind to a store, in a fixed order; of them all every `step`th.
+  ///
+  /// - Parameter underEveryHead: flips every bit under each HEAD. Otherwise every bit under none and under the last ones,
+  ///   and one bit of every byte under the others.
+  static func each(
+    of store: PlainStore, step: Int, underEveryHead: Bool, _ body: (GoldenDamage) throws -> Void
+  ) rethrows {
     let heads = store.heads()
     var count = 0
     func give(_ head: PlainStore.Head, _ edits: Edit...) throws {
@@ -93,8 +98,11 @@ extension GoldenDamage {
       // A header is right or not, whatever HEAD says.
       for bit in 0..<SegmentHeader.length * 8 { try give(settled, .flip(path, bit: bit)) }
       for cut in 0..<SegmentHeader.length { try give(settled, .cut(path, length: cut)) }
-      for head in heads {
-        for bit in SegmentHeader.length * 8..<length * 8 { try give(head, .flip(path, bit: bit)) }
+      for (age, head) in heads.enumerated() {
+        let isEvery = underEveryHead || age == 0 || age >= heads.count - 2
+        for bit in SegmentHeader.length * 8..<length * 8 where isEvery || bit % 8 == bit / 8 % 8 {
+          try give(head, .flip(path, bit: bit))
+        }
         for cut in SegmentHeader.length...length {
           try give(head, .cut(path, length: cut))
           try give(head, .zero(path, from: cut))

@@ -69,7 +69,7 @@ import Testing
       count += mine.count
       (lines, mine, damages) = ([], [], [])
     }
-    try GoldenDamage.each(of: store, step: Self.step) { damage in
+    try GoldenDamage.each(of: store, step: Self.step, underEveryHead: true) { damage in
       var verifier = LogVerifier(try GoldenText.disk(damage.files(of: store)), path: GoldenText.root)
       mine.append(try? verifier.run().findings.map { GoldenAnswers.Place($0) })
       lines.append(damage.json(name))

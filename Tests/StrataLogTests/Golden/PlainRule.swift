@@ -77,8 +77,7 @@ struct PlainRule {
 
   private mutating func check(_ segment: PlainStore.Segment, _ first: UInt64, next: UInt64?) {
     let bytes = files[PlainStore.path(first)] ?? []
-    let same = zip(bytes, segment.bytes).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-    let intact = same ?? min(bytes.count, segment.bytes.count)
+    let intact = Self.prefixInCommon(bytes, segment.bytes)
     let x = segment.ends.last { $0.offset <= intact } ?? segment.ends[0]
     validEnds[first] = x
     let last = rangeEnd(segment, bytes, x, next: next)
@@ -96,6 +95,14 @@ struct PlainRule {
       report(isMissing ? "missing" : "corrupt", first, x.offset, x.nextSequence, last)
     } else if bytes.dropFirst(x.offset).contains(where: { $0 != 0 }) {
       report("torn", first, x.offset, x.nextSequence, x.nextSequence - 1)
+    }
+  }
+
+  /// How many bytes are the same from the front.
+  private static func prefixInCommon(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    let count = min(a.count, b.count)
+    return a.withUnsafeBufferPointer { a in
+      b.withUnsafeBufferPointer { b in (0..<count).first { a[$0] != b[$0] } ?? count }
     }
   }
 
