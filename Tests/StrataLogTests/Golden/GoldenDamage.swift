@@ -87,10 +87,12 @@ extension GoldenDamage {
   ) rethrows {
     let heads = store.heads()
     var count = 0
-    func give(_ head: PlainStore.Head, _ edits: Edit...) throws {
+    func give(_ head: PlainStore.Head, _ edits: Edit..., every step: Int = step) throws {
       count += 1
       if count % step == 0 { try body(GoldenDamage(head: head, edits: edits)) }
     }
+    // There are few ways to damage whole files.
+    let fewer = max(1, step / 100)
     let settled = heads.last!
     let paths = store.firsts.map(PlainStore.path)
     for path in paths {
@@ -120,16 +122,16 @@ extension GoldenDamage {
         for cut in stride(from: 0, to: bytes.count, by: isLast ? 1 : 64) { try give(head, .cut(name, length: cut)) }
       }
       for path in paths {
-        try give(head, .remove(path))
+        try give(head, .remove(path), every: fewer)
         for other in paths where other != path {
-          try give(head, .remove(path), .remove(other))
-          try give(head, .copy(path, to: other))
-          if path < other { try give(head, .swap(path, other)) }
+          try give(head, .remove(path), .remove(other), every: fewer)
+          try give(head, .copy(path, to: other), every: fewer)
+          if path < other { try give(head, .swap(path, other), every: fewer) }
         }
         for bit in [0, SegmentHeader.length * 8 + 9] where bit < store.files[path]!.count * 8 {
-          for other in paths where other != path { try give(head, .flip(path, bit: bit), .remove(other)) }
+          for other in paths where other != path { try give(head, .flip(path, bit: bit), .remove(other), every: fewer) }
         }
-        try give(head, .copy(path, to: PlainStore.path(store.firsts.last! + 1_000)))
+        try give(head, .copy(path, to: PlainStore.path(store.firsts.last! + 1_000)), every: fewer)
       }
     }
   }
