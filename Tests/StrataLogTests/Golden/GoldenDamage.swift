@@ -117,9 +117,13 @@ extension GoldenDamage {
         let isLast = head.slot?.isClean == true
         for offset in HeadSlot.offsets {
           // The reserved bytes of one HEAD stand for those of all.
-          for bit in offset * 8..<(offset + (isLast ? HeadSlot.length : 128)) * 8 { try give(head, .flip(name, bit: bit)) }
+          for bit in offset * 8..<(offset + (isLast ? HeadSlot.length : 128)) * 8 {
+            try give(head, .flip(name, bit: bit))
+          }
         }
-        for cut in stride(from: 0, to: bytes.count, by: isLast ? 1 : 64) { try give(head, .cut(name, length: cut)) }
+        for cut in stride(from: 0, to: bytes.count, by: isLast ? 1 : 64) {
+          try give(head, .cut(name, length: cut))
+        }
       }
       for path in paths {
         try give(head, .remove(path), every: fewer)
@@ -129,7 +133,9 @@ extension GoldenDamage {
           if path < other { try give(head, .swap(path, other), every: fewer) }
         }
         for bit in [0, SegmentHeader.length * 8 + 9] where bit < store.files[path]!.count * 8 {
-          for other in paths where other != path { try give(head, .flip(path, bit: bit), .remove(other), every: fewer) }
+          for other in paths where other != path {
+            try give(head, .flip(path, bit: bit), .remove(other), every: fewer)
+          }
         }
         try give(head, .copy(path, to: PlainStore.path(store.firsts.last! + 1_000)), every: fewer)
       }

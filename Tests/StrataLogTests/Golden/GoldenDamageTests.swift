@@ -56,7 +56,8 @@ import Testing
       wrong += 1
       Issue.record("\(name), \(damage): \(problem)")
     }
-    print("\(name):", counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
+    print(
+      "\(name):", counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
     #expect(wrong == 0)
   }
 
@@ -67,7 +68,9 @@ import Testing
   ) throws -> String? {
     let files = damage.files(of: store)
     let disk = base.clone()
-    for (path, bytes) in files where bytes != store.files[path] { disk.add("\(GoldenText.root)/\(path)", bytes) }
+    for (path, bytes) in files where bytes != store.files[path] {
+      disk.add("\(GoldenText.root)/\(path)", bytes)
+    }
     for path in store.files.keys where files[path] == nil { disk.delete("\(GoldenText.root)/\(path)") }
     let number = counts["checked", default: 0]
     counts["checked"] = number + 1
@@ -76,7 +79,9 @@ import Testing
     let found: [GoldenAnswers.Place]
     do throws(LogError) { found = try verifier.run().findings.map { GoldenAnswers.Place($0) } } catch {
       // Nothing is left of the store: neither a segment nor HEAD.
-      guard case .notFound = error, rule.head == nil, PlainRule.firsts(files).isEmpty else { return "\(error)" }
+      guard case .notFound = error, rule.head == nil, PlainRule.firsts(files).isEmpty else {
+        return "\(error)"
+      }
       return nil
     }
     for finding in found { counts[finding.class, default: 0] += 1 }
@@ -85,12 +90,15 @@ import Testing
     if let problem = read(disk, rule, contents, counts: &counts) { return problem }
     // Where nothing keeps a writer from opening, one in some is enough: it starts threads.
     if number % 16 != 0, !Self.isRefusedAtOpen(rule) { return nil }
-    let isRefused = (try? Log.openWriter(disk, path: GoldenText.root, options: Self.options(readsDamaged: false)).close()) == nil
+    let isRefused =
+      (try? Log.openWriter(disk, path: GoldenText.root, options: Self.options(readsDamaged: false)).close())
+      == nil
     let isWhole = rule.findings.allSatisfy { $0.class == "torn" } && !PlainRule.firsts(files).isEmpty
     if isRefused, isWhole { return "a writer is refused" }
     if !isRefused, Self.isRefusedAtOpen(rule) { return "a writer opens it" }
     let isKept = files.allSatisfy { path, bytes in
-      path == StoreLayout.lockName || disk.contents("\(GoldenText.root)/\(path)") == bytes || (!isRefused && path == StoreLayout.headName)
+      path == StoreLayout.lockName || disk.contents("\(GoldenText.root)/\(path)") == bytes
+        || (!isRefused && path == StoreLayout.headName)
     }
     return isKept ? nil : "a writer's open changed a file"
   }
@@ -102,7 +110,8 @@ import Testing
     return rule.findings.contains { finding in
       guard finding.class != "torn" else { return false }
       if finding.offset == 0, finding.file != StoreLayout.headName { return true }
-      return last.map { finding.file == PlainStore.path($0) && rule.store.segments[$0]?.isRewritten == false } ?? false
+      return last.map { finding.file == PlainStore.path($0) && rule.store.segments[$0]?.isRewritten == false }
+        ?? false
     }
   }
 
@@ -112,9 +121,12 @@ import Testing
     for readsDamaged in [false, true] {
       let log: Log
       do throws(LogError) {
-        log = try Log.openReader(disk, path: GoldenText.root, options: Self.options(readsDamaged: readsDamaged))
+        log = try Log.openReader(
+          disk, path: GoldenText.root, options: Self.options(readsDamaged: readsDamaged))
       } catch {
-        if !readsDamaged, rule.findings.allSatisfy({ $0.class == "torn" }), !PlainRule.firsts(rule.files).isEmpty {
+        if !readsDamaged, rule.findings.allSatisfy({ $0.class == "torn" }),
+          !PlainRule.firsts(rule.files).isEmpty
+        {
           return "a reader is refused: \(error)"
         }
         continue
@@ -128,9 +140,12 @@ import Testing
       }
       // Everything before the first place in doubt is delivered, and nothing from a damaged block on.
       let begin = log.mark.logBegin
-      let end = rule.findings.filter { $0.class != "torn" && $0.file != StoreLayout.headName }.map(\.first).min()
+      let end = rule.findings.filter { $0.class != "torn" && $0.file != StoreLayout.headName }.map(\.first)
+        .min()
       let delivered = delivery.blocks.last.map { $0.header.nextSequence } ?? begin
-      if let end, end > delivered, contents[delivered] != nil { return "delivery ends at \(delivered), before \(end)" }
+      if let end, end > delivered, contents[delivered] != nil {
+        return "delivery ends at \(delivered), before \(end)"
+      }
       if end == nil, delivery.error != nil { return "reading fails: \(delivery.error!)" }
       try? log.close()
     }

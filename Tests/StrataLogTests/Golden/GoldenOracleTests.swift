@@ -64,7 +64,9 @@ import Testing
       let theirs = try judge(lines.joined(separator: "\n") + "\n")
       try #require(theirs.count == mine.count)
       for (index, their) in theirs.enumerated() where their != mine[index] {
-        Issue.record("\(name), \(damages[index]): \(String(describing: mine[index])), the oracle \(String(describing: their))")
+        Issue.record(
+          "\(name), \(damages[index]): \(String(describing: mine[index])), the oracle \(String(describing: their))"
+        )
       }
       count += mine.count
       (lines, mine, damages) = ([], [], [])

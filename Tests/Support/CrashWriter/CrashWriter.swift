@@ -12,7 +12,8 @@ internal import StrataLog
 enum CrashWriter {
   static func main() async throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 4 || arguments.count == 6, let round = Int(arguments[2]), let tasks = Int(arguments[3])
+    guard arguments.count == 4 || arguments.count == 6, let round = Int(arguments[2]),
+      let tasks = Int(arguments[3])
     else {
       print("strata-crashwriter STORE ROUND TASKS [CALL COUNT]")
       exit(64)
