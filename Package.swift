@@ -84,6 +84,13 @@ let package = Package(
       path: "Tests/Support/CrashWriter",
       swiftSettings: houseRules
     ),
+    // Crash histories for as long as somebody wants.
+    .executableTarget(
+      name: "strata-soak",
+      dependencies: ["StrataTesting"],
+      path: "Tests/Support/Soak",
+      swiftSettings: houseRules
+    ),
     .testTarget(
       name: "StrataEventsTests",
       dependencies: ["StrataEvents", "StrataTesting", "strata-crashwriter"],

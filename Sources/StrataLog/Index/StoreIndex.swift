@@ -91,7 +91,7 @@ package final class StoreIndex: Sendable {
   }
 
   /// Waits for an index file that is being written.
-  package func finishWriting() { indexing.withLock { $0 }?.join() }
+  func finishWriting() { indexing.withLock { $0 }?.join() }
 
   // MARK: Closed segments
 

@@ -127,8 +127,8 @@ extension Log {
       let committer = Committer(
         Committer.Start(
           layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: headFile,
-          active: active, link: link, epoch: epoch, isTorn: isTorn, logBegin: first.firstSequence,
-          isErasing: isErasing),
+          active: active, link: link, fileSize: assessment.fileSize, epoch: epoch, isTorn: isTorn,
+          logBegin: first.firstSequence, isErasing: isErasing),
         source: source, index: index, queue: queue, sealer: sealer)
       _ = try LogError.wrapping { () throws(FileSystemError) in
         try DedicatedThread(name: "strata-commit") { committer.run() }

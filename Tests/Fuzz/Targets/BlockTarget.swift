@@ -182,7 +182,7 @@ enum BlockTarget {
     let (time, readHead) = (append.commitTime, append.head)
     var head = Array(repeating: UInt8(0), count: AppendDraft.headLengthMax)
     let length = head.withUnsafeMutableBytes {
-      draft.writeHead(commitTime: time, to: $0.baseAddress!)
+      draft.writeHead(commitTime: time, given: draft.given ?? time, to: $0.baseAddress!)
     }
     try law(head.prefix(length).elementsEqual(readHead), "an append's head is written otherwise")
   }

@@ -101,7 +101,7 @@ private struct FeedCheck: Sendable {
   }
 
   @Test(.timeLimit(.minutes(20)))
-  func `nothing acknowledged is lost when a writer is killed, and who follows only sees whole appends`()
+  func `fault 01: nothing acknowledged is lost when a writer is killed, and who follows only sees whole appends`()
     async throws
   {
     let path = NSTemporaryDirectory() + "strata-kill-\(UUID().uuidString)"
