@@ -38,7 +38,8 @@ enum BlockTarget {
       try fileSystem.add("/s", file)
       var source = BlockSource(file: try fileSystem.open("/s", .read), segment: segment)
       let place = UInt64(SegmentHeader.length)
-      guard case .valid(let header, let stored) = try source.block(at: place, limit: UInt64(file.count)) else {
+      guard case .valid(let header, let stored) = try source.block(at: place, limit: UInt64(file.count))
+      else {
         return
       }
       try law(header.ownOffset == place && header.end <= UInt64(file.count), "a valid block leaves its file")
@@ -48,7 +49,9 @@ enum BlockTarget {
       try checkHeader(header, Array(file[SegmentHeader.length...]))
       _ = BlockLink(segment).discontinuity(of: header, isRewritten: false)
       let decoded: DecodedBlock
-      do throws(ContentProblem) { decoded = try DecodedBlock(header: header, stored: stored) } catch { return }
+      do throws(ContentProblem) { decoded = try DecodedBlock(header: header, stored: stored) } catch {
+        return
+      }
       switch header.kind {
       case BlockKind.recovery: try checkNote(decoded.raw)
       case BlockKind.footer: try checkFooter(decoded.raw)
@@ -168,7 +171,8 @@ enum BlockTarget {
       guard let event = try? events.nextEvent() else { throw BrokenLaw("an event reads only once") }
       guard event.kind == EventKind.event else { return }
       draft.add(
-        stream: event.stream, type: event.type, codec: event.codec, salt: event.salt, metadata: event.metadata,
+        stream: event.stream, type: event.type, codec: event.codec, salt: event.salt,
+        metadata: event.metadata,
         payload: event.payload)
       revisions.append(event.revision)
     }

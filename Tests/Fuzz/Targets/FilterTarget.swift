@@ -14,11 +14,14 @@ enum FilterTarget {
     do throws(FilterError) { filter = try RowFilter(text) } catch {
       _ = error.description
       let (range, end) = (error.byteRange, text.utf8.count)
-      return try law(range.lowerBound >= 0 && range.upperBound <= end, "the place \(range) is outside \(end) bytes")
+      return try law(
+        range.lowerBound >= 0 && range.upperBound <= end, "the place \(range) is outside \(end) bytes")
     }
     let form = filter.description
     if form.utf8.count <= RowFilter.byteCountMax {
-      guard let again = try? RowFilter(form) else { throw BrokenLaw("the form of \(text) is refused: \(form)") }
+      guard let again = try? RowFilter(form) else {
+        throw BrokenLaw("the form of \(text) is refused: \(form)")
+      }
       try law(again == filter && again.description == form, "\(text) has two forms: \(form), \(again)")
       try law(again.hashValue == filter.hashValue, "\(text): equal filters hash otherwise")
     }
@@ -31,14 +34,17 @@ enum FilterTarget {
     _ = matches(filter, Self.document)
   }
 
-  private static let document = (try? DocumentValue(json: #"""
-    {"a":1,"b":{"c":"x","d":[1,"y",null,2.5]},"impact":"High","when":"2026-11-20T18:00:00+01:00","z":null,"t":true}
-    """#))?.cbor() ?? []
+  private static let document =
+    (try? DocumentValue(
+      json: #"""
+        {"a":1,"b":{"c":"x","d":[1,"y",null,2.5]},"impact":"High","when":"2026-11-20T18:00:00+01:00","z":null,"t":true}
+        """#))?.cbor() ?? []
 
   private static func matches(_ filter: RowFilter, _ document: [UInt8]) -> Bool {
     Array("row/1".utf8).withUnsafeBytes { id in
       document.withUnsafeBytes { document in
-        let row = RowView(id: id, revision: 7, created: 3, time: 1_767_225_600_000_000_000, document: document)
+        let row = RowView(
+          id: id, revision: 7, created: 3, time: 1_767_225_600_000_000_000, document: document)
         return filter.compiled().matches(row) { "section" }
       }
     }

@@ -7,10 +7,12 @@ enum JSONTarget {
     let value: DocumentValue
     do throws(JSONError) { value = try DocumentValue(json: bytes) } catch {
       return try law(
-        error.offset <= bytes.count && error.line >= 1 && error.column >= 1, "an error outside the text: \(error)")
+        error.offset <= bytes.count && error.line >= 1 && error.column >= 1,
+        "an error outside the text: \(error)")
     }
     try law(isEqual(value, try read(value.jsonBytes())), "\(value) reads back otherwise")
-    try law(isEqual(value, try read(value.jsonBytes(.pretty))), "\(value) reads back otherwise from pretty text")
+    try law(
+      isEqual(value, try read(value.jsonBytes(.pretty))), "\(value) reads back otherwise from pretty text")
     try CBORTarget.document(value, value.cbor())
   }
 
@@ -28,5 +30,7 @@ enum JSONTarget {
     }
   }
 
-  private static func isEqual(_ a: DocumentValue, _ b: DocumentValue) -> Bool { a == b && a.cbor() == b.cbor() }
+  private static func isEqual(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
+    a == b && a.cbor() == b.cbor()
+  }
 }

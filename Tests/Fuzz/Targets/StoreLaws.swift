@@ -49,7 +49,9 @@ struct StoreLaws {
   }
 
   /// What a log delivers up to its end or the first damage.
-  private func deliver(_ log: Log, checksContent: Bool) throws(BrokenLaw) -> (events: UInt64, error: LogError?) {
+  private func deliver(_ log: Log, checksContent: Bool) throws(BrokenLaw) -> (
+    events: UInt64, error: LogError?
+  ) {
     var next = log.mark.logBegin
     var events: UInt64 = 0
     var cursor = log.cursor(after: next - 1)
@@ -111,7 +113,8 @@ struct StoreLaws {
         let numbered = try log.append(ordinal: found.ordinal)
         try law(numbered == found, "append \(found.ordinal) is \(String(describing: numbered))")
         let timed = try log.lastAppend(notAfter: found.time)
-        try law(timed.map { $0.ordinal >= found.ordinal && $0.time == found.time } ?? false, "lost by its time")
+        try law(
+          timed.map { $0.ordinal >= found.ordinal && $0.time == found.time } ?? false, "lost by its time")
       }
     }
     for ordinal in [0, 1, mark.appends, .max] { _ = try? log.append(ordinal: ordinal) }
@@ -122,7 +125,8 @@ struct StoreLaws {
 
   private func write(_ report: VerifyReport?) throws {
     let log: Log
-    do throws(LogError) { log = try Log.openWriter(fileSystem, path: Self.root, options: Self.options) } catch {
+    do throws(LogError) { log = try Log.openWriter(fileSystem, path: Self.root, options: Self.options) } catch
+    {
       return try law(try isUnchanged(), "a writer that was refused (\(error)) changed something")
     }
     // What only a check finds (content, closed segments) keeps no writer from opening; it must change nothing there.
@@ -136,7 +140,9 @@ struct StoreLaws {
     if case .success(let outcome) = outcome {
       try law(outcome.last == head, "an acknowledged append is not visible")
       let (events, error) = try deliver(log, checksContent: false)
-      if let report, isRight { try law(error == nil && events == report.events + 1, "\(events) events: \(error as Any)") }
+      if let report, isRight {
+        try law(error == nil && events == report.events + 1, "\(events) events: \(error as Any)")
+      }
     }
     do throws(LogError) { try log.close() } catch {
       // A store that can take nothing more may say so at its end too.

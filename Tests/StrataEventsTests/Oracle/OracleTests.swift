@@ -285,14 +285,21 @@ extension StoreFiles {
     return .object(object)
   }
 
-  /// Recipes of which a reader delivers fewer or more events than stand before the finding: a footer that is
-  /// wrong misleads the seek, or is not looked at; a store with an unsupported segment is not opened.
-  private static let deliveredOtherwise: Set<String> = [
-    "rewritten-without-footer", "footer-elsewhere", "footer-is-not-the-last", "footer-lies",
-    "footer-of-another-length",
-    "not-compared-with-a-bad-header", "rewritten-names-another-chain", "rewritten-synced",
-    "version-is-compared-before-the-previous", "version-is-compared-before-the-store",
-  ]
+  /// True where no reader opens a store: the segment of another version, and with it those before.
+  private static func isRefused(_ findings: DocumentValue) -> Bool {
+    guard case .array(let findings) = findings else { return false }
+    return findings.contains { $0["class"] == "unsupported" && $0["offset"] == 0 }
+  }
+
+  /// True where the first finding is in a rewritten segment. What a check says there of its FOOTER and of what its
+  /// header promises is nothing that a feed comes by, and a FOOTER that lies under valid checksums may mislead a seek:
+  /// then the feed ends with an error, and delivers nothing wrong.
+  private static func isRewritten(_ findings: DocumentValue, _ folder: String) throws -> Bool {
+    guard case .array(let findings) = findings, case .string(let file)? = findings.first?["file"],
+      let segment = FileManager.default.contents(atPath: "\(folder)/\(file)"), segment.count > 124
+    else { return false }
+    return segment[120..<124].contains { $0 != 0 }
+  }
 
   @Test(Python.isNeeded, .timeLimit(.minutes(2)))
   func `every forged store is judged and read as its recipe says`() throws {
@@ -327,8 +334,10 @@ extension StoreFiles {
         #expect(delivered >= events, "\(name): the feed ends too early")
         try store.closeBlocking()
       }
-      let isDelivered = recipe["events"] == DocumentValue(events)
-      #expect(isDelivered || Self.deliveredOtherwise.contains(name), "\(name): \(events) events are read")
+      let expected = Self.isRefused(findings) ? 0 : try #require(recipe["events"])
+      let isDelivered = expected == DocumentValue(events)
+      let isFree = try Self.isRewritten(findings, "\(folder)/\(name)")
+      #expect(isDelivered || isFree, "\(name): \(events) events are read")
     }
     print("\(count) forged stores")
     #expect(count > 40)

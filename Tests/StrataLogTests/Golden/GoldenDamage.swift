@@ -78,14 +78,21 @@ struct GoldenDamage: CustomStringConvertible {
 }
 
 extension GoldenDamage {
-  /// Every damage of a kind to a store, in a fixed order; of each kind every `step`th.
-  static func each(of store: PlainStore, step: Int, _ body: (GoldenDamage) throws -> Void) rethrows {
+  /// Every damage of a kind to a store, in a fixed order; of them all every `step`th.
+  ///
+  /// - Parameter underEveryHead: flips every bit under each HEAD. Otherwise every bit under none and under the last ones,
+  ///   and one bit of every byte under the others.
+  static func each(
+    of store: PlainStore, step: Int, underEveryHead: Bool, _ body: (GoldenDamage) throws -> Void
+  ) rethrows {
     let heads = store.heads()
     var count = 0
-    func give(_ head: PlainStore.Head, _ edits: Edit...) throws {
+    func give(_ head: PlainStore.Head, _ edits: Edit..., every step: Int = step) throws {
       count += 1
       if count % step == 0 { try body(GoldenDamage(head: head, edits: edits)) }
     }
+    // There are few ways to damage whole files.
+    let fewer = max(1, step / 100)
     let settled = heads.last!
     let paths = store.firsts.map(PlainStore.path)
     for path in paths {
@@ -93,8 +100,11 @@ extension GoldenDamage {
       // A header is right or not, whatever HEAD says.
       for bit in 0..<SegmentHeader.length * 8 { try give(settled, .flip(path, bit: bit)) }
       for cut in 0..<SegmentHeader.length { try give(settled, .cut(path, length: cut)) }
-      for head in heads {
-        for bit in SegmentHeader.length * 8..<length * 8 { try give(head, .flip(path, bit: bit)) }
+      for (age, head) in heads.enumerated() {
+        let isEvery = underEveryHead || age == 0 || age >= heads.count - 2
+        for bit in SegmentHeader.length * 8..<length * 8 where isEvery || bit % 8 == bit / 8 % 8 {
+          try give(head, .flip(path, bit: bit))
+        }
         for cut in SegmentHeader.length...length {
           try give(head, .cut(path, length: cut))
           try give(head, .zero(path, from: cut))
@@ -107,21 +117,27 @@ extension GoldenDamage {
         let isLast = head.slot?.isClean == true
         for offset in HeadSlot.offsets {
           // The reserved bytes of one HEAD stand for those of all.
-          for bit in offset * 8..<(offset + (isLast ? HeadSlot.length : 128)) * 8 { try give(head, .flip(name, bit: bit)) }
+          for bit in offset * 8..<(offset + (isLast ? HeadSlot.length : 128)) * 8 {
+            try give(head, .flip(name, bit: bit))
+          }
         }
-        for cut in stride(from: 0, to: bytes.count, by: isLast ? 1 : 64) { try give(head, .cut(name, length: cut)) }
+        for cut in stride(from: 0, to: bytes.count, by: isLast ? 1 : 64) {
+          try give(head, .cut(name, length: cut))
+        }
       }
       for path in paths {
-        try give(head, .remove(path))
+        try give(head, .remove(path), every: fewer)
         for other in paths where other != path {
-          try give(head, .remove(path), .remove(other))
-          try give(head, .copy(path, to: other))
-          if path < other { try give(head, .swap(path, other)) }
+          try give(head, .remove(path), .remove(other), every: fewer)
+          try give(head, .copy(path, to: other), every: fewer)
+          if path < other { try give(head, .swap(path, other), every: fewer) }
         }
         for bit in [0, SegmentHeader.length * 8 + 9] where bit < store.files[path]!.count * 8 {
-          for other in paths where other != path { try give(head, .flip(path, bit: bit), .remove(other)) }
+          for other in paths where other != path {
+            try give(head, .flip(path, bit: bit), .remove(other), every: fewer)
+          }
         }
-        try give(head, .copy(path, to: PlainStore.path(store.firsts.last! + 1_000)))
+        try give(head, .copy(path, to: PlainStore.path(store.firsts.last! + 1_000)), every: fewer)
       }
     }
   }

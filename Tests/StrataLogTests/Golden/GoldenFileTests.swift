@@ -62,7 +62,8 @@ import Testing
     options.sealsInBackground = false
     let isRight = answers.findings.allSatisfy { $0.class == "torn" }
     // Content is not looked at where nothing has to be read.
-    let isOpened = isRight || ["unknown-append-flag", "unknown-event-flag", "unknown-event-kind"].contains(name)
+    let isOpened =
+      isRight || ["unknown-append-flag", "unknown-event-flag", "unknown-event-kind"].contains(name)
     if isOpened {
       let reader = try Log.openReader(disk, path: GoldenText.root, options: options)
       if isRight { #expect(reader.mark.sequence == answers.sequence ?? reader.mark.logBegin - 1) }
@@ -109,7 +110,8 @@ import Testing
       } else if let delivery = delivery(disk) {
         let isWhole = twin.findings.first.map { isBehindEnd($0, in: store.files) } ?? false
         #expect(
-          delivery.eventCount == (isWhole ? answers.events.count : twin.events), "\(twin.edits): \(twin.findings)")
+          delivery.eventCount == (isWhole ? answers.events.count : twin.events),
+          "\(twin.edits): \(twin.findings)")
         #expect(try delivery.events() == Array(answers.events.prefix(delivery.eventCount)), "\(twin.edits)")
         let isRight = twin.findings.allSatisfy { $0.class == "torn" }
         #expect(!isRight || delivery.error == nil, "\(twin.edits)")
@@ -135,7 +137,8 @@ import Testing
     #expect(kept.what == recipe.what)
     #expect(kept.files.keys.sorted() == files.keys.sorted())
     guard !Self.dependOnLZ4.contains(recipe.name) else {
-      #expect(try delivery(GoldenText.disk(files))?.events() == delivery(GoldenText.disk(kept.files))?.events())
+      #expect(
+        try delivery(GoldenText.disk(files))?.events() == delivery(GoldenText.disk(kept.files))?.events())
       return
     }
     for (path, bytes) in files { #expect(kept.files[path] == bytes, "\(recipe.name)/\(path)") }

@@ -64,12 +64,14 @@ import Testing
       let theirs = try judge(lines.joined(separator: "\n") + "\n")
       try #require(theirs.count == mine.count)
       for (index, their) in theirs.enumerated() where their != mine[index] {
-        Issue.record("\(name), \(damages[index]): \(String(describing: mine[index])), the oracle \(String(describing: their))")
+        Issue.record(
+          "\(name), \(damages[index]): \(String(describing: mine[index])), the oracle \(String(describing: their))"
+        )
       }
       count += mine.count
       (lines, mine, damages) = ([], [], [])
     }
-    try GoldenDamage.each(of: store, step: Self.step) { damage in
+    try GoldenDamage.each(of: store, step: Self.step, underEveryHead: true) { damage in
       var verifier = LogVerifier(try GoldenText.disk(damage.files(of: store)), path: GoldenText.root)
       mine.append(try? verifier.run().findings.map { GoldenAnswers.Place($0) })
       lines.append(damage.json(name))

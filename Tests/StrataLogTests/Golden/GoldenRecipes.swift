@@ -24,7 +24,9 @@ struct GoldenRecipe: Sendable, CustomStringConvertible {
     self.options(&options)
     try write(disk, options)
     var files: [String: [UInt8]] = [:]
-    for (path, bytes) in GoldenStore.evidence(disk) { files[String(path.dropFirst(GoldenText.root.count + 1))] = bytes }
+    for (path, bytes) in GoldenStore.evidence(disk) {
+      files[String(path.dropFirst(GoldenText.root.count + 1))] = bytes
+    }
     return files
   }
 
@@ -40,7 +42,8 @@ struct GoldenRecipe: Sendable, CustomStringConvertible {
     let made = (0..<events).map { index in
       ModelEvent(
         stream: ["ticket/\(number % 3)", "été/\(index)", "x"][(number + index) % 3], type: "t\(number % 2)",
-        codec: index == 1 ? 9 : 3, metadata: number % 4 == 0 ? [0xA1, 0x61, 0x6B, 0x18, UInt8(24 + number)] : [],
+        codec: index == 1 ? 9 : 3,
+        metadata: number % 4 == 0 ? [0xA1, 0x61, 0x6B, 0x18, UInt8(24 + number)] : [],
         payload: (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) })
     }
     return ModelAppend(made, id: id, given: given)
@@ -57,17 +60,22 @@ extension GoldenRecipe {
       try open(disk, options).close()
     },
     GoldenRecipe(
-      name: "plain", what: "Appends of one and of several events, ids and given times, in blocks of their own.",
+      name: "plain",
+      what: "Appends of one and of several events, ids and given times, in blocks of their own.",
       options: { $0.durability = .paranoid }
     ) { disk, options in
       let log = try open(disk, options)
       try add(
         log,
-        [append(1), append(2, events: 3), append(3, id: "import:3", given: 5), append(4, size: 0), append(5, id: "ü")])
+        [
+          append(1), append(2, events: 3), append(3, id: "import:3", given: 5), append(4, size: 0),
+          append(5, id: "ü"),
+        ])
       try log.close()
     },
     GoldenRecipe(
-      name: "segments", what: "Three segments, the last of them active, left as a killed process leaves them.",
+      name: "segments",
+      what: "Three segments, the last of them active, left as a killed process leaves them.",
       options: { $0.segmentSizeTarget = 4_900 }
     ) { disk, options in
       let log = try open(disk, options)
@@ -77,7 +85,8 @@ extension GoldenRecipe {
       disk.replace(GoldenText.layout.head, head)
     },
     GoldenRecipe(
-      name: "groups", what: "Two groups of several blocks each, written as buffered: the durable mark is behind.",
+      name: "groups",
+      what: "Two groups of several blocks each, written as buffered: the durable mark is behind.",
       options: {
         $0.durability = .buffered
         $0.blockSizeTarget = 120

@@ -46,11 +46,14 @@ struct PlainRule {
     }.sorted()
   }
 
-  private mutating func report(_ kind: String, _ segment: UInt64, _ offset: Int, _ first: UInt64, _ last: UInt64) {
+  private mutating func report(
+    _ kind: String, _ segment: UInt64, _ offset: Int, _ first: UInt64, _ last: UInt64
+  ) {
     report(kind, PlainStore.path(segment), offset, first, last)
   }
 
-  private mutating func report(_ kind: String, _ file: String, _ offset: Int, _ first: UInt64, _ last: UInt64) {
+  private mutating func report(_ kind: String, _ file: String, _ offset: Int, _ first: UInt64, _ last: UInt64)
+  {
     guard !findings.contains(where: { $0.file == file }) else { return }
     findings.append(
       Place(class: kind, file: file, offset: UInt64(offset), first: first, last: max(last, first - 1)))
@@ -63,9 +66,12 @@ struct PlainRule {
 
   /// Whose header stands at the front of a file.
   private func headerSource(_ first: UInt64, isFirst: Bool) -> Source {
-    guard let bytes = files[PlainStore.path(first)], bytes.count >= SegmentHeader.length else { return .wrong("corrupt") }
+    guard let bytes = files[PlainStore.path(first)], bytes.count >= SegmentHeader.length else {
+      return .wrong("corrupt")
+    }
     let front = bytes.prefix(SegmentHeader.length)
-    guard let segment = store.segments.values.first(where: { $0.bytes.prefix(SegmentHeader.length) == front }) else {
+    guard let segment = store.segments.values.first(where: { $0.bytes.prefix(SegmentHeader.length) == front })
+    else {
       return .wrong("corrupt")
     }
     if !isFirst, segment.header.previousFirst == 0 { return .wrong("corrupt") }
@@ -77,13 +83,14 @@ struct PlainRule {
 
   private mutating func check(_ segment: PlainStore.Segment, _ first: UInt64, next: UInt64?) {
     let bytes = files[PlainStore.path(first)] ?? []
-    let same = zip(bytes, segment.bytes).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-    let intact = same ?? min(bytes.count, segment.bytes.count)
+    let intact = Self.prefixInCommon(bytes, segment.bytes)
     let x = segment.ends.last { $0.offset <= intact } ?? segment.ends[0]
     validEnds[first] = x
     let last = rangeEnd(segment, bytes, x, next: next)
     if next != nil || segment.isRewritten {
-      if let kind = closed(segment, bytes, x, next: next) { report(kind, first, x.offset, x.nextSequence, last) }
+      if let kind = closed(segment, bytes, x, next: next) {
+        report(kind, first, x.offset, x.nextSequence, last)
+      }
       return
     }
     let named = head?.segment == first ? head : nil
@@ -96,6 +103,14 @@ struct PlainRule {
       report(isMissing ? "missing" : "corrupt", first, x.offset, x.nextSequence, last)
     } else if bytes.dropFirst(x.offset).contains(where: { $0 != 0 }) {
       report("torn", first, x.offset, x.nextSequence, x.nextSequence - 1)
+    }
+  }
+
+  /// How many bytes are the same from the front.
+  private static func prefixInCommon(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    let count = min(a.count, b.count)
+    return a.withUnsafeBufferPointer { a in
+      b.withUnsafeBufferPointer { b in (0..<count).first { a[$0] != b[$0] } ?? count }
     }
   }
 

@@ -66,7 +66,8 @@ struct PlainStore {
         offset = end
         segment.ends.append(
           End(
-            offset: end, nextSequence: block.firstSequence + UInt64(block.eventCount), chain: block.chainAfter,
+            offset: end, nextSequence: block.firstSequence + UInt64(block.eventCount),
+            chain: block.chainAfter,
             epoch: block.epoch))
       }
       segments[header.firstSequence] = segment

@@ -17,7 +17,8 @@ enum CrashWriter {
   static func main() async throws {
     let arguments = CommandLine.arguments
     if arguments.count == 7, arguments[2] == "pace" { return try pace(arguments) }
-    guard arguments.count == 4 || arguments.count == 6, let round = Int(arguments[2]), let tasks = Int(arguments[3])
+    guard arguments.count == 4 || arguments.count == 6, let round = Int(arguments[2]),
+      let tasks = Int(arguments[3])
     else {
       print("strata-crashwriter STORE ROUND TASKS [CALL COUNT]")
       exit(64)

@@ -77,7 +77,8 @@ extension Point {
   }
 
   private static func malformed(_ text: String) -> PointProblem {
-    PointProblem("'\(text)' is no point", at: text,
+    PointProblem(
+      "'\(text)' is no point", at: text,
       next: "give a sequence, head, head~N, first, id:APPEND, mark:NAME, cursor:SEQ@CHAIN, or a time such as "
         + "'2026-11-20 18:17:16', yesterday, '2h30m ago', @1732130000")
   }
@@ -113,7 +114,8 @@ package struct PointRange: Hashable, Sendable {
     case 1:
       let parts = Self.split(words[0])
       guard parts.count <= 2 else {
-        throw PointProblem("'\(words[0])' holds more than one '..'", at: words[0],
+        throw PointProblem(
+          "'\(words[0])' holds more than one '..'", at: words[0],
           next: "give the two points as two arguments")
       }
       if parts.count == 2 { from = try named(parts[0]) }
@@ -121,7 +123,8 @@ package struct PointRange: Hashable, Sendable {
     case 2:
       (from, to) = (try named(words[0]), try named(words[1]))
     default:
-      throw PointProblem("\(words.count) points are given, and a range has two", at: words[2],
+      throw PointProblem(
+        "\(words.count) points are given, and a range has two", at: words[2],
         next: "quote a time that holds spaces, or write '2h30m.ago'")
     }
   }
