@@ -46,13 +46,21 @@ let package = Package(
       dependencies: ["StrataLog", "StrataEvents", "StrataTables", "StrataFetch"],
       swiftSettings: houseRules
     ),
+    // The grammar of points and times, apart so that it can be fuzzed.
+    .target(
+      name: "LogreplayPoints",
+      dependencies: ["StrataEvents"],
+      path: "Tools/logreplay/Points",
+      swiftSettings: houseRules
+    ),
     .executableTarget(
       name: "logreplay",
       dependencies: [
-        "Strata", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch",
+        "LogreplayPoints", "Strata", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
+      exclude: ["Points"],
       swiftSettings: houseRules
     ),
     .executableTarget(
@@ -76,6 +84,13 @@ let package = Package(
       path: "Tests/Support/CrashWriter",
       swiftSettings: houseRules
     ),
+    // Crash histories for as long as somebody wants.
+    .executableTarget(
+      name: "strata-soak",
+      dependencies: ["StrataTesting"],
+      path: "Tests/Support/Soak",
+      swiftSettings: houseRules
+    ),
     .testTarget(
       name: "StrataEventsTests",
       dependencies: ["StrataEvents", "StrataTesting", "strata-crashwriter"],
@@ -94,9 +109,28 @@ let package = Package(
     .testTarget(
       name: "LogreplayTests",
       dependencies: [
-        "logreplay", "StrataTesting", "Strata", "StrataFetch", "StrataTables", "StrataEvents", "StrataLog",
+        "logreplay", "LogreplayPoints", "StrataTesting", "Strata", "StrataFetch", "StrataTables", "StrataEvents", "StrataLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
+      swiftSettings: houseRules
+    ),
+    // What the fuzzer calls, and the program that it drives; the tests replay the kept corpus through the same.
+    .target(
+      name: "FuzzTargets",
+      dependencies: ["LogreplayPoints", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch"],
+      path: "Tests/Fuzz/Targets",
+      swiftSettings: houseRules
+    ),
+    .executableTarget(
+      name: "strata-fuzz",
+      dependencies: ["FuzzTargets"],
+      path: "Tests/Fuzz/Main",
+      swiftSettings: houseRules
+    ),
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: ["FuzzTargets"],
+      path: "Tests/Fuzz/Tests",
       swiftSettings: houseRules
     ),
     .testTarget(name: "HouseTests", dependencies: ["StrataLog", "StrataEvents"], swiftSettings: houseRules),

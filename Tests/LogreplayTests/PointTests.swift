@@ -1,5 +1,6 @@
 // The grammar of points and ranges.
 
+import LogreplayPoints
 import StrataEvents
 import Testing
 

@@ -1,5 +1,6 @@
 // Times as people type them, against a fixed now and fixed zones.
 
+import LogreplayPoints
 import StrataEvents
 import Testing
 

@@ -1,6 +1,7 @@
 // `at`: a list as it was at a point of the log.
 
 internal import ArgumentParser
+internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,6 +1,7 @@
 // `diff`: what changed in a list between two points.
 
 internal import ArgumentParser
+internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLog

@@ -1,6 +1,7 @@
 // `follow`: the events of new appends, or what they change in a list, as they come.
 
 internal import ArgumentParser
+internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,6 +1,7 @@
 // `log`: the events of a range.
 
 internal import ArgumentParser
+internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,6 +1,7 @@
 // `replay`: rebuilds all tables from the start, takes the time, and says which state that is.
 
 internal import ArgumentParser
+internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

@@ -1,6 +1,7 @@
 // `show`: one event, whole.
 
 internal import ArgumentParser
+internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataLog
 

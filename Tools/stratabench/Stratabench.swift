@@ -21,8 +21,8 @@ struct Stratabench: AsyncParsableCommand {
   @Option(help: "How many events.")
   var events = 1_000_000
 
-  @Option(help: "How many rounds.")
-  var rounds = 5
+  @Option(help: "How many rounds. 20 for durable and 5 for the others where it is left out.")
+  var rounds: Int?
 
   @Option(help: "A folder on the disk to measure. A temporary one where it is left out.")
   var directory: String?
@@ -35,11 +35,11 @@ struct Stratabench: AsyncParsableCommand {
     let scratch = try Scratch(directory)
     defer { scratch.remove() }
     let corpus = try Corpus(path: input, count: events)
-    print("\(events) events, \(corpus.describe), \(rounds) rounds, in \(scratch.path)")
-    let bench = Bench(corpus: corpus, scratch: scratch, rounds: rounds)
+    print("\(events) events, \(corpus.describe), in \(scratch.path)")
     for workload in Workload.all where workloads.isEmpty || workloads.contains(workload.name) {
-      print("\n\(workload.name): \(workload.about)")
-      try await workload.run(bench)
+      let rounds = rounds ?? workload.rounds
+      print("\n\(workload.name): \(workload.about), \(rounds) rounds")
+      try await workload.run(Bench(corpus: corpus, scratch: scratch, rounds: rounds))
     }
   }
 }
@@ -48,12 +48,17 @@ struct Stratabench: AsyncParsableCommand {
 struct Workload: Sendable {
   var name: String
   var about: String
+  /// How many rounds give a median that holds.
+  var rounds = 5
   var run: @Sendable (Bench) async throws -> Void
 
   static let all: [Workload] = [
     .init(name: "bulk", about: "appends of 1,000 events, payload bytes ready", run: bulk),
     .init(name: "replay", about: "every event of the log, first raw, then decoded", run: replay),
-    .init(name: "durable", about: "one event an append, each on disk before the next", run: durable),
+    .init(
+      name: "durable", about: "one event of 200 bytes an append, each on disk before its caller goes on",
+      rounds: 20,
+      run: durable),
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),

@@ -1,57 +1,162 @@
-// One event at a time, on disk before the next.
+// One event an append, each on disk before its caller goes on.
 
 internal import Foundation
 internal import StrataEvents
 internal import StrataLog
 
 extension Workload {
+  /// In each round, on a new store: the raw limit, one task, one blocking thread, 64 tasks and 512.
   static func durable(_ bench: Bench) async throws {
-    let count = min(2000, bench.corpus.count)
-    var limits: [Double] = []
-    var single: [Double] = []
-    var blocking: [Double] = []
-    var many: [Double] = []
-    let manyCount = min(64 * 300, bench.corpus.count)
+    let events = DurableEvents()
+    var limit = Lane("pwrite + fdatasync over zeros")
+    var single = Lane("one task through await")
+    var blocking = Lane("one thread, blocking")
+    var some = Lane("64 tasks")
+    var many = Lane("512 tasks")
+    var idle = 0
+    var peak = 0
     for _ in 0..<bench.rounds {
-      let path = bench.scratch.fresh("durable")
-      let store = try await EventStore.open(at: path)
-      single.append(
-        try await seconds {
-          for number in 0..<count { _ = try await store.append(bench.corpus.draft(number..<number + 1)) }
-        })
-      let size = (bytesOnDisk("\(path)/log") - 4096) / count
-      limits.append(RawLimits.writeAndSync(count, size: size, path: bench.scratch.fresh("raw")))
-      let time = Lock(0.0)
-      let thread = try DedicatedThread(name: "bench") {
-        let taken = seconds {
-          for number in 0..<count {
-            _ = try? store.log.appendBlocking(bench.corpus.draft(number..<number + 1))
-          }
-        }
-        time.withLock { $0 = taken }
+      let store = try await EventStore.open(at: bench.scratch.fresh("durable"))
+      _ = try await store.append(events.draft(for: 0))
+      let begin = store.log.mark.visible.offset
+      if idle == 0 { idle = residentBytes() }
+      try await single.measure { try await events.append(to: store, tasks: 1, each: 1_000).times }
+      // As large as what the log writes for one event.
+      let size = Int(store.log.mark.visible.offset - begin) / 1_000
+      let times = RawLimits.writeAndSync(1_000, size: size, path: bench.scratch.fresh("raw"))
+      limit.add(times, taken: Double(times.reduce(0, +)) / 1e9)
+      try await blocking.measure { try events.appendBlocking(to: store, count: 1_000) }
+      try await some.measure { try await events.append(to: store, tasks: 64, each: 300).times }
+      try await many.measure {
+        let (times, resident) = try await events.append(to: store, tasks: 512, each: 100)
+        peak = max(peak, resident)
+        return times
       }
-      thread.join()
-      blocking.append(time.withLock { $0 })
-      many.append(try await seconds { try await parallel(store, bench.corpus, manyCount, tasks: 64) })
       try await store.close()
     }
-    report("one task through await", single, limit: limits, count: count, limitName: "write+fdatasync")
-    report("one thread, blocking", blocking, limit: limits, count: count, limitName: "write+fdatasync")
-    report("64 tasks", "\(rate(manyCount, median(many))) (\(manyCount) events)")
+    report(limit.name, limit.figures)
+    for lane in [single, blocking, some, many] {
+      report(lane.name, "\(lane.figures)   \(lane.ratio(to: limit))")
+    }
+    report(
+      "resident memory",
+      String(format: "%.1f MB idle, at most %.1f MB with 512 tasks", megabytes(idle), megabytes(peak)))
   }
 
-  private static func parallel(
-    _ store: EventStore, _ corpus: Corpus, _ count: Int, tasks: Int
-  ) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for task in 0..<tasks {
-        group.addTask {
-          for number in stride(from: task, to: count, by: tasks) {
-            _ = try await store.append(corpus.draft(number..<number + 1))
-          }
+  private static func megabytes(_ bytes: Int) -> Double { Double(bytes) / Double(1 << 20) }
+}
+
+/// What one way of writing took, round by round.
+private struct Lane {
+  let name: String
+  /// Seconds for one event, in each round.
+  private var costs: [Double] = []
+  /// Nanoseconds that a caller waited for its event, over all rounds.
+  private var times: [Int64] = []
+
+  init(_ name: String) { self.name = name }
+
+  /// Adds a round: the body writes events and returns the time that each took.
+  mutating func measure(_ body: () async throws -> [Int64]) async throws {
+    var round: [Int64] = []
+    let taken = try await seconds { round = try await body() }
+    add(round, taken: taken)
+  }
+
+  /// Adds a round that took so many seconds.
+  mutating func add(_ round: [Int64], taken: Double) {
+    costs.append(taken / Double(round.count))
+    times += round
+  }
+
+  /// Events a second in the median round, and how long half and 99 of 100 callers waited.
+  var figures: String {
+    let sorted = times.sorted()
+    let half = Double(sorted[sorted.count / 2]) / 1e3
+    let most = Double(sorted[sorted.count * 99 / 100]) / 1e3
+    return rate(1, median(costs)).padding(toLength: 10, withPad: " ", startingAt: 0)
+      + String(format: "p50 %5.0f us  p99 %5.0f us", half, most)
+  }
+
+  /// How many times as many events as the limit, as the median of the rounds' own ratios.
+  func ratio(to limit: Lane) -> String {
+    let ratios = zip(costs, limit.costs).map { $1 / $0 }
+    return String(
+      format: "%.2f x limit (%.2f…%.2f)", median(ratios), ratios.min() ?? .nan, ratios.max() ?? .nan)
+  }
+}
+
+/// Events with payloads of 200 bytes that are ready, and the ways to append them one by one.
+private struct DurableEvents: Sendable {
+  private let payload: [UInt8]
+  private let type = Array("measured".utf8)
+
+  init() {
+    // Without repetitions, so that LZ4 makes nothing of one event.
+    var state: UInt64 = 7
+    payload = (0..<200).map { _ in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(state >> 60)
+    }
+  }
+
+  /// The next append of a task: one event for its stream.
+  func draft(for task: Int) -> AppendDraft {
+    let draft = AppendDraft(bytesHint: 320)
+    Array("task/\(task)".utf8).withUnsafeBytes { stream in
+      type.withUnsafeBytes { type in
+        payload.withUnsafeBytes { payload in
+          draft.add(
+            stream: stream, type: type, codec: PayloadCodec.bytes.rawValue,
+            metadata: UnsafeRawBufferPointer(start: nil, count: 0), payload: payload)
         }
       }
-      try await group.waitForAll()
     }
+    return draft
+  }
+
+  /// Appends by tasks that each wait for one append before the next: the time that each took, and the most memory
+  /// that was seen.
+  func append(to store: EventStore, tasks: Int, each: Int) async throws -> (times: [Int64], resident: Int) {
+    try await withThrowingTaskGroup(of: ([Int64], Int).self) { group in
+      for task in 0..<tasks {
+        group.addTask {
+          var times: [Int64] = []
+          var resident = 0
+          times.reserveCapacity(each)
+          for number in 0..<each {
+            let start = MonotonicTime.now()
+            _ = try await store.append(draft(for: task))
+            times.append(MonotonicTime.now().nanoseconds - start.nanoseconds)
+            if task == 0, number % 10 == 0 { resident = max(resident, residentBytes()) }
+          }
+          return (times, resident)
+        }
+      }
+      var all: [Int64] = []
+      var peak = 0
+      for try await (times, resident) in group {
+        all += times
+        peak = max(peak, resident)
+      }
+      return (all, peak)
+    }
+  }
+
+  /// The same by one thread that blocks.
+  func appendBlocking(to store: EventStore, count: Int) throws -> [Int64] {
+    let result = Lock<Result<[Int64], any Error>>(.success([]))
+    let thread = try DedicatedThread(name: "bench") {
+      let times = Result {
+        try (0..<count).map { _ in
+          let start = MonotonicTime.now()
+          _ = try store.log.appendBlocking(draft(for: 0))
+          return MonotonicTime.now().nanoseconds - start.nanoseconds
+        }
+      }
+      result.withLock { $0 = times }
+    }
+    thread.join()
+    return try result.withLock { $0 }.get()
   }
 }

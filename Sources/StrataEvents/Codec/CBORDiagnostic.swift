@@ -28,6 +28,9 @@ extension CBORReader {
     case .text(let count?): text += DocumentValue.string(try readText(count: count, at: start)).json()
     case .bytes(nil): try describeChunks(major: CBORMajor.bytes, into: &text)
     case .text(nil): try describeChunks(major: CBORMajor.text, into: &text)
+    // As for every other reader: also a container that holds nothing has its depth.
+    case .array where depth == CodecLimits.depthMax, .map where depth == CodecLimits.depthMax:
+      throw CodecError(.tooDeep, at: start)
     case .array(let count):
       try describeMembers(count, "[", "]", into: &text) { (reader, text) throws(CodecError) in
         try reader.describe(into: &text, depth: depth + 1)

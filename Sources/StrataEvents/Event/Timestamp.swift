@@ -43,9 +43,9 @@ extension Timestamp: CustomStringConvertible {
   /// anything else and outside the range.
   public init?(_ text: String) {
     guard let instant = RFC3339.instant(text) else { return nil }
-    let (scaled, isOver) = instant.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, isCarried) = scaled.addingReportingOverflow(instant.attoseconds / 1_000_000_000)
-    guard !isOver, !isCarried, sum != .min else { return nil }
-    nanoseconds = sum
+    // In 128 bits, because the first second of the range begins before it.
+    let sum = Int128(instant.seconds) * 1_000_000_000 + Int128(instant.attoseconds / 1_000_000_000)
+    guard let nanoseconds = Int64(exactly: sum), nanoseconds != .min else { return nil }
+    self.nanoseconds = nanoseconds
   }
 }

@@ -118,10 +118,10 @@ package enum ExpectedCount: Equatable, Sendable {
 
 extension AppendDraft {
   /// Writes the head of this append to `target`, which has room for `headLengthMax`, and returns its length.
-  package func writeHead(commitTime: Int64, to target: UnsafeMutableRawPointer) -> Int {
+  /// - Parameter given: this draft's given time, or what the clock said where it has none.
+  package func writeHead(commitTime: Int64, given: Int64, to target: UnsafeMutableRawPointer) -> Int {
     var flags: UInt64 = 0
-    let givenTime = given ?? commitTime
-    if givenTime != commitTime { flags |= AppendFlag.given }
+    if given != commitTime { flags |= AppendFlag.given }
     if !id.isEmpty { flags |= AppendFlag.id }
     if isErasable { flags |= AppendFlag.erasable }
     var length = Varint.write(flags, to: target)
@@ -129,7 +129,7 @@ extension AppendDraft {
     target.setLittleEndian(commitTime, at: length)
     length += 8
     if flags & AppendFlag.given != 0 {
-      target.setLittleEndian(givenTime, at: length)
+      target.setLittleEndian(given, at: length)
       length += 8
     }
     if !id.isEmpty {

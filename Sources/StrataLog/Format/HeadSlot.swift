@@ -19,6 +19,8 @@ package struct HeadSlot: Equatable, Sendable {
   /// Where the two slots begin: in different pages.
   package static let offsets = [0, 4096]
   package static let fileLength = 4096 + 512
+  /// A writer opens a store only below this generation, so that it cannot run out of them in its life.
+  package static let generationLimit: UInt64 = .max - 1 << 48
 
   package enum Offset {
     package static let magic = 0

@@ -89,12 +89,20 @@ package struct ClosedIndex: @unchecked Sendable {
     _ index: SegmentIndex, identity: IndexIdentity, _ fileSystem: any FileSystem, path: String
   ) throws(FileSystemError) {
     let temporary = path + StoreLayout.temporarySuffix
-    let file = try fileSystem.open(temporary, .create)
-    var isNamed = false
-    defer {
-      file.close()
-      if !isNamed { try? fileSystem.remove(temporary) }
+    do throws(FileSystemError) {
+      try write(index, identity: identity, to: try fileSystem.open(temporary, .create))
+      try fileSystem.rename(temporary, to: path)
+    } catch {
+      // Half an index is of no use, and on a disk that is full it takes the log's room.
+      try? fileSystem.remove(temporary)
+      throw error
     }
+  }
+
+  private static func write(
+    _ index: SegmentIndex, identity: IndexIdentity, to file: any File
+  ) throws(FileSystemError) {
+    defer { file.close() }
     var writer = IndexFileWriter(file: file, identity: identity)
     var key = RawBuffer(capacity: 256)
     var value = RawBuffer(capacity: 256)
@@ -116,8 +124,6 @@ package struct ClosedIndex: @unchecked Sendable {
     }
     try writer.finish()
     try file.sync()
-    try fileSystem.rename(temporary, to: path)
-    isNamed = true
   }
 }
 

@@ -92,7 +92,7 @@ package final class StoreIndex: Sendable {
   }
 
   /// Waits for an index file that is being written.
-  package func finishWriting() { indexing.withLock { $0 }?.join() }
+  func finishWriting() { indexing.withLock { $0 }?.join() }
 
   /// Takes in what another writer appended while this one was suspended, up to a mark that is published in between:
   /// before it, this index holds no less than the old mark; behind it, all of the new one.

@@ -20,7 +20,6 @@ struct PendingAppend {
     case run(AppendRun, label: UInt64)
   }
 
-  var ticket: UInt64
   var draft: AppendDraft
   var caller: Caller
 
@@ -47,15 +46,14 @@ struct PendingAppend {
   }
 }
 
-/// A locked shell around the appends that wait. Bounded: beyond `bytesMax` callers wait before they hand over.
+/// A locked shell around the appends that wait. Bounded: beyond `bytesMax` they wait for room, and are not counted.
 final class CommitQueue: Sendable {
   fileprivate struct State {
     var pending: [PendingAppend] = []
+    /// Encoded bytes of what is pending.
     var bytes = 0
-    var nextTicket: UInt64 = 0
-    var cancelled: Set<UInt64> = []
-    /// Tasks that wait for room.
-    var room: [UnsafeContinuation<Void, Never>] = []
+    /// Appends of tasks for which there is no room, in the order in which they came; none while there is.
+    var outside: [PendingAppend] = []
     /// How many appends the committer waits for before it looks.
     var wanted = 1
     /// True while somebody has the turn: only one at a time may touch the writer's state. The committer has it first.
@@ -74,6 +72,9 @@ final class CommitQueue: Sendable {
 
   /// The longest that the committer waits for the callers of the last group to come again.
   private static let gatheringTime: Duration = .microseconds(100)
+  /// Of a larger group it waits for so many: what they cost is more than a sync by then, and the others gather
+  /// while it syncs.
+  private static let gatheringCountMax = 64
 
   private let gate = Gate(State())
   private let bytesMax: Int
@@ -81,36 +82,34 @@ final class CommitQueue: Sendable {
   init(bytesMax: Int) { self.bytesMax = bytesMax }
 
   /// Hands an append over and suspends until it is durable or refused. Cancelling the task takes it back as
-  /// long as no group has it.
+  /// long as no group has it. A draft is handed over once.
   func submit(_ draft: AppendDraft) async -> AppendResult {
-    await waitForRoom()
-    let ticket = gate.withLock { state in
-      state.nextTicket += 1
-      return state.nextTicket
-    }
-    // A ticket that was cancelled too late to matter is forgotten with its append.
-    defer { gate.withLock { _ = $0.cancelled.remove(ticket) } }
-    return await withTaskCancellationHandler {
+    await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
-        enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .task(continuation)))
+        enqueue(PendingAppend(draft: draft, caller: .task(continuation)))
       }
     } onCancel: {
-      let (taken, room) = gate.withLock { state -> (PendingAppend?, [UnsafeContinuation<Void, Never>]) in
-        guard let place = state.pending.firstIndex(where: { $0.ticket == ticket }) else {
-          state.cancelled.insert(ticket)
-          return (nil, [])
-        }
-        let append = state.pending.remove(at: place)
-        state.bytes -= append.draft.byteCount
-        // The room that this gives back is for those who wait: no group may ever come that makes more.
-        defer { if state.bytes < bytesMax { state.room = [] } }
-        return (append, state.bytes < bytesMax ? state.room : [])
-      }
-      guard let taken else { return }
-      taken.finish(.failure(.cancelled))
-      for continuation in room { continuation.resume() }
-      gate.signalAll()
+      takeBack(draft)
     }
+  }
+
+  /// Takes an append of a task that was cancelled out again. Where it is not there yet, the task will find itself
+  /// cancelled when it gets here; where a group has it, nothing is taken back.
+  private func takeBack(_ draft: AppendDraft) {
+    let taken = gate.withLock { state -> PendingAppend? in
+      if let place = state.outside.firstIndex(where: { $0.draft === draft }) {
+        return state.outside.remove(at: place)
+      }
+      guard let place = state.pending.firstIndex(where: { $0.draft === draft }) else { return nil }
+      let append = state.pending.remove(at: place)
+      state.bytes -= append.draft.byteCount
+      // No group may ever come that makes room.
+      state.admit(bytesMax)
+      return append
+    }
+    guard let taken else { return }
+    taken.finish(.failure(.cancelled))
+    gate.signalAll()
   }
 
   /// The same for a thread that may block. Where nobody else is at it, the thread takes the turn and commits its
@@ -123,15 +122,11 @@ final class CommitQueue: Sendable {
     gate.wait { $0.bytes < bytesMax || $0.end != nil }
     let answer = Gate<AppendResult?>(nil)
     if takeTurnIfIdle() {
-      let mustSettle = commit([PendingAppend(ticket: 0, draft: draft, caller: .thread(answer))])
+      let mustSettle = commit([PendingAppend(draft: draft, caller: .thread(answer))])
       giveTurnBack(mustSettle: mustSettle)
       return answer.wait { $0 }
     }
-    let ticket = gate.withLock { state in
-      state.nextTicket += 1
-      return state.nextTicket
-    }
-    enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .thread(answer)))
+    enqueue(PendingAppend(draft: draft, caller: .thread(answer)))
     return answer.wait { $0 }
   }
 
@@ -182,8 +177,7 @@ final class CommitQueue: Sendable {
     let refusal = gate.withLock { state -> LogError? in
       if let end = state.end { return end }
       for (draft, answer) in zip(drafts, answers) {
-        state.nextTicket += 1
-        state.pending.append(PendingAppend(ticket: state.nextTicket, draft: draft, caller: .thread(answer)))
+        state.pending.append(PendingAppend(draft: draft, caller: .thread(answer)))
         state.bytes += draft.byteCount
       }
       return nil
@@ -196,34 +190,21 @@ final class CommitQueue: Sendable {
   /// Hands over the next append of a run, blocking while there is no room, and returns without waiting for it.
   func submit(_ draft: AppendDraft, of run: AppendRun, label: UInt64) {
     gate.wait { $0.bytes < bytesMax || $0.end != nil }
-    let ticket = gate.withLock { state in
-      state.nextTicket += 1
-      return state.nextTicket
-    }
-    enqueue(PendingAppend(ticket: ticket, draft: draft, caller: .run(run, label: label)))
-  }
-
-  private func waitForRoom() async {
-    while true {
-      let isFull = gate.withLock { $0.bytes >= bytesMax && $0.end == nil }
-      guard isFull else { return }
-      await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-        let hasRoom = gate.withLock { state in
-          if state.bytes < bytesMax || state.end != nil { return true }
-          state.room.append(continuation)
-          return false
-        }
-        if hasRoom { continuation.resume() }
-      }
-    }
+    enqueue(PendingAppend(draft: draft, caller: .run(run, label: label)))
   }
 
   private func enqueue(_ append: PendingAppend) {
     var isEnough = false
     let refusal = gate.withLock { state -> LogError? in
       if let end = state.end { return end }
-      // `cancelled` holds tickets whose task was cancelled before it got here.
-      if state.cancelled.remove(append.ticket) != nil { return .cancelled }
+      if case .task = append.caller {
+        // Asked under the lock: a cancellation that comes later finds the append here.
+        if Task.isCancelled { return .cancelled }
+        guard state.bytes < bytesMax else {
+          state.outside.append(append)
+          return nil
+        }
+      }
       state.pending.append(append)
       state.bytes += append.draft.byteCount
       isEnough = state.pending.count >= state.wanted
@@ -246,29 +227,26 @@ final class CommitQueue: Sendable {
   /// Those who were in the last group tend to come again together. The committer gives them a moment to do so,
   /// or it would sync for the first of them alone and let the others wait for two syncs.
   func take(bytesMax groupBytesMax: Int, after lastCount: Int, timeout: Duration?) -> Work {
+    let wanted = min(lastCount, Self.gatheringCountMax)
     let hasVisitors = gate.withLock { state in
       state.isTurnTaken = false
-      state.wanted = max(1, lastCount)
+      state.wanted = max(1, wanted)
       state.isWaitUnbounded = timeout == nil
       return state.visitorCount > 0
     }
     if hasVisitors { gate.signalAll() }
-    if lastCount > 1 {
+    if wanted > 1 {
       _ = gate.wait(timeout: Self.gatheringTime) { state in
-        state.pending.count >= lastCount || state.isClosing || state.bytes >= groupBytesMax
+        state.pending.count >= wanted || state.isClosing || state.bytes >= groupBytesMax
       }
       gate.withLock { $0.wanted = 1 }
     }
-    var room: [UnsafeContinuation<Void, Never>] = []
     var work: Work?
     let isReady: (inout State) -> Bool = { state in
       work = state.take(groupBytesMax)
       guard work != nil else { return false }
       state.isTurnTaken = true
-      if state.bytes < self.bytesMax {
-        room = state.room
-        state.room = []
-      }
+      state.admit(self.bytesMax)
       return true
     }
     if let timeout {
@@ -286,7 +264,6 @@ final class CommitQueue: Sendable {
     } else {
       gate.wait(until: isReady)
     }
-    for continuation in room { continuation.resume() }
     if case .group = work { gate.signalAll() }
     return work ?? .idle
   }
@@ -294,19 +271,18 @@ final class CommitQueue: Sendable {
   /// Refuses everything from now on. What was accepted is still committed when `error` is `closed`; after a
   /// failure it is refused too.
   func end(_ error: LogError, refusingPending: Bool) {
-    let (refused, room) = gate.withLock { state in
+    let refused = gate.withLock { state in
       state.end = state.end ?? error
       state.isClosing = true
-      defer { state.room = [] }
-      guard refusingPending else { return ([PendingAppend](), state.room) }
-      defer {
-        state.pending = []
-        state.bytes = 0
-      }
-      return (state.pending, state.room)
+      var refused = state.outside
+      state.outside = []
+      guard refusingPending else { return refused }
+      refused = state.pending + refused
+      state.pending = []
+      state.bytes = 0
+      return refused
     }
     for append in refused { append.finish(.failure(error)) }
-    for continuation in room { continuation.resume() }
     gate.signalAll()
   }
 
@@ -326,6 +302,9 @@ final class CommitQueue: Sendable {
   /// Bytes that were handed over and that no group has taken.
   var pendingBytes: Int { gate.withLock { $0.bytes } }
 
+  /// True while nothing waits for the committer, and more may come.
+  var isAtRest: Bool { gate.withLock { $0.pending.isEmpty && !$0.isClosing } }
+
   var failure: LogError? { gate.withLock { $0.end } }
 }
 
@@ -339,6 +318,11 @@ extension CommitQueue.State {
       mustLookAgain = false
       return .idle
     }
+    if self.bytes <= bytesMax {
+      defer { pending = [] }
+      self.bytes = 0
+      return .group(pending)
+    }
     var groupBytes = 0
     var count = 0
     while count < pending.count {
@@ -350,5 +334,16 @@ extension CommitQueue.State {
     pending.removeSubrange(..<count)
     bytes -= group.reduce(0) { $0 + $1.draft.byteCount }
     return .group(group)
+  }
+
+  /// Lets those in for whom there is room now.
+  fileprivate mutating func admit(_ bytesMax: Int) {
+    var count = 0
+    while count < outside.count, bytes < bytesMax {
+      bytes += outside[count].draft.byteCount
+      pending.append(outside[count])
+      count += 1
+    }
+    outside.removeFirst(count)
   }
 }

@@ -15,6 +15,8 @@ final class Committer: @unchecked Sendable {
     var head: HeadFile
     var active: SegmentHandle
     var link: BlockLink
+    /// The length of the active segment's file.
+    var fileSize: UInt64
     var epoch: UInt64
     var isTorn: Bool
     var logBegin: UInt64
@@ -36,6 +38,7 @@ final class Committer: @unchecked Sendable {
   private var link: BlockLink
   /// The end of the log as known to be on disk.
   private var durable: LogMark
+  private var preallocation: Preallocation
   private var epoch: UInt64
   private var isTorn: Bool
   /// A tail that was cut off, and whose RECOVERY block could not be written yet.
@@ -60,6 +63,7 @@ final class Committer: @unchecked Sendable {
     active = start.active
     link = start.link
     durable = start.link.mark
+    preallocation = Preallocation(start.options, end: start.fileSize)
     epoch = start.epoch
     isTorn = start.isTorn
     logBegin = start.logBegin
@@ -86,6 +90,7 @@ final class Committer: @unchecked Sendable {
     active = start.active
     link = start.link
     durable = start.link.mark
+    preallocation = Preallocation(start.options, end: start.fileSize)
     epoch = start.epoch
     isTorn = start.isTorn
     recovery = nil
@@ -102,6 +107,7 @@ final class Committer: @unchecked Sendable {
   func run() {
     var lastCount = 0
     while true {
+      if !options.writesInStep, preallocation.isDue(at: link.offset), queue.isAtRest { preallocate() }
       switch queue.take(bytesMax: options.groupSizeMax, after: lastCount, timeout: nextTimeout) {
       case .group(let group):
         lastCount = group.count
@@ -147,6 +153,10 @@ final class Committer: @unchecked Sendable {
     } catch {
       poison(error)
       return refuse(group, failure ?? error)
+    }
+    // One without events cannot be closed, and nothing may follow its FOOTER.
+    if active.header.isRewritten {
+      return refuse(group, .invalid(what: "the last segment was rewritten and holds no event to go on behind"))
     }
     write(group)
   }
@@ -233,8 +243,9 @@ final class Committer: @unchecked Sendable {
         throw error
       }
     }
-    let time = frame.commitTime(given: draft.given ?? options.clock.now())
-    frame.add(draft, commitTime: time)
+    let given = draft.given ?? max(options.clock.now(), FormatLimits.noTime + 1)
+    let time = frame.commitTime(given: given)
+    frame.add(draft, commitTime: time, given: given)
     let outcome = AppendOutcome(
       first: first, last: first + UInt64(draft.eventCount) - 1, time: time, isKnown: false)
     if !draft.id.isEmpty { groupIDs[draft.id] = (outcome, draft) }
@@ -287,6 +298,8 @@ final class Committer: @unchecked Sendable {
     } catch {
       throw takeBack(after: error)
     }
+    let length = frame.output.count
+    preallocation.follow(groupEnd: link.offset + UInt64(length), length: length, in: active.file)
     if options.durability != .buffered {
       do throws(FileSystemError) { try active.file.syncData() } catch {
         poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
@@ -308,6 +321,7 @@ final class Committer: @unchecked Sendable {
     index.withActive { $0.undo(frame.eventCount) }
     do throws(FileSystemError) {
       try active.file.truncate(to: Int64(link.offset))
+      preallocation.isCut(to: link.offset)
       try active.file.sync()
     } catch let second {
       poison(.poisoned("a write failed (\(error)), and it could not be taken back (\(second))"))
@@ -379,6 +393,18 @@ final class Committer: @unchecked Sendable {
     }
   }
 
+  /// Nothing to commit just now: writes zeros for the groups to come, and syncs them.
+  private func preallocate() {
+    guard failure == nil, !isTorn else { return }
+    do throws(LogError) { try checkLock() } catch { return poison(error) }
+    let before = preallocation.end
+    preallocation.extend(active.file, behind: link.offset)
+    guard preallocation.end > before else { return }
+    do throws(FileSystemError) { try active.file.sync() } catch {
+      poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
+    }
+  }
+
   // MARK: Recovery, roll, close
 
   private func recoverIfTorn() throws(LogError) {
@@ -403,6 +429,7 @@ final class Committer: @unchecked Sendable {
       throw LogError(error)
     }
     isTorn = false
+    preallocation.isCut(to: link.offset)
     do throws(FileSystemError) { try active.file.sync() } catch {
       poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
       throw failure ?? LogError(error)
@@ -416,9 +443,10 @@ final class Committer: @unchecked Sendable {
     do throws(FileSystemError) {
       if durable != link.mark { try syncHead() }
       try active.file.sync()
-      // Zeros behind the end, as a power cut may leave them, would be damage in a closed segment.
+      // Zeros behind the end, written ahead or left by a power cut, would be damage in a closed segment.
       if try active.file.size() > Int64(link.offset) {
         try active.file.truncate(to: Int64(link.offset))
+        preallocation.isCut(to: link.offset)
         try active.file.sync()
       }
     } catch {
@@ -446,6 +474,7 @@ final class Committer: @unchecked Sendable {
     let chain = link.chain
     active = next
     link = BlockLink(header)
+    preallocation.beginSegment(end: link.offset)
     durable = link.mark
     frame.context.segment = header.firstSequence
     source.catalog.add(next)
@@ -505,6 +534,10 @@ final class Committer: @unchecked Sendable {
         if durable != link.mark { try syncHead() }
         let end = UInt64(try active.file.size())
         let isZero = try active.file.isZero(from: durable.offset, to: end)
+        if !isTorn, isZero, end > durable.offset {
+          try active.file.truncate(to: Int64(durable.offset))
+          try active.file.sync()
+        }
         let isClean = !isTorn && isZero
         try writeHead(isClean: isClean, syncs: true)
       } catch {

@@ -67,14 +67,14 @@ struct GroupFrame: ~Copyable {
   func commitTime(given: Int64) -> Int64 { max(given, lastTime, FormatLimits.noTime + 1) }
 
   /// Frames one append whose revisions are set. Returns nothing: its sequences are `next` before the call.
-  mutating func add(_ draft: AppendDraft, commitTime: Int64) {
+  mutating func add(_ draft: AppendDraft, commitTime: Int64, given: Int64) {
     if raw.count > 0, raw.count + draft.encodedLengthMax > context.blockSizeTarget { closeBlock() }
     var open =
       block
       ?? OpenBlock(firstSequence: nextSequence, firstTime: commitTime, chainBefore: chain)
     let head = withUnsafeTemporaryAllocation(byteCount: AppendDraft.headLengthMax, alignment: 8) {
       buffer -> UInt64 in
-      let length = draft.writeHead(commitTime: commitTime, to: buffer.baseAddress!)
+      let length = draft.writeHead(commitTime: commitTime, given: given, to: buffer.baseAddress!)
       let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<length])
       raw.append(varint: UInt64(length + draft.byteCount))
       raw.append(bytes)

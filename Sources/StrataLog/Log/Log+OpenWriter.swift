@@ -58,15 +58,16 @@ extension Log {
     }
     if isEmpty { try create(fileSystem, layout, options, storeID: newStoreID) }
     let found = try assess(fileSystem, layout)
-    let claim = try claim(found, fileSystem, layout, options)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: found.chain.storeID,
       names: found.chain.headers.map(\.firstSequence))
     catalog.add(found.active)
     let source = LogSource(catalog: catalog, tail: VisibleTail(found.mark))
     let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
+    // What the index finds wrong refuses the writer before HEAD is touched.
+    try index.catchUp()
+    let claim = try claim(found, fileSystem, layout, options)
     do throws(LogError) {
-      try index.catchUp()
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
       let sealer = Sealer(source: source, options: options, lock: lock)
       let start = Committer.Start(found, claim, layout: layout, fileSystem, options, lock)
@@ -144,7 +145,8 @@ extension Log {
   ) throws(LogError) -> Claim {
     let link = found.assessment.link
     let epochs = found.chain.headers.map(\.epoch) + [found.head?.epoch ?? 0, link.epoch]
-    guard let last = epochs.max(), last < .max, found.head?.generation != .max else {
+    let generation = found.head?.generation ?? 0
+    guard let last = epochs.max(), last < .max, generation < HeadSlot.generationLimit else {
       throw .corrupt(
         Finding(
           .stale, file: StoreLayout.headName, offset: 0, first: link.nextSequence, last: link.lastSequence,
@@ -224,7 +226,8 @@ extension Committer.Start {
   ) {
     self.init(
       layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: claim.head,
-      active: found.active, link: found.assessment.link, epoch: claim.epoch,
-      isTorn: found.assessment.state == .torn, logBegin: found.logBegin, isErasing: claim.isErasing)
+      active: found.active, link: found.assessment.link, fileSize: found.assessment.fileSize,
+      epoch: claim.epoch, isTorn: found.assessment.state == .torn, logBegin: found.logBegin,
+      isErasing: claim.isErasing)
   }
 }

@@ -54,12 +54,13 @@ package enum TailRule {
       }
       let link = walk.link
       var tail = try Tail(file: file, from: link, segment: segment, size: size)
-      if let slot { tail.promise(slot.durable.offset, through: slot.lastSequence) }
+      // HEAD's offsets are those of the segment as it was first written.
+      if let slot { tail.promise(segment.isRewritten ? 0 : slot.durable.offset, through: slot.lastSequence) }
       var state = try judge(
         tail, problem: problem, link: link, segment: segment, slot: slot, file: file, name: name)
       if let unsupported { state = .unsupported(unsupported) }
       var staleHead: Finding?
-      if let slot, slot.durable.offset <= link.offset, !isMarkSeen {
+      if let slot, !segment.isRewritten, slot.durable.offset <= link.offset, !isMarkSeen {
         staleHead = slot.stale(behind: link, in: name)
       }
       return TailAssessment(
@@ -83,7 +84,7 @@ package enum TailRule {
     let mustBeWhole =
       segment.isRewritten && (link.offset < tail.size || link.offset < segment.rewrittenEnd)
     var isBehindClean = false
-    if let slot, slot.isClean, slot.durable.offset < tail.size {
+    if let slot, slot.isClean, !segment.isRewritten, slot.durable.offset < tail.size {
       isBehindClean = try !file.isZero(from: slot.durable.offset, to: tail.size)
     }
     if tail.promised > link.offset || isShort || isBehindClean || mustBeWhole {

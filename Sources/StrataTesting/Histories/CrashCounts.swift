@@ -4,6 +4,8 @@
 package struct CrashCounts: Sendable, CustomStringConvertible {
   package var cases = 0
   package var clean = 0
+  /// Clean ones with zeros behind the end.
+  package var zeroTails = 0
   package var torn = 0
   /// Refused as corrupt, which only a disk outside the model may bring about.
   package var corrupt = 0
@@ -25,6 +27,7 @@ package struct CrashCounts: Sendable, CustomStringConvertible {
   package static func += (counts: inout CrashCounts, other: CrashCounts) {
     counts.cases += other.cases
     counts.clean += other.clean
+    counts.zeroTails += other.zeroTails
     counts.torn += other.torn
     counts.corrupt += other.corrupt
     counts.holes += other.holes
@@ -40,7 +43,7 @@ package struct CrashCounts: Sendable, CustomStringConvertible {
 
   private var parts: [(name: String, count: Int)] {
     var parts = [
-      ("clean", clean), ("torn", torn), ("corrupt", corrupt), ("hole before a later block", holes),
+      ("clean", clean), ("before zeros", zeroTails), ("torn", torn), ("corrupt", corrupt), ("hole before a later block", holes),
     ]
     parts += CrashPhase.allCases.map { ("in \($0)", phases[$0] ?? 0) }
     parts += CrashModel.allCases.map { ("\($0)", models[$0] ?? 0) }

@@ -39,7 +39,9 @@ package struct CrashHistory {
   /// A sum over every cut that was checked and what it left: equal where two runs were the same.
   package private(set) var trace: UInt64 = 0
 
-  package init(seed: UInt64, capturesMax: Int = 12) {
+  /// - Parameter preallocationStep: for a history that is to be the one it was before this was chosen by the seed;
+  ///   nil for the seed's choice.
+  package init(seed: UInt64, capturesMax: Int = 12, preallocationStep: Int? = nil) {
     self.seed = seed
     self.capturesMax = capturesMax
     random = SeededGenerator(seed: seed)
@@ -62,18 +64,21 @@ package struct CrashHistory {
     options.writesInStep = true
     options.clock = StoreClock { 1_767_225_600_000_000_000 }
     if disk == .outsideModel { options.padsGroupsToPages = false }
+    // A generator of its own, so that all other choices are the seed's as they were.
+    var own = SeededGenerator(seed: ~seed)
+    options.preallocationStep = preallocationStep ?? [0, 4_096, 4_096, 16_384].randomElement(using: &own)!
   }
 
   /// Lives once, and checks every power cut that was noted on the way.
   package mutating func run() throws(Failure) {
     let simulated = SimulatedDisk()
     let recorder = CrashRecorder(on: simulated, countMax: capturesMax, random: random.split())
-    if disk == .outsideModel, Bool.random(using: &random) {
+    if disk == .outsideModel, Int.random(in: 0..<4, using: &random) > 0 {
       // Of all files, or of segments alone, so that HEAD promises what is not there.
       simulated.inject(
         SimulatedSyncFailure(
-          number: Int.random(in: 3...12, using: &random), keepsData: true, isReported: false, isLasting: true,
-          pathSuffix: Bool.random(using: &random) ? ".seg" : ""))
+          number: Int.random(in: 1...6, using: &random), keepsData: true, isReported: false, isLasting: true,
+          pathSuffix: Int.random(in: 0..<4, using: &random) > 0 ? ".seg" : ""))
     }
     for life in 0..<Int.random(in: 1...3, using: &random) {
       let log = try open(simulated, "life \(life)")
@@ -103,8 +108,9 @@ package struct CrashHistory {
   private func failure(_ what: String) -> Failure {
     Failure(
       seed: seed,
-      what: "\(what) (\(disk), \(options.durability), \(options.padsGroupsToPages ? "padded" : "not padded"))"
-    )
+      what: "\(what) (\(disk), \(options.durability), "
+        + "\(options.padsGroupsToPages ? "padded" : "not padded"), "
+        + "\(options.preallocationStep) written ahead)")
   }
 
   /// Appends some batches. The recorder is told what was handed over and what was acknowledged.
@@ -189,7 +195,8 @@ package struct CrashHistory {
     let tail = look(at: after)
     let recorder = CrashRecorder(
       on: after, countMax: depth + 1 < Self.depthMax ? 2 : 0, random: random.split(),
-      acknowledged: countMin, durable: cut == .lossless ? capture.durable : countMin, isInRecovery: tail != nil)
+      acknowledged: countMin, durable: cut == .lossless ? capture.durable : countMin,
+      isInRecovery: tail != nil)
     let before = model
     defer { model = before }
     guard let log = try openAfter(after, countMin: countMin, place) else {
@@ -281,7 +288,10 @@ package struct CrashHistory {
       }
       place += 8
     }
-    if assessment.state == .clean { counts.clean += 1 }
+    if assessment.state == .clean {
+      counts.clean += 1
+      if assessment.fileSize > assessment.link.offset { counts.zeroTails += 1 }
+    }
     guard assessment.state == .torn else { return nil }
     counts.torn += 1
     return Array(bytes[Int(assessment.link.offset)...])

@@ -85,7 +85,8 @@ final class CrashRecorder: Sendable {
   /// Reservoir sampling, so that late calls are noted as likely as early ones.
   private func note(_ call: SimulatedCall, _ disk: SimulatedDisk) {
     state.withLock { state in
-      let phase = CrashPhase(of: call, isCreated: state.isCreated, isInRecovery: state.isInRecovery, asked: state.asked)
+      let phase = CrashPhase(
+        of: call, isCreated: state.isCreated, isInRecovery: state.isInRecovery, asked: state.asked)
       guard Double.random(in: 0..<1, using: &state.random) < Self.chance(of: call, phase) else { return }
       state.seen += 1
       let capture = Capture(

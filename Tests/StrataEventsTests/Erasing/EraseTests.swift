@@ -13,7 +13,7 @@ import Testing
     var options = StoreOptions()
     options.clock = .fixed
     options.segmentSizeTarget = 6_000
-    options.sealsInBackground = false
+    options.writesInStep = true
     return options
   }
 
@@ -219,7 +219,6 @@ import Testing
   {
     let disk = SimulatedDisk()
     let store = try Self.store(disk)
-    store.log.index.finishWriting()
     disk.capacity = disk.paths.reduce(5_500) { $0 + disk.contents($1)!.count }
     #expect(throws: StoreError.self) {
       try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))

@@ -25,7 +25,7 @@ import Testing
     return appends
   }
 
-  @Test func `a feed delivers whole appends, each once, across segments and from inside of one`() async throws
+  @Test func `fault 31: a feed delivers whole appends, each once, across segments and from inside of one`() async throws
   {
     let store = try store()
     #expect(store.log.source.catalog.names.count == 4)
@@ -39,7 +39,7 @@ import Testing
     try await store.close()
   }
 
-  @Test func `a position of another history is refused, whichever it is`() async throws {
+  @Test func `fault 34: a position of another history is refused, whichever it is`() async throws {
     let store = try store()
     for sequence in 0...UInt64(24) {
       let chain = try #require(try store.log.chain(after: sequence))

@@ -10,7 +10,7 @@ import Testing
     NewEvent("t", in: "s/1", payload: .opaque([UInt8(truncatingIfNeeded: number)]))
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a feed from the future waits, and never delivers anything older`()
+  @Test(.timeLimit(.minutes(1))) func `fault 33: a feed from the future waits, and never delivers anything older`()
     async throws
   {
     let store = EventStore.inMemory()
@@ -73,7 +73,7 @@ import Testing
     try await store.close()
   }
 
-  @Test func `a consumer that was ahead of what a power cut left is told that the log diverged`() async throws
+  @Test func `fault 34: a consumer that was ahead of what a power cut left is told that the log diverged`() async throws
   {
     var options = StoreOptions()
     options.durability = .buffered
@@ -131,7 +131,7 @@ import Testing
     try reader.closeBlocking()
   }
 
-  @Test func `a slow consumer holds nobody up, and misses nothing`() async throws {
+  @Test func `fault 32: a slow consumer holds nobody up, and misses nothing`() async throws {
     var options = StoreOptions()
     options.segmentSizeTarget = 5_000
     let store = try EventStore.open(MemoryFileSystem(), path: "/store", .readWrite, options: options)

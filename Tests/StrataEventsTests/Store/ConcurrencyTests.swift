@@ -49,7 +49,7 @@ private final class Stall: Sendable {
     return (store, Stall(disk, at: .syncData, path: ".seg"))
   }
 
-  @Test func `a second writer is told that the store is locked, and by which process`() async throws {
+  @Test func `fault 28: a second writer is told that the store is locked, and by which process`() async throws {
     let path = folder()
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try EventStore.openBlocking(at: path)
@@ -67,7 +67,7 @@ private final class Stall: Sendable {
     try EventStore.openBlocking(at: path).closeBlocking()
   }
 
-  @Test func `a writer whose LOCK was replaced writes nothing more`() async throws {
+  @Test func `fault 28: a writer whose LOCK was replaced writes nothing more`() async throws {
     let path = folder()
     defer { try? FileManager.default.removeItem(atPath: path) }
     for isRemoved in [true, false] {

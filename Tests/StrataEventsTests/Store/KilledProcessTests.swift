@@ -8,8 +8,11 @@ import Testing
 
 /// The program that the tests kill, beside the test's own binary.
 enum CrashWriter {
-  static func start(_ store: String, round: Int, tasks: Int) throws -> (Process, Pipe) {
-    try start([store, "\(round)", "\(tasks)"])
+  /// - Parameter point: a call of the file system at which the process ends itself, and the how manieth.
+  static func start(
+    _ store: String, round: Int, tasks: Int, dyingAt point: (call: String, count: Int)? = nil
+  ) throws -> (Process, Pipe) {
+    try start([store, "\(round)", "\(tasks)"] + (point.map { [$0.call, "\($0.count)"] } ?? []))
   }
 
   static func start(_ arguments: [String]) throws -> (Process, Pipe) {
@@ -49,6 +52,8 @@ private struct Made: Equatable {
 /// Holds a feed to the law: whole appends, in order, without gaps, each task's own in order.
 private struct FeedCheck: Sendable {
   private(set) var head: UInt64 = 0
+  /// Over everything taken in, in order.
+  private(set) var digest: UInt64 = 0
   private var numbers: [String: Int] = [:]
 
   mutating func take(_ append: RecordedAppend) throws {
@@ -59,11 +64,22 @@ private struct FeedCheck: Sendable {
     let stream = append.events[0].stream.text
     try #require(made[0].number == numbers[stream, default: 0], "\(stream) is out of order")
     numbers[stream] = made[0].number + 1
+    for event in append.events {
+      digest = withUnsafeBytes(of: (digest, event.sequence, XXH64.of(event.payload.bytes))) { XXH64.of($0) }
+    }
   }
 }
 
 @Suite(.serialized) struct KilledProcessTests {
-  private static let rounds = 100
+  /// Writers that are killed: so many, or `STRATA_KILLS` of them.
+  private static let rounds = ProcessInfo.processInfo.environment["STRATA_KILLS"].flatMap { Int($0) } ?? 48
+
+  /// Calls at which every third writer ends itself, each after so many of its kind.
+  private static let points: [(call: String, counts: ClosedRange<Int>)] = [
+    ("write segment", 1...60), ("sync segment", 1...60), ("write HEAD", 1...60), ("sync HEAD", 1...12),
+    ("rename", 1...3), ("sync folder", 1...6), ("write temporary", 1...3), ("sync temporary", 1...3),
+    ("write quarantine", 1...1), ("sync quarantine", 1...1), ("cut segment", 1...3), ("write index", 1...4),
+  ]
 
   /// Opens the store after a kill, and looks at what was appended since the last time. Blocks.
   private static func look(_ path: String, round: Int, lines: [String], _ before: FeedCheck) throws -> FeedCheck {
@@ -87,8 +103,8 @@ private struct FeedCheck: Sendable {
     return check
   }
 
-  @Test(.timeLimit(.minutes(5)))
-  func `nothing acknowledged is lost when a writer is killed, and who follows only sees whole appends`()
+  @Test(.timeLimit(.minutes(20)))
+  func `fault 01: nothing acknowledged is lost when a writer is killed, and who follows only sees whole appends`()
     async throws
   {
     let path = NSTemporaryDirectory() + "strata-kill-\(UUID().uuidString)"
@@ -99,14 +115,18 @@ private struct FeedCheck: Sendable {
     let follower = Task {
       var check = FeedCheck()
       for try await append in reader.feed() { try check.take(append) }
-      return check.head
+      return (head: check.head, digest: check.digest)
     }
     // Nothing here may hold a thread of the cooperative pool: a writer that is killed late writes too much.
     let threads = IOThreads(name: "kill", threadCountMax: 2)
     var acknowledged = 0
     var check = FeedCheck()
+    var deaths: [String: Int] = [:]
     for round in 0..<Self.rounds {
-      let (process, pipe) = try CrashWriter.start(path, round: round, tasks: 4)
+      let choice = Self.points[round / 3 % Self.points.count]
+      let point =
+        round % 3 == 2 ? (call: choice.call, count: Int.random(in: choice.counts, using: &random)) : nil
+      let (process, pipe) = try CrashWriter.start(path, round: round, tasks: 8, dyingAt: point)
       let hasBegun = Gate(false)
       async let said = threads.run { () -> [String] in
         var data = Data()
@@ -115,19 +135,31 @@ private struct FeedCheck: Sendable {
           hasBegun.withLock { $0 = true }
           hasBegun.signalAll()
         }
+        // One that ended at its point may have said nothing.
+        hasBegun.withLock { $0 = true }
+        hasBegun.signalAll()
         let text = String(decoding: data, as: UTF8.self)
         // A line that the kill cut short was not said.
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
       }
       let pause = Int.random(in: 5...70, using: &random)
-      await threads.run {
+      let isAtPoint = await threads.run { () -> Bool in
         // Most are killed while they write, some while they open.
         if round % 5 > 0 { _ = hasBegun.wait(timeout: .seconds(10)) { $0 } }
+        // One that does not come by its point is killed like the others.
+        for _ in 0..<(point == nil ? 0 : 100) where process.isRunning { pauseThread(nanoseconds: 5_000_000) }
+        if !process.isRunning {
+          process.waitUntilExit()
+          return true
+        }
         pauseThread(nanoseconds: pause * 1_000_000)
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+        return false
       }
       let lines = await said
+      try #require(process.terminationReason == .uncaughtSignal, "round \(round): the writer ended by itself")
+      if isAtPoint, let point { deaths[point.call, default: 0] += 1 }
       let before = check
       check = try await threads.result { try Self.look(path, round: round, lines: lines, before) }.get()
       acknowledged += lines.count
@@ -137,11 +169,16 @@ private struct FeedCheck: Sendable {
     let deadline = ContinuousClock.now + .seconds(5)
     while reader.head.sequence < head, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(20)) }
     try reader.closeBlocking()
-    #expect(try await follower.value == head)
-    print("\(Self.rounds) kills: \(acknowledged) appends acknowledged, \(head) events")
+    let followed = try await follower.value
+    #expect(followed.head == head)
+    let segments = try SegmentCatalog.names(PosixFileSystem(), StoreLayout(root: path)).count
+    let ends = deaths.sorted { $0.key < $1.key }.map { "\($0.value) at \($0.key)" }.joined(separator: ", ")
+    print(
+      "\(Self.rounds) kills: \(acknowledged) appends acknowledged, \(head) events, \(segments) segments; \(ends)")
     #expect(acknowledged > Self.rounds)
     let whole = try await threads.result { try Self.look(path, round: 0, lines: [], FeedCheck()) }.get()
     #expect(whole.head == head)
+    #expect(whole.digest == followed.digest, "what was followed is not what is there")
     var verifier = LogVerifier(PosixFileSystem(), path: path)
     #expect(try verifier.run().findings.allSatisfy { $0.class == .torn })
   }

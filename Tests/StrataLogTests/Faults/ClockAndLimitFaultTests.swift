@@ -5,7 +5,10 @@ import StrataTesting
 import Testing
 
 @Suite struct ClockAndLimitFaultTests {
-  @Test func `fault 27: however the clock jumps, commit times never run backwards and the past is found by them`() throws {
+  @Test
+  func `fault 27: however the clock jumps, commit times never run backwards and the past is found by them`()
+    throws
+  {
     let seed = SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
     let clock = SimulatedClock()
@@ -40,7 +43,10 @@ import Testing
     #expect(FaultStore.problem(store.disk, store.model, countMin: 60, store.options) == nil)
   }
 
-  @Test func `fault 27: a clock at either end of its range gives times that can be read, and the log goes on`() throws {
+  @Test
+  func `fault 27: a clock at either end of its range gives times that can be read, and the log goes on`()
+    throws
+  {
     let clock = SimulatedClock(.min)
     let store = try FaultStore(SimulatedDisk(), FaultStore.options { $0.clock = clock.storeClock })
     try store.append(2)
@@ -56,7 +62,9 @@ import Testing
     #expect(FaultStore.problem(store.disk, store.model, countMin: 6, store.options) == nil)
   }
 
-  @Test func `fault 40: events of no bytes and of as many as an append may have come back as they were`() throws {
+  @Test func `fault 40: events of no bytes and of as many as an append may have come back as they were`()
+    throws
+  {
     let options = FaultStore.options { options in
       options.payloadSizeMax = 3 << 20
       options.appendSizeMax = 3 << 20
@@ -64,17 +72,17 @@ import Testing
     let store = try FaultStore(SimulatedDisk(), options)
     let empty = ModelEvent(stream: "s", type: "t")
     func sized(_ count: Int) -> ModelAppend {
-      ModelAppend([ModelEvent(stream: "s", type: "t", payload: (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })])
+      ModelAppend([ModelEvent(stream: "s", type: "t", payload: Array(repeating: 7, count: count))])
     }
-    for append in [ModelAppend([empty]), ModelAppend(Array(repeating: empty, count: 70_000)), sized(1), sized(65_535), sized(65_536)] {
+    for append in [
+      ModelAppend([empty]), ModelAppend(Array(repeating: empty, count: 70_000)), sized(1), sized(65_535),
+      sized(65_536),
+    ] {
       try store.append(append)
     }
-    // The largest that fits, found from below, and the next one.
-    var (low, high) = (1 << 20, 3 << 20)
-    while low + 1 < high {
-      let middle = (low + high) / 2
-      if sized(middle).draft().encodedLengthMax <= options.appendSizeMax { low = middle } else { high = middle }
-    }
+    // The largest that fits, and the next one.
+    let probe = 2_500_000
+    let low = options.appendSizeMax - (sized(probe).draft().encodedLengthMax - probe)
     try store.append(sized(low))
     do throws(LogError) {
       try store.append(sized(low + 1))
@@ -90,7 +98,8 @@ import Testing
   }
 
   /// A store whose first event has this sequence, as a long life and a trim would leave it.
-  private func store(beginningAt first: UInt64, appendsBefore: UInt64) throws -> (SimulatedDisk, StoreOptions) {
+  private func store(beginningAt first: UInt64, appendsBefore: UInt64) throws -> (SimulatedDisk, StoreOptions)
+  {
     let options = FaultStore.options(segmentSizeTarget: 5_000)
     let disk = SimulatedDisk()
     var header = SegmentHeader(storeID: FaultStore.storeID, firstSequence: first, epoch: 1, created: 0)
@@ -104,13 +113,17 @@ import Testing
   }
 
   @Test(arguments: [UInt64(1) << 32, 1 << 53, 1 << 63, .max - 40].map { $0 - 4 })
-  func `fault 40: sequences around 2^32, 2^53, 2^63 and the last one are counted as others are, or refused`(first: UInt64) throws {
+  func `fault 40: sequences around 2^32, 2^53, 2^63 and the last one are counted as others are, or refused`(
+    first: UInt64
+  ) throws {
     let (disk, options) = try store(beginningAt: first, appendsBefore: first - 1)
     var log = try Log.openWriter(disk, path: FaultStore.root, options: options)
     var last = first - 1
     var refusals = 0
     for number in 0..<60 {
-      let append = ModelAppend([ModelEvent(stream: "s", type: "t", payload: Array(repeating: UInt8(number), count: 200))])
+      let append = ModelAppend([
+        ModelEvent(stream: "s", type: "t", payload: Array(repeating: UInt8(number), count: 200))
+      ])
       do throws(LogError) {
         let outcome = try log.appendBlocking(append.draft())
         #expect(outcome.first == last + 1)
@@ -139,7 +152,10 @@ import Testing
     #expect(try verifier.run().findings == [])
   }
 
-  @Test func `fault 40: a header that counts as many appends as there can be is refused room, and traps nobody`() throws {
+  @Test
+  func `fault 40: a header that counts as many appends as there can be is refused room, and traps nobody`()
+    throws
+  {
     let (disk, options) = try store(beginningAt: 100, appendsBefore: .max)
     let log = try Log.openWriter(disk, path: FaultStore.root, options: options)
     #expect(throws: LogError.self) {

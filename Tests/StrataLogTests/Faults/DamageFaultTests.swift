@@ -20,7 +20,9 @@ import Testing
     defer { file.close() }
     var blocks: [BlockHeader] = []
     let header = try SegmentHandle.readHeader(of: file, first: 1, storeID: nil)
-    _ = try TailRule.assess(file: file, name: "", segment: header, head: nil) { block, _ in blocks.append(block) }
+    _ = try TailRule.assess(file: file, name: "", segment: header, head: nil) { block, _ in
+      blocks.append(block)
+    }
     return blocks
   }
 
@@ -30,9 +32,11 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `fault 07: a bit flipped before the durable end is corruption, and the open leaves every byte as it was`(
-    isClosed: Bool
-  ) throws {
+  func
+    `fault 07: a bit flipped before the durable end is corruption, and the open leaves every byte as it was`(
+      isClosed: Bool
+    ) throws
+  {
     let store = try Self.store()
     let segment = store.active
     let end = store.end
@@ -49,9 +53,11 @@ import Testing
 
   /// What the rule says where the last group is damaged: only where HEAD does not reach it may it look torn.
   @Test(arguments: Head.allCases)
-  func `fault 08: damage in the last group looks torn only where no HEAD promised it, and is corruption elsewhere`(
-    head: Head
-  ) throws {
+  func
+    `fault 08: damage in the last group looks torn only where no HEAD promised it, and is corruption elsewhere`(
+      head: Head
+    ) throws
+  {
     let disk = SimulatedDisk()
     let store = try FaultStore(disk, FaultStore.options(head == .paranoid ? .paranoid : .synced))
     let opened = disk.contents(Self.layout.head)!
@@ -92,7 +98,9 @@ import Testing
     }
   }
 
-  @Test func `fault 09: any flipped bit of a length, count, sequence, offset, time or flag fails the header`() throws {
+  @Test func `fault 09: any flipped bit of a length, count, sequence, offset, time or flag fails the header`()
+    throws
+  {
     let store = try Self.store()
     try store.close()
     let segment = store.active
@@ -102,13 +110,15 @@ import Testing
     for bit in 0..<BlockHeader.length * 8 {
       var header = Array(bytes[start..<start + BlockHeader.length])
       header[bit / 8] ^= 1 << UInt8(bit % 8)
-      #expect(header.withUnsafeBytes { BlockHeader(decoding: $0) } == nil, "bit \(bit % 8) of byte \(bit / 8)")
+      #expect(
+        header.withUnsafeBytes { BlockHeader(decoding: $0) } == nil, "bit \(bit % 8) of byte \(bit / 8)")
       let disk = store.disk.clone()
       disk.flipBit(segment, start * 8 + bit)
       var verifier = LogVerifier(disk, path: FaultStore.root)
       let finding = try #require(try verifier.run().findings.first, "bit \(bit)")
       #expect(finding.class == .corrupt && finding.offset == block.ownOffset, "bit \(bit): \(finding)")
-      #expect(finding.first == block.firstSequence && finding.last == store.model.head, "bit \(bit): \(finding)")
+      #expect(
+        finding.first == block.firstSequence && finding.last == store.model.head, "bit \(bit): \(finding)")
     }
   }
 
@@ -119,7 +129,10 @@ import Testing
     return store
   }
 
-  @Test func `fault 10: a flipped bit in a closed segment is corruption where it is read, and nothing is changed`() throws {
+  @Test
+  func `fault 10: a flipped bit in a closed segment is corruption where it is read, and nothing is changed`()
+    throws
+  {
     let store = try Self.rolled()
     try store.close()
     let names = try SegmentCatalog.names(store.disk, Self.layout)
@@ -159,14 +172,19 @@ import Testing
   /// Everything that derived files and HEAD help to answer.
   private static func answers(_ log: Log, _ model: LogModel) throws -> [UInt64?] {
     var answers: [UInt64?] = []
-    for stream in model.streams.keys.sorted() { answers.append(try log.index.revision(of: Array(stream.utf8))) }
+    for stream in model.streams.keys.sorted() {
+      answers.append(try log.index.revision(of: Array(stream.utf8)))
+    }
     for id in model.ids.keys.sorted() { answers.append(try log.index.first(ofID: Array(id.utf8))) }
     answers.append(try log.chain(after: log.mark.sequence))
     answers.append(try log.append(ordinal: UInt64(model.appends.count))?.last)
     return answers
   }
 
-  @Test func `fault 11: indexes and HEAD that are damaged or gone are rebuilt, and every answer stays the same`() throws {
+  @Test
+  func `fault 11: indexes and HEAD that are damaged or gone are rebuilt, and every answer stays the same`()
+    throws
+  {
     let store = try Self.rolled()
     try store.close()
     let options = store.options
@@ -194,7 +212,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `fault 12: a segment shorter than was promised is corruption, by whatever number of bytes`(isClosed: Bool) throws {
+  func `fault 12: a segment shorter than was promised is corruption, by whatever number of bytes`(
+    isClosed: Bool
+  ) throws {
     let store = try Self.store()
     let segment = store.active
     let bytes = store.bytes
@@ -210,10 +230,15 @@ import Testing
     disk.replace(segment, Array(bytes[..<last]))
     var verifier = LogVerifier(disk, path: FaultStore.root)
     let finding = try #require(try verifier.run().findings.first)
-    #expect(finding.class == .missing && finding.what.contains("\(store.end - last) bytes shorter"), "\(finding)")
+    #expect(
+      finding.class == .missing && finding.what.contains("\(store.end - last) bytes shorter"), "\(finding)")
   }
 
-  @Test func `fault 22: a sector that cannot be read is an error with its place and its events, and others are read`() throws {
+  @Test
+  func
+    `fault 22: a sector that cannot be read is an error with its place and its events, and others are read`()
+    throws
+  {
     let store = try Self.rolled()
     try store.close()
     let names = try SegmentCatalog.names(store.disk, Self.layout)

@@ -7,7 +7,9 @@ import Testing
 
 @Suite struct DiskFaultTests {
   private static let layout = FaultStore.layout
-  private static let append = ModelAppend([ModelEvent(stream: "z", type: "t", payload: Array(repeating: 5, count: 90))])
+  private static let append = ModelAppend([
+    ModelEvent(stream: "z", type: "t", payload: Array(repeating: 5, count: 90))
+  ])
 
   /// What becomes of a sync that fails.
   struct SyncFault: CustomStringConvertible, Sendable {
@@ -15,7 +17,9 @@ import Testing
     var isLasting: Bool
     var description: String { "\(keepsData ? "kept" : "dropped"), \(isLasting ? "always" : "once")" }
 
-    static let all = [true, false].flatMap { keeps in [true, false].map { SyncFault(keepsData: keeps, isLasting: $0) } }
+    static let all = [true, false].flatMap { keeps in
+      [true, false].map { SyncFault(keepsData: keeps, isLasting: $0) }
+    }
   }
 
   @Test(arguments: SyncFault.all, [Durability.paranoid, .synced])
@@ -46,7 +50,8 @@ import Testing
       var model = store.model
       model.add(try #require(unanswered), time: nil)
       let log = try Log.openWriter(store.disk, path: FaultStore.root, options: store.options)
-      #expect(model.difference(from: log, countMin: store.model.appends.count) == nil, "sync \(number), \(fault)")
+      #expect(
+        model.difference(from: log, countMin: store.model.appends.count) == nil, "sync \(number), \(fault)")
       let cut = store.disk.crash(seed: 1, model: .dropAll)
       let after = try Log.openReader(cut, path: FaultStore.root, options: store.options)
       #expect(after.mark.appends == log.mark.appends, "sync \(number), \(fault)")
@@ -54,12 +59,16 @@ import Testing
     }
   }
 
-  @Test func `fault 18: after a sync that failed unsaid, an open serves what is on the disk, and a feed no more`() throws {
+  @Test
+  func `fault 18: after a sync that failed unsaid, an open serves what is on the disk, and a feed no more`()
+    throws
+  {
     var losses = 0
     for number in 1...6 {
       let store = try FaultStore()
       try store.append(2)
-      store.disk.inject(SimulatedSyncFailure(number: number, keepsData: false, isReported: false, pathSuffix: ".seg"))
+      store.disk.inject(
+        SimulatedSyncFailure(number: number, keepsData: false, isReported: false, pathSuffix: ".seg"))
       try store.append(6)
       store.kill()
       // The pages that are not on the disk are still in the cache, and look well.
@@ -82,9 +91,11 @@ import Testing
   }
 
   @Test(arguments: Durability.allCases)
-  func `fault 19: a disk that is full at any byte fails that append alone, and the store goes on when there is room`(
-    durability: Durability
-  ) throws {
+  func
+    `fault 19: a disk that is full at any byte fails that append alone, and the store goes on when there is room`(
+      durability: Durability
+    ) throws
+  {
     let options = FaultStore.options(durability)
     let whole = try FaultStore(SimulatedDisk(), options)
     try whole.append(3)
@@ -112,7 +123,9 @@ import Testing
   }
 
   @Test(arguments: [0, 0.3, 0.99])
-  func `fault 19: a write that was done in part leaves nothing of it, whatever part that was`(part: Double) throws {
+  func `fault 19: a write that was done in part leaves nothing of it, whatever part that was`(part: Double)
+    throws
+  {
     let store = try FaultStore()
     try store.append(3)
     let bytes = store.bytes
@@ -126,7 +139,10 @@ import Testing
     #expect(FaultStore.problem(store.disk, store.model, countMin: 4, store.options) == nil)
   }
 
-  @Test func `fault 20: a disk that is full at a roll, an index or HEAD harms no log, whatever room there is`() throws {
+  @Test
+  func `fault 20: a disk that is full at a roll, an index or HEAD harms no log, whatever room there is`()
+    throws
+  {
     for room in stride(from: 0, to: 14_000, by: 173) {
       let store = try FaultStore(SimulatedDisk(), FaultStore.options(segmentSizeTarget: 5_000))
       store.disk.capacity = store.disk.usedSize + room
@@ -144,11 +160,15 @@ import Testing
       #expect(store.model.difference(from: reader, countMin: 14 - refused) == nil, "room for \(room)")
       store.disk.capacity = nil
       #expect(
-        FaultStore.problem(store.disk, store.model, countMin: 14 - refused, store.options) == nil, "room for \(room)")
+        FaultStore.problem(store.disk, store.model, countMin: 14 - refused, store.options) == nil,
+        "room for \(room)")
     }
   }
 
-  @Test func `fault 20: a torn store opens and reads without a free byte, and its first append changes nothing`() throws {
+  @Test
+  func `fault 20: a torn store opens and reads without a free byte, and its first append changes nothing`()
+    throws
+  {
     let store = try FaultStore()
     try store.append(4)
     store.kill()
@@ -169,7 +189,11 @@ import Testing
     #expect(store.disk.contents(in: Self.layout.quarantine) == [tail])
   }
 
-  @Test func `fault 21: calls that are interrupted, refused for now or done in part are continued, and nobody sees it`() throws {
+  @Test
+  func
+    `fault 21: calls that are interrupted, refused for now or done in part are continued, and nobody sees it`()
+    throws
+  {
     let folder = try TemporaryFolder()
     let state = Lock((random: SeededGenerator(seed: SeededGenerator.testSeed()), interruptions: 0, parts: 0))
     /// How much of a call is done; nil for nothing, with a reason that is no failure.
@@ -220,7 +244,9 @@ import Testing
 
   /// The reasons why a system gives no file: too many are open, permissions, media that cannot be written.
   @Test(arguments: [SystemErrorCode.tooManyOpenFiles, SystemErrorCode.accessDenied, SystemErrorCode.readOnly])
-  func `fault 42: an open that the system refuses is a typed error with the reason, and never damage`(code: Int32) throws {
+  func `fault 42: an open that the system refuses is a typed error with the reason, and never damage`(
+    code: Int32
+  ) throws {
     let store = try FaultStore(SimulatedDisk(), FaultStore.options(segmentSizeTarget: 5_000))
     try store.append(12)
     try store.close()
@@ -229,7 +255,8 @@ import Testing
       var isEveryCallReached = false
       for number in 1...200 where !isEveryCallReached {
         let disk = store.disk.clone()
-        disk.inject(SimulatedFailure(of: [.open, .createDirectory, .list, .lock], number: number, code: code))
+        disk.inject(
+          SimulatedFailure(of: [.open, .createDirectory, .list, .lock], number: number, code: code))
         do throws(LogError) {
           let log =
             isWriter
@@ -246,14 +273,20 @@ import Testing
           case .cannotCreate(_, let what): #expect(what == systemMessage(code), "call \(number)")
           default: Issue.record("call \(number): \(error)")
           }
-          #expect(FaultStore.evidence(disk).filter { $0.key != Self.layout.head } == before.filter { $0.key != Self.layout.head })
+          #expect(
+            FaultStore.evidence(disk).filter { $0.key != Self.layout.head }
+              == before.filter { $0.key != Self.layout.head })
         }
       }
       #expect(isEveryCallReached)
     }
   }
 
-  @Test func `fault 42: a store on media that cannot be written is read, torn or clean, and nothing is tried on it`() throws {
+  @Test
+  func
+    `fault 42: a store on media that cannot be written is read, torn or clean, and nothing is tried on it`()
+    throws
+  {
     for isTorn in [false, true] {
       let store = try FaultStore(SimulatedDisk(), FaultStore.options(segmentSizeTarget: 5_000))
       try store.append(12)
@@ -274,7 +307,11 @@ import Testing
     }
   }
 
-  @Test func `fault 43: files that the system protects just now are an error of the call, and whole when it lets go`() throws {
+  @Test
+  func
+    `fault 43: files that the system protects just now are an error of the call, and whole when it lets go`()
+    throws
+  {
     let store = try FaultStore(SimulatedDisk(), FaultStore.options(segmentSizeTarget: 5_000))
     try store.append(12)
     try store.close()

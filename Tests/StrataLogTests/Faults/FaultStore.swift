@@ -19,7 +19,8 @@ final class FaultStore {
 
   /// Nothing is synced because time went by, and nothing is done beside the appends.
   static func options(
-    _ durability: Durability = .synced, segmentSizeTarget: Int = 1 << 20, change: (inout StoreOptions) -> Void = { _ in }
+    _ durability: Durability = .synced, segmentSizeTarget: Int = 1 << 20,
+    change: (inout StoreOptions) -> Void = { _ in }
   ) -> StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
@@ -28,11 +29,13 @@ final class FaultStore {
     options.blockSizeTarget = 300
     options.headSyncInterval = .seconds(3_600)
     options.writesInStep = true
+    options.sealsInBackground = false
     change(&options)
     return options
   }
 
-  init(_ disk: SimulatedDisk = SimulatedDisk(), _ options: StoreOptions = options(), seed: UInt64 = 1) throws {
+  init(_ disk: SimulatedDisk = SimulatedDisk(), _ options: StoreOptions = options(), seed: UInt64 = 1) throws
+  {
     self.disk = disk
     self.options = options
     source = RandomAppends(seed: seed, sizeTypical: 80, sizeMax: 200, streamCount: 4, eventsMax: 3)
@@ -121,7 +124,8 @@ extension FaultStore {
           ? try Log.openWriter(disk, path: root, options: options)
           : try Log.openReader(disk, path: root, options: options)
         try? log.close()
-        Issue.record("\(what): it opens \(isWriter ? "for writing" : "for reading")", sourceLocation: sourceLocation)
+        Issue.record(
+          "\(what): it opens \(isWriter ? "for writing" : "for reading")", sourceLocation: sourceLocation)
       } catch {
         guard case .corrupt = error else {
           Issue.record("\(what): \(error)", sourceLocation: sourceLocation)
@@ -129,7 +133,8 @@ extension FaultStore {
         }
       }
     }
-    #expect(evidence(disk) == before, "\(what): the refusal changed something", sourceLocation: sourceLocation)
+    #expect(
+      evidence(disk) == before, "\(what): the refusal changed something", sourceLocation: sourceLocation)
   }
 }
 

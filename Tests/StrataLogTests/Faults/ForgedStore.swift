@@ -11,7 +11,9 @@ struct ForgedStore {
   let options: StoreOptions
   let model: LogModel
 
-  init(appends: Int, seed: UInt64 = 1, segmentSizeTarget: Int = 1 << 20, storeID: StoreID = FaultStore.storeID) throws {
+  init(
+    appends: Int, seed: UInt64 = 1, segmentSizeTarget: Int = 1 << 20, storeID: StoreID = FaultStore.storeID
+  ) throws {
     options = FaultStore.options(segmentSizeTarget: segmentSizeTarget)
     disk = SimulatedDisk()
     var model = LogModel()

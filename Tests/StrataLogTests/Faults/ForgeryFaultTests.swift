@@ -10,7 +10,8 @@ import Testing
   /// Expects that an open, or the reading after it, says that the store is corrupt, and that nothing is changed
   /// or delivered that was never appended.
   private func expectNoticed(
-    _ disk: SimulatedDisk, _ store: ForgedStore, _ what: String, sourceLocation: SourceLocation = #_sourceLocation
+    _ disk: SimulatedDisk, _ store: ForgedStore, _ what: String,
+    sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let before = FaultStore.evidence(disk)
     do throws(LogError) {
@@ -31,12 +32,19 @@ import Testing
     #expect(FaultStore.evidence(disk) == before, "\(what)", sourceLocation: sourceLocation)
   }
 
-  @Test func `fault 13: segments that are missing, doubled, swapped, or of another store or history are corruption`() throws {
+  @Test
+  func
+    `fault 13: segments that are missing, doubled, swapped, or of another store or history are corruption`()
+    throws
+  {
     let store = try ForgedStore(appends: 10, segmentSizeTarget: 4_900)
     let names = try SegmentCatalog.names(store.disk, Self.layout)
     try #require(names.count >= 5)
     let others = [
-      ("another store", try ForgedStore(appends: 10, segmentSizeTarget: 4_900, storeID: StoreID(low: 3, high: 3))),
+      (
+        "another store",
+        try ForgedStore(appends: 10, segmentSizeTarget: 4_900, storeID: StoreID(low: 3, high: 3))
+      ),
       ("another history", try ForgedStore(appends: 10, seed: 2, segmentSizeTarget: 4_900)),
     ]
     for (_, other) in others { try #require(SegmentCatalog.names(other.disk, Self.layout) == names) }
@@ -83,7 +91,11 @@ import Testing
     }
   }
 
-  @Test func `fault 15: a write that was lost, or came back from an earlier epoch, is refused for its chain or epoch`() throws {
+  @Test
+  func
+    `fault 15: a write that was lost, or came back from an earlier epoch, is refused for its chain or epoch`()
+    throws
+  {
     // Two futures of one store, with blocks at the same places: what the disk had, and what was written over it.
     let common = try ForgedStore(appends: 3)
     let end = common.bytes().count
@@ -93,7 +105,8 @@ import Testing
       var random = SeededGenerator(seed: seed)
       for number in 0..<4 {
         let noise = (0..<301).map { _ in UInt8.random(in: 0...255, using: &random) }
-        let append = ModelAppend([ModelEvent(stream: "s", type: "t", payload: noise)], id: "new-\(10 + number)")
+        let append = ModelAppend(
+          [ModelEvent(stream: "s", type: "t", payload: noise)], id: "new-\(10 + number)")
         _ = try log.appendBlocking(append.draft())
       }
       try log.close()
@@ -146,7 +159,9 @@ import Testing
   }
 
   @Test(arguments: [BlockKind.firstSkippable, 200, 255])
-  func `fault 38: a kind of block that may be skipped is, and the store is read and written on`(kind: UInt8) throws {
+  func `fault 38: a kind of block that may be skipped is, and the store is read and written on`(kind: UInt8)
+    throws
+  {
     let store = try ForgedStore(appends: 3)
     var header = try store.headerBehindEnd(kind: kind)
     (header.flags, header.codec) = (0xFFFF_FFFF, 77)
@@ -154,7 +169,10 @@ import Testing
     #expect(FaultStore.problem(disk, store.model, countMin: 3, store.options) == nil)
   }
 
-  @Test func `fault 38: what a later version must be asked about is refused by its name, and never called damage`() throws {
+  @Test
+  func `fault 38: what a later version must be asked about is refused by its name, and never called damage`()
+    throws
+  {
     let store = try ForgedStore(appends: 3)
     var blocks: [(String, SimulatedDisk)] = []
     for kind in [4, 5, 127] as [UInt8] {
@@ -191,7 +209,9 @@ import Testing
       if let reader { #expect(store.model.difference(from: reader, countMin: 3) == nil) }
     }
     let compatible = store.with(
-      Self.header(store.bytes()) { $0.setLittleEndian(UInt64(1) << 9, at: SegmentHeader.Offset.compatibleFeatures) })
+      Self.header(store.bytes()) {
+        $0.setLittleEndian(UInt64(1) << 9, at: SegmentHeader.Offset.compatibleFeatures)
+      })
     #expect(FaultStore.problem(compatible, store.model, countMin: 3, store.options) == nil)
   }
 
@@ -222,7 +242,10 @@ import Testing
     return bytes
   }
 
-  @Test func `fault 39: a payload that lies about what it decodes to is refused within the bound, whatever it is`() throws {
+  @Test
+  func `fault 39: a payload that lies about what it decodes to is refused within the bound, whatever it is`()
+    throws
+  {
     let store = try ForgedStore(appends: 3)
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var (refused, decoded) = (0, 0)
@@ -231,11 +254,15 @@ import Testing
       header.codec = BlockCodec.lz4
       (header.eventCount, header.appendCount) = (1, 1)
       (header.firstTime, header.lastTime) = (.max, .max)
-      var payload = (0..<Int.random(in: 1...60, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+      var payload = (0..<Int.random(in: 1...60, using: &random)).map { _ in
+        UInt8.random(in: 0...255, using: &random)
+      }
       // Long matches, which is what a bomb is made of.
       if round % 3 == 0 { payload = [0x1F, 7, 1, 0] + Array(repeating: 255, count: payload.count) + [9] }
       let bound = Compression.rawLengthMax(stored: payload.count)
-      let claims = [0, 1, payload.count, bound - 1, bound, bound + 1, FormatLimits.rawLengthMax, Int(UInt32.max)]
+      let claims = [
+        0, 1, payload.count, bound - 1, bound, bound + 1, FormatLimits.rawLengthMax, Int(UInt32.max),
+      ]
       let claim = claims.randomElement(using: &random)!
       let bytes = ForgedStore.block(header, payload, rawLength: claim)
       let disk = store.with(store.bytes() + bytes, keepsHead: false)
@@ -259,7 +286,8 @@ import Testing
     let head = store.disk.contents(Self.layout.head)!
     let block = try store.blocks()[1]
     let place = Int(block.ownOffset)
-    let note = RecoveryNote(cutOffset: 1, cutLength: 1 << 40, time: -3, checksum: 5, reason: 1, path: "quarantine/é")
+    let note = RecoveryNote(
+      cutOffset: 1, cutLength: 1 << 40, time: -3, checksum: 5, reason: 1, path: "quarantine/é")
     func at(_ shift: Int, _ bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> Void) {
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + shift, alignment: 16)
       defer { buffer.deallocate() }
@@ -274,7 +302,9 @@ import Testing
       at(shift, segment[place...]) { #expect(BlockHeader(decoding: $0) == block) }
       at(shift, head) { #expect(slot != nil && HeadSlot(decoding: $0) == slot) }
       at(shift, note.encoded()) { #expect(RecoveryNote(decoding: $0) == note) }
-      at(shift, segment[(place + BlockHeader.length)..<(place + BlockHeader.length + Int(block.storedLength))]) {
+      at(
+        shift, segment[(place + BlockHeader.length)..<(place + BlockHeader.length + Int(block.storedLength))]
+      ) {
         var cursor = ByteCursor($0.baseAddress!, count: $0.count)
         let append = try? cursor.nextAppend()
         #expect(append?.eventCount == 1 && cursor.remaining == 0)

@@ -40,7 +40,7 @@ import Testing
   }
 
   // In a process of its own, because it gives up the rights of root.
-  @Test func permissionsAreATypedFailure() async {
+  @Test func `fault 42: missing permissions are a typed failure`() async {
     await #expect(processExitsWith: .success) {
       let (posix, folder) = (PosixFileSystem(), try TemporaryFolder())
       let path = folder.file("closed")
@@ -69,7 +69,7 @@ import Testing
   }
 
   // In a process of its own, because the limit is the whole process's.
-  @Test func runningOutOfDescriptorsIsATypedFailure() async {
+  @Test func `fault 42: running out of descriptors is a typed failure`() async {
     await #expect(processExitsWith: .success) {
       let (posix, folder) = (PosixFileSystem(), try TemporaryFolder())
       try posix.put("", at: folder.file("file")).close()
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func aChildProcessInheritsNoDescriptor() throws {
+  @Test func `fault 28: a child process inherits no descriptor, and no lock with it`() throws {
     let file = try posix.put("", at: folder.file("LOCK"))
     let opened = try #require(file as? PosixFile)
     let number = try opened.withDescriptor("look at") { $0 }

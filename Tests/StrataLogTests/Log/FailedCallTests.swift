@@ -240,17 +240,20 @@ import Testing
     try log.close()
   }
 
-  @Test(arguments: [true, false], [true, false])
+  @Test(arguments: [true, false], [(true, false), (true, true), (false, false)])
   func `after a failed sync nothing is accepted until the store is opened again`(
-    keepsData: Bool, isReported: Bool
+    keepsData: Bool, report: (isMade: Bool, isLasting: Bool)
   ) throws {
+    let isReported = report.isMade
     var options = Self.options(.synced)
     options.segmentSizeTarget = 1 << 20
     options.sealsInBackground = false
     for number in 1...6 {
       var (disk, model) = try Self.prepared(isTorn: false)
       let log = try Log.openWriter(disk, path: Self.path, options: options)
-      disk.inject(SimulatedSyncFailure(number: number, keepsData: keepsData, isReported: isReported))
+      disk.inject(
+        SimulatedSyncFailure(
+          number: number, keepsData: keepsData, isReported: isReported, isLasting: report.isLasting))
       var isPoisoned = false
       var pending: [ModelAppend] = []
       for index in 0..<5 {
@@ -281,6 +284,39 @@ import Testing
       #expect(after.mark.appends == seen, "sync \(number): what was served after the failure is gone")
       try again.close()
     }
+  }
+
+  @Test(arguments: [0, 4_096])
+  func `what a sync lost without a word is refused or gone at the next open, and never served`(step: Int)
+    throws
+  {
+    var options = Self.options(.synced)
+    options.segmentSizeTarget = 1 << 20
+    options.preallocationStep = step
+    var refused = 0
+    for number in 1...12 {
+      let (disk, model) = try Self.prepared(isTorn: false)
+      let log = try Log.openWriter(disk, path: Self.path, options: options)
+      disk.inject(SimulatedSyncFailure(number: number, keepsData: false, isReported: false))
+      for index in 0..<5 {
+        _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: "\(index)")]).draft())
+      }
+      // The process dies, the machine lives: the cache still has what the disk has not.
+      let after = disk.clone()
+      try? log.close()
+      do throws(LogError) {
+        let again = try Log.openWriter(after, path: Self.path, options: options)
+        #expect(again.mark.sequence >= model.head)
+        let cut = try Log.openReader(
+          after.crash(seed: 1, model: .dropAll), path: Self.path, options: options)
+        #expect(cut.mark.sequence == again.mark.sequence, "sync \(number): what was served is gone")
+        try again.close()
+      } catch {
+        guard case .corrupt = error else { throw error }
+        refused += 1
+      }
+    }
+    #expect(refused > 0 && refused < 12)
   }
 
   @Test func `a writer does not open where what it finds cannot be synced`() throws {

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: Durability.allCases)
-  func `an acknowledged append is on the disk, and in paranoid stores HEAD says so`(durability: Durability)
+  func `fault 02: an acknowledged append is on the disk, and in paranoid stores HEAD says so`(durability: Durability)
     throws
   {
     let disk = SimulatedDisk()
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a segment has its name on the disk before its first group is acknowledged`() throws {
+  @Test func `fault 23: a segment has its name on the disk before its first group is acknowledged`() throws {
     let disk = SimulatedDisk()
     var options = Self.options()
     options.segmentSizeTarget = 1
@@ -115,7 +115,7 @@ import Testing
     try log.close()
   }
 
-  @Test func `a power cut between any two calls of a roll leaves a store that opens`() throws {
+  @Test func `fault 45: a power cut between any two calls of a roll leaves a store that opens`() throws {
     let disk = SimulatedDisk()
     var options = Self.options()
     options.segmentSizeTarget = 1

@@ -13,7 +13,7 @@ import Testing
     options.clock = .fixed
     options.segmentSizeTarget = 9_000
     options.blockSizeTarget = 4_000
-    options.sealsInBackground = false
+    options.writesInStep = true
     return options
   }
 
@@ -132,7 +132,6 @@ import Testing
   @Test func `a rewrite that the disk got wrong never takes the place of what was right`() throws {
     let (disk, model, log) = try Self.store()
     try log.roll()
-    log.index.finishWriting()
     // The first sync is that of the new file: what was written is lost, and nobody is told.
     disk.inject(SimulatedSyncFailure(keepsData: false, isReported: false))
     #expect(throws: LogError.self) { try log.seal() }
@@ -144,7 +143,6 @@ import Testing
   @Test func `a full disk fails a seal and nothing else`() throws {
     let (disk, model, log) = try Self.store()
     try log.roll()
-    log.index.finishWriting()
     for extra in stride(from: 0, to: 6_000, by: 700) {
       disk.capacity = disk.paths.reduce(extra) { $0 + disk.contents($1)!.count }
       #expect(throws: LogError.self) { try log.seal() }
@@ -187,7 +185,7 @@ import Testing
   {
     let disk = SimulatedDisk()
     var options = Self.options()
-    options.sealsInBackground = true
+    options.writesInStep = false
     let log = try Self.open(disk, options)
     var model = LogModel()
     var source = RandomAppends(seed: 5, sizeTypical: 300, sizeMax: 2_000, streamCount: 5, eventsMax: 3)
@@ -217,8 +215,7 @@ import Testing
     let (prepared, _, first) = try Self.store(appends: 40)
     try first.close()
     let appends = try Self.appends(of: prepared)
-    var options = Self.options()
-    options.writesInStep = true
+    let options = Self.options()
     let counted = prepared.clone()
     let calls = Lock(0)
     let whole = try Self.open(counted, options)

@@ -4,9 +4,10 @@ internal import Foundation
 internal import StrataEvents
 internal import StrataLog
 
-/// `strata-crashwriter STORE ROUND TASKS`: each task appends to a stream of its own. A line
+/// `strata-crashwriter STORE ROUND TASKS [CALL COUNT]`: each task appends to a stream of its own. A line
 /// `FIRST TASK NUMBER COUNT` follows each acknowledgement. Every event says task, number, count and its place
-/// in its append, so that a reader can tell a whole append from a part.
+/// in its append, so that a reader can tell a whole append from a part. Durability and the size of segments follow from
+/// the round. With a call of `KillingFileSystem` the process ends itself there.
 ///
 /// `strata-crashwriter STORE pace COUNT MICROSECONDS SEGMENTSIZE LEVEL`: appends so many events of one stream, at
 /// that pace, and closes the store. A line `SEQUENCE NANOSECONDS` follows each acknowledgement: when it was, on the
@@ -16,18 +17,25 @@ enum CrashWriter {
   static func main() async throws {
     let arguments = CommandLine.arguments
     if arguments.count == 7, arguments[2] == "pace" { return try pace(arguments) }
-    guard arguments.count == 4, let round = Int(arguments[2]), let tasks = Int(arguments[3]) else {
-      print("strata-crashwriter STORE ROUND TASKS")
+    guard arguments.count == 4 || arguments.count == 6, let round = Int(arguments[2]), let tasks = Int(arguments[3])
+    else {
+      print("strata-crashwriter STORE ROUND TASKS [CALL COUNT]")
       exit(64)
     }
     var options = StoreOptions()
-    options.segmentSizeTarget = 40_000
+    options.segmentSizeTarget = [40_000, 9_000, 1 << 20][round / 3 % 3]
     options.blockSizeTarget = 2_000
     options.durability = Durability.allCases[round % 3]
     options.headSyncInterval = .milliseconds(5)
     // The process before was just killed; its lock goes with it.
     options.lockTimeout = .seconds(5)
-    let store = try await EventStore.open(at: arguments[1], options: options)
+    var fileSystem: any FileSystem = PosixFileSystem()
+    if arguments.count == 6, let count = Int(arguments[5]) {
+      fileSystem = KillingFileSystem(fileSystem, at: KillPoint(call: arguments[4], count: count))
+    }
+    let store = try await IOThreads.shared.result { [fileSystem, options] () throws(StoreError) in
+      try EventStore.open(fileSystem, path: arguments[1], .readWrite, options: options)
+    }.get()
     let output = Lock(())
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<tasks {

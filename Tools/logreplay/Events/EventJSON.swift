@@ -36,7 +36,9 @@ struct EventJSON {
   }
 
   private static func addMetadata(of event: RecordedEvent, to line: inout JSONLine) {
-    if event.metadataBytes.isEmpty {
+    if event.state == .erased {
+      line.null("metadata")
+    } else if event.metadataBytes.isEmpty {
       line.raw("metadata", "{}".utf8)
     } else if let object = try? event.metadata() {
       line.field("metadata", .object(object))

@@ -1,6 +1,7 @@
 // How a command's answer is laid out, and the options that every command has for it.
 
 internal import ArgumentParser
+internal import LogreplayPoints
 
 /// The layouts of `-o`.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {

@@ -1,5 +1,6 @@
 // Text for people: times in their zone, names without control characters, colours where they are wanted.
 
+internal import LogreplayPoints
 internal import StrataEvents
 
 /// How text for people is written.

@@ -1,17 +1,17 @@
 // Days and times of the proleptic Gregorian calendar, without a zone.
 
 /// A date and a time as a clock on the wall shows them.
-struct CivilTime: Hashable, Sendable {
-  var year = 1970
-  var month = 1
-  var day = 1
-  var hour = 0
-  var minute = 0
-  var second = 0
+package struct CivilTime: Hashable, Sendable {
+  package var year = 1970
+  package var month = 1
+  package var day = 1
+  package var hour = 0
+  package var minute = 0
+  package var second = 0
 
   /// The date and time that are so many seconds behind 1970-01-01 00:00:00.
   /// (H. Hinnant, chrono-compatible low-level date algorithms.)
-  init(seconds: Int64) {
+  package init(seconds: Int64) {
     let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
     let rest = Int(seconds - days * 86_400)
     let shifted = Int(days) + 719_468
@@ -29,7 +29,7 @@ struct CivilTime: Hashable, Sendable {
   }
 
   /// Seconds since 1970-01-01 00:00:00.
-  var seconds: Int64 {
+  package var seconds: Int64 {
     let shiftedYear = month <= 2 ? year - 1 : year
     let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
     let yearOfEra = shiftedYear - era * 400
@@ -39,7 +39,7 @@ struct CivilTime: Hashable, Sendable {
   }
 
   /// Nil where there is no such day or time. A leap second is the first second of the next minute.
-  init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
+  package init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
     guard (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
       (0...59).contains(minute), (0...60).contains(second)
     else { return nil }

@@ -1,9 +1,9 @@
 // Points of the log as people name them: `18234`, `head~3`, `id:import-7`, `yesterday`.
 
-internal import StrataEvents
+package import StrataEvents
 
 /// A name for a place in the log. What it stands for is decided by `PointResolver`.
-enum Point: Hashable, Sendable {
+package enum Point: Hashable, Sendable {
   case sequence(UInt64)
   case head
   /// So many appends before the head.
@@ -18,8 +18,8 @@ enum Point: Hashable, Sendable {
 }
 
 extension Point {
-  /// Reads a point. Throws a usage error that says what points look like.
-  init(_ text: String, times: TimeText) throws(CommandFailure) {
+  /// Reads a point. Throws what is wrong and what points look like.
+  package init(reading text: String, times: TimeText) throws(PointProblem) {
     if let point = try Point(keyword: text) {
       self = point
     } else if let time = times.nanoseconds(text) {
@@ -30,7 +30,7 @@ extension Point {
   }
 
   /// Everything but times, which need a "now" and a zone. Nil where the text may be a time.
-  private init?(keyword text: String) throws(CommandFailure) {
+  private init?(keyword text: String) throws(PointProblem) {
     if text.isDigits {
       guard let sequence = UInt64(text) else { throw Self.malformed(text) }
       self = .sequence(sequence)
@@ -76,32 +76,36 @@ extension Point {
       && name.allSatisfy { $0.isLetter || $0.isNumber || "_.-/".contains($0) }
   }
 
-  private static func malformed(_ text: String) -> CommandFailure {
-    CommandFailure(
-      ExitStatus.usage, "'\(text)' is no point", at: text,
+  private static func malformed(_ text: String) -> PointProblem {
+    PointProblem("'\(text)' is no point", at: text,
       next: "give a sequence, head, head~N, first, id:APPEND, mark:NAME, cursor:SEQ@CHAIN, or a time such as "
         + "'2026-11-20 18:17:16', yesterday, '2h30m ago', @1732130000")
   }
 }
 
 /// Two points, or an open end: what `log` lists and `diff` sums up, (from, to].
-struct PointRange: Hashable, Sendable {
+package struct PointRange: Hashable, Sendable {
   /// Nil for the beginning of the log. With it, the text that named it.
-  var from: Named?
+  package var from: Named?
   /// Nil for the head.
-  var to: Named?
+  package var to: Named?
 
   /// A point with the text that it was given as, for messages.
-  struct Named: Hashable, Sendable {
-    var text: String
-    var point: Point
+  package struct Named: Hashable, Sendable {
+    package var text: String
+    package var point: Point
+
+    package init(text: String, point: Point) {
+      self.text = text
+      self.point = point
+    }
   }
 
   /// Reads what stands behind the store: nothing, `A..B`, `A..`, `..B`, `B` alone (as `..B`), or two points.
-  init(_ words: [String], times: TimeText) throws(CommandFailure) {
-    func named(_ text: some StringProtocol) throws(CommandFailure) -> Named? {
+  package init(reading words: [String], times: TimeText) throws(PointProblem) {
+    func named(_ text: some StringProtocol) throws(PointProblem) -> Named? {
       let text = String(text)
-      return text.isEmpty ? nil : Named(text: text, point: try Point(text, times: times))
+      return text.isEmpty ? nil : Named(text: text, point: try Point(reading: text, times: times))
     }
     switch words.count {
     case 0:
@@ -109,8 +113,7 @@ struct PointRange: Hashable, Sendable {
     case 1:
       let parts = Self.split(words[0])
       guard parts.count <= 2 else {
-        throw CommandFailure(
-          ExitStatus.usage, "'\(words[0])' holds more than one '..'", at: words[0],
+        throw PointProblem("'\(words[0])' holds more than one '..'", at: words[0],
           next: "give the two points as two arguments")
       }
       if parts.count == 2 { from = try named(parts[0]) }
@@ -118,8 +121,7 @@ struct PointRange: Hashable, Sendable {
     case 2:
       (from, to) = (try named(words[0]), try named(words[1]))
     default:
-      throw CommandFailure(
-        ExitStatus.usage, "\(words.count) points are given, and a range has two", at: words[2],
+      throw PointProblem("\(words.count) points are given, and a range has two", at: words[2],
         next: "quote a time that holds spaces, or write '2h30m.ago'")
     }
   }

@@ -3,17 +3,22 @@
 internal import StrataEvents
 
 /// Reads times against one "now" and one zone, so that all times of a command agree.
-struct TimeText: Sendable {
+package struct TimeText: Sendable {
   /// Nanoseconds since 1970.
-  var now: Int64
-  var zone: Zone
+  package var now: Int64
+  package var zone: Zone
+
+  package init(now: Int64, zone: Zone) {
+    self.now = now
+    self.zone = zone
+  }
 
   private static let second: Int64 = 1_000_000_000
 
   /// The moment that a text names, in nanoseconds, or nil where it is no time.
   ///
   /// - Parameter allowsSigned: also reads `-2h` and `+30m`, as `--since` and `--until` do.
-  func nanoseconds(_ text: String, allowsSigned: Bool = false) -> Int64? {
+  package func nanoseconds(_ text: String, allowsSigned: Bool = false) -> Int64? {
     let text = text.trimmingSpaces()
     switch text {
     case "now": return now
@@ -114,7 +119,7 @@ struct TimeText: Sendable {
 
   /// A length of time such as `2h30m`, `90 s` or `1 day 4 hours`, in nanoseconds. Nil for anything else, and
   /// for a number without a unit.
-  static func duration(_ text: some StringProtocol) -> Int64? {
+  package static func duration(_ text: some StringProtocol) -> Int64? {
     var rest = Substring(text)
     var total: Int64 = 0
     var isEmpty = true
@@ -136,7 +141,7 @@ struct TimeText: Sendable {
 
 extension Int64 {
   /// Nanoseconds as whole seconds, rounded down.
-  var seconds: Int64 { self >= 0 ? self / 1_000_000_000 : (self - 999_999_999) / 1_000_000_000 }
+  package var seconds: Int64 { self / 1_000_000_000 - (self % 1_000_000_000 < 0 ? 1 : 0) }
 
   /// Seconds, rounded down to a whole day.
   fileprivate var flooredDay: Int64 { self - ((self % 86_400) + 86_400) % 86_400 }
@@ -159,7 +164,7 @@ extension Int64 {
 
 extension StringProtocol {
   /// True for one or more of the ten ASCII digits and nothing else.
-  var isDigits: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
+  package var isDigits: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
 
   fileprivate func trimmingSpaces() -> String {
     var rest = Substring(self).drop { $0 == " " }

@@ -9,7 +9,7 @@
 #endif
 
 /// The zone in which times are read and shown.
-enum Zone: Hashable, Sendable {
+package enum Zone: Hashable, Sendable {
   case utc
   /// So many seconds ahead of UTC.
   case fixed(Int)
@@ -17,7 +17,7 @@ enum Zone: Hashable, Sendable {
   case local
 
   /// The seconds that the zone is ahead of UTC at a moment, given in seconds since 1970.
-  func offset(at seconds: Int64) -> Int {
+  package func offset(at seconds: Int64) -> Int {
     switch self {
     case .utc: return 0
     case .fixed(let offset): return offset
@@ -32,7 +32,7 @@ enum Zone: Hashable, Sendable {
 
   /// The moment at which clocks in the zone show a date and time, given as if it were UTC. Of two moments the
   /// earlier; a time that a change of clocks skips is read with the offset before the change.
-  func moment(ofWallClock wall: Int64) -> Int64 {
+  package func moment(ofWallClock wall: Int64) -> Int64 {
     let before = Int64(offset(at: wall - 86_400))
     let after = Int64(offset(at: wall + 86_400))
     let early = wall - max(before, after)

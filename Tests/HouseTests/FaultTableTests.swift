@@ -1,0 +1,66 @@
+// The table of faults against the tests and mutants that it names.
+
+import Foundation
+import Testing
+
+@Suite struct FaultTableTests {
+  private struct Row {
+    var number: Int
+    /// A test's name without its number, and its file.
+    var tests: [(name: String, file: String)]
+    var mutants: [String]
+  }
+
+  private static func rows() throws -> [Row] {
+    try Repository.text("Sources/StrataLog/StrataLog.docc/Faults.md").split(separator: "\n").compactMap {
+      line in
+      let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
+        $0.trimmingCharacters(in: .whitespaces)
+      }
+      guard cells.count == 7, let number = Int(cells[1]) else { return nil }
+      let tests = try cells[4].components(separatedBy: "<br>").map { entry in
+        let parts = entry.components(separatedBy: "` in ")
+        try #require(
+          parts.count == 2 && parts[0].hasPrefix("`"), "fault \(number): \(entry) is no test in a file")
+        return (name: String(parts[0].dropFirst()), file: parts[1])
+      }
+      try #require(!cells[2].isEmpty && !cells[3].isEmpty, "fault \(number) says nothing")
+      return Row(number: number, tests: tests, mutants: cells[5].split(separator: " ").map(String.init))
+    }
+  }
+
+  @Test func `every fault from 1 to 45 has a row, a test that is there and a mutant that is there`() throws {
+    let rows = try Self.rows()
+    #expect(rows.map(\.number) == Array(1...45))
+    let mutants = try FileManager.default.contentsOfDirectory(
+      atPath: Repository.root.appendingPathComponent("Tools/mutants").path)
+    for row in rows {
+      #expect(!row.mutants.isEmpty, "fault \(row.number) has no mutant")
+      for mutant in row.mutants {
+        #expect(mutants.contains("\(mutant).patch"), "fault \(row.number): there is no mutant \(mutant)")
+      }
+      for test in row.tests {
+        let function = "`fault \(row.number < 10 ? "0" : "")\(row.number): \(test.name)`("
+        let text = (try? Repository.text(test.file)) ?? ""
+        #expect(text.contains(function), "fault \(row.number): \(test.file) has no \(function)")
+      }
+    }
+  }
+
+  @Test func `every test of a fault is in the table`() throws {
+    let listed = Set(
+      try Self.rows().flatMap { row in row.tests.map { "\(row.number): \($0.name) in \($0.file)" } })
+    var found: Set<String> = []
+    for file in Repository.swiftFiles("Tests") {
+      for line in try Repository.text(file).split(separator: "\n") {
+        guard let match = line.firstMatch(of: /`fault ([0-9]{2}): ([^`]+)`\(/), let number = Int(match.1)
+        else {
+          continue
+        }
+        found.insert("\(number): \(match.2) in \(file)")
+      }
+    }
+    #expect(found.subtracting(listed) == [] && listed.subtracting(found) == [])
+    #expect(found.count >= 45)
+  }
+}

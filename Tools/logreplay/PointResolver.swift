@@ -1,0 +1,145 @@
+// What a point stands for in a store.
+
+internal import LogreplayPoints
+internal import StrataEvents
+internal import StrataLog
+
+/// A point's place in the log.
+struct ResolvedPoint: Hashable, Sendable {
+  /// The last sequence whose event counts; 0 before everything.
+  var sequence: UInt64
+  /// The commit time of the append there; nil at 0.
+  var time: Timestamp?
+  /// The append around the sequence, where the sequence is not its end.
+  var inside: ClosedRange<UInt64>?
+}
+
+/// Finds points in an open store. Blocks.
+struct PointResolver {
+  let store: OpenedStore
+
+  private var log: Log { store.log }
+
+  /// The most ids that the error for an ambiguous prefix lists.
+  private static let idsShownMax = 5
+
+  /// Finds a point and says on standard error what it stands for, unless it is a sequence already.
+  func resolve(_ named: PointRange.Named) throws -> ResolvedPoint {
+    let found = try resolve(named.point, text: named.text)
+    if case .sequence = named.point {} else { Terminal.note(Self.echo(named.text, found)) }
+    if let inside = found.inside {
+      Terminal.note("seq \(found.sequence) is inside the append \(inside.lowerBound)…\(inside.upperBound)")
+    }
+    return found
+  }
+
+  /// The visible end, for where no point is given.
+  func head() throws -> ResolvedPoint { try place(log.mark.sequence, "head") }
+
+  /// The point that a cursor names, if the log up to there is the one that it was taken from.
+  func point(of position: LogPosition) throws -> ResolvedPoint {
+    try check(position)
+    return try place(position.sequence, "the cursor")
+  }
+
+  /// Before the first event that the log has.
+  var beginning: ResolvedPoint { ResolvedPoint(sequence: log.mark.logBegin - 1) }
+
+  /// `2h ago → seq 18234 (2026-11-20T21:15:03.120Z)`.
+  static func echo(_ text: String, _ point: ResolvedPoint) -> String {
+    let place = point.time.map { PeopleText.utc($0) } ?? "before the first event"
+    return "\(PeopleText.printable(text)) → seq \(point.sequence) (\(place))"
+  }
+
+  private func resolve(_ point: Point, text: String) throws -> ResolvedPoint {
+    let mark = log.mark
+    switch point {
+    case .sequence(let sequence):
+      return try place(sequence, text)
+    case .head:
+      return try place(mark.sequence, text)
+    case .back(let count):
+      guard count <= mark.appends else { throw missing("\(text) is before the beginning of the log") }
+      if count == mark.appends { return try place(0, text) }
+      guard let append = try failing({ () throws(LogError) in try log.append(ordinal: mark.appends - count) })
+      else { throw missing("\(text) is before the beginning of the log") }
+      return ResolvedPoint(sequence: append.last, time: Timestamp(nanoseconds: append.time))
+    case .first:
+      guard mark.sequence >= mark.logBegin else { throw missing("the store is empty") }
+      return try place(mark.logBegin, text)
+    case .time(let time):
+      guard let append = try failing({ () throws(LogError) in try log.lastAppend(notAfter: time) }) else {
+        return ResolvedPoint(sequence: mark.logBegin - 1)
+      }
+      return ResolvedPoint(sequence: append.last, time: Timestamp(nanoseconds: append.time))
+    case .id(let id):
+      return try find(id: id)
+    case .cursor(let position):
+      try check(position)
+      return try place(position.sequence, text)
+    case .mark(let name):
+      throw missing("there is no mark '\(name)': no marks exist yet")
+    }
+  }
+
+  private func place(_ sequence: UInt64, _ text: String) throws -> ResolvedPoint {
+    if sequence == log.mark.logBegin - 1 { return ResolvedPoint(sequence: sequence) }
+    guard let append = try failing({ () throws(LogError) in try log.append(holding: sequence) }) else {
+      throw missing("seq \(sequence) is not in the log")
+    }
+    return ResolvedPoint(
+      sequence: sequence, time: Timestamp(nanoseconds: append.time),
+      inside: sequence < append.last ? append.first...append.last : nil)
+  }
+
+  /// Throws where the log up to a position is not the one that it was taken from.
+  func check(_ position: LogPosition) throws {
+    let mark = log.mark
+    if position.sequence < mark.logBegin - 1 {
+      throw store.failure(StoreError.trimmed(firstAvailable: mark.logBegin))
+    }
+    let chain = try failing { () throws(LogError) in try log.chain(after: position.sequence) }
+    guard chain == position.chain else {
+      var failure = store.failure(StoreError.diverged(sequence: position.sequence))
+      failure.next = "read the log anew from a sequence that both have; \(available)"
+      throw failure
+    }
+  }
+
+  private func find(id: String) throws -> ResolvedPoint {
+    if let place = try failing({ () throws(LogError) -> AppendPlace? in
+      guard let first = try log.index.first(ofID: Array(id.utf8)) else { return nil }
+      return try log.append(holding: first)
+    }) {
+      return ResolvedPoint(sequence: place.last, time: Timestamp(nanoseconds: place.time))
+    }
+    let ids = try failing { () throws(LogError) in
+      try log.index.ids(prefix: Array(id.utf8), limit: Self.idsShownMax + 1)
+    }
+    let names = ids.map { String(decoding: $0, as: UTF8.self) }.sorted()
+    guard let only = names.first else { throw missing("no append has an id that begins with '\(id)'") }
+    guard names.count == 1 else {
+      let shown = names.prefix(Self.idsShownMax).map { "id:\(PeopleText.printable($0))" }
+      throw CommandFailure(
+        ExitStatus.notFound, "several appends have an id that begins with '\(id)'", at: "id:\(id)",
+        next: "give one of them whole: " + shown.joined(separator: ", ")
+          + (names.count > shown.count ? ", …" : ""))
+    }
+    return try find(id: only)
+  }
+
+  private func failing<Result>(_ body: () throws(LogError) -> Result) throws -> Result {
+    do throws(LogError) { return try body() } catch { throw store.failure(StoreError(error)) }
+  }
+
+  /// What there is, for errors about what there is not.
+  var available: String {
+    let mark = log.mark
+    guard mark.sequence >= mark.logBegin else { return "the store is empty" }
+    return "the log holds \(mark.logBegin)…\(mark.sequence)"
+  }
+
+  private func missing(_ what: String) -> CommandFailure {
+    CommandFailure(ExitStatus.notFound, what, at: store.path, next: available)
+  }
+}
