@@ -82,6 +82,7 @@ extension Log {
       let found = try Log.assess(fileSystem, layout)
       try checkGoesOn(found)
       try source.catalog.refresh()
+      source.catalog.forgetOpen()
       source.catalog.add(found.active)
       try index.resume(at: found.mark) { [tail] in tail.publish(found.mark) }
       let claim = try Log.claim(found, fileSystem, layout, options)

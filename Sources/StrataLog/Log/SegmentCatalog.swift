@@ -59,6 +59,14 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
+  /// Forgets every open file: another writer may have rewritten some.
+  func forgetOpen() {
+    state.withLock {
+      $0.open = [:]
+      $0.replacements += 1
+    }
+  }
+
   /// Forgets the open file of a segment that was rewritten. Who still reads the old one has the same events.
   func replaced(_ first: UInt64) {
     state.withLock {
