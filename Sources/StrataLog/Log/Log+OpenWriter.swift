@@ -227,7 +227,7 @@ extension Committer.Start {
     self.init(
       layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: claim.head,
       active: found.active, link: found.assessment.link, fileSize: found.assessment.fileSize,
-      epoch: claim.epoch,
-      isTorn: found.assessment.state == .torn, logBegin: found.logBegin, isErasing: claim.isErasing)
+      epoch: claim.epoch, isTorn: found.assessment.state == .torn, logBegin: found.logBegin,
+      isErasing: claim.isErasing)
   }
 }

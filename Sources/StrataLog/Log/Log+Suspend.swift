@@ -81,12 +81,12 @@ extension Log {
     do throws(LogError) {
       let found = try Log.assess(fileSystem, layout)
       try checkGoesOn(found)
+      try source.catalog.refresh()
+      source.catalog.forgetOpen()
+      source.catalog.add(found.active)
+      try index.resume(at: found.mark) { [tail] in tail.publish(found.mark) }
       let claim = try Log.claim(found, fileSystem, layout, options)
       do throws(LogError) {
-        try source.catalog.refresh()
-        source.catalog.forgetOpen()
-        source.catalog.add(found.active)
-        try index.resume(at: found.mark) { [tail] in tail.publish(found.mark) }
         committer.reopen(Committer.Start(found, claim, layout: layout, fileSystem, options, lock))
         sealer.reopen(lock)
         queue.reopen()
