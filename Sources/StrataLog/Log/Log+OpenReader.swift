@@ -35,9 +35,11 @@ extension Log {
       if let damage = chain.damage { try watcher.sight(upTo: damage) } else { try watcher.look() }
     let tail = VisibleTail(found.mark)
     let source = LogSource(catalog: catalog, tail: tail)
+    let follower = HeadWatcher(watcher, source: source)
+    tail.setLook { [weak follower] () throws(LogError) in try follower?.refresh() }
     return Log(
       options: options, layout: layout, source: source, index: StoreIndex(source, isWriter: false),
-      tornBytes: found.tornBytes, damage: found.damage, role: .reader(HeadWatcher(watcher, source: source)))
+      tornBytes: found.tornBytes, damage: found.damage, role: .reader(follower))
   }
 }
 

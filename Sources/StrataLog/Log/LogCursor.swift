@@ -52,13 +52,19 @@ package struct LogCursor: ~Copyable {
   /// The next events block that holds `nextSequence`, or nil at the end. The first block may begin earlier:
   /// skip what comes before `nextSequence` as it was before the call.
   package mutating func next() throws(LogError) -> DecodedBlock? {
-    let mark = source.tail.mark
-    let bound = isDurableOnly ? mark.durable : mark.visible
+    var mark = source.tail.mark
+    var bound = isDurableOnly ? mark.durable : mark.visible
     guard nextSequence <= bound.sequence, !isBeyondAll else { return nil }
     guard nextSequence >= mark.logBegin else { throw .trimmed(firstAvailable: mark.logBegin) }
     while true {
       if segment == nil { try locate(in: mark) }
       guard let segment else { throw missing("the log ends before sequence \(nextSequence)", at: 0) }
+      if mark.isBefore(rewriteOf: segment.header) {
+        // Its blocks may reach beyond the mark. All of it is visible by now: the mark only has to be told.
+        try source.tail.refresh()
+        mark = source.tail.mark
+        bound = isDurableOnly ? mark.durable : mark.visible
+      }
       let end = try source.end(of: segment, in: mark, durably: isDurableOnly)
       guard offset < end else {
         guard let behind = source.catalog.first(behind: segment.header.firstSequence), behind == nextSequence

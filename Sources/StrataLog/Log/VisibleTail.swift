@@ -18,6 +18,13 @@ package struct VisibleMark: Equatable, Sendable {
   package var sequence: UInt64 { visible.sequence }
 }
 
+extension VisibleMark {
+  /// True where the mark is a place in a file of the segment that was closed and rewritten since.
+  func isBefore(rewriteOf header: SegmentHeader) -> Bool {
+    header.firstSequence == segment && header.revision != revision
+  }
+}
+
 /// A locked shell around the visible mark. Waiting is by continuation, so no thread is held.
 package final class VisibleTail: Sendable {
   private struct Waiter {
@@ -33,6 +40,8 @@ package final class VisibleTail: Sendable {
     var cancelled: Set<UInt64> = []
     var nextTicket: UInt64 = 0
     var end: LogError?
+    /// Looks whether another process's writer has moved the end.
+    var look: (@Sendable () throws(LogError) -> Void)?
   }
 
   private let state: Lock<State>
@@ -45,6 +54,12 @@ package final class VisibleTail: Sendable {
   /// Why nothing more will come, once that is so.
   package var end: LogError? { state.withLock { $0.end } }
   package var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
+
+  /// Sets how to look whether another process's writer has moved the end. It must not keep this alive.
+  func setLook(_ look: @escaping @Sendable () throws(LogError) -> Void) { state.withLock { $0.look = look } }
+
+  /// Looks now whether there is more than the mark says. Blocks. A writer's own mark is never behind.
+  func refresh() throws(LogError) { try state.withLock { $0.look }?() }
 
   /// Moves the end and wakes those whose wait is over.
   package func publish(_ mark: VisibleMark) {

@@ -10,9 +10,11 @@ import Testing
 
   private static func options(step: Int = 0, segmentSize: Int = 1 << 20) -> StoreOptions {
     var options = StoreOptions()
-    options.clock = .fixed
+    // Stands still, so that a group has the same length whenever it is made.
+    options.clock = StoreClock { 1_767_225_600_000_000_000 }
     options.headSyncInterval = .seconds(3_600)
     options.segmentSizeTarget = segmentSize
+    options.writesInStep = true
     options.preallocationStep = step
     return options
   }

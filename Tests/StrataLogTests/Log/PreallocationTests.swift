@@ -103,6 +103,7 @@ import Testing
     let disk = SimulatedDisk()
     var options = Self.options()
     options.segmentSizeTarget = 13_000
+    options.sealsInBackground = false
     let log = try writer(disk, options)
     var ahead: Set<UInt64> = []
     for _ in 0..<80 {
@@ -126,6 +127,7 @@ import Testing
     #expect(contents(after).count > end)
     var options = Self.options()
     options.segmentSizeTarget = 1
+    options.sealsInBackground = false
     let log = try writer(after, options)
     try append(log)
     #expect(log.source.catalog.names.count == 2)
