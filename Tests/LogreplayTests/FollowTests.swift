@@ -5,7 +5,7 @@ import Strata
 import StrataLog
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FollowTests {
   private func sequence(_ line: String) throws -> Int64? {
     guard case .int(let number)? = try DocumentValue(json: line)["sequence"] else { return nil }

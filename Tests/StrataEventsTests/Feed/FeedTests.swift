@@ -10,7 +10,7 @@ import Testing
     NewEvent("t", in: "s/1", payload: .opaque([UInt8(truncatingIfNeeded: number)]))
   }
 
-  @Test(.timeLimit(.minutes(1))) func `fault 33: a feed from the future waits, and never delivers anything older`()
+  @Test(.timeLimit(.minutes(5))) func `fault 33: a feed from the future waits, and never delivers anything older`()
     async throws
   {
     let store = EventStore.inMemory()
@@ -31,7 +31,7 @@ import Testing
     try await never.value
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a feed that waits when the store is closed first delivers what was committed`()
     async throws
   {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a feed whose task is cancelled ends, and others go on`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `a feed whose task is cancelled ends, and others go on`() async throws {
     let store = EventStore.inMemory()
     try await store.append([event(1)])
     let first = Task {
@@ -101,7 +101,7 @@ import Testing
     try again.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [2, 4], [1, 12])
+  @Test(.timeLimit(.minutes(5)), arguments: [2, 4], [1, 12])
   func `a feed beside a writer that lost what was only buffered is told so, caught up or behind`(
     read: Int, more: Int
   ) async throws {

@@ -156,7 +156,7 @@ private final class Writer: Sendable {
     try reader.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a position that another process was told of is known here, however late this reader looks`()
     async throws
   {
@@ -179,7 +179,7 @@ private final class Writer: Sendable {
     try reader.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a feed from the future of another process's log waits, and delivers nothing older`() async throws {
     let writer = try Writer()
     let reader = try EventStore.openBlocking(at: writer.path, .readOnly)
@@ -198,7 +198,7 @@ private final class Writer: Sendable {
     try reader.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a suspended store is another process's to write to, and its feeds go on with what that appended`()
     async throws
   {

@@ -122,7 +122,7 @@ private final class Stall: Sendable {
     try await store.close()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `callers wait while too many bytes are pending, and are let in when those before them give up`()
     async throws
   {
@@ -166,7 +166,7 @@ private final class Stall: Sendable {
     try await store.close()
   }
 
-  @Test(.timeLimit(.minutes(1))) func `dropping the last reference loses nothing and gives the lock back`()
+  @Test(.timeLimit(.minutes(5))) func `dropping the last reference loses nothing and gives the lock back`()
     throws
   {
     let path = folder()

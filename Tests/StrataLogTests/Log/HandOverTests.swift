@@ -5,7 +5,7 @@ import StrataTesting
 import Testing
 
 @Suite struct HandOverTests {
-  @Test(.timeLimit(.minutes(1)), arguments: [1, 2_000, 1 << 20])
+  @Test(.timeLimit(.minutes(5)), arguments: [1, 2_000, 1 << 20])
   func `an append that is cancelled at any moment is in the log if its caller is told so, and only then`(
     pendingBytesMax: Int
   ) async throws {

@@ -211,7 +211,7 @@ import Testing
     #expect(pace.timeout == LookPace.pauseMin)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a follower goes on where the file system promises notices and tells none`() async throws {
     let memory = MemoryFileSystem()
     let silent = SilentFileSystem(base: memory)

@@ -118,7 +118,7 @@ import Testing
     try writer(memory).close()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `appends from many threads are in the log or were refused, whenever it is suspended`() async throws {
     let memory = MemoryFileSystem()
     let log = try writer(memory, Self.options(segmentSize: 20_000))
@@ -219,7 +219,7 @@ import Testing
     try writer(disk).close()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a suspended reader touches no file, and sees what is new when it is resumed`() async throws {
     let disk = SimulatedDisk()
     var model = LogModel()
