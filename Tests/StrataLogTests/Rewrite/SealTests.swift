@@ -286,11 +286,16 @@ import Testing
   @Test func `a reader of another process goes on where a segment was closed and sealed under it`() throws {
     let (disk, model, log) = try Self.store()
     let reader = try Log.openReader(disk, path: Self.root, options: Self.options())
-    // It has the active segment's mark, and no file of it open yet.
+    // It has the active segment's mark; the segment goes on behind that, and is closed and sealed.
+    var all = model
+    for number in 0..<6 {
+      let append = ModelAppend([ModelEvent(stream: "late", type: "t", payload: [UInt8(number)])])
+      all.add(append, time: try log.appendBlocking(append.draft()).time)
+    }
     _ = try log.seal()
     let found = try reader.modelAppends().map(\.append)
-    #expect(found.count >= model.appends.count)
-    #expect(zip(found, model.appends).allSatisfy { $0.hasSameContent(as: $1) })
+    #expect(found.count >= model.appends.count && found.last?.last == reader.mark.sequence)
+    #expect(zip(found, all.appends).allSatisfy { $0.hasSameContent(as: $1) })
     #expect(try reader.append(holding: model.head)?.last == model.head)
     try reader.close()
     try log.close()
