@@ -236,4 +236,23 @@ import Testing
     try roomy.closeBlocking()
     #expect(try Self.findings(disk).isEmpty)
   }
+
+  @Test func `an order that is carried out late leaves what was appended after it`() throws {
+    let disk = SimulatedDisk()
+    let store = try Self.store(disk)
+    // Room for the order, and not for the next segment.
+    disk.capacity = disk.usedSize + 900
+    #expect(throws: StoreError.self) {
+      try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
+    }
+    disk.capacity = nil
+    try store.appendBlocking([NewEvent("later", in: "person/1", .string("kept"))])
+    try store.closeBlocking()
+    let again = try Self.open(disk)
+    let events = try again.eventsBlocking(in: "person/1", limit: 100)
+    #expect(events.dropLast().allSatisfy { $0.state == .erased } && events.count == 41)
+    #expect(events.last?.state == .whole)
+    #expect(try Self.filesWithSecret(disk).isEmpty)
+    try again.closeBlocking()
+  }
 }
