@@ -17,7 +17,9 @@ extension EventStore {
   ///   segment could not be rewritten: the order stands, and the next erasure or open carries it out.
   @discardableResult
   public func erase(_ erasure: Erasure) async throws(StoreError) -> ErasureReceipt {
-    let result = await IOThreads.shared.result { [self] () throws(StoreError) in try eraseBlocking(erasure) }
+    // A thread of its own, as for whatever takes long: the shared ones serve everybody who reads.
+    let thread = IOThreads(name: "strata-erase", threadCountMax: 1)
+    let result = await thread.result { [self] () throws(StoreError) in try eraseBlocking(erasure) }
     return try result.get()
   }
 

@@ -21,7 +21,9 @@ extension EventStore {
   /// - Throws: `corrupt` where a segment is not what was written, which is then left as it is; `full` and `io`.
   @discardableResult
   public func seal() async throws(StoreError) -> SealReceipt {
-    let result = await IOThreads.shared.result { [self] () throws(StoreError) in try sealBlocking() }
+    // A thread of its own, as for whatever takes long: the shared ones serve everybody who reads.
+    let thread = IOThreads(name: "strata-seal", threadCountMax: 1)
+    let result = await thread.result { [self] () throws(StoreError) in try sealBlocking() }
     return try result.get()
   }
 

@@ -91,7 +91,9 @@ struct SegmentRewriter {
       }
       withExtendedLifetime(decoded) {}
     }
-    if let finding = outcome.finding { throw .corrupt(finding) }
+    if let finding = outcome.finding {
+      throw finding.class == .unsupported ? .unsupported(finding) : .corrupt(finding)
+    }
     if let kept { return .kept(kept) }
     if isHalted { return .stopped }
     if erases != nil, appends.erasedCount == 0 { return .unchanged }
