@@ -29,12 +29,22 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     public var to: ListIndex
     /// Whether the row's content changed too.
     public var isChanged: Bool
+    /// The names of the document's fields that are not as they were, by their UTF-8, ascending. Empty where the
+    /// content is as it was, and where it is not known.
+    public var changedFields: [String] = []
+    /// Whether the item is shown anew, and not only its content: a reload of a `DiffableSnapshot`.
+    public var isReload = false
   }
 
   public struct Update: Hashable, Sendable {
     public var id: ItemID
     public var from: ListIndex
     public var to: ListIndex
+    /// The names of the document's fields that are not as they were, by their UTF-8, ascending. Empty where
+    /// that is not known.
+    public var changedFields: [String] = []
+    /// Whether the item is shown anew, and not only its content: a reload of a `DiffableSnapshot`.
+    public var isReload = false
   }
 
   public struct SectionDeletion: Hashable, Sendable {
@@ -55,13 +65,20 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     public var to: Int
   }
 
-  /// A section of both lists that holds another number of items, shown or not.
+  /// A section of both lists that holds another number of items, shown or not, or that is to be shown anew.
   public struct SectionUpdate: Hashable, Sendable {
     public var section: Section
     public var from: Int
     public var to: Int
     public var count: Int
+    /// Whether the section is shown anew: a reload of a `DiffableSnapshot`.
+    public var isReload = false
   }
+
+  /// Everything up to this sequence is in the old list; nil where it is no state of a store.
+  public var fromSequence: UInt64?
+  /// Everything up to this sequence is in the new list; nil where it is no state of a store.
+  public var toSequence: UInt64?
 
   /// Descending by `from`.
   public var deletions: [Deletion] = []
@@ -112,10 +129,12 @@ extension ListChanges {
   /// The changes between two snapshots of the same store's list.
   ///
   /// O(k log n) for k rows that changed where both come from equal requests; O(n log n) otherwise.
-  public init<Item>(from old: ListSnapshot<Item, Section>, to new: ListSnapshot<Item, Section>)
+  public init<Item>(from old: FetchSnapshot<Item, Section>, to new: FetchSnapshot<Item, Section>)
   where Item.ID == ItemID {
     self.init(
       ListDiff(from: old.version, to: new.version), id: { Item.ID(documentID: $0) }, new.decodeSection)
+    fromSequence = old.sequence
+    toSequence = new.sequence
   }
 
   init(

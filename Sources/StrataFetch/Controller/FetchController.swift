@@ -26,7 +26,7 @@ public final class FetchController<Item: Identifiable & Sendable, Section: Hasha
 where Item.ID: DocumentID {
   /// A snapshot, what keeps its view up to date, and its number among those that were published.
   struct Published: Sendable {
-    var snapshot: ListSnapshot<Item, Section>
+    var snapshot: FetchSnapshot<Item, Section>
     var list: CompiledList
     var lease: ViewLease
     var generation: UInt64
@@ -67,7 +67,7 @@ where Item.ID: DocumentID {
 
   /// The newest list that was fetched; nil before the first fetch. It is kept up to date while somebody
   /// iterates over `updates`.
-  public var snapshot: ListSnapshot<Item, Section>? { state.withLock { $0.published?.snapshot } }
+  public var snapshot: FetchSnapshot<Item, Section>? { state.withLock { $0.published?.snapshot } }
 
   var published: Published? { state.withLock { $0.published } }
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -105,14 +105,14 @@ where Item.ID: DocumentID {
 extension FetchController {
   /// Fetches the list as it is now: it includes every append that was acknowledged before the call.
   @discardableResult
-  public func performFetch() async throws(ListError) -> ListSnapshot<Item, Section> {
+  public func performFetch() async throws(ListError) -> FetchSnapshot<Item, Section> {
     try await fetch(reaching: rows.store.head.sequence)
   }
 
   /// The list with an append in it, and everything before it. Where the store is open for reading, this waits
   /// until it sees that much of what its writer appends; a cancelled task throws `cancelled`.
   @discardableResult
-  public func reaches(_ receipt: AppendReceipt) async throws(ListError) -> ListSnapshot<Item, Section> {
+  public func reaches(_ receipt: AppendReceipt) async throws(ListError) -> FetchSnapshot<Item, Section> {
     let (store, last) = (rows.store, receipt.sequences.upperBound)
     while store.head.sequence < last {
       if Task.isCancelled || isCancelled { throw .cancelled }
@@ -128,7 +128,7 @@ extension FetchController {
   @discardableResult
   public func apply(
     _ request: ListRequest<Item, Section>
-  ) async throws(ListError) -> ListSnapshot<Item, Section> {
+  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
     // A request that does not compile is refused before it is in force.
     _ = try request.compiled(decode: rows.decode)
     let isCancelled = state.withLock { state in
@@ -140,7 +140,7 @@ extension FetchController {
     return try await performFetch()
   }
 
-  func fetch(reaching sequence: UInt64) async throws(ListError) -> ListSnapshot<Item, Section> {
+  func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
     while true {
       let (request, generation, published, isCancelled) = state.withLock {
         ($0.request, $0.generation, $0.published, $0.isCancelled)
@@ -168,13 +168,13 @@ extension FetchController {
   }
 
   private enum Publication {
-    case published(ListSnapshot<Item, Section>)
+    case published(FetchSnapshot<Item, Section>)
     case superseded
     case cancelled
   }
 
   private func publish(
-    _ snapshot: ListSnapshot<Item, Section>, _ list: CompiledList, _ lease: ViewLease, _ generation: UInt64
+    _ snapshot: FetchSnapshot<Item, Section>, _ list: CompiledList, _ lease: ViewLease, _ generation: UInt64
   ) -> Publication {
     let (publication, old) = state.withLock { state -> (Publication, Published?) in
       if state.isCancelled { return (.cancelled, nil) }
@@ -199,8 +199,8 @@ extension ListRequest {
   /// The list over a state that holds its view.
   func snapshot(
     of set: TableSet, _ rows: RowTable<Item>, _ list: CompiledList
-  ) -> ListSnapshot<Item, Section> {
-    ListSnapshot(
+  ) -> FetchSnapshot<Item, Section> {
+    FetchSnapshot(
       version: ListVersion(
         set, table: rows.name, view: list.definition.identity, window: list.window,
         isSectioned: list.isSectioned),
@@ -281,7 +281,7 @@ extension FetchController {
   /// The same list at a point of the log.
   ///
   /// The head costs what `performFetch` does, any other point a replay of the log up to it.
-  public func snapshot(at point: LogPoint) async throws(ListError) -> ListSnapshot<Item, Section> {
+  public func snapshot(at point: LogPoint) async throws(ListError) -> FetchSnapshot<Item, Section> {
     let request = request
     if point == .head { return try await performFetch() }
     return try await snapshots(at: [point], request)[0]
@@ -298,7 +298,7 @@ extension FetchController {
 
   private func snapshots(
     at points: [LogPoint], _ request: ListRequest<Item, Section>
-  ) async throws(ListError) -> [ListSnapshot<Item, Section>] {
+  ) async throws(ListError) -> [FetchSnapshot<Item, Section>] {
     let list = try request.compiled(decode: rows.decode)
     let sets = try await ListError.wrapping { () async throws(StoreError) in
       try await rows.store.states(at: points, rows.folding, view: (rows.name, list.definition))

@@ -16,8 +16,8 @@ where Item.ID: DocumentID {
 
   public var reason: Reason
   /// What this iteration delivered last; nil in the first update.
-  public var before: ListSnapshot<Item, Section>?
-  public var after: ListSnapshot<Item, Section>
+  public var before: FetchSnapshot<Item, Section>?
+  public var after: FetchSnapshot<Item, Section>
   /// Applied to `before` they give `after`.
   public var changes: ListChanges<Item.ID, Section>
 

@@ -20,7 +20,7 @@ where Item.ID: DocumentID {
 
   public private(set) var phase: Phase = .loading
   /// The list as it is shown; nil while it is loading.
-  public private(set) var snapshot: ListSnapshot<Item, Section>?
+  public private(set) var snapshot: FetchSnapshot<Item, Section>?
   /// What changed in the last update.
   public private(set) var lastUpdate: ListUpdate<Item, Section>?
   /// What the list follows.
@@ -92,7 +92,7 @@ where Item.ID: DocumentID {
 public struct ListSections<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
   RandomAccessCollection, Sendable
 where Item.ID: DocumentID {
-  let snapshot: ListSnapshot<Item, Section>?
+  let snapshot: FetchSnapshot<Item, Section>?
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { snapshot?.numberOfSections ?? 0 }
@@ -112,11 +112,11 @@ where Item.ID: DocumentID {
   public let id: Section
   /// How many rows it holds, shown or hidden by a limit.
   public let totalCount: Int
-  private let snapshot: ListSnapshot<Item, Section>
+  private let snapshot: FetchSnapshot<Item, Section>
   private let place: Int
   public let endIndex: Int
 
-  init(snapshot: ListSnapshot<Item, Section>, place: Int) {
+  init(snapshot: FetchSnapshot<Item, Section>, place: Int) {
     self.snapshot = snapshot
     self.place = place
     id = snapshot.sectionIdentifier(at: place)
@@ -139,7 +139,7 @@ public struct ListRow<Item: Identifiable & Sendable>: Identifiable, Sendable whe
   public var item: Item? { access.item }
 }
 
-extension ListSnapshot {
+extension FetchSnapshot {
   /// The sections in their order, each with its rows.
   public var sections: ListSections<Item, Section> { ListSections(snapshot: self) }
 }

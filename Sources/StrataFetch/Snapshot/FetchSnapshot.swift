@@ -38,7 +38,7 @@ extension RowAccess {
 /// A list at one moment. A value: it never changes, costs nothing to copy, and is safe on any thread.
 ///
 /// Counts and identifiers are those of what is shown; a limit hides the rest.
-public struct ListSnapshot<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
+public struct FetchSnapshot<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   package let version: ListVersion
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
@@ -53,7 +53,7 @@ where Item.ID: DocumentID {
 
 // MARK: Counts and identifiers
 
-extension ListSnapshot {
+extension FetchSnapshot {
   /// O(1); where limits cut, O(sections shown).
   public var numberOfItems: Int { version.itemCount }
   /// O(1).
@@ -149,7 +149,7 @@ extension ListSnapshot {
 
 // MARK: Rows
 
-extension ListSnapshot {
+extension FetchSnapshot {
   /// A row of the list, without any waiting. O(log n), and the decoding of the row.
   public func row(for id: Item.ID) -> RowAccess<Item> {
     guard contains(id) else { return .absent }
@@ -225,7 +225,7 @@ public struct ListProblem: Hashable, Sendable {
   public var what: String
 }
 
-extension ListSnapshot {
+extension FetchSnapshot {
   /// How many rows the list leaves out because they do not decode, or because a section or sort value is none.
   public var numberOfProblems: Int { version.view.problems.count + version.table.problems.count }
 
