@@ -106,6 +106,7 @@ where Item.ID: DocumentID {
   private let failure: AsyncStream<ListError>.Continuation
   private let calls = Lock(0)
   private let onCall: @Sendable (Change) -> Void
+  private let kept = Lock<(any AnyObject & Sendable)?>(nil)
 
   init(onCall: @escaping @Sendable (Change) -> Void = { _ in }) {
     (changes, change) = AsyncStream.makeStream()
@@ -115,6 +116,9 @@ where Item.ID: DocumentID {
 
   /// How often it was told that something changed.
   var callCount: Int { calls.withLock { $0 } }
+
+  /// Keeps a controller alive for a test that has no other use for it.
+  func keep(_ controller: DiffableFetchController<Item, Section>) { kept.withLock { $0 = controller } }
 
   func next() async -> Change? {
     for await change in changes { return change }
