@@ -134,7 +134,9 @@ extension DiffableFetchController {
   /// Sees to it that the store is followed where it shall be.
   func follow() {
     state.withLock { state in
-      guard state.isMonitoring, state.current != nil, state.follower == nil, !state.isCancelled else { return }
+      guard state.isMonitoring, state.current != nil, state.follower == nil, !state.isCancelled else {
+        return
+      }
       let number = state.nextFollower
       state.nextFollower += 1
       let task = Task { [weak self, updates = list.updates] in

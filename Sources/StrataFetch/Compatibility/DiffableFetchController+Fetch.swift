@@ -95,7 +95,8 @@ extension DiffableFetchController {
 
   /// Items whose key is not their id would be looked for in vain: the first one that is shown tells.
   private func check(_ snapshot: FetchSnapshot<Item, Section>) throws(DiffableFetchError) {
-    guard snapshot.numberOfSections > 0, let item = snapshot.row(at: ListIndex(section: 0, item: 0)).item else {
+    guard snapshot.numberOfSections > 0, let item = snapshot.row(at: ListIndex(section: 0, item: 0)).item
+    else {
       return
     }
     guard hasItsID(item) else { throw .itemKeyIsNotID }

@@ -26,7 +26,8 @@ public import StrataTables
 ///
 /// It keeps no list of its own: everything is a `FetchController`'s, which new programs use directly. Safe to
 /// use from any task and thread.
-public final class DiffableFetchController<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
+public final class DiffableFetchController<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
+  Sendable
 where Item.ID: DocumentID {
   typealias List = FetchController<Item, Section>
 

@@ -9,11 +9,11 @@ internal import StrataTesting
 internal import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DefectTests {
-  private typealias Controller = DiffableFetchController<Chore, String?>
-  private typealias Spy = DelegateSpy<Chore, String?>
+  typealias Controller = DiffableFetchController<Chore, String?>
+  typealias Spy = DelegateSpy<Chore, String?>
 
   /// Chores by owner and title, and a delegate that is told about them.
-  private func following(
+  func following(
     _ chores: [Chore], _ configure: (inout DiffableFetchRequest<Chore, String?>) -> Void = { _ in }
   ) async throws -> (DocumentCollection<Chore>, Controller, Spy) {
     let collection = EventStore.inMemory().collection("task", of: Chore.self)
@@ -28,7 +28,7 @@ internal import Testing
     return (collection, controller, spy)
   }
 
-  private func many(_ count: Int, owners: [String]) -> [Chore] {
+  func many(_ count: Int, owners: [String]) -> [Chore] {
     (0..<count).map { Chore(id: $0, title: "t\(1_000 + $0)", owner: owners[$0 % owners.count]) }
   }
 
@@ -61,7 +61,9 @@ internal import Testing
         many(40, owners: ["ann", "cid"])
         + (0..<bobs).map { Chore(id: 100 + $0, title: "b\(1_000 + $0)", owner: "bob") }
       func each(_ change: (inout Chore) -> Void) -> [Chore] {
-        all.suffix(bobs).map { var chore = $0; change(&chore); return chore }
+        all.suffix(bobs).map {
+          var chore = $0; change(&chore); return chore
+        }
       }
       for way in ["delete", "move", "filter"] {
         let (chores, _, spy) = try await following(all) { $0.filter = "isDone == false" }
@@ -162,29 +164,6 @@ internal import Testing
     #expect(moves.map(\.to) == [ListIndex(section: 0, item: 0), ListIndex(section: 1, item: 1)])
   }
 
-  @Test("D7 A row that the list shows no more is not found by its id, however often it was asked for")
-  func noStaleRows() async throws {
-    let (chores, controller, spy) = try await following(many(20, owners: ["ann"])) {
-      $0.filter = "isDone == false"
-    }
-    controller.nearbyItemsSize = 40
-    for id in 0..<20 { #expect(controller.viewObject(with: id) != nil) }
-    try await chores.update(3) { $0.isDone = true }
-    #expect(await spy.next()?.deletes == [3])
-    try await chores.delete(4)
-    #expect(await spy.next()?.deletes == [4])
-    for id in [3, 4, 77] {
-      #expect(controller.object(with: id) == nil && controller.viewObject(with: id) == nil)
-    }
-    try await controller.configureFetch { $0.filter = "title == 't1007'" }
-    #expect(await spy.next()?.deletes.count == 17)
-    for id in 0..<20 {
-      #expect((controller.object(with: id) != nil) == (id == 7))
-      #expect((controller.viewObject(with: id) != nil) == (id == 7))
-    }
-    #expect(controller.state.withLock { $0.cache.count } <= 1)
-  }
-
   @Test("D8 A sort by a property of a property follows changes of it")
   func nestedSortKey() async throws {
     struct Visit: Codable, Identifiable, Sendable {
@@ -194,7 +173,9 @@ internal import Testing
     }
     let visits = EventStore.inMemory().collection("visit", of: Visit.self)
     try await visits.put((0..<4).map { Visit(id: $0, place: .init(city: "c\($0)", zip: 9 - $0)) })
-    for key in [DiffableFetchSortKey<Visit>(\.place.city), .init(field: FieldPath(names: ["place", "city"]))] {
+    for key in [
+      DiffableFetchSortKey<Visit>(\.place.city), .init(field: FieldPath(names: ["place", "city"])),
+    ] {
       let controller = DiffableFetchController<Visit, Unsectioned>(visits, sortKeys: [key])
       let spy = DelegateSpy<Visit, Unsectioned>()
       controller.delegate = spy
@@ -217,7 +198,9 @@ internal import Testing
         group.addTask {
           for round in 0..<30 {
             let id = (writer * 17 + round * 7) % 60
-            if round % 4 == 0 { try await chores.delete(id) } else {
+            if round % 4 == 0 {
+              try await chores.delete(id)
+            } else {
               try await chores.put(Chore(id: id, title: "w\(round)", owner: ["ann", "bob"][round % 2]))
             }
           }
@@ -240,9 +223,7 @@ internal import Testing
     let last = try await controller.performFetch()
     #expect(last.sectionIdentifiers == fresh.sectionIdentifiers)
     #expect(last.itemIdentifiers == fresh.itemIdentifiers)
-    for _ in 0..<100_000 where controller.currentSnapshot?.itemIdentifiers != fresh.itemIdentifiers {
-      await Task.yield()
-    }
+    while controller.currentSnapshot?.itemIdentifiers != fresh.itemIdentifiers { await Task.yield() }
     for id in fresh.itemIdentifiers {
       #expect(controller.viewObject(with: id) == fresh.row(for: id).item)
     }
@@ -259,34 +240,6 @@ internal import Testing
     #expect(try await controller.performFetch().numberOfItems == 4)
     #expect(try await controller.process(upTo: .max).numberOfItems == 4)
     #expect(spy.callCount == 0)
-  }
-
-  /// A row that counts how often it is decoded.
-  private struct Counted: Codable, Identifiable, Sendable {
-    static let decodes = Lock(0)
-    var id: Int
-
-    init(id: Int) { self.id = id }
-
-    init(from decoder: any Decoder) throws {
-      id = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .id)
-      Self.decodes.withLock { $0 += 1 }
-    }
-  }
-
-  @Test("D10 To find the neighbours of an item looks at them alone, however long the list is")
-  func nearbyCost() async throws {
-    let counted = EventStore.inMemory().collection("counted", of: Counted.self)
-    try await counted.put((0..<5_000).map { Counted(id: $0) })
-    let controller = DiffableFetchController<Counted, Unsectioned>(counted, sortKeys: [.init(\.id)])
-    try await controller.performFetch()
-    controller.nearbyItemsSize = 10
-    let before = Counted.decodes.withLock { $0 }
-    #expect(controller.nearbyItemIdentifiers(for: 2_500) == Array(2_495..<2_505))
-    // The item itself, for its key.
-    #expect(Counted.decodes.withLock { $0 } - before <= 2)
-    #expect(controller.viewObject(with: 2_500)?.id == 2_500)
-    #expect(Counted.decodes.withLock { $0 } - before <= 30)
   }
 
   @Test("D11 The statistics count")
@@ -321,47 +274,16 @@ internal import Testing
     #expect(controller.statistics == expected)
   }
 
-  @Test("D12 Every section has what its header shows: a title, a letter for the index, and its counts")
-  func headers() async throws {
-    let all = many(6, owners: ["ann", "bob"]) + [Chore(id: 90, title: "x"), Chore(id: 91, title: "\u{e9}", owner: "\u{e9}va")]
-    let (chores, controller, spy) = try await following(all) { $0.fetchLimit = 6 }
-    func headers() -> [String] {
-      controller.sections.map { "\($0.title)|\($0.indexTitle ?? "-")|\($0.count)|\($0.totalCount)" }
-    }
-    #expect(headers() == ["|-|1|1", "ann|A|3|3", "bob|B|2|3"])
-    // A count alone is a change of the section, and of no item.
-    try await chores.put(Chore(id: 80, title: "zz", owner: "bob"))
-    let change = try #require(await spy.next())
-    #expect(change.snapshot == nil && change.updates.isEmpty && change.inserts.isEmpty)
-    #expect(change.changes.sectionUpdates.map(\.section) == ["bob"])
-    #expect(change.changes.sectionUpdates.map(\.count) == [4])
-    #expect(headers() == ["|-|1|1", "ann|A|3|3", "bob|B|2|4"])
-    try await controller.configureFetch { $0.fetchLimit = nil }
-    while controller.sections.count < 4 { _ = await spy.next() }
-    #expect(headers().last == "\u{e9}va|\u{c9}|1|1")
-    #expect(controller.sections[1].map { $0.item?.title ?? "" } == ["t1000", "t1002", "t1004"])
-  }
-
   @Test("D13 The package has a product, and one import of it gives everything")
   func package() throws {
     var root = URL(filePath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }
     let manifest = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
     #expect(manifest.contains(#".library(name: "Strata", targets: ["Strata"])"#))
-    let umbrella = try String(contentsOf: root.appending(path: "Sources/Strata/Strata.swift"), encoding: .utf8)
+    let umbrella = try String(
+      contentsOf: root.appending(path: "Sources/Strata/Strata.swift"), encoding: .utf8)
     for floor in ["StrataLog", "StrataEvents", "StrataTables", "StrataFetch"] {
       #expect(umbrella.contains("@_exported public import \(floor)\n"))
     }
-  }
-
-  @Test("D14 The only neighbour that is asked for is the item itself, wherever it stands")
-  func nearbyOne() async throws {
-    let (_, controller, _) = try await following(many(7, owners: ["ann", "bob"]))
-    controller.nearbyItemsSize = 1
-    for id in 0..<7 {
-      #expect(controller.nearbyItemIdentifiers(for: id) == [id])
-      #expect(controller.viewObject(with: id)?.id == id)
-    }
-    #expect(controller.statistics.rowReadCount == 7)
   }
 }

@@ -17,12 +17,14 @@ internal import Testing
     return Array(ids[i + n / 2 - n..<i + n / 2])
   }
 
-  @Test("R52 The items around an item are those of the formula, in one section and in many", arguments: [1, 2, 5])
+  @Test(
+    "R52 The items around an item are those of the formula, in one section and in many", arguments: [1, 2, 5])
   func formula(sectionCount: Int) async throws {
     for count in [0, 1, 2, 3, 7, 20] {
       let chores = EventStore.inMemory().collection("task", of: Chore.self)
       if count > 0 {
-        try await chores.put((0..<count).map { Chore(id: $0, title: "t", owner: "o\($0 * 7 % sectionCount)") })
+        try await chores.put(
+          (0..<count).map { Chore(id: $0, title: "t", owner: "o\($0 * 7 % sectionCount)") })
       }
       let controller = DiffableFetchController(chores, sectionKey: \.owner, sortKeys: [.init(\.id)])
       #expect(controller.nearbyItemIdentifiers(for: 0) == nil)

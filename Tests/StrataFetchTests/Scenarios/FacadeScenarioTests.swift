@@ -50,7 +50,8 @@ internal import Testing
     #expect(facade.statistics.changeCount == 2)
   }
 
-  @Test("S8 The first of the inserts is found in the snapshot that comes with it", arguments: ScenarioRun.names)
+  @Test(
+    "S8 The first of the inserts is found in the snapshot that comes with it", arguments: ScenarioRun.names)
   func selectOnInsert(section: String) async throws {
     let run = try await ScenarioRun()
     let seen = Spy { change in
@@ -139,7 +140,9 @@ internal import Testing
     }
   }
 
-  @Test("S11 A row that the filter takes no more leaves the list, though no sort key changed", arguments: ListKind.allCases)
+  @Test(
+    "S11 A row that the filter takes no more leaves the list, though no sort key changed",
+    arguments: ListKind.allCases)
   func filterLeave(kind: ListKind) async throws {
     for name in ScenarioRun.names {
       let run = try await ScenarioRun()

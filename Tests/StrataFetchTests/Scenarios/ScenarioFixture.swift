@@ -262,7 +262,9 @@ final class ScenarioRun {
     #expect(Set(change.inserts) == new.subtracting(old))
     #expect(Set(change.deletes) == old.subtracting(new))
     #expect(Set(change.updates) == touched.intersection(old).intersection(new))
-    #expect(change.inserts.count + change.deletes.count + change.updates.count == Set(change.inserts + change.deletes + change.updates).count)
+    #expect(
+      change.inserts.count + change.deletes.count + change.updates.count
+        == Set(change.inserts + change.deletes + change.updates).count)
     let isSameStructure = before.map(\.name) == after.map(\.name) && before.map(\.items) == after.map(\.items)
     #expect((change.snapshot == nil) == isSameStructure)
     #expect(change.changes.sectionInsertions.map(\.section) == names(after, notIn: before))

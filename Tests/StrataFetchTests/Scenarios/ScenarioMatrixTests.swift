@@ -39,7 +39,8 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct ScenarioMatrixTests {
-  @Test("S1 A list shows every section and every item in order, within its limit", arguments: ScenarioCase.all)
+  @Test(
+    "S1 A list shows every section and every item in order, within its limit", arguments: ScenarioCase.all)
   func first(_ test: ScenarioCase) async throws {
     let run = try await ScenarioRun()
     let item = try run.id(test.section, 0)
@@ -62,7 +63,9 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
     #expect(run.list.row(item)?.isUninteresting == false)
   }
 
-  @Test("S3 The last item of a section that gets the newest time is one move to its front", arguments: ScenarioCase.all)
+  @Test(
+    "S3 The last item of a section that gets the newest time is one move to its front",
+    arguments: ScenarioCase.all)
   func sort(_ test: ScenarioCase) async throws {
     let run = try await ScenarioRun()
     let item = try run.id(test.section, -1)

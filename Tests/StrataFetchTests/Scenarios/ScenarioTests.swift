@@ -217,7 +217,8 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     #expect(update.after.sectionIdentifiers == Self.sortedNames)
   }
 
-  @Test("S5 What is put into a full window pushes out its last item, which comes back with the delete",
+  @Test(
+    "S5 What is put into a full window pushes out its last item, which comes back with the delete",
     arguments: Variant.allCases)
   func variants(variant: Variant) async throws {
     let fixture = try await Fixture(variant.request)
