@@ -8,8 +8,12 @@ final class HeldQueue: Sendable {
   private let work = Lock<[@Sendable () -> Void]>([])
 
   var processingQueue: ProcessingQueue {
-    .queue { work in self.work.withLock { $0.append(work) } }
+    .queue { self.add($0) }
   }
+
+  var isEmpty: Bool { work.withLock { $0.isEmpty } }
+
+  func add(_ piece: @escaping @Sendable () -> Void) { work.withLock { $0.append(piece) } }
 
   /// Runs one piece on the calling thread; false where there is none.
   @discardableResult
@@ -20,4 +24,33 @@ final class HeldQueue: Sendable {
   }
 
   func runAll() { while runOne() {} }
+}
+
+/// An actor whose work is done when a test says so.
+actor HeldActor {
+  private final class Executor: SerialExecutor {
+    let queue = HeldQueue()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.add { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+  }
+
+  private let executor = Executor()
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  nonisolated var queue: HeldQueue { executor.queue }
+}
+
+extension HeldQueue {
+  /// Runs the next piece as soon as there is one.
+  func runNext() async {
+    while !runOne() { await Task.yield() }
+  }
+
+  /// Waits until there is a piece to run.
+  func waitForWork() async {
+    while isEmpty { await Task.yield() }
+  }
 }
