@@ -19,8 +19,9 @@ extension DiffableFetchController {
 
   /// A row as the newest list has it, nil where that does not show it. O(log n), and the decoding of the row.
   public func object(with id: Item.ID) -> Item? {
+    guard let item = list.snapshot?.row(for: id).item else { return nil }
     state.withLock { $0.statistics.rowReadCount += 1 }
-    return list.snapshot?.row(for: id).item
+    return item
   }
 
   /// A row as the current list has it, nil where that does not show it: for what is on the screen.
@@ -35,7 +36,7 @@ extension DiffableFetchController {
     }
     if let kept { return kept }
     guard let current, let item = current.snapshot.row(for: id).item else { return nil }
-    let nearby = size.flatMap { current.snapshot.nearbyIdentifiers(of: id, size: $0) } ?? []
+    let nearby = Self.nearby(id, size, in: current.snapshot) ?? []
     let missing = state.withLock { state in nearby.filter { !state.cache.contains($0) } }
     var rows = [(id, item)]
     for neighbour in missing where neighbour != id {
@@ -57,8 +58,13 @@ extension DiffableFetchController {
   /// those from i + n/2 − n up to i + n/2; itself alone where n is 1.
   public func nearbyItemIdentifiers(for id: Item.ID) -> [Item.ID]? {
     let (current, size) = state.withLock { ($0.current, $0.nearbyItemsSize) }
-    guard let current, let size else { return nil }
-    return current.snapshot.nearbyIdentifiers(of: id, size: size)
+    return current.flatMap { Self.nearby(id, size, in: $0.snapshot) }
+  }
+
+  private static func nearby(
+    _ id: Item.ID, _ size: Int?, in snapshot: FetchSnapshot<Item, Section>
+  ) -> [Item.ID]? {
+    size.flatMap { snapshot.nearbyIdentifiers(of: id, size: $0) }
   }
 
   /// The sections of the current list, each with its title, its counts and its rows.
