@@ -31,7 +31,7 @@ extension FetchControllerDelegate {
 ///
 /// What is told is the canonical batch, `ListUpdate.changes`: what was put in, taken out, moved or changed, and
 /// nothing that was only shifted by it; a moved item whose row changed is told once, as a move. A view with rules
-/// of its own takes `changes.staged(from:to:)` or `changes.batch(from:to:)` in `didChange` instead.
+/// of its own takes `changes.batch()` or `changes.staged(from:to:)` in `didChange` instead.
 public protocol FetchChangesDelegate<Item, Section>: FetchControllerDelegate {
   /// The list as it is: show it whole. Called for the first update, and alone.
   func didLoad(_ update: ListUpdate<Item, Section>)
