@@ -31,10 +31,10 @@ internal import Testing
     .init(
       testDescription: "an item too many", kind: .invalidCount,
       message: "Invalid update: invalid number of items in section 0. The number of items contained in an "
-        + "existing section after the update (3) must be equal to the number of items contained in that section before the "
-        + "update (2), plus or minus the number of items inserted or deleted from that section (0 inserted, 1 "
-        + "deleted) and plus or minus the number of items moved into or out of that section (1 moved in, 0 moved "
-        + "out).", after: [3, 2, 1]
+        + "existing section after the update (3) must be equal to the number of items contained in that section "
+        + "before the update (2), plus or minus the number of items inserted or deleted from that section (0 "
+        + "inserted, 1 deleted) and plus or minus the number of items moved into or out of that section (1 moved "
+        + "in, 0 moved out).", after: [3, 2, 1]
     ) {
       $0.deletions = [index(0, 1)]
       $0.moves = [.init(from: index(1, 0), to: index(0, 1))]
@@ -43,7 +43,8 @@ internal import Testing
       testDescription: "a section too many", kind: .invalidCount,
       message: "Invalid update: invalid number of sections. The number of sections contained in the collection "
         + "view after the update (4) must be equal to the number of sections contained in the collection view "
-        + "before the update (3), plus or minus the number of sections inserted or deleted (0 inserted, 1 deleted).",
+        + "before the update (3), plus or minus the number of sections inserted or deleted (0 inserted, 1 "
+        + "deleted).",
       after: [2, 3, 1, 0]
     ) { $0.sectionDeletions = [1] },
     .init(
@@ -80,8 +81,8 @@ internal import Testing
     ) { $0.sectionMoves = [.init(from: 0, to: 3)] },
     .init(
       testDescription: "moving an item that is not there", kind: .outOfBounds,
-      message: "attempt to move index path (\(path(0, 2))) that does not exist - there are only 2 items in section "
-        + "0 before the update"
+      message: "attempt to move index path (\(path(0, 2))) that does not exist - there are only 2 items in "
+        + "section 0 before the update"
     ) { $0.moves = [.init(from: index(0, 2), to: index(0, 0))] },
     .init(
       testDescription: "moving an item from a section that is not there", kind: .outOfBounds,
