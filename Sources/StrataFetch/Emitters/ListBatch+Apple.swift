@@ -15,12 +15,12 @@
     public init(_ indexPath: IndexPath) { self.init(section: indexPath.section, item: indexPath.item) }
   }
 
-  extension Sequence<ListIndex> {
+  extension [ListIndex] {
     /// In the same order.
     public var indexPaths: [IndexPath] { map(\.indexPath) }
   }
 
-  extension Sequence<Int> {
+  extension [Int] {
     public var indexSet: IndexSet { IndexSet(self) }
   }
 

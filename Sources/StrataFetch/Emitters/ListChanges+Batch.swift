@@ -57,7 +57,11 @@ extension ListChanges {
       }
     }
     for update in sectionUpdates where !sections.born.contains(update.to) {
-      if update.isReload { batch.sectionReloads.append(update.to) } else { batch.sectionUpdates.append(update.to) }
+      if update.isReload {
+        batch.sectionReloads.append(update.to)
+      } else {
+        batch.sectionUpdates.append(update.to)
+      }
     }
     batch.sort()
     return batch

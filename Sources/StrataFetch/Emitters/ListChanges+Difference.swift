@@ -31,7 +31,8 @@ extension ListChanges {
     for move in moves { addMove(move.id, offset(move.from), newOffset(move.to)) }
 
     // What stays in a moved section is moved with it: the n-th that stays in the old list is the n-th in the new.
-    let movedOld = Dictionary(grouping: sectionMoves.isEmpty ? [] : deletions.map(\.from) + moves.map(\.from)) {
+    let movedOld = Dictionary(grouping: sectionMoves.isEmpty ? [] : deletions.map(\.from) + moves.map(\.from))
+    {
       $0.section
     }
     let movedNew = Dictionary(grouping: sectionMoves.isEmpty ? [] : insertions.map(\.to) + moves.map(\.to)) {

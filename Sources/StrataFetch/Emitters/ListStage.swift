@@ -100,7 +100,11 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
   mutating func update(_ style: ListContentStyle) {
     var batch = ListBatch()
     func add(_ place: ListIndex, isReload: Bool) {
-      if isReload || style == .reload { batch.reloads.append(place) } else { batch.reconfigures.append(place) }
+      if isReload || style == .reload {
+        batch.reloads.append(place)
+      } else {
+        batch.reconfigures.append(place)
+      }
     }
     for update in changes.updates { add(update.from, isReload: update.isReload) }
     for move in changes.moves where (move.isChanged || move.isReload) && staysInView(move) {
@@ -174,7 +178,11 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
   mutating func updateSections() {
     var batch = ListBatch()
     for update in changes.sectionUpdates {
-      if update.isReload { batch.sectionReloads.append(update.to) } else { batch.sectionUpdates.append(update.to) }
+      if update.isReload {
+        batch.sectionReloads.append(update.to)
+      } else {
+        batch.sectionUpdates.append(update.to)
+      }
     }
     add(.sectionUpdates, batch)
   }

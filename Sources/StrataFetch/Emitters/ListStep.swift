@@ -84,7 +84,9 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
     for removal in removals where !removed.contains(removal.from.section) {
       parts[newPlace(removal.from.section), default: none].removed.append(removal.from.item)
     }
-    for insertion in insertions { parts[insertion.to.section, default: none].inserted.append(insertion.to.item) }
+    for insertion in insertions {
+      parts[insertion.to.section, default: none].inserted.append(insertion.to.item)
+    }
     for (index, move) in moves.enumerated() {
       let from = newPlace(move.from.section)
       parts[from, default: none].leaving.append(move.from.item)
@@ -139,7 +141,9 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
   }
 
   mutating func update() {
-    for (id, place) in changedInPlace.sorted(by: { $0.at < $1.at }) { steps.append(.updateItem(id, at: place)) }
+    for (id, place) in changedInPlace.sorted(by: { $0.at < $1.at }) {
+      steps.append(.updateItem(id, at: place))
+    }
     for change in changes.sectionUpdates { steps.append(.updateSection(change.section, at: change.to)) }
   }
 }

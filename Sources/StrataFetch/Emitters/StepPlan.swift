@@ -83,7 +83,8 @@ struct StepPlan {
     let gap = leavingGaps[index]
     let before = waiting.count(before: index)
     waiting.remove(index)
-    return gap + insertedGaps.countBelow(gap + 1) + min(arrivedCount, arrivingGaps.countBelow(gap + 1)) + before
+    return gap + insertedGaps.countBelow(gap + 1) + min(arrivedCount, arrivingGaps.countBelow(gap + 1))
+      + before
   }
 
   /// Puts in what ends at a new place, the next by ascending place: where to put it now.

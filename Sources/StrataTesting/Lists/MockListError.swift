@@ -37,7 +37,8 @@ extension MockListError {
   ) -> Self {
     Self(
       kind: .invalidCount,
-      message: "Invalid update: invalid number of items in section \(section). The number of items contained in "
+      message:
+        "Invalid update: invalid number of items in section \(section). The number of items contained in "
         + "an existing section after the update (\(after)) must be equal to the number of items contained in that "
         + "section before the update (\(before)), plus or minus the number of items inserted or deleted from that "
         + "section (\(inserted) inserted, \(deleted) deleted) and plus or minus the number of items moved into or "
@@ -47,7 +48,8 @@ extension MockListError {
   static func invalidSections(before: Int, after: Int, inserted: Int, deleted: Int) -> Self {
     Self(
       kind: .invalidCount,
-      message: "Invalid update: invalid number of sections. The number of sections contained in the collection "
+      message:
+        "Invalid update: invalid number of sections. The number of sections contained in the collection "
         + "view after the update (\(after)) must be equal to the number of sections contained in the collection "
         + "view before the update (\(before)), plus or minus the number of sections inserted or deleted "
         + "(\(inserted) inserted, \(deleted) deleted).")
@@ -55,6 +57,8 @@ extension MockListError {
 
   static func outOfBounds(_ message: String) -> Self { Self(kind: .outOfBounds, message: message) }
   static func conflict(_ message: String) -> Self { Self(kind: .conflict, message: message) }
-  static func moveAcrossLifetime(_ message: String) -> Self { Self(kind: .moveAcrossLifetime, message: message) }
+  static func moveAcrossLifetime(_ message: String) -> Self {
+    Self(kind: .moveAcrossLifetime, message: message)
+  }
   static func silentCorruption(_ message: String) -> Self { Self(kind: .silentCorruption, message: message) }
 }

@@ -31,8 +31,12 @@ struct MockListUpdate {
     self.after = after
     sectionDeletions = try Self.unique(batch.sectionDeletions) { "attempt to delete section \($0) twice" }
     sectionInsertions = try Self.unique(batch.sectionInsertions) { "attempt to insert section \($0) twice" }
-    deletions = try Self.unique(batch.deletions) { "attempt to delete the same index path twice (\($0.path))" }
-    insertions = try Self.unique(batch.insertions) { "attempt to insert the same index path twice (\($0.path))" }
+    deletions = try Self.unique(batch.deletions) {
+      "attempt to delete the same index path twice (\($0.path))"
+    }
+    insertions = try Self.unique(batch.insertions) {
+      "attempt to insert the same index path twice (\($0.path))"
+    }
     try reload(updates.reloadedSections)
     try checkDeletions()
     try checkInsertions()
@@ -63,7 +67,8 @@ struct MockListUpdate {
     for section in sections {
       guard section < before.count else {
         throw .outOfBounds(
-          "attempt to reload section \(section), but there are only \(before.count) sections before the update")
+          "attempt to reload section \(section), but there are only \(before.count) sections before the update"
+        )
       }
       guard !deletedSections.contains(section) else {
         throw .conflict("attempt to delete and reload the same section (\(section))")
@@ -99,7 +104,8 @@ struct MockListUpdate {
     for section in sectionDeletions.sorted(by: >) {
       guard before.indices.contains(section) else {
         throw .outOfBounds(
-          "attempt to delete section \(section), but there are only \(before.count) sections before the update")
+          "attempt to delete section \(section), but there are only \(before.count) sections before the update"
+        )
       }
       guard !batch.sectionMoves.contains(where: { $0.from == section }) else {
         throw .conflict("attempt to perform a delete and a move from the same section (\(section))")
@@ -163,7 +169,8 @@ struct MockListUpdate {
     for move in batch.sectionMoves {
       guard before.indices.contains(move.from) else {
         throw .outOfBounds(
-          "attempt to move section \(move.from), but there are only \(before.count) sections before the update")
+          "attempt to move section \(move.from), but there are only \(before.count) sections before the update"
+        )
       }
       guard after.indices.contains(move.to) else {
         throw .outOfBounds(
@@ -225,7 +232,8 @@ struct MockListUpdate {
     }
     let moved = Dictionary(uniqueKeysWithValues: batch.sectionMoves.map { ($0.to, $0.from) })
     let movers = Set(moved.values)
-    var staying = before.indices.filter { !sectionDeletions.contains($0) && !movers.contains($0) }.makeIterator()
+    var staying = before.indices.filter { !sectionDeletions.contains($0) && !movers.contains($0) }
+      .makeIterator()
     for section in after.indices {
       oldSections.append(sectionInsertions.contains(section) ? nil : moved[section] ?? staying.next())
     }

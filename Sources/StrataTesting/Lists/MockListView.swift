@@ -66,7 +66,8 @@ public struct MockListView<SectionID: Hashable & Sendable, ItemID: Hashable & Se
         throw .outOfBounds("attempt to reconfigure \(place.path), which does not exist")
       }
       guard data[place].id == shown[place].id else {
-        throw .silentCorruption("\(place.path) shows \(shown[place].id) and is reconfigured as \(data[place].id)")
+        throw .silentCorruption(
+          "\(place.path) shows \(shown[place].id) and is reconfigured as \(data[place].id)")
       }
       shown.sections[place.section].cells[place.item] = ask(place)
     }
@@ -76,7 +77,8 @@ public struct MockListView<SectionID: Hashable & Sendable, ItemID: Hashable & Se
   public mutating func reconfigureSections(at places: [Int]) throws(MockListError) {
     for place in places {
       guard shown.sections.indices.contains(place), data.sections.indices.contains(place) else {
-        throw .outOfBounds("attempt to reconfigure section \(place), but there are only \(shown.sections.count)")
+        throw .outOfBounds(
+          "attempt to reconfigure section \(place), but there are only \(shown.sections.count)")
       }
       shown.sections[place].version = data.sections[place].version
     }
@@ -105,7 +107,8 @@ public struct MockListView<SectionID: Hashable & Sendable, ItemID: Hashable & Se
 
   private func checkCounts() throws(MockListError) {
     guard shown.sections.count == data.sections.count else {
-      throw .invalidSections(before: shown.sections.count, after: data.sections.count, inserted: 0, deleted: 0)
+      throw .invalidSections(
+        before: shown.sections.count, after: data.sections.count, inserted: 0, deleted: 0)
     }
     for (section, count) in shown.counts.enumerated() where data.counts[section] != count {
       throw .invalidItems(
@@ -131,7 +134,8 @@ public struct MockListView<SectionID: Hashable & Sendable, ItemID: Hashable & Se
         continue
       }
       let gone = update.itemsGone[from] ?? []
-      var staying = old[from].cells.enumerated().filter { !gone.contains($0.offset) }.map(\.element).makeIterator()
+      var staying = old[from].cells.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
+        .makeIterator()
       var section = old[from]
       section.cells = []
       for item in 0..<data.sections[place].cells.count {

@@ -99,11 +99,26 @@ internal import Testing
     #expect(quiet.loads == 1)
   }
 
+  @Test("R25 What is told of an item is where it was and where it is")
+  func places() async throws {
+    for update in try await updates() {
+      update.changes.forEachItemChange { id, change in
+        if let from = change.from { #expect(update.before?.itemIdentifier(at: from) == id) }
+        if let to = change.to { #expect(update.after.itemIdentifier(at: to) == id) }
+        #expect((change.from == nil) == !(update.before?.contains(id) ?? false))
+        #expect((change.to == nil) == !update.after.contains(id))
+      }
+    }
+  }
+
   @Test("R37 A delegate of the content is told the list, and which items changed in place")
   func content() async throws {
     let spy = ContentSpy()
     for update in try await updates() { spy.receive(update) }
-    #expect(spy.contents == [["a", "b", "c", "d", "e", "f"], ["e", "c", "a", "f", "l"], ["e", "c", "a", "f", "l"]])
+    #expect(
+      spy.contents == [
+        ["a", "b", "c", "d", "e", "f"], ["e", "c", "a", "f", "l"], ["e", "c", "a", "f", "l"],
+      ])
     #expect(spy.updates == [[], ["e", "a", "f"], ["f"]])
   }
 
@@ -119,7 +134,8 @@ internal import Testing
   func completeByItem() async throws {
     let changes = try await updates()[1].changes
     #expect(changes.sectionDeletions.map(\.from) == [1] && changes.sectionInsertions.map(\.to) == [2])
-    #expect(changes.deletions.map(\.from) == [ListIndex(section: 1, item: 0), ListIndex(section: 0, item: 1)])
+    #expect(
+      changes.deletions.map(\.from) == [ListIndex(section: 1, item: 0), ListIndex(section: 0, item: 1)])
     #expect(changes.moves.map(\.from) == [ListIndex(section: 1, item: 1), ListIndex(section: 0, item: 0)])
     #expect(changes.insertions.map(\.to) == [ListIndex(section: 2, item: 0)])
     // What a view is told is less.

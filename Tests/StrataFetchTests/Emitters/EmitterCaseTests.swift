@@ -91,6 +91,27 @@ internal import Testing
       ])
   }
 
+  @Test("R39 Sections that a stage does not touch share their memory with the stage before")
+  func sharing() throws {
+    let old = ListPair.data([(1, Array(100..<200)), (2, [20, 21]), (3, Array(300..<400))])
+    let new = ListPair.data([(3, Array(300..<400)), (1, Array(100..<200)), (2, [21, 22])])
+    var changes = Changes()
+    changes.sectionMoves = [.init(section: 3, from: 2, to: 0)]
+    changes.deletions = [.init(id: 20, from: index(1, 0))]
+    changes.insertions = [.init(id: 22, to: index(2, 1))]
+    let oldSnapshot = old.snapshot
+    let stages = changes.staged(from: oldSnapshot, to: new.snapshot)
+    #expect(stages.map(\.kind) == [.deletions, .sections, .insertions])
+    func address(_ snapshot: DiffableSnapshot<Int, Int>, _ section: Int) -> UnsafePointer<Int>? {
+      snapshot.sections.first { $0.id == section }?.items.withUnsafeBufferPointer(\.baseAddress)
+    }
+    for section in [1, 3] {
+      #expect(address(stages[0].data, section) == address(oldSnapshot, section))
+      #expect(address(stages[1].data, section) == address(oldSnapshot, section))
+    }
+    #expect(address(stages[1].data, 2) == address(stages[0].data, 2))
+  }
+
   @Test("R40 A section that moves is deleted and inserted only where something happens in it")
   func movedSection() throws {
     let old = ListPair.data([(1, [10]), (2, [20])])
@@ -129,7 +150,8 @@ internal import Testing
         updates.batch.reloads = [index(0, 0)]
       }
     }
-    #expect(error?.message.hasPrefix("attempt to perform an insert and a move to the same index path") == true)
+    #expect(
+      error?.message.hasPrefix("attempt to perform an insert and a move to the same index path") == true)
   }
 
   @Test("R40 A moved row whose content changed moves, and is reconfigured at its new place")
@@ -187,14 +209,18 @@ internal import Testing
 
   @Test("R42 Items of a moved section are moves")
   func differenceOfMovedSection() throws {
-    let (old, new) = (ListPair.data([(1, [10]), (2, [20, 21])]), ListPair.data([(2, [20, 21]), (1, [10])]))
+    let (old, new) = (
+      ListPair.data([(1, [10]), (2, [20, 21])]), ListPair.data([(2, [20, 21]), (1, [10])])
+    )
     var changes = Changes()
     changes.sectionMoves = [.init(section: 2, from: 1, to: 0)]
     let difference = changes.difference(from: old.snapshot, to: new.snapshot)
     #expect(
       Array(difference) == [
-        .remove(offset: 2, element: 21, associatedWith: 1), .remove(offset: 1, element: 20, associatedWith: 0),
-        .insert(offset: 0, element: 20, associatedWith: 1), .insert(offset: 1, element: 21, associatedWith: 2),
+        .remove(offset: 2, element: 21, associatedWith: 1),
+        .remove(offset: 1, element: 20, associatedWith: 0),
+        .insert(offset: 0, element: 20, associatedWith: 1),
+        .insert(offset: 1, element: 21, associatedWith: 2),
       ])
     try check(old, new, changes)
   }

@@ -121,7 +121,8 @@ struct EmitterChecks<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable
     try #require(from.itemIdentifiers.applying(difference) == to.itemIdentifiers, "\(difference)")
     let survivors = Set(from.itemIdentifiers).intersection(to.itemIdentifiers)
     for case .remove(_, let id, let other) in difference {
-      try #require((other != nil) == survivors.contains(id), "a removed item that comes back names its new place")
+      try #require(
+        (other != nil) == survivors.contains(id), "a removed item that comes back names its new place")
     }
   }
 }

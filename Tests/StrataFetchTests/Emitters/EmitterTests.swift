@@ -1,15 +1,18 @@
 // What list views are told of random batches, and the rules that it obeys.
 
+internal import Foundation
 @testable internal import StrataFetch
 internal import StrataTesting
 internal import Testing
 
 @Suite struct EmitterTests {
   #if DEBUG
-    static let runCount = 1_500
+    private static let usualCount = 1_500
   #else
-    static let runCount = 20_000
+    private static let usualCount = 20_000
   #endif
+  /// Pairs of lists for each test; the environment variable `RUNS` asks for more.
+  static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? usualCount
 
   private func forEachPair(_ name: String = #function, _ body: (ListPair) throws -> Void) throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed(name))
@@ -47,7 +50,8 @@ internal import Testing
           try #require(pair.old.sections[move.from].id == pair.new.sections[move.to].id)
         }
         let kept = Set(pair.new.sections.map(\.id))
-        for place in batch.sectionDeletions where !batch.sectionInsertions.contains(where: {
+        for place in batch.sectionDeletions
+        where !batch.sectionInsertions.contains(where: {
           pair.new.sections[$0].id == pair.old.sections[place].id
         }) { try #require(!kept.contains(pair.old.sections[place].id)) }
       }
@@ -101,7 +105,8 @@ internal import Testing
         [pair.changes.batch(), pair.changes.batch(.reload)]
         + pair.changes.staged(from: pair.oldSnapshot, to: pair.newSnapshot, .reload).map(\.batch)
       for batch in batches {
-        try #require(isAscending(batch.deletions.reversed()) && isAscending(batch.sectionDeletions.reversed()))
+        try #require(
+          isAscending(batch.deletions.reversed()) && isAscending(batch.sectionDeletions.reversed()))
         try #require(isAscending(batch.insertions) && isAscending(batch.sectionInsertions))
         try #require(isAscending(batch.moves.map(\.to)) && isAscending(batch.sectionMoves.map(\.to)))
         try #require(isAscending(batch.reloads) && isAscending(batch.reconfigures))
@@ -160,7 +165,9 @@ internal import Testing
     let put =
       changes.insertions.map { ($0.to, $0.id) } + changes.moves.map { ($0.to, $0.id) }
       + changes.updates.map { ($0.to, $0.id) }
-    for (place, id) in put.sorted(by: { $0.0 < $1.0 }) { sections[place.section].items.insert(id, at: place.item) }
+    for (place, id) in put.sorted(by: { $0.0 < $1.0 }) {
+      sections[place.section].items.insert(id, at: place.item)
+    }
     return sections
   }
 }

@@ -140,7 +140,9 @@ private struct ListEditor {
     let isLarge = Int.random(in: 0..<20, using: &self.random) == 0
     for _ in 0..<Int.random(in: 0...8, using: &self.random) {
       var section = newSection()
-      for _ in 0..<Int.random(in: 0...(isLarge ? 50 : 6), using: &self.random) { section.cells.append(newCell()) }
+      for _ in 0..<Int.random(in: 0...(isLarge ? 50 : 6), using: &self.random) {
+        section.cells.append(newCell())
+      }
       data.sections.append(section)
     }
   }
@@ -162,7 +164,8 @@ private struct ListEditor {
   }
 
   private mutating func take() -> ListPair.Data.Cell? {
-    guard let section = place(data.sections.count), let item = place(data.sections[section].cells.count) else {
+    guard let section = place(data.sections.count), let item = place(data.sections[section].cells.count)
+    else {
       return nil
     }
     return data.sections[section].cells.remove(at: item)

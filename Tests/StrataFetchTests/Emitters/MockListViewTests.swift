@@ -21,7 +21,9 @@ internal import Testing
     "<NSIndexPath: 0x0> {length = 2, path = \(section) - \(item)}"
   }
 
-  private static func index(_ section: Int, _ item: Int) -> ListIndex { ListIndex(section: section, item: item) }
+  private static func index(_ section: Int, _ item: Int) -> ListIndex {
+    ListIndex(section: section, item: item)
+  }
 
   private static func data(_ counts: [Int]) -> View.Data {
     ListPair.data(counts.enumerated().map { (id: $0, items: Array(($0 * 100)..<($0 * 100 + $1))) })
@@ -41,7 +43,8 @@ internal import Testing
     },
     .init(
       testDescription: "a section too many", kind: .invalidCount,
-      message: "Invalid update: invalid number of sections. The number of sections contained in the collection "
+      message:
+        "Invalid update: invalid number of sections. The number of sections contained in the collection "
         + "view after the update (4) must be equal to the number of sections contained in the collection view "
         + "before the update (3), plus or minus the number of sections inserted or deleted (0 inserted, 1 "
         + "deleted).",
@@ -57,7 +60,8 @@ internal import Testing
     ) { $0.deletions = [index(3, 0)] },
     .init(
       testDescription: "inserting behind the end", kind: .outOfBounds,
-      message: "attempt to insert item 3 into section 0, but there are only 2 items in section 0 after the update"
+      message:
+        "attempt to insert item 3 into section 0, but there are only 2 items in section 0 after the update"
     ) { $0.insertions = [index(0, 3)] },
     .init(
       testDescription: "inserting into a section that is not there", kind: .outOfBounds,
@@ -86,17 +90,20 @@ internal import Testing
     ) { $0.moves = [.init(from: index(0, 2), to: index(0, 0))] },
     .init(
       testDescription: "moving an item from a section that is not there", kind: .outOfBounds,
-      message: "attempt to move index path (\(path(3, 0))) from a section that does not exist - there are only 3 "
+      message:
+        "attempt to move index path (\(path(3, 0))) from a section that does not exist - there are only 3 "
         + "sections before the update"
     ) { $0.moves = [.init(from: index(3, 0), to: index(0, 0))] },
     .init(
       testDescription: "moving an item to where there is none", kind: .outOfBounds,
-      message: "attempt to move index path (\(path(0, 0))) to index path (\(path(0, 2))) that does not exist - "
+      message:
+        "attempt to move index path (\(path(0, 0))) to index path (\(path(0, 2))) that does not exist - "
         + "there are only 2 items in section 0 after the update"
     ) { $0.moves = [.init(from: index(0, 0), to: index(0, 2))] },
     .init(
       testDescription: "moving an item into a section that is not there", kind: .outOfBounds,
-      message: "attempt to move index path (\(path(0, 0))) to index path (\(path(3, 0))) in a section that does "
+      message:
+        "attempt to move index path (\(path(0, 0))) to index path (\(path(3, 0))) in a section that does "
         + "not exist - there are only 3 sections after the update"
     ) { $0.moves = [.init(from: index(0, 0), to: index(3, 0))] },
     .init(
@@ -112,7 +119,8 @@ internal import Testing
     },
     .init(
       testDescription: "deleting and moving", kind: .conflict,
-      message: "attempt to perform a delete and a move from the same index path (\(path(0, 1)))", after: [1, 3, 1]
+      message: "attempt to perform a delete and a move from the same index path (\(path(0, 1)))",
+      after: [1, 3, 1]
     ) {
       $0.deletions = [index(0, 1)]
       $0.moves = [.init(from: index(0, 1), to: index(0, 0))]
@@ -126,7 +134,8 @@ internal import Testing
     },
     .init(
       testDescription: "inserting and moving", kind: .conflict,
-      message: "attempt to perform an insert and a move to the same index path (\(path(0, 0)))", after: [3, 3, 1]
+      message: "attempt to perform an insert and a move to the same index path (\(path(0, 0)))",
+      after: [3, 3, 1]
     ) {
       $0.insertions = [index(0, 0)]
       $0.moves = [.init(from: index(0, 1), to: index(0, 0))]
@@ -315,7 +324,9 @@ internal import Testing
     ]
     for (step, message) in illegal {
       var view = MockOutlineView(shown: Self.data([2]))
-      let error = #expect(throws: MockListError.self) { try view.show(step, cell: cell, sectionVersion: version) }
+      let error = #expect(throws: MockListError.self) {
+        try view.show(step, cell: cell, sectionVersion: version)
+      }
       #expect(error?.message == message)
     }
   }
