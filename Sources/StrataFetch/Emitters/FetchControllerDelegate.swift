@@ -49,7 +49,7 @@ public protocol FetchChangesDelegate<Item, Section>: FetchControllerDelegate {
   /// An item was put in, taken out or moved, or its row changed.
   func didChangeItem(_ id: Item.ID, _ change: ListItemChange)
 
-  /// That were all changes.
+  /// That was all.
   func didChange(_ update: ListUpdate<Item, Section>)
 }
 
