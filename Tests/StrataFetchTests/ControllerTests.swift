@@ -194,7 +194,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(list.snapshot == nil)
   }
 
-  @Test("R49: other limits alone are a difference of what comes into the list and what leaves it")
+  @Test("R49 Other limits alone are a difference of what comes into the list and what leaves it")
   func limits() async throws {
     let (_, _, list) = try await fixture("abcdef")
     var updates = list.updates.makeAsyncIterator()

@@ -36,8 +36,8 @@ struct ModelRequest {
   var sorts: [Sort] = []
   /// Only rows whose `flag` is this.
   var flag: Bool?
-  var limit: Int?
-  var sectionLimit: Int?
+  var window = ListWindow.all
+  var sectionWindow = ListWindow.all
 }
 
 extension ModelList: CustomStringConvertible {
@@ -108,18 +108,19 @@ extension ModelList {
         place(a) != place(b) ? place(a) < place(b) : Self.order(a.value, b.value) < 0
       }
     }
-    if let limit = request.sectionLimit {
-      for index in sections.indices { sections[index].items = Array(sections[index].items.prefix(limit)) }
-    }
-    if let limit = request.limit {
-      var left = limit
-      for index in sections.indices {
-        sections[index].items = Array(sections[index].items.prefix(left))
-        left -= sections[index].items.count
-      }
-    }
+    for index in sections.indices { sections[index].items = Self.cut(sections[index].items, request.sectionWindow) }
+    let all = sections.indices.flatMap { index in sections[index].items.map { (index, $0) } }
+    for index in sections.indices { sections[index].items = [] }
+    for (index, item) in Self.cut(all, request.window) { sections[index].items.append(item) }
     if request.section != nil { sections.removeAll { $0.items.isEmpty } }
     self.sections = sections
+  }
+
+  /// What a window leaves, by counting alone.
+  static func cut<Element>(_ all: [Element], _ window: ListWindow) -> [Element] {
+    window.pin == .beginning
+      ? Array(all.dropFirst(window.offset).prefix(window.length ?? .max))
+      : Array(all.dropLast(window.offset).suffix(window.length ?? .max))
   }
 
   /// A section's value as its key gives it back: 1.0 and 1 are one section, and −0 is 0.
@@ -180,9 +181,7 @@ extension ModelRequest {
     if let flag {
       request = request.filtered("flag \(flag)") { $0.fields["flag"] == .bool(flag) }
     }
-    if let limit { request = request.limited(to: limit) }
-    if let sectionLimit { request = request.limited(perSection: sectionLimit) }
-    return request
+    return request.windowed(to: window).windowed(perSection: sectionWindow)
   }
 }
 

@@ -6,7 +6,7 @@ package import StrataTables
 /// What a request comes to over a table.
 package struct CompiledList: Sendable {
   package let definition: ViewDefinition
-  package let window: ListWindow
+  package let window: ListWindows
   package let isSectioned: Bool
 }
 

@@ -30,7 +30,7 @@ where Item.ID: DocumentID {
   var sectionOrder: ListSectionOrder<Section> = .key
   var sorts: [KeyPart<Item>] = []
   var filters: [FilterPart<Item>] = []
-  var window = ListWindow.all
+  var window = ListWindows.all
 }
 
 extension ListRequest where Section == Unsectioned {
@@ -160,18 +160,6 @@ extension ListRequest {
   /// Only rows that a closure accepts. A request with a closure that has no name equals only its own copies.
   public func filtered(_ passes: @escaping @Sendable (Item) -> Bool) -> Self {
     with { $0.filters.append(FilterPart(passes)) }
-  }
-
-  /// At most so many items of the whole list, at every moment.
-  public func limited(to limit: Int) -> Self {
-    precondition(limit >= 0, "a limit is at least 0")
-    return with { $0.window.limit = limit }
-  }
-
-  /// At most so many items of each section, at every moment.
-  public func limited(perSection limit: Int) -> Self {
-    precondition(limit >= 0, "a limit is at least 0")
-    return with { $0.window.sectionLimit = limit }
   }
 
   private func with(_ change: (inout Self) -> Void) -> Self {

@@ -187,7 +187,7 @@ package struct ItemKey {
   package let sectionLength: Int
   package let idLength: Int
 
-  init(_ bytes: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
     self.bytes = bytes
     sectionLength = Int(UInt16(littleEndian: value.loadUnaligned(as: UInt16.self)))
     idLength = Int(UInt16(littleEndian: value.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))

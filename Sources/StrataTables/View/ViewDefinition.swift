@@ -44,12 +44,17 @@ package final class ViewDefinition: Sendable {
   package let identity: ViewIdentity
   package let sectionOrder: SectionOrder
   package let place: Place
+  /// Keys of sections that a list shows also where it shows none of their items.
+  package let declaredSections: [[UInt8]]
   /// Section → its place in an explicit list.
   let listed: [[UInt8]: UInt32]
 
-  package init(identity: ViewIdentity, sectionOrder: SectionOrder, place: @escaping Place) {
+  package init(
+    identity: ViewIdentity, sectionOrder: SectionOrder, declaredSections: [[UInt8]] = [], place: @escaping Place
+  ) {
     self.identity = identity
     self.sectionOrder = sectionOrder
+    self.declaredSections = declaredSections
     self.place = place
     var listed: [[UInt8]: UInt32] = [:]
     if case .list(let sections) = sectionOrder {
