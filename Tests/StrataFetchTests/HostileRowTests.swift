@@ -197,7 +197,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     try await check(base.sectioned(by: \.text?.count), [nil, 0, 1], [1])
   }
 
-  @Test("Limits of 0 show nothing, with and without sections, and grow by one difference")
+  @Test("R44 Limits of 0 show nothing, with and without sections, and grow by one difference")
   func limitsOfZero() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)

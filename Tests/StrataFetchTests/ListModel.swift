@@ -108,7 +108,9 @@ extension ModelList {
         place(a) != place(b) ? place(a) < place(b) : Self.order(a.value, b.value) < 0
       }
     }
-    for index in sections.indices { sections[index].items = Self.cut(sections[index].items, request.sectionWindow) }
+    for index in sections.indices {
+      sections[index].items = Self.cut(sections[index].items, request.sectionWindow)
+    }
     let all = sections.indices.flatMap { index in sections[index].items.map { (index, $0) } }
     for index in sections.indices { sections[index].items = [] }
     for (index, item) in Self.cut(all, request.window) { sections[index].items.append(item) }

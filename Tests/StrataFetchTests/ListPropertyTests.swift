@@ -232,7 +232,8 @@ struct ListHistory {
     let isSameList = old.view.definition.identity == new.view.definition.identity
     if isSameList {
       // Items that cross an edge, changed rows on the way, and where each of four walks ends in a section.
-      try #require(cost.items <= diff.deletions.count + diff.insertions.count + 2 * cost.rows + 4 * cost.sections)
+      let crossing = diff.deletions.count + diff.insertions.count
+      try #require(cost.items <= crossing + 2 * cost.rows + 4 * cost.sections)
     }
     try #require(
       BatchLaws(before, after, old, new, isSameList: isSameList).broken(by: diff) == [],

@@ -43,7 +43,8 @@ extension FetchSnapshot {
   /// Throws `outOfRange` where the item is not shown or the size is not positive.
   public func rows(near id: Item.ID, size: Int) async throws(ListError) -> [Item] {
     guard size > 0, let offset = indexOfItem(id) else {
-      throw .outOfRange("\(size) rows near the item \(id.documentID) were asked for, which the list does not show")
+      throw .outOfRange(
+        "\(size) rows near the item \(id.documentID) were asked for, which the list does not show")
     }
     return try await rows(in: nearbyOffsets(of: offset, size: size, count: numberOfItems))
   }

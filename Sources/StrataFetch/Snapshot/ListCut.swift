@@ -12,8 +12,8 @@ struct ListCut: Hashable, Sendable {
   private(set) var skipped = 0
   /// How many items of the last one stand before the window's end, counted as above.
   private(set) var end = 0
-
-  private init() {}
+  /// How many sections were walked over to find it.
+  private(set) var walkedCount = 0
 
   /// Nil where the window leaves everything.
   ///
@@ -48,6 +48,7 @@ struct ListCut: Hashable, Sendable {
     var left = window.list.length ?? .max
     for rank in 0..<view.sectionCount where left > 0 {
       let count = view.withSection(at: rank) { _, count in window.section.range(of: count).count }
+      walkedCount += 1
       guard passed < count else {
         passed -= count
         continue
@@ -65,6 +66,7 @@ struct ListCut: Hashable, Sendable {
     var left = window.list.length ?? .max
     for rank in (0..<view.sectionCount).reversed() where left > 0 {
       let count = view.withSection(at: rank) { _, count in window.section.range(of: count).count }
+      walkedCount += 1
       guard passed < count else {
         passed -= count
         continue

@@ -24,7 +24,8 @@ extension ListVersion {
 
   /// Where the item with so many shown ones before it stands. Costs what `offset(ofSectionAt:)` does.
   package func position(atOffset offset: Int) -> ListPosition {
-    precondition(offset >= 0 && offset < itemCount, "the list shows \(itemCount) items, and not item \(offset)")
+    precondition(
+      offset >= 0 && offset < itemCount, "the list shows \(itemCount) items, and not item \(offset)")
     guard isSectioned else { return ListPosition(section: 0, item: offset) }
     if hasRankedOffsets {
       let (rank, item) = view.location(ofPlace: window.list.range(of: view.count).lowerBound + offset)

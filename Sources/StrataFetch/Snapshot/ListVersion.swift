@@ -33,7 +33,7 @@ package final class ListVersion: Sendable {
   /// The commit time of the last append that is in it; nil at the beginning.
   package let time: Int64?
   /// What the window over the whole list leaves; nil where it leaves everything.
-  private let cut: ListCut?
+  let cut: ListCut?
   let sections: ShownSections
 
   /// O(1) without a window. With one O(log n) where sections stand by key, else O(log n) for each section between

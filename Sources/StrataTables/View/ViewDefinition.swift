@@ -50,7 +50,8 @@ package final class ViewDefinition: Sendable {
   let listed: [[UInt8]: UInt32]
 
   package init(
-    identity: ViewIdentity, sectionOrder: SectionOrder, declaredSections: [[UInt8]] = [], place: @escaping Place
+    identity: ViewIdentity, sectionOrder: SectionOrder, declaredSections: [[UInt8]] = [],
+    place: @escaping Place
   ) {
     self.identity = identity
     self.sectionOrder = sectionOrder

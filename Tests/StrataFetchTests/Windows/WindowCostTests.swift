@@ -39,6 +39,23 @@ internal import Testing
     #expect(diff.isEmpty && cost.items <= 8 && cost.sections <= 8, "\(cost)")
   }
 
+  @Test("R47 Where sections stand by key a window is found by the index, else by walking up to its far end")
+  func finding() async throws {
+    let fixture = try await large()
+    let sectioned = WindowFixture.sectioned
+    let cases: [(request: ListRequest<Chore, String?>, walked: Int)] = [
+      (sectioned, 0), (sectioned.sectionsOrdered(by: .keyDescending), 0),
+      (sectioned.sectionsOrdered(by: .first), 24), (sectioned.windowed(perSection: .first(50)), 24),
+    ]
+    for (request, walked) in cases {
+      for window in [ListWindow.first(200, after: 1_000), .last(200, before: 1_000)] {
+        let snapshot = try await fixture.list(request.windowed(to: window)).performFetch()
+        #expect(snapshot.version.cut?.walkedCount == walked)
+      }
+      #expect(try await fixture.list(request).performFetch().version.cut == nil)
+    }
+  }
+
   @Test("R49 A window that is moved costs the rows that come in and go out, and its view stays as it is")
   func move() async throws {
     let fixture = try await large()

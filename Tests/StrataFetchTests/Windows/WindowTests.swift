@@ -47,7 +47,11 @@ struct WindowFixture {
     let lists = Self.windows.map { fixture.list(WindowFixture.flat.windowed(to: $0)) }
     for _ in 0..<40 {
       let id = Int.random(in: 0..<16, using: &random)
-      if Bool.random(using: &random) { try await fixture.put([id]) } else { try await fixture.chores.delete(id) }
+      if Bool.random(using: &random) {
+        try await fixture.put([id])
+      } else {
+        try await fixture.chores.delete(id)
+      }
       let ids = try await whole.performFetch().itemIdentifiers
       for (window, list) in zip(Self.windows, lists) {
         let snapshot = try await list.performFetch()
