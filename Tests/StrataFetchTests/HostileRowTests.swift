@@ -148,7 +148,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(try await sorted.performFetch().problems.map(\.id).first == "array")
   }
 
-  @Test("R16: sections are told apart by their bytes, also where Swift calls them equal")
+  @Test("R16 Sections are told apart by their bytes, also where Swift calls them equal")
   func sectionsInTwoForms() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)

@@ -161,11 +161,15 @@ struct ListHistory {
     var request = ModelRequest()
     func chance(_ sides: Int) -> Bool { Int.random(in: 0..<sides, using: &random) == 0 }
     if !chance(5) { request.section = "s" }
-    switch Int.random(in: 0..<5, using: &random) {
+    switch Int.random(in: 0..<9, using: &random) {
     case 0: request.order = .keyDescending
     case 1: request.order = .list(sections.map { $0 ?? .null }.shuffled(using: &random).dropLast())
     case 2: request.order = .first
     case 3: request.order = .count
+    case 4: request.order = .ranked
+    case 5: request.order = .compared
+    case 6, 7:
+      request.order = .extreme(["k", "l"].randomElement(using: &random)!, isMaximum: chance(2), isDescending: chance(2))
     default: break
     }
     for field in ["k", "l"] where !chance(3) {
@@ -173,6 +177,11 @@ struct ListHistory {
     }
     if chance(3) { request.flag = !chance(3) }
     (request.window, request.sectionWindow) = randomWindows()
+    if chance(3) { request.nils = chance(2) ? .last : .required }
+    if chance(3) {
+      let values = sections.map { $0 ?? .null } + [.string("never"), .double(2), .array([1])]
+      request.declared = Array(values.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random)))
+    }
     return request
   }
 

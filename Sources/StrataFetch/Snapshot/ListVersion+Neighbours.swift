@@ -80,13 +80,7 @@ extension ListVersion {
   /// The same for a section that is not shown: the first item behind the place where it would stand. Nil also
   /// where that is not known, since the section holds nothing and its place would depend on what it holds.
   func nearest(toHiddenSection section: UnsafeRawBufferPointer) -> ListPosition? {
-    let rank: Int
-    switch (view.rank(ofSection: section), view.definition.sectionOrder) {
-    case (let known?, _): rank = known
-    case (nil, .key): rank = view.sections.rank(of: section).rank
-    case (nil, .keyDescending): rank = view.sectionCount - view.sections.rank(of: section).rank
-    default: return nil
-    }
+    guard let rank = view.insertionRank(ofSection: section) else { return nil }
     return nearest(to: ListPosition(section: sections.countBefore(rank: rank), item: 0))
   }
 }
