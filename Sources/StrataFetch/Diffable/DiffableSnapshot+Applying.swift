@@ -4,7 +4,7 @@ extension DiffableSnapshot {
   /// The snapshot after changes, without marks. What is inserted is in the batch by its identifier, so that
   /// for all a and b `a.applying(ListChanges(from: a, to: b)) == b`.
   ///
-  /// O(changes + sections + items of the sections that change).
+  /// O(changes + sections + items of the sections that change), and O(n) where no item was looked up before.
   /// - Throws: `changesDoNotFit` where they are not changes of this snapshot.
   public func applying(_ changes: ListChanges<ItemID, SectionID>) throws(DiffableSnapshotError) -> Self {
     var taken = contents

@@ -107,6 +107,22 @@ internal import Testing
     for other in others {
       #expect(throws: DiffableSnapshotError.self, "\(other)") { try other.applying(batch) }
     }
+    // Batches that nobody found.
+    let edits: [(inout ListChanges<Int, String>) -> Void] = [
+      { $0.insertions += $0.insertions }, { $0.insertions[0].to.item = 1 }, { $0.insertions[0].to.item = .max },
+      { $0.insertions[0].to.item = .min }, { $0.insertions[0].to.section = 7 }, { $0.insertions[0].id = 2 },
+      { $0.moves += $0.moves }, { $0.moves[0].from.section = -1 }, { $0.moves[0].to.section = .min },
+      { $0.deletions += $0.deletions }, { $0.deletions[0].from.item = .max }, { $0.deletions = [] },
+      { $0.sectionDeletions += $0.sectionDeletions }, { $0.sectionDeletions[0].from = .min },
+      { $0.sectionInsertions += $0.sectionInsertions }, { $0.sectionInsertions[0].section = "a" },
+      { $0.sectionInsertions[0].to = .max }, { $0.sectionInsertions[0].to = .min },
+      { $0.sectionUpdates[0].to = .max }, { $0.sectionUpdates[0].from = .min },
+    ]
+    for (number, edit) in edits.enumerated() {
+      var edited = batch
+      edit(&edited)
+      #expect(throws: DiffableSnapshotError.self, "\(number)") { try a.applying(edited) }
+    }
     // An update that is not where it should be is one too.
     var marked = a
     marked.reloadItems([2])

@@ -23,7 +23,7 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     return (collection, FetchController(request, from: collection))
   }
 
-  @Test("R16 Ids that Swift calls equal do not become one: the conversion throws, and the byte-wise one keeps both")
+  @Test("R16 Ids that Swift calls equal do not become one: the conversion throws, and the byte-wise one does not")
   func items() async throws {
     let (_, controller) = try await list([
       Note(id: composed, folder: "a"), Note(id: "x", folder: "a"), Note(id: decomposed, folder: "b"),
@@ -67,7 +67,7 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     #expect(plain.indexOfItem("3") == 2)
   }
 
-  @Test("R64 A change of content alone is marked, so that the snapshot of a list is not mistaken for the one before")
+  @Test("R64 A change of content alone is marked, so that a list is not mistaken for the one before")
   func content() async throws {
     let (notes, controller) = try await list([
       Note(id: "1", folder: "a"), Note(id: "2", folder: "a"), Note(id: "3", folder: "b"),

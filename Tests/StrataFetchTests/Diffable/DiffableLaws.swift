@@ -37,8 +37,9 @@ struct DiffableLaws {
       require(update.isReload == new.marks[update.id], "R12: a mark is an update")
     }
     require(
-      Set((changes.updates.map(\.id) + changes.moves.filter(\.isChanged).map(\.id)))
-        == before.intersection(after).intersection(new.marks.keys), "R12: every mark on what stays is in the batch")
+      Set(changes.updates.map(\.id) + changes.moves.filter(\.isChanged).map(\.id))
+        == before.intersection(after).intersection(new.marks.keys),
+      "R12: every mark on what stays is in the batch")
     require(isAscending(changes.deletions.map(\.from).reversed()), "R30: deletions descend")
     require(isAscending(changes.insertions.map(\.to)), "R30: insertions ascend")
     require(isAscending(changes.moves.map(\.to)), "R30: moves ascend")
@@ -92,7 +93,7 @@ struct DiffableLaws {
       }
     }
     let length = best.max() ?? 0
-    guard numbers.count <= 7 else { return length }
+    guard numbers.count <= 6 else { return length }
     var longest = 0
     for subset in 0..<1 << numbers.count {
       let chosen = numbers.indices.filter { subset & 1 << $0 != 0 }.map { numbers[$0] }

@@ -5,11 +5,17 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct DiffablePropertyTests {
-  @Test("A snapshot does what arrays do, whatever is called, and a call that throws changes nothing")
+  #if DEBUG
+    static let runCount = 10_000
+  #else
+    static let runCount = 100_000
+  #endif
+
+  @Test("R2 A snapshot does what arrays do, whatever is called, and a call that throws changes nothing")
   func operations() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var seen: [String: Int] = [:]
-    for number in 0..<10_000 {
+    for number in 0..<Self.runCount {
       // Few sections are so large that items are shifted farther than they are sought.
       var run = DiffableRun(random: random.split(), isLarge: number % 500 == 0)
       try run.run(steps: Int.random(in: 1...10, using: &random), &seen)
@@ -24,7 +30,7 @@ internal import Testing
   func pairs() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var seen: [String: Int] = [:]
-    for number in 0..<10_000 {
+    for number in 0..<Self.runCount {
       var run = DiffableRun(random: random.split(), isLarge: number % 500 == 0)
       try run.run(steps: Int.random(in: 0...6, using: &random), &seen)
       let old = run
