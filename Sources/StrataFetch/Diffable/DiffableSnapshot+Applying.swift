@@ -14,7 +14,8 @@ extension DiffableSnapshot {
     let after = Self(unchecked: result)
     for update in changes.updates {
       try require(itemIdentifier(at: update.from) == update.id, "\(update.id) is not at \(update.from)")
-      try require(after.itemIdentifier(at: update.to) == update.id, "\(update.id) does not come to \(update.to)")
+      try require(
+        after.itemIdentifier(at: update.to) == update.id, "\(update.id) does not come to \(update.to)")
     }
     for update in changes.sectionUpdates {
       let (section, from, to) = (update.section, update.from, update.to)
@@ -112,7 +113,8 @@ extension DiffableSnapshot {
       rest = rest.dropFirst(part.count)
       try require(contents.indices.contains(section), "there is no section \(section) to put items in")
       guard let merged = merge(contents[section].items, part.map { ($0.to.item, $0.id) }) else {
-        throw .changesDoNotFit("section \(section): an item is put in where another one is, or behind the end")
+        throw .changesDoNotFit(
+          "section \(section): an item is put in where another one is, or behind the end")
       }
       contents[section].items = merged
     }

@@ -101,7 +101,8 @@ internal import Testing
     #expect(try a.applying(batch) == b)
     let others = [
       Snapshot(), b, Snapshot(sections: [("a", [0, 1, 7]), ("b", [2])]),
-      Snapshot(sections: [("a", [0, 1]), ("b", [2]), ("c", [])]), Snapshot(sections: [("b", [2]), ("a", [0, 1])]),
+      Snapshot(sections: [("a", [0, 1]), ("b", [2]), ("c", [])]),
+      Snapshot(sections: [("b", [2]), ("a", [0, 1])]),
       Snapshot(sections: [("a", [0, 1, 5]), ("b", [2])]), Snapshot(sections: [("a", [0, 1]), ("b", [])]),
     ]
     for other in others {
@@ -109,7 +110,8 @@ internal import Testing
     }
     // Batches that nobody found.
     let edits: [(inout ListChanges<Int, String>) -> Void] = [
-      { $0.insertions += $0.insertions }, { $0.insertions[0].to.item = 1 }, { $0.insertions[0].to.item = .max },
+      { $0.insertions += $0.insertions }, { $0.insertions[0].to.item = 1 },
+      { $0.insertions[0].to.item = .max },
       { $0.insertions[0].to.item = .min }, { $0.insertions[0].to.section = 7 }, { $0.insertions[0].id = 2 },
       { $0.moves += $0.moves }, { $0.moves[0].from.section = -1 }, { $0.moves[0].to.section = .min },
       { $0.deletions += $0.deletions }, { $0.deletions[0].from.item = .max }, { $0.deletions = [] },

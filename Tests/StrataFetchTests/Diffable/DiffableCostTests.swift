@@ -57,7 +57,8 @@ private struct CountedID: Hashable, Sendable {
     #expect(counter.take() == 3)
   }
 
-  @Test("R15 After a change, lookups cost one hash each, and at most one of all items of the section in between")
+  @Test(
+    "R15 After a change, lookups cost one hash each, and at most one of all items of the section in between")
   func lookups() {
     let items = ids(0..<1_000)
     var snapshot = DiffableSnapshot(sections: [(0, items)])

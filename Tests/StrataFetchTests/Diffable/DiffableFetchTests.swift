@@ -23,7 +23,8 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     return (collection, FetchController(request, from: collection))
   }
 
-  @Test("R16 Ids that Swift calls equal do not become one: the conversion throws, and the byte-wise one does not")
+  @Test(
+    "R16 Ids that Swift calls equal do not become one: the conversion throws, and the byte-wise one does not")
   func items() async throws {
     let (_, controller) = try await list([
       Note(id: composed, folder: "a"), Note(id: "x", folder: "a"), Note(id: decomposed, folder: "b"),
@@ -90,7 +91,8 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     #expect(try DiffableSnapshot(new, reconfiguredSince: new).reconfiguredItemIdentifiers == [])
   }
 
-  @Test("R64 Values in the place of ids make a snapshot that is equal only where nothing is shown differently")
+  @Test(
+    "R64 Values in the place of ids make a snapshot that is equal only where nothing is shown differently")
   func values() async throws {
     let (notes, controller) = try await list([
       Note(id: "1", folder: "a"), Note(id: "2", folder: "a"), Note(id: "3", folder: "b"),

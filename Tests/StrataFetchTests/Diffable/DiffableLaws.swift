@@ -19,7 +19,8 @@ struct DiffableLaws {
     require(Set(changes.deletions.map(\.id)) == before.subtracting(after), "R27: deletions are old \\ new")
     require(Set(changes.insertions.map(\.id)) == after.subtracting(before), "R27: insertions are new \\ old")
     require(
-      Set(changes.sectionDeletions.map(\.section)) == Set(old.ids).subtracting(new.ids), "R27: section deletions")
+      Set(changes.sectionDeletions.map(\.section)) == Set(old.ids).subtracting(new.ids),
+      "R27: section deletions")
     require(
       Set(changes.sectionInsertions.map(\.section)) == Set(new.ids).subtracting(old.ids),
       "R27: section insertions")
@@ -33,7 +34,8 @@ struct DiffableLaws {
       require(move.isReload == (new.marks[move.id] == true), "R12: a moved item that is reloaded")
     }
     for update in changes.updates {
-      require(old.place(update.id) == update.from && new.place(update.id) == update.to, "R25: places of an update")
+      require(
+        old.place(update.id) == update.from && new.place(update.id) == update.to, "R25: places of an update")
       require(update.isReload == new.marks[update.id], "R12: a mark is an update")
     }
     require(
@@ -65,7 +67,8 @@ struct DiffableLaws {
     }
     require(changes.moves.count == leastMoves, "R31: moves are as few as can be")
     let kept = new.ids.compactMap { old.ids.firstIndex(of: $0) }
-    require(changes.sectionMoves.count == kept.count - longest(kept), "R31: section moves are as few as can be")
+    require(
+      changes.sectionMoves.count == kept.count - longest(kept), "R31: section moves are as few as can be")
     return broken
   }
 

@@ -20,9 +20,10 @@ internal import Testing
       var run = DiffableRun(random: random.split(), isLarge: number % 500 == 0)
       try run.run(steps: Int.random(in: 1...10, using: &random), &seen)
     }
-    let expected = DiffableRun.operations + [
-      "noSections", "unknownSection", "unknownItem", "duplicateSection", "duplicateItem",
-    ]
+    let expected =
+      DiffableRun.operations + [
+        "noSections", "unknownSection", "unknownItem", "duplicateSection", "duplicateItem",
+      ]
     #expect(expected.filter { seen[$0, default: 0] < 100 } == [], "\(seen)")
   }
 

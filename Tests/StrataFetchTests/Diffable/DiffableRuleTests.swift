@@ -52,7 +52,8 @@ internal import Testing
     #expect(three.numberOfItems == 5 && three.numberOfSections == 3)
     #expect(three.itemIdentifiers == [0, 1, 2, 3, 4])
     #expect(three.sectionIdentifiers == ["a", "b", "c"])
-    #expect(three.sectionIdentifiers.flatMap { three.itemIdentifiers(inSection: $0) } == three.itemIdentifiers)
+    #expect(
+      three.sectionIdentifiers.flatMap { three.itemIdentifiers(inSection: $0) } == three.itemIdentifiers)
     #expect(three.sectionIdentifiers.map { three.numberOfItems(inSection: $0) } == [3, 2, 0])
     #expect(!three.isEmpty && Snapshot().isEmpty && Snapshot(sections: [("a", [])]).isEmpty)
   }
@@ -69,11 +70,13 @@ internal import Testing
     #expect(three.itemIdentifiers(inSection: "z") == [] && three.numberOfItems(inSection: "z") == 0)
   }
 
-  @Test("R4 Items without a section go to the last one; without any section, or to an unknown one, they throw")
+  @Test(
+    "R4 Items without a section go to the last one; without any section, or to an unknown one, they throw")
   func append() {
     #expect(changed { $0.appendItems([7, 8]) } == "a: 0, 1, 2 | b: 3, 4 | c: 7, 8")
     #expect(changed { $0.appendItems([7], toSection: "a") } == "a: 0, 1, 2, 7 | b: 3, 4 | c: ")
-    #expect(failure(Snapshot()) { s throws(DiffableSnapshotError) in try s.tryAppendItems([1]) } == .noSections)
+    #expect(
+      failure(Snapshot()) { s throws(DiffableSnapshotError) in try s.tryAppendItems([1]) } == .noSections)
     #expect(
       failure(three) { s throws(DiffableSnapshotError) in try s.tryAppendItems([1], toSection: "z") }
         == .unknownSection("z"))
@@ -104,9 +107,11 @@ internal import Testing
     #expect(changed { $0.insertItems([8, 7], beforeItem: 1) } == "a: 0, 8, 7, 1, 2 | b: 3, 4 | c: ")
     #expect(changed { $0.insertItems([8, 7], afterItem: 4) } == "a: 0, 1, 2 | b: 3, 4, 8, 7 | c: ")
     #expect(
-      changed { $0.insertSections(["y", "x"], beforeSection: "b") } == "a: 0, 1, 2 | y:  | x:  | b: 3, 4 | c: ")
+      changed { $0.insertSections(["y", "x"], beforeSection: "b") }
+        == "a: 0, 1, 2 | y:  | x:  | b: 3, 4 | c: ")
     #expect(
-      changed { $0.insertSections(["y", "x"], afterSection: "b") } == "a: 0, 1, 2 | b: 3, 4 | y:  | x:  | c: ")
+      changed { $0.insertSections(["y", "x"], afterSection: "b") } == "a: 0, 1, 2 | b: 3, 4 | y:  | x:  | c: "
+    )
   }
 
   @Test("R7 To delete what is unknown does nothing, and what is named twice is deleted once")
@@ -161,7 +166,9 @@ internal import Testing
     copy.moveSection(1, beforeSection: 2)
     copy.moveSection(1, afterSection: 1)
     #expect(copy == sections)
-    #expect(throws: DiffableSnapshotError.unknownSection("9")) { try copy.tryMoveSection(9, beforeSection: 9) }
+    #expect(throws: DiffableSnapshotError.unknownSection("9")) {
+      try copy.tryMoveSection(9, beforeSection: 9)
+    }
     #expect(throws: DiffableSnapshotError.unknownSection("9")) { try copy.tryMoveSection(1, afterSection: 9) }
     #expect(copy == sections)
   }
@@ -190,7 +197,9 @@ internal import Testing
     }
   }
 
-  @Test("R11 A mark on an absent item is an error, one on an absent section is ignored, and none changes an order")
+  @Test(
+    "R11 A mark on an absent item is an error, one on an absent section is ignored, and none changes an order"
+  )
   func marks() {
     #expect(
       failure(three) { s throws(DiffableSnapshotError) in try s.tryReloadItems([0, 9]) } == .unknownItem("9"))
@@ -251,7 +260,8 @@ internal import Testing
 
   @Test("R13 An error says what, where, and what to do next")
   func errors() {
-    #expect("\(DiffableSnapshotError.unknownItem("9"))".contains("the item 9 is not in the snapshot; append it"))
+    #expect(
+      "\(DiffableSnapshotError.unknownItem("9"))".contains("the item 9 is not in the snapshot; append it"))
     #expect(
       "\(DiffableSnapshotError.identifiersCollide("é", "e\u{301}"))".contains(#""\u{00E9}" and "e\u{0301}""#))
   }
