@@ -169,7 +169,7 @@ struct ListHistory {
     case 4: request.order = .ranked
     case 5: request.order = .compared
     case 6, 7:
-      request.order = .extreme(["k", "l"].randomElement(using: &random)!, isMaximum: chance(2), isDescending: chance(2))
+      request.order = .extreme(chance(2) ? "k" : "l", isMaximum: chance(2), isDescending: chance(2))
     default: break
     }
     for field in ["k", "l"] where !chance(3) {

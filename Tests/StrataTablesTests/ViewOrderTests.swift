@@ -7,7 +7,9 @@ internal import Testing
 
 @Suite struct ViewOrderTests {
   /// A document is `s ‖ value`: its first byte is the section, 0 for nil, its last the value, 0 for nil.
-  private static func definition(_ name: String, _ order: SectionOrder, nilsLast: Bool = false) -> ViewDefinition {
+  private static func definition(_ name: String, _ order: SectionOrder, nilsLast: Bool = false)
+    -> ViewDefinition
+  {
     let declared: [Int?] = name.hasSuffix("declared") ? [nil, 3, 77] : []
     return ViewDefinition(
       identity: ViewIdentity(name), sectionOrder: order, areNilsLast: nilsLast, declared: declared.map(key)
@@ -64,7 +66,7 @@ internal import Testing
     return content
   }
 
-  @Test("R17 A view that changes keep is the one that is built at once, in every order of sections")
+  @Test("R17 A view that changes keep up to date is the one that is built at once, in every order of sections")
   func builtAtOnce() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let definitions = Self.orders.flatMap { name, order in
@@ -99,7 +101,9 @@ internal import Testing
     }
   }
 
-  @Test("R17 A comparison keeps its order where every section comes between the same two", arguments: [0, 1, 2, 3])
+  @Test(
+    "R17 A comparison keeps its order where every section comes between the same two",
+    arguments: [0, 1, 2, 3])
   func labels(_ way: Int) throws {
     // Few numbers fit between two labels by halves, so all of these ways have to spread some.
     let count = 2_000
@@ -128,7 +132,9 @@ internal import Testing
       }
     }
     let view = try #require(table.view(definition.identity))
-    let shown = (0..<view.sectionCount).map { view.withSection(at: $0) { section, _ in Self.number(section) } }
+    let shown = (0..<view.sectionCount).map {
+      view.withSection(at: $0) { section, _ in Self.number(section) }
+    }
     #expect(shown == numbers.sorted(by: >))
     for (place, number) in shown.enumerated() {
       #expect(Self.key(number).withUnsafeBytes { view.rank(ofSection: $0) } == place)

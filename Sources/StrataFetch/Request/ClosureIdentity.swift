@@ -9,7 +9,10 @@ enum ClosureIdentity: Hashable, Sendable {
 
   /// An identity that no other closure has.
   static func unnamed() -> ClosureIdentity {
-    .unnamed(unnamedClosures.withLock { $0 += 1; return $0 })
+    .unnamed(
+      unnamedClosures.withLock {
+        $0 += 1; return $0
+      })
   }
 }
 

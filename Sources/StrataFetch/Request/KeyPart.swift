@@ -82,7 +82,9 @@ final class FieldKey: Sendable {
 }
 
 extension KeyPart: Hashable {
-  static func == (a: Self, b: Self) -> Bool { a.identity == b.identity && a.options == b.options && a.isRequired == b.isRequired }
+  static func == (a: Self, b: Self) -> Bool {
+    a.identity == b.identity && a.options == b.options && a.isRequired == b.isRequired
+  }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(identity)

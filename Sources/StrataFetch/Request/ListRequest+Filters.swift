@@ -41,8 +41,8 @@ extension ListRequest {
   /// Only rows that pass a predicate, which its name and version stand for: give it another version when it
   /// changes its meaning, or captures another value.
   ///
-  /// A row for which the predicate throws is left out, and reported among the problems. A predicate takes ten
-  /// times as long as a closure.
+  /// A row for which the predicate throws is left out, and reported among the problems. A predicate takes more
+  /// than ten times as long as a closure.
   public func filtered(_ name: String, version: Int = 1, by predicate: Predicate<Item>) -> Self {
     filtered(by: predicate, .named(name, version: version))
   }

@@ -123,7 +123,8 @@ extension ListRequest {
   ) -> Self {
     let options = SortKeyOptions().directed(direction)
     return with {
-      $0.sectionOrder = .ranked(identity, direction) { section, writer in writer.append(key(section), options) }
+      $0.sectionOrder = .ranked(identity, direction) { section, writer in writer.append(key(section), options)
+      }
     }
   }
 
@@ -181,7 +182,8 @@ extension ListRequest {
   public func sectionsOrdered(
     byMinimumOfField path: FieldPath, _ direction: SortDirection = .forward, _ options: SortKeyOptions = []
   ) -> Self {
-    sectionsOrdered(by: KeyPart(field: path, options.aggregated(isMaximum: false)), isMaximum: false, direction)
+    sectionsOrdered(
+      by: KeyPart(field: path, options.aggregated(isMaximum: false)), isMaximum: false, direction)
   }
 
   private func sectionsOrdered(

@@ -14,7 +14,7 @@ extension View {
       keys.append(key)
       guard definition.holdsValues else { return }
       key.bytes.withUnsafeBytes { bytes in
-        insertValue(in: UnsafeRawBufferPointer(rebasing: bytes[..<key.sectionLength]), row.id, key)
+        insertValue(in: UnsafeRawBufferPointer(rebasing: bytes[..<key.sectionLength]), row.id, key.value)
       }
     }
     var builder = Tree.Builder(pageSize: TreePages.view)

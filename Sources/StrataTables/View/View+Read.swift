@@ -38,7 +38,9 @@ extension View {
   }
 
   /// Whether a section is there: it holds items, or was declared. O(log sections).
-  package func holds(_ section: UnsafeRawBufferPointer) -> Bool { sections.withValue(of: section) { $0 != nil } }
+  package func holds(_ section: UnsafeRawBufferPointer) -> Bool {
+    sections.withValue(of: section) { $0 != nil }
+  }
 
   /// Whether a section is there also without items. O(1).
   package func isDeclared(_ section: UnsafeRawBufferPointer) -> Bool {

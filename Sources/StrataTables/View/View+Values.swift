@@ -4,29 +4,29 @@
 /// the least and the greatest are its ends, whatever was taken out before.
 extension View {
   private func valueKey(
-    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ placed: borrowing PlacedKey
+    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
   ) -> [UInt8] {
     var key: [UInt8] = []
-    key.reserveCapacity(section.count + placed.value.count + id.count)
+    key.reserveCapacity(section.count + value.count + id.count)
     key.append(contentsOf: section)
-    key.append(contentsOf: placed.value)
+    key.append(contentsOf: value)
     key.append(contentsOf: id)
     return key
   }
 
   mutating func insertValue(
-    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ placed: borrowing PlacedKey
+    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
   ) {
     var lengths = ItemKey.lengths(section: section.count, id: id.count)
-    valueKey(in: section, id, placed).withUnsafeBytes { key in
+    valueKey(in: section, id, value).withUnsafeBytes { key in
       withUnsafeBytes(of: &lengths) { lengths in _ = values.set(key, lengths) }
     }
   }
 
   mutating func removeValue(
-    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ placed: borrowing PlacedKey
+    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
   ) {
-    valueKey(in: section, id, placed).withUnsafeBytes { key in
+    valueKey(in: section, id, value).withUnsafeBytes { key in
       let isThere = values.remove(key)
       assert(isThere, "a view does not hold the value of a row that it shows")
     }
@@ -34,10 +34,9 @@ extension View {
 
   /// Changes the value of an item that stays where it is.
   mutating func replaceValue(
-    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ old: borrowing PlacedKey,
-    _ new: borrowing PlacedKey
+    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ old: [UInt8], _ new: [UInt8]
   ) {
-    guard old.value != new.value else { return }
+    if old == new { return }
     let place = beginChange(of: section)
     removeValue(in: section, id, old)
     insertValue(in: section, id, new)

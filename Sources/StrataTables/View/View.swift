@@ -57,7 +57,7 @@ extension View {
         let oldSection = oldItem.map { UnsafeRawBufferPointer(rebasing: $0[..<old.sectionLength]) }
         let newSection = newItem.map { UnsafeRawBufferPointer(rebasing: $0[..<new.sectionLength]) }
         if let oldItem, let newItem, oldItem.hasSameBytes(as: newItem) {
-          if holdsValues, let oldSection { replaceValue(in: oldSection, id, old, new) }
+          if holdsValues, let oldSection { replaceValue(in: oldSection, id, old.value, new.value) }
           return
         }
         let isSameSection = oldSection.flatMap { old in newSection.map { $0.hasSameBytes(as: old) } } ?? false
@@ -66,21 +66,21 @@ extension View {
           removeItem(oldItem)
           insertItem(newItem, new)
           if holdsValues {
-            removeValue(in: oldSection, id, old)
-            insertValue(in: oldSection, id, new)
+            removeValue(in: oldSection, id, old.value)
+            insertValue(in: oldSection, id, new.value)
           }
           return endChange(of: oldSection, place, by: 0)
         }
         if let oldSection, let oldItem {
           let place = beginChange(of: oldSection)
           removeItem(oldItem)
-          if holdsValues { removeValue(in: oldSection, id, old) }
+          if holdsValues { removeValue(in: oldSection, id, old.value) }
           endChange(of: oldSection, place, by: -1)
         }
         if let newSection, let newItem {
           let place = beginChange(of: newSection)
           insertItem(newItem, new)
-          if holdsValues { insertValue(in: newSection, id, new) }
+          if holdsValues { insertValue(in: newSection, id, new.value) }
           endChange(of: newSection, place, by: 1)
         }
       }
@@ -117,8 +117,13 @@ extension View {
       if change.isGone { removeOrder(of: section) }
       return
     }
-    let new = change.isGone ? nil : orderKey(of: section)
-    if let old, let new, old == new { return }
+    moveOrder(of: section, from: old, to: change.isGone ? nil : orderKey(of: section))
+  }
+
+  /// Not inlined: the optimizer of Swift 6.3 fails over the two optionals where a change of none is known.
+  @inline(never)
+  private mutating func moveOrder(of section: UnsafeRawBufferPointer, from old: [UInt8]?, to new: [UInt8]?) {
+    if old == new { return }
     if let old { old.withUnsafeBytes { bytes in _ = order.remove(bytes) } }
     if let new { setOrder(new, of: section) }
   }

@@ -16,9 +16,13 @@ internal import Testing
     #expect(try await board.show(base).sectionIdentifiers == [nil, "", "a", "b"])
     #expect(try await board.show(last).sectionIdentifiers == ["", "a", "b", nil])
     #expect(
-      try await board.show(base.sectionsOrdered(by: .keyDescending)).sectionIdentifiers == [nil, "b", "a", ""])
+      try await board.show(base.sectionsOrdered(by: .keyDescending)).sectionIdentifiers == [
+        nil, "b", "a", "",
+      ])
     #expect(
-      try await board.show(last.sectionsOrdered(by: .keyDescending)).sectionIdentifiers == ["b", "a", "", nil])
+      try await board.show(last.sectionsOrdered(by: .keyDescending)).sectionIdentifiers == [
+        "b", "a", "", nil,
+      ])
     #expect(try await board.show(last.sectionsOrdered(by: ["b"])).sectionIdentifiers == ["b", "", "a", nil])
     #expect(try await board.show(last.sectionsOrdered(by: .count)).sectionIdentifiers == ["", "a", "b", nil])
     #expect(
@@ -67,7 +71,9 @@ internal import Testing
   /// The ways in which a section loses its last row.
   enum Emptying: CaseIterable { case deletion, move, filter }
 
-  @Test("R20 A section vanishes with its last row and appears again, however the row left it", arguments: Emptying.allCases)
+  @Test(
+    "R20 A section vanishes with its last row and appears again, however the row left it",
+    arguments: Emptying.allCases)
   func dynamic(_ emptying: Emptying) async throws {
     let board = Board()
     let list = FetchController(base.filtered { $0.title != "hidden" }, from: board.tickets)
@@ -84,12 +90,14 @@ internal import Testing
     #expect(ListChanges(from: after, to: again).sectionInsertions == [.init(section: "a", to: 0, count: 1)])
   }
 
-  @Test("R20 A declared section stays when its last row leaves it, in whatever way", arguments: Emptying.allCases)
+  @Test(
+    "R20 A declared section stays when its last row leaves it, in whatever way", arguments: Emptying.allCases)
   func declared(_ emptying: Emptying) async throws {
     let orders: [(ListRequest<Ticket, String?>) -> ListRequest<Ticket, String?>] = [
       { $0 }, { $0.sectionsOrdered(by: .keyDescending) }, { $0.sectionsOrdered(by: .first) },
       { $0.sectionsOrdered(by: .count) }, { $0.sectionsOrdered(by: ["b", "a"]) },
-      { $0.sectionsOrdered(byMaximumOf: \.score, .reverse) }, { $0.sectionsOrdered { ($0 ?? "") > ($1 ?? "") } },
+      { $0.sectionsOrdered(byMaximumOf: \.score, .reverse) },
+      { $0.sectionsOrdered { ($0 ?? "") > ($1 ?? "") } },
       { $0.sectionsOrdered { $0 } },
     ]
     for order in orders {
@@ -113,7 +121,8 @@ internal import Testing
         #expect(after.index(ofSection: section) == place)
       }
       // The list is a function of the rows, whichever way it came to them.
-      let rebuilt = try await board.show(order(base.filtered { $0.title != "hidden" }.keepingEmpty(["a", "never"])))
+      let rebuilt = try await board.show(
+        order(base.filtered { $0.title != "hidden" }.keepingEmpty(["a", "never"])))
       #expect(rebuilt.sectionIdentifiers == after.sectionIdentifiers && rebuilt.ids == after.ids)
     }
   }
@@ -135,7 +144,10 @@ internal import Testing
     let snapshot = try await board.show(request)
     #expect(snapshot.sectionIdentifiers == ["open", "waiting", "closed", "odd"])
     #expect(snapshot.ids == [[], [], ["1"], ["2"]])
-    #expect(request == base.sectionsOrdered(by: ["open", "waiting", "closed"]).keepingEmpty(["closed", "waiting", "open"]))
+    #expect(
+      request
+        == base.sectionsOrdered(by: ["open", "waiting", "closed"]).keepingEmpty(["closed", "waiting", "open"])
+    )
     #expect(request != base.sectionsOrdered(by: ["open", "waiting", "closed"]))
     // To declare other sections is one difference.
     let other = try await board.show(base.keepingEmpty(["new", nil]))
@@ -145,12 +157,15 @@ internal import Testing
     #expect(changes.sectionDeletions.map(\.section) == ["waiting", "open"] && changes.deletions.isEmpty)
   }
 
-  @Test("R20 A value that can be the section of no row declares none, and where items decide empty ones are last")
+  @Test(
+    "R20 A value that can be the section of no row declares none, and where items decide empty ones are last")
   func odd() async throws {
     let board = Board()
     for (id, status) in [("1", "b"), ("2", "c"), ("3", "c")] { try await board.put(id, status) }
     let fields = ListRequest(DocumentRow.self).sectioned(byField: try FieldPath("status"))
-      .keepingEmpty([.array([1]), "x", ["a": 1], .string(String(repeating: "y", count: 40_000)), .double(2), 2])
+      .keepingEmpty([
+        .array([1]), "x", ["a": 1], .string(String(repeating: "y", count: 40_000)), .double(2), 2,
+      ])
     let snapshot = try await FetchController(fields, from: board.store.documents("ticket")).performFetch()
     #expect(snapshot.sectionIdentifiers == [2, "b", "c", "x"])
     for order in [ListSectionOrder<String?>.first, .count] {

@@ -24,7 +24,9 @@ internal import Testing
     }
   }
 
-  @Test("R23 A row that begins to pass is inserted, one that stays is updated, one that stops is deleted", arguments: Condition.allCases)
+  @Test(
+    "R23 A row that begins to pass is inserted, one that stays is updated, one that stops is deleted",
+    arguments: Condition.allCases)
   func membership(_ condition: Condition) async throws {
     let board = Board()
     let list = FetchController(condition.request, from: board.tickets)
@@ -34,7 +36,8 @@ internal import Testing
       let new = try await list.performFetch()
       defer { old = new }
       let changes = ListChanges(from: old, to: new)
-      return "\(changes.insertions.count) \(changes.updates.count) \(changes.deletions.count) \(changes.moves.count)"
+      return
+        "\(changes.insertions.count) \(changes.updates.count) \(changes.deletions.count) \(changes.moves.count)"
     }
     #expect(try await step(Ticket(id: "1", note: "no")) == "0 0 0 0")
     #expect(try await step(Ticket(id: "1", note: "yes")) == "1 0 0 0")
@@ -62,7 +65,9 @@ internal import Testing
   func predicateIdentity() {
     let predicate = #Predicate<Ticket> { $0.title == "x" }
     let named = Self.base.filtered("x", by: predicate)
-    #expect(named == Self.base.filtered("x", by: predicate) && named != Self.base.filtered("x", version: 2, by: predicate))
+    #expect(
+      named == Self.base.filtered("x", by: predicate)
+        && named != Self.base.filtered("x", version: 2, by: predicate))
     let unnamed = Self.base.filtered(by: predicate)
     let copy = unnamed
     #expect(unnamed == copy && unnamed != Self.base.filtered(by: predicate) && unnamed != Self.base)

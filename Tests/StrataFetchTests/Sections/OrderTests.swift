@@ -41,7 +41,8 @@ internal import Testing
     let path = try FieldPath("score")
     func ids(_ direction: SortDirection, _ options: SortKeyOptions) async throws -> [String] {
       let request = ListRequest(DocumentRow.self).sorted(byField: path, direction, options)
-      return try await FetchController(request, from: board.store.documents("ticket")).performFetch().itemIdentifiers
+      return try await FetchController(request, from: board.store.documents("ticket")).performFetch()
+        .itemIdentifiers
     }
     let numbers = ["low", "minus", "zero", "one", "high", "nan"]
     let descending = ["nan", "high", "one", "minus", "zero", "low"]
@@ -68,7 +69,8 @@ internal import Testing
     let board = Board()
     for index in 0..<30 {
       try await board.put(
-        Ticket(id: "\(index)", status: ["a", "b", nil][index % 3], title: "\(index / 3)", score: Double(index)))
+        Ticket(
+          id: "\(index)", status: ["a", "b", nil][index % 3], title: "\(index / 3)", score: Double(index)))
     }
     let orders: [ListSectionOrder<String?>] = [.key, .keyDescending, .first, .count, .list(["b"])]
     for order in orders {

@@ -16,7 +16,8 @@ internal import Testing
       Ticket(id: "1", title: "Øster Farimagsgade", note: "Straße in KÖLN", tags: ["Ünïcode", "x"]),
       Ticket(id: "2", title: "oster", tags: ["Łódź"]), Ticket(id: "3", title: "日本語の検索"),
       Ticket(id: "1-364285768", title: "Οδός"), Ticket(id: "e", title: "e\u{301}te\u{301}"))
-    let typed = try await board.show(base.searched(for: text, in: \.id, \.title, \.note, \.tags)).itemIdentifiers
+    let typed = try await board.show(base.searched(for: text, in: \.id, \.title, \.note, \.tags))
+      .itemIdentifiers
     let fields = ["title", "note", "tags"].map { FieldPath(names: [$0]) }
     let untyped = ListRequest(DocumentRow.self).sorted(byField: try FieldPath("$id"))
       .searched(for: text, inFields: try FieldPath("$id"), fields[0], fields[1], fields[2])
@@ -66,7 +67,8 @@ internal import Testing
     let base = ListRequest(DocumentRow.self)
     func ids(_ text: String) async throws -> [String] {
       let request = base.searched(for: text, inFields: FieldPath(names: ["title"]))
-      return try await FetchController(request, from: board.store.documents("ticket")).performFetch().itemIdentifiers
+      return try await FetchController(request, from: board.store.documents("ticket")).performFetch()
+        .itemIdentifiers
     }
     #expect(try await ids(String(repeating: "a", count: 1_000_000)) == ["1"])
     #expect(try await ids(String(repeating: "b ", count: 1_000_000)) == ["2"])
@@ -99,11 +101,14 @@ internal import Testing
       let lower = String(scalar).lowercased()
       let parts = Array(lower.decomposedStringWithCanonicalMapping.unicodeScalars)
       let marks = parts.filter { (0x300...0x36F).contains($0.value) }
-      guard marks.count > 0, parts.count == marks.count + 1, parts[0].properties.isAlphabetic else { continue }
+      guard marks.count > 0, parts.count == marks.count + 1, parts[0].properties.isAlphabetic else {
+        continue
+      }
       let folded = SearchFolding.folded(lower)
       #expect(folded == SearchFolding.folded(String(parts[0])), "\(lower)")
       #expect(folded == SearchFolding.folded(lower.decomposedStringWithCanonicalMapping), "\(lower)")
-      #expect(folded == SearchFolding.folded(lower.uppercased()) || lower.uppercased().unicodeScalars.count > 1)
+      #expect(
+        folded == SearchFolding.folded(lower.uppercased()) || lower.uppercased().unicodeScalars.count > 1)
     }
   }
 }

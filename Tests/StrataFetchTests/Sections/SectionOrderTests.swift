@@ -98,7 +98,9 @@ internal import Testing
     let path = try FieldPath("score")
     #expect(try await sections(base.sectionsOrdered(byMaximumOfField: path)) == "bdaec")
     #expect(try await sections(base.sectionsOrdered(byMinimumOfField: path, .reverse)) == "edbac")
-    #expect(try await sections(base.sectionsOrdered(byMaximumOf: \.score, .reverse).keepingEmpty(["0"])) == "aedbc0")
+    #expect(
+      try await sections(base.sectionsOrdered(byMaximumOf: \.score, .reverse).keepingEmpty(["0"])) == "aedbc0"
+    )
   }
 
   @Test("R17 A greatest value is right after any deletions, and a section that it moves is one move")
@@ -120,8 +122,11 @@ internal import Testing
         try await board.put(id, status, score: score)
       }
       let new = try await list.performFetch()
-      let scores = Dictionary(grouping: rows.values, by: \.status).mapValues { $0.compactMap(\.score).max() ?? -1 }
-      let expected = scores.sorted { a, b in a.value != b.value ? a.value > b.value : a.key < b.key }.map(\.key)
+      let scores = Dictionary(grouping: rows.values, by: \.status).mapValues {
+        $0.compactMap(\.score).max() ?? -1
+      }
+      let expected = scores.sorted { a, b in a.value != b.value ? a.value > b.value : a.key < b.key }.map(
+        \.key)
       #expect(new.sectionIdentifiers == expected)
       let changes = ListChanges(from: old, to: new)
       #expect(changes.sectionMoves.count <= 2, "one row is in two sections at most")
@@ -171,8 +176,10 @@ internal import Testing
     let copy = unnamed
     #expect(unnamed == copy)
     #expect(unnamed != base.sectionsOrdered { ($0 ?? "") < ($1 ?? "") })
-    #expect(base.sectionsOrdered(byMaximumOf: \.score) == base.sectionsOrdered(byMaximumOf: \.score, .forward))
-    #expect(base.sectionsOrdered(byMaximumOf: \.score) != base.sectionsOrdered(byMaximumOf: \.score, .reverse))
+    #expect(
+      base.sectionsOrdered(byMaximumOf: \.score) == base.sectionsOrdered(byMaximumOf: \.score, .forward))
+    #expect(
+      base.sectionsOrdered(byMaximumOf: \.score) != base.sectionsOrdered(byMaximumOf: \.score, .reverse))
     #expect(base.sectionsOrdered(byMaximumOf: \.score) != base.sectionsOrdered(byMinimumOf: \.score))
     #expect(base.sectionsOrdered(byMaximumOf: \.score) != base.sectionsOrdered(byMaximumOf: \.title))
   }
