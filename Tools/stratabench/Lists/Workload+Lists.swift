@@ -77,7 +77,7 @@ extension Workload {
     aim("from a hundred to a million", medianRatio(times[last], to: times[0]), 4, "×")
   }
 
-  private static func aim(_ name: String, _ figure: Double, _ aim: Double, _ unit: String) {
+  static func aim(_ name: String, _ figure: Double, _ aim: Double, _ unit: String) {
     report(
       "  aim \(name)",
       String(format: "%.1f %@ of %.0f %@: %@", figure, unit, aim, unit, figure <= aim ? "met" : "missed"))
@@ -150,57 +150,6 @@ extension Workload {
         })
     }
     try await store.close()
-    return times
-  }
-
-  // MARK: Lists that share nothing
-
-  /// Two lists that were made apart, of which a twentieth of the rows is gone, a twentieth is new, and a tenth
-  /// stands elsewhere.
-  private static func unrelatedLists(_ bench: Bench) throws {
-    for size in [5_000, 100_000] {
-      var random = SeededGenerator(seed: UInt64(size))
-      let old = ListCorpus.rows(size)
-      var new: [Incident] = []
-      for row in old {
-        switch Int.random(in: 0..<20, using: &random) {
-        case 0:
-          new.append(Incident(number: size + row.number, time: row.time, product: row.product))
-        case 1, 2:
-          var row = row
-          row.time = Int.random(in: 0..<10_000_000, using: &random)
-          new.append(row)
-        default: new.append(row)
-        }
-      }
-      let times = try unrelated(old, new, rounds: max(3, size > 10_000 ? bench.rounds / 3 : bench.rounds))
-      report(
-        "unrelated lists of \(size), 20 % churn",
-        "\(milliseconds(median(times.batch))), \(microseconds(median(times.batch) / Double(size))) an item")
-      if times.peer.isEmpty {
-        report("  beside it: difference(from:)", "not asked: its memory grows as the square of the changes")
-      } else {
-        report(
-          "  beside it: difference(from:)",
-          "\(milliseconds(median(times.peer))), \(ratio(medianRatio(times.peer, to: times.batch), 1)) ×")
-      }
-    }
-  }
-
-  private static func unrelated(
-    _ old: [Incident], _ new: [Incident], rounds: Int
-  ) throws -> (batch: [Double], peer: [Double]) {
-    let oldList = try MeasuredList(old).version()
-    let newList = try MeasuredList(new).version()
-    let oldIDs = old.sorted(by: SortedArray.precedes).map(\.number)
-    let newIDs = new.sorted(by: SortedArray.precedes).map(\.number)
-    var times: (batch: [Double], peer: [Double]) = ([], [])
-    for _ in 0..<rounds {
-      times.batch.append(seconds { precondition(!ListDiff(from: oldList, to: newList).isEmpty) })
-      if old.count <= 10_000 {
-        times.peer.append(seconds { precondition(!newIDs.difference(from: oldIDs).isEmpty) })
-      }
-    }
     return times
   }
 }
