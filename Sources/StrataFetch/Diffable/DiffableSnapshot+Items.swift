@@ -104,7 +104,8 @@ extension DiffableSnapshot {
 
 extension DiffableSnapshot {
   func place(of item: ItemID) throws(DiffableSnapshotError) -> ListIndex {
-    guard let place = index(of: item) else { throw .unknownItem("\(item)") }
+    let place = lookup.withIndex { locate(item, &$0, within: Self.searchedDistanceOfChangeMax) }
+    guard let place else { throw .unknownItem("\(item)") }
     return place
   }
 

@@ -54,15 +54,19 @@ extension DiffableSnapshot {
     return nil
   }
 
-  /// How far from where it was last seen an item is looked for before its whole section is looked at.
+  /// How far from where it was last seen an item is looked for before its whole section is looked at: near,
+  /// so that lookups stay O(1); farther for a change, which shifts items again.
   static var searchedDistanceMax: Int { 32 }
+  static var searchedDistanceOfChangeMax: Int { 1_024 }
 
   /// Where an item stands. O(1) but for the first call after a change that shifted many.
-  func locate(_ item: ItemID, _ index: inout ItemIndex<ItemID>) -> ListIndex? {
+  func locate(
+    _ item: ItemID, _ index: inout ItemIndex<ItemID>, within distanceMax: Int = searchedDistanceMax
+  ) -> ListIndex? {
     fill(&index)
     guard let known = index.places[item] else { return nil }
     let section = slots.order[Int(known.slot)]
-    if let place = findNearby(item, known.item, section, within: Self.searchedDistanceMax) {
+    if let place = findNearby(item, known.item, section, within: distanceMax) {
       return ListIndex(section: section, item: place)
     }
     for (place, other) in contents[section].items.enumerated() { index.places[other]?.item = place }

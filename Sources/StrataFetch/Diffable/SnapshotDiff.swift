@@ -99,17 +99,21 @@ extension SnapshotDiff {
       for item in middle.items { oldPlaces.append(ListIndex(section: section, item: item)) }
     }
     guard oldCount > 0, newCount > 0 else { return }
+    // The arrays alone: to reach through a section copies it.
+    let oldItems = old.contents.map(\.items)
     var table = HashedNumbers(capacity: oldCount)
-    for (number, place) in oldPlaces.enumerated() {
-      table.insert(number, hash: old.contents[place.section].items[place.item].hashValue)
+    for (section, middle) in oldMiddles.enumerated() {
+      let items = oldItems[section]
+      for (number, item) in zip(middle.start..., middle.items) {
+        table.insert(number, hash: items[item].hashValue)
+      }
     }
     for (section, middle) in newMiddles.enumerated() {
       let items = new.contents[section].items
       for (number, item) in zip(middle.start..., middle.items) {
         let id = items[item]
         let origin = table.first(hash: id.hashValue) { number in
-          let place = oldPlaces[number]
-          return old.contents[place.section].items[place.item] == id
+          oldItems[oldPlaces[number].section][oldPlaces[number].item] == id
         }
         guard let origin else { continue }
         origins[number] = origin
@@ -193,8 +197,10 @@ extension SnapshotDiff {
       changes.deletions.append(.init(id: old.contents[place.section].items[place.item], from: place))
     }
     for (section, middle) in newMiddles.enumerated() {
+      let items = new.contents[section].items
       for (number, item) in zip(middle.start..., middle.items) {
-        let id = new.contents[section].items[item]
+        if fates[number] == .stays, marks[number] == nil { continue }
+        let id = items[item]
         let to = ListIndex(section: section, item: item)
         let (mark, origin) = (marks[number], origins[number])
         switch fates[number] {

@@ -90,6 +90,12 @@ private struct CountedID: Hashable, Sendable {
     #expect(address(copy, 0) == before)
     copy.insertItems(ids(301..<310), beforeItem: ids(61..<62)[0])
     #expect(address(copy, 0) == before)
+    var addresses: Set<UnsafePointer<CountedID>?> = []
+    for number in 400..<900 {
+      copy.appendItems(ids(number..<number + 1), toSection: 0)
+      addresses.insert(address(copy, 0))
+    }
+    #expect(addresses.count < 12)
   }
 
   @Test("R15 The changes between copies hash nothing, and of sections that are shared neither")
