@@ -17,7 +17,11 @@ enum Repository {
   static func swiftFiles(_ folder: String) -> [String] {
     let base = root.appendingPathComponent(folder)
     let names = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
-    return names.filter { $0.hasSuffix(".swift") }.sorted().map { "\(folder)/\($0)" }
+    // The first line of a manifest is not for readers, and what is fetched and built is not ours.
+    return names.filter {
+      $0.hasSuffix(".swift") && !$0.hasSuffix("Package.swift") && !$0.contains(".build/")
+    }
+    .sorted().map { "\(folder)/\($0)" }
   }
 }
 

@@ -30,6 +30,17 @@ func median(_ values: [Double]) -> Double {
     ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
 }
 
+/// The median of the quotients of rounds in which two things took turns.
+func medianRatio(_ times: [Double], to limits: [Double]) -> Double {
+  median(zip(times, limits).map { $0 / $1 })
+}
+
+func microseconds(_ seconds: Double) -> String { String(format: "%.1f µs", seconds * 1e6) }
+
+func milliseconds(_ seconds: Double) -> String { String(format: "%.2f ms", seconds * 1e3) }
+
+func ratio(_ a: Double, _ b: Double) -> String { String(format: "%.2f", a / b) }
+
 func rate(_ count: Int, _ seconds: Double) -> String {
   let perSecond = Double(count) / seconds
   return perSecond >= 1e6

@@ -64,7 +64,9 @@ struct Workload: Sendable {
     .init(name: "size", about: "bytes on disk", run: size),
     .init(name: "seal", about: "closed segments rewritten, and what that takes from writers", run: seal),
     .init(name: "fold", about: "changes of documents into a table with one view", run: fold),
-    .init(name: "list", about: "one change of a list, to snapshot and batch", run: list),
+    .init(
+      name: "lists", about: "changes, differences and first fetches of lists, beside an array", rounds: 15,
+      run: lists),
     .init(name: "diff", about: "two versions of a list of a million rows", run: diff),
     .init(name: "memory", about: "bytes for each row, in a view, and for each version", run: memory),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
