@@ -49,6 +49,18 @@ struct FilterPart<Item: Sendable>: Sendable {
   }
 }
 
+extension FilterPart {
+  /// The filter's text, or the name of its closure.
+  var name: String {
+    switch identity {
+    case .filter(let filter): filter.description
+    case .malformed(let text): text
+    case .named(let name, let version): version == 1 ? name : "\(name) (version \(version))"
+    default: "a closure without a name"
+    }
+  }
+}
+
 /// Counts closures without a name, each of which is its own kind.
 private let unnamedClosures = Lock(0)
 
