@@ -1,7 +1,7 @@
 // Moving rows of a list by hand.
 
 public import StrataEvents
-public import StrataTables
+internal import StrataTables
 
 /// What a move came to.
 public enum ListMove: Sendable {

@@ -1,6 +1,7 @@
 // Writing what a move decided: each row's rank and section as an event of its document.
 
 internal import StrataEvents
+internal import StrataLog
 internal import StrataTables
 
 /// Makes the events of a move.
@@ -31,8 +32,10 @@ where Item.ID: DocumentID {
   func event(for change: MovePlan.Row, in table: Table) throws(ListEditError) -> NewEvent? {
     let name = String(decoding: change.id, as: UTF8.self)
     let stream = StreamName(category: rows.name, id: name)
-    let found = try change.id.withUnsafeBytes { id throws(ListEditError) in
-      try table.withRow(id) { row throws(ListEditError) in try row.map(contents) }
+    let found = try change.id.lendBytes { id throws(ListEditError) in
+      try table.withRow(id) { (row) throws(ListEditError) in
+        if let row { try contents(of: row) } else { nil as (DocumentValue, Item)? }
+      }
     }
     guard let (document, item) = found else { throw .absent("\(stream) is gone") }
     let target = try edited(document, item, change)
