@@ -88,17 +88,20 @@ extension FetchController where Item: Codable {
 }
 
 extension FetchController where Item: Codable {
-  /// The key of the section that a row is in now.
+  /// The key of the section that a row is in now. Needs no view.
   private func section(of id: Item.ID) async throws(ListEditError) -> [UInt8] {
-    let version = try await newest(request)
+    let definition: ViewDefinition
+    do throws(ListError) { definition = try request.compiled(decode: rows.decode).definition } catch {
+      throw .list(error)
+    }
+    let set = try await ListEditError.wrapping { () async throws(StoreError) in
+      try await rows.projector.state(reaching: rows.store.head.sequence)
+    }
     var text = id.documentID
-    let key = text.withUTF8Row { id in
-      version.table.withRow(id) { row in
-        var key = PlacedKey()
-        var writer = SortKeyWriter()
-        key.place(row, by: version.view.definition, &writer)
-        return key
-      }
+    var key = PlacedKey()
+    text.withUTF8Row { id in
+      var writer = SortKeyWriter()
+      set[rows.name].withRow(id) { key.place($0, by: definition, &writer) }
     }
     guard key.isShown else { throw .absent("\(id.documentID) is not in the list") }
     return Array(key.bytes.prefix(key.sectionLength))
@@ -126,6 +129,9 @@ extension FetchController where Item: Codable {
     _ id: [UInt8], to target: MoveTarget<[UInt8]>, _ editor: RowEditor<Item, Section>
   ) async throws(ListEditError) -> ListMove {
     let store = rows.store
+    // Held from here to the end, so that the view is built once at most.
+    let lease = rows.projector.lease(editor.definition, of: rows.name)
+    defer { withExtendedLifetime(lease) {} }
     for _ in 0..<Self.editAttemptsMax {
       let version = try await newest(editor.request)
       let plan = try MovePlanner(version: version, isReverse: editor.isReverse).plan(id, to: target)

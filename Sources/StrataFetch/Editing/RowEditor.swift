@@ -10,6 +10,7 @@ where Item.ID: DocumentID {
   let request: ListRequest<Item, Section>
   let rows: RowTable<Item>
   let rank: ManualRank<Item>
+  let definition: ViewDefinition
 
   /// Throws where the list is not one that rows can be moved in.
   init(_ request: ListRequest<Item, Section>, _ rows: RowTable<Item>) throws(ListEditError) {
@@ -24,6 +25,9 @@ where Item.ID: DocumentID {
     self.request = request
     self.rows = rows
     self.rank = rank
+    do throws(ListError) { definition = try request.compiled(decode: rows.decode).definition } catch {
+      throw .list(error)
+    }
   }
 
   var isReverse: Bool { request.sorts.first?.options.contains(.descending) ?? false }

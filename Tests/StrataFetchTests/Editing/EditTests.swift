@@ -40,7 +40,7 @@ internal import Testing
     }
     #expect(gone == 7)
     #expect(cards.store.head.sequence == head + 1)
-    await #expect(throws: ListEditError.self) { try await list.delete(at: ListIndex(section: 0, item: 3)) }
+    await #expect(throws: ListEditError.self) { try await list.delete(at: ListIndex(section: 0, item: 9)) }
     await #expect(throws: ListEditError.self) { try await list.delete(at: ListIndex(section: 1, item: 0)) }
   }
 
