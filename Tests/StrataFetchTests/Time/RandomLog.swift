@@ -99,14 +99,20 @@ struct ArrayList<ID: Hashable & Sendable, Section: Hashable & Sendable>: Equatab
     var list = self
     let gone = changes.deletions.map { ($0.from, $0.id) } + changes.moves.map { ($0.from, $0.id) }
     for (from, id) in gone.sorted(by: { $0.0 > $1.0 }) {
-      guard parts[from.section].items[from.item] == id else { throw ModelError(what: "\(id) is not at \(from)") }
+      guard from.section < parts.count, from.item < parts[from.section].items.count,
+        parts[from.section].items[from.item] == id
+      else { throw ModelError(what: "\(id) is not at \(from)") }
       list.parts[from.section].items.remove(at: from.item)
     }
+    let places = changes.sectionDeletions.map(\.from) + changes.sectionMoves.map(\.from)
+    guard places.allSatisfy({ $0 < parts.count }) else { throw ModelError(what: "a section is not there") }
     let moving = changes.sectionMoves.map { ($0.to, list.parts[$0.from]) }
-    let leaving = changes.sectionDeletions.map(\.from) + changes.sectionMoves.map(\.from)
-    for from in leaving.sorted(by: >) { list.parts.remove(at: from) }
+    for from in places.sorted(by: >) { list.parts.remove(at: from) }
     let coming = moving + changes.sectionInsertions.map { ($0.to, Part(section: $0.section, items: [])) }
-    for (to, part) in coming.sorted(by: { $0.0 < $1.0 }) { list.parts.insert(part, at: to) }
+    for (to, part) in coming.sorted(by: { $0.0 < $1.0 }) {
+      guard to <= list.parts.count else { throw ModelError(what: "a section is put in behind the end") }
+      list.parts.insert(part, at: to)
+    }
     let put = changes.insertions.map { ($0.to, $0.id) } + changes.moves.map { ($0.to, $0.id) }
     for (to, id) in put.sorted(by: { $0.0 < $1.0 }) {
       guard to.section < list.parts.count, to.item <= list.parts[to.section].items.count else {
