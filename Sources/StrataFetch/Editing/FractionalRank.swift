@@ -15,18 +15,21 @@
 /// the beginning of neither, so that any tail may follow. The tail is a number that occurs once in a store (the
 /// sequence at which the move begins), and how many digits it has. So no two moves write the same rank.
 ///
-/// Next to the neighbour that was moved last there is a step of one, at the first digit that has room for a
-/// thousand of them. So m moves to one place (the front, the end, an index, before or behind a row) use up
-/// log₆₂ m digits beyond the neighbours' own. A rank halves what is left where both neighbours were just moved
-/// themselves, which costs a bit for each such move: about three hundred in a row fill a rank. No scheme with
-/// one write for a move does better than a bit there, and what does not fit is put right by ranks for more rows.
+/// Next to a neighbour that was just moved itself there is a step of one, at the first digit that has room for
+/// more than sixty. So moves to one place (the front, an index, before or behind a row) use up a digit for each
+/// 62² − 62 = 3,782 of them; at the end they use up none. Elsewhere a rank halves what is left, which is the
+/// least for moves to places of chance: a bit for each time that the same gap is hit. The worst are rows that
+/// are moved between each other, where no scheme with one write for a move needs less than a bit for each: about
+/// three hundred in a row fill a rank. What does not fit is put right by ranks for more rows.
 enum FractionalRank {
   /// The longest rank that is written, in bytes.
   static let lengthMax = 63
   /// The longest rank that is read; what is longer counts as none.
   static let readLengthMax = 255
   /// How much room a digit has to have before steps are made at it.
-  static let roomMin = 1000
+  static let roomMin = 61
+  /// How much room many rows get for each of them.
+  static let spreadRoom = 1000
   /// The longest of the ranks that many rows are given at once.
   static let spreadLengthMax = 32
 
@@ -59,7 +62,29 @@ enum FractionalRank {
   }
 
   /// Which neighbour a new rank is put next to.
-  enum Nearness { case low, high, middle }
+  enum Nearness {
+    case low, high, middle
+
+    /// How many events ago a neighbour was moved at most that is stepped from.
+    static let recentCount: UInt64 = 64
+
+    /// By the sequences of the events that last changed the neighbours, nil at an end. Where only one of them
+    /// was just moved, somebody may be moving row after row to this place; where both were, they may be moved
+    /// between each other.
+    init(low: UInt64?, high: UInt64?, newest: UInt64) {
+      guard let low else {
+        self = .high
+        return
+      }
+      guard let high else {
+        self = .low
+        return
+      }
+      let isOneRecent = max(low, high) + Self.recentCount > newest
+      let areBothNewest = min(low, high) + 3 > newest
+      self = !isOneRecent || areBothNewest ? .middle : low > high ? .low : .high
+    }
+  }
 
   /// A rank between two others, nil where none of at most `lengthMax` bytes is left.
   ///
@@ -91,7 +116,7 @@ enum FractionalRank {
     ranks.reserveCapacity(count)
     for index in 1...max(count, 1) {
       let tail = tail(newest + UInt64(index))
-      let place = place(low, high, room: (count + 1) * roomMin, spreadLengthMax - tail.count) { gap in
+      let place = place(low, high, room: (count + 1) * spreadRoom, spreadLengthMax - tail.count) { gap in
         gap / (count + 1) * index
       }
       guard let place else { return nil }

@@ -127,15 +127,8 @@ extension MovePlanner {
     let before = gap > 0 ? others.rank(at: gap - 1) : nil
     let behind = gap < others.count ? others.rank(at: gap) : nil
     let (low, high) = isReverse ? (behind, before) : (before, behind)
-    let ages = (low.map { revision(ofRank: $0) }, high.map { revision(ofRank: $0) })
-    let near: FractionalRank.Nearness =
-      switch ages {
-      case (let low?, let high?):
-        // Both were changed by the last few events: rows that are moved between each other.
-        min(low, high) + 3 > version.sequence ? .middle : low > high ? .low : .high
-      case (_?, nil): .low
-      case (nil, _): .high
-      }
+    let near = FractionalRank.Nearness(
+      low: low.map { revision(ofRank: $0) }, high: high.map { revision(ofRank: $0) }, newest: version.sequence)
     return FractionalRank.between(
       low.map { text(ofRank: $0) }, high.map { text(ofRank: $0) }, near: near, newest: version.sequence)
   }

@@ -53,7 +53,7 @@ internal import Testing
     }
   }
 
-  @Test("R78 A hundred thousand moves to one place take ranks of fewer than 32 bytes", arguments: 0..<5)
+  @Test("R78 A hundred thousand moves to one place keep ranks under 64 bytes", arguments: 0..<5)
   func growth(place kind: Int) {
     var low: String? = FractionalRank.derived(from: 5)
     var high: String? = FractionalRank.derived(from: 6)
@@ -74,7 +74,34 @@ internal import Testing
       lengthMax = max(lengthMax, rank.utf8.count)
     }
     print("place \(kind): ranks of at most \(lengthMax) bytes")
-    #expect(lengthMax < 32)
+    #expect(lengthMax < 64)
+  }
+
+  @Test("R78 Moves of any row to any place, twenty thousand of them, keep ranks under 64 bytes", arguments: [
+    20, 500,
+  ])
+  func chance(rowCount: Int) {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var rows = (1...UInt64(rowCount)).map { (rank: FractionalRank.derived(from: $0), revision: $0) }
+    var newest = UInt64(rowCount)
+    var lengthMax = 0
+    for _ in 0..<20_000 {
+      rows.remove(at: Int.random(in: 0..<rowCount, using: &random))
+      let place = Int.random(in: 0..<rowCount, using: &random)
+      let low = place > 0 ? rows[place - 1] : nil
+      let high = place < rowCount - 1 ? rows[place] : nil
+      let near = FractionalRank.Nearness(low: low?.revision, high: high?.revision, newest: newest)
+      guard let rank = FractionalRank.between(low?.rank, high?.rank, near: near, newest: newest) else {
+        Issue.record("no rank is left")
+        return
+      }
+      newest += 1
+      lengthMax = max(lengthMax, rank.utf8.count)
+      rows.insert((rank, newest), at: place)
+    }
+    print("\(rowCount) rows: ranks of at most \(lengthMax) bytes")
+    #expect(lengthMax < 64)
+    #expect(zip(rows, rows.dropFirst()).allSatisfy { $0.rank < $1.rank })
   }
 
   @Test("R78 Rows that are moved between each other have ranks for hundreds of moves, and then there is none")
