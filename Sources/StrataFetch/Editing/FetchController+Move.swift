@@ -48,7 +48,8 @@ extension FetchController where Item: Codable {
     let isSame = place.section == index.section
     let count = snapshot.numberOfItems(inSectionAt: place.section) - (isSame ? 1 : 0)
     guard place.item >= 0, place.item <= count else {
-      throw .outOfRange("section \(place.section) shows \(count) other items, and place \(place.item) was meant")
+      throw .outOfRange(
+        "section \(place.section) shows \(count) other items, and place \(place.item) was meant")
     }
     // The place among the rows that are shown, the moved one counted too.
     func neighbour(_ other: Int) -> Item.ID? {
@@ -108,7 +109,9 @@ extension FetchController where Item: Codable {
   }
 
   private func newest(_ request: ListRequest<Item, Section>) async throws(ListEditError) -> ListVersion {
-    do throws(ListError) { return try await rows.newestSnapshot(request).version } catch { throw .list(error) }
+    do throws(ListError) { return try await rows.newestSnapshot(request).version } catch {
+      throw .list(error)
+    }
   }
 
   private func move(

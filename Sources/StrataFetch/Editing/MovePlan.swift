@@ -128,7 +128,8 @@ extension MovePlanner {
     let behind = gap < others.count ? others.rank(at: gap) : nil
     let (low, high) = isReverse ? (behind, before) : (before, behind)
     let near = FractionalRank.Nearness(
-      low: low.map { revision(ofRank: $0) }, high: high.map { revision(ofRank: $0) }, newest: version.sequence)
+      low: low.map { revision(ofRank: $0) }, high: high.map { revision(ofRank: $0) }, newest: version.sequence
+    )
     return FractionalRank.between(
       low.map { text(ofRank: $0) }, high.map { text(ofRank: $0) }, near: near, newest: version.sequence)
   }

@@ -41,7 +41,8 @@ where Item.ID: DocumentID {
   private let thread = IOThreads(name: "strata-scrub", threadCountMax: 1)
 
   init(
-    _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>, showing snapshot: FetchSnapshot<Item, Section>?
+    _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>,
+    showing snapshot: FetchSnapshot<Item, Section>?
   ) throws(ListError) {
     self.request = request
     self.rows = rows

@@ -12,7 +12,9 @@ internal import Testing
     _ count: Int = 6, lanes: [String] = ["a"]
   ) async throws -> DocumentCollection<Card> {
     let cards = EventStore.inMemory().collection("card", of: Card.self)
-    for id in 0..<count { try await cards.put(Card(id: id, lane: lanes[id % lanes.count], isHidden: id % 2 == 1)) }
+    for id in 0..<count {
+      try await cards.put(Card(id: id, lane: lanes[id % lanes.count], isHidden: id % 2 == 1))
+    }
     return cards
   }
 
@@ -34,7 +36,9 @@ internal import Testing
     let head = cards.store.head.sequence
     let gone = await withTaskGroup(of: Bool.self) { group in
       for _ in 0..<8 {
-        group.addTask { do { try await list.delete(4) } catch ListEditError.absent { return true } catch {}; return false }
+        group.addTask {
+          do { try await list.delete(4) } catch ListEditError.absent { return true } catch {}; return false
+        }
       }
       return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
     }
@@ -94,7 +98,8 @@ internal import Testing
     #expect(try await list.performFetch().itemIdentifiers(inSection: "a") == [5, 0, 1, 4])
   }
 
-  @Test("R78 Through a window rows are put among those that it hides; through a filter between those it shows")
+  @Test(
+    "R78 Through a window rows are put among those that it hides; through a filter between those it shows")
   func windows() async throws {
     let cards = try await board(8)
     let windowed = FetchController(MoveTests.byHand.limited(to: 3), from: cards)
@@ -169,10 +174,12 @@ internal import Testing
     #expect(cards.store.head.sequence == head)
   }
 
-  @Test("R78 What is no rank counts as none, and rows of one rank get others when something goes between them")
+  @Test(
+    "R78 What is no rank counts as none, and rows of one rank get others when something goes between them")
   func foreignRanks() async throws {
     let cards = EventStore.inMemory().collection("card", of: Card.self)
-    for (id, rank) in [(0, "not a rank"), (1, nil), (2, ""), (3, "B"), (4, "B"), (5, "B")] as [(Int, String?)] {
+    for (id, rank) in [(0, "not a rank"), (1, nil), (2, ""), (3, "B"), (4, "B"), (5, "B")] as [(Int, String?)]
+    {
       try await cards.put(Card(id: id, lane: "a", rank: rank))
     }
     let list = FetchController(MoveTests.byHand, from: cards)

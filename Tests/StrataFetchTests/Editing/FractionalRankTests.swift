@@ -28,7 +28,9 @@ internal import Testing
       return rank
     }
 
-    var isAscending: Bool { zip(ranks, ranks.dropFirst()).allSatisfy { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) } }
+    var isAscending: Bool {
+      zip(ranks, ranks.dropFirst()).allSatisfy { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
+    }
   }
 
   @Test("R78 A rank stands between its neighbours, wherever rows are put, and no two are alike")
@@ -77,9 +79,11 @@ internal import Testing
     #expect(lengthMax < 64)
   }
 
-  @Test("R78 Moves of any row to any place, twenty thousand of them, keep ranks under 64 bytes", arguments: [
-    20, 500,
-  ])
+  @Test(
+    "R78 Moves of any row to any place, twenty thousand of them, keep ranks under 64 bytes",
+    arguments: [
+      20, 500,
+    ])
   func chance(rowCount: Int) {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var rows = (1...UInt64(rowCount)).map { (rank: FractionalRank.derived(from: $0), revision: $0) }

@@ -36,9 +36,11 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
     (0..<snapshot.numberOfSections).map { snapshot.itemIdentifiers(inSectionAt: $0) }
   }
 
-  @Test("R78 Random moves change the list as they change an array, by one event of the moved row", arguments: [
-    SortDirection.forward, .reverse,
-  ])
+  @Test(
+    "R78 Random moves change the list as they change an array, by one event of the moved row",
+    arguments: [
+      SortDirection.forward, .reverse,
+    ])
   func againstArrays(direction: SortDirection) async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let request = ListRequest(Card.self).sectioned(by: \.lane).sortedManually(by: \.rank, direction)

@@ -62,7 +62,9 @@ internal import Testing
       let log = try await RandomLog(appends: 10, &random)
       let list = log.controller(ModelRequest.random(section: "s", &random))
       for _ in 0..<8 {
-        let (a, b) = (UInt64.random(in: 0...log.head, using: &random), UInt64.random(in: 0...log.head, using: &random))
+        let (a, b) = (
+          UInt64.random(in: 0...log.head, using: &random), UInt64.random(in: 0...log.head, using: &random)
+        )
         let before = try await list.snapshot(at: .sequence(a))
         let after = try await list.snapshot(at: .sequence(b))
         let there = try await list.changes(from: .sequence(a), to: .sequence(b))
@@ -70,12 +72,15 @@ internal import Testing
         try #require(try ArrayList(before).applying(there) == ArrayList(after))
         try #require(try ArrayList(after).applying(back) == ArrayList(before))
         // Item by item the one is the other turned around.
-        let (gone, come) = (there.deletions.map { Pair($0.id, $0.from) }, there.insertions.map { Pair($0.id, $0.to) })
+        let (gone, come) = (
+          there.deletions.map { Pair($0.id, $0.from) }, there.insertions.map { Pair($0.id, $0.to) }
+        )
         try #require(gone.reversed() == back.insertions.map { Pair($0.id, $0.to) })
         try #require(come.reversed() == back.deletions.map { Pair($0.id, $0.from) })
         try #require(set(there.changedItems) == set(back.changedItems))
         try #require(there.moves.count == back.moves.count)
-        try #require(there.sectionDeletions.map(\.section) == back.sectionInsertions.map(\.section).reversed())
+        try #require(
+          there.sectionDeletions.map(\.section) == back.sectionInsertions.map(\.section).reversed())
         try #require((there.fromSequence, there.toSequence) == (a, b))
       }
     }
@@ -93,7 +98,9 @@ internal import Testing
         func changes(_ a: Int, _ b: Int) async throws -> ListChanges<String, DocumentValue> {
           try await list.changes(from: .sequence(points[a]), to: .sequence(points[b]))
         }
-        let (first, second, both) = (try await changes(0, 1), try await changes(1, 2), try await changes(0, 2))
+        let (first, second, both) = (
+          try await changes(0, 1), try await changes(1, 2), try await changes(0, 2)
+        )
         try #require(try begin.applying(first).applying(second) == begin.applying(both))
         // What comes and goes again is in none, and what goes and comes again is no deletion.
         let (came, went) = (set(first.insertions.map(\.id)), set(first.deletions.map(\.id)))

@@ -27,7 +27,9 @@ struct RandomLog {
   ) async throws {
     store = EventStore.inMemory(clock: .fixed)
     ids = ["a", "ab", "é", "e\u{301}"] + (0..<rows).map { "row \($0)" }
-    for _ in 0..<appends { try await append(Int.random(in: 1...eventsMax, using: &random), problems: problems, &random) }
+    for _ in 0..<appends {
+      try await append(Int.random(in: 1...eventsMax, using: &random), problems: problems, &random)
+    }
   }
 
   var head: UInt64 { UInt64(models.count - 1) }
