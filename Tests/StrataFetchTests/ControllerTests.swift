@@ -214,7 +214,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  @Test("R27: over many sections every change is in the batch once")
+  @Test("R27 Over many sections every change is in the batch once")
   func manySections() async throws {
     let store = EventStore.inMemory()
     let tasks = store.collection("task", of: Chore.self)

@@ -244,7 +244,7 @@ extension ModelList {
       sections.remove(at: rank)
     }
     for change in diff.sectionInsertions {
-      movingSections[change.to] = Section(value: Self.value(change.section), count: change.count, items: [])
+      movingSections[change.to] = Section(value: Self.value(of: change.section), count: change.count, items: [])
     }
     for (rank, section) in movingSections.sorted(by: { $0.key < $1.key }) {
       guard rank <= sections.count else { throw ModelError(what: "section \(rank) is put in behind the end") }
@@ -264,7 +264,7 @@ extension ModelList {
     return ModelList(sections: sections)
   }
 
-  private static func value(_ key: [UInt8]) -> DocumentValue {
+  static func value(of key: [UInt8]) -> DocumentValue {
     key.withUnsafeBytes { bytes in
       var reader = SortKeyReader(bytes)
       return bytes.isEmpty ? .null : (try? reader.readDocumentValue()) ?? .string("?")

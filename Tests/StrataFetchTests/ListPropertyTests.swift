@@ -214,5 +214,6 @@ struct ListHistory {
     try #require(
       BatchLaws(before, after, old, new, isSameList: isSameList).broken(by: diff) == [],
       "\(kind) of \(request)\n\(before)\n\(after)\n\(diff)")
+    try EmitterChecks(before, after, diff).checkAll()
   }
 }
