@@ -370,7 +370,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     try await ended.value
   }
 
-  @Test("R69, R70: the list at any point, and the changes between any two, in both directions")
+  @Test("R69 The list at any point, and the changes between any two, in both directions")
   func past() async throws {
     let (store, tasks, list) = try await fixture("abcd")
     try await tasks.update(0) { $0.owner = "ann" }

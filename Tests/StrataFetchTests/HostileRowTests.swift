@@ -254,7 +254,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(fresh.problems == snapshot.problems)
   }
 
-  @Test("R69, R70: points between appends, inside one, and in times that no log has")
+  @Test("R69 Points between appends, inside one, and in times that no log has")
   func points() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)

@@ -64,7 +64,7 @@ extension DiffableFetchController {
   private static func nearby(
     _ id: Item.ID, _ size: Int?, in snapshot: FetchSnapshot<Item, Section>
   ) -> [Item.ID]? {
-    size.flatMap { snapshot.nearbyIdentifiers(of: id, size: $0) }
+    size.flatMap { snapshot.nearbyItemIdentifiers(for: id, size: $0) }
   }
 
   /// The sections of the current list, each with its title, its counts and its rows.

@@ -274,35 +274,3 @@ extension EventStore {
     if log.mark.sequence <= sequence, let end = log.tail.end { throw StoreError(end) }
   }
 }
-
-// MARK: The past
-
-extension FetchController {
-  /// The same list at a point of the log.
-  ///
-  /// The head costs what `performFetch` does, any other point a replay of the log up to it.
-  public func snapshot(at point: LogPoint) async throws(ListError) -> FetchSnapshot<Item, Section> {
-    let request = request
-    if point == .head { return try await performFetch() }
-    return try await snapshots(at: [point], request)[0]
-  }
-
-  /// What changed in the list between two points of the log, in either direction: one replay up to the later
-  /// one.
-  public func changes(
-    from start: LogPoint, to end: LogPoint
-  ) async throws(ListError) -> ListChanges<Item.ID, Section> {
-    let snapshots = try await snapshots(at: [start, end], request)
-    return ListChanges(from: snapshots[0], to: snapshots[1])
-  }
-
-  private func snapshots(
-    at points: [LogPoint], _ request: ListRequest<Item, Section>
-  ) async throws(ListError) -> [FetchSnapshot<Item, Section>] {
-    let list = try request.compiled(decode: rows.decode)
-    let sets = try await ListError.wrapping { () async throws(StoreError) in
-      try await rows.store.states(at: points, rows.folding, view: (rows.name, list.definition))
-    }
-    return sets.map { request.snapshot(of: $0, rows, list) }
-  }
-}

@@ -12,6 +12,8 @@ where Item.ID: DocumentID {
     case changed
     /// The request was replaced by `apply`; something may have been appended too.
     case reconfigured
+    /// A scrubber was moved to another point of the log.
+    case moved
   }
 
   public var reason: Reason

@@ -43,6 +43,12 @@ struct SearchQuery: Hashable, Sendable {
   }
 }
 
+extension SearchQuery: CustomStringConvertible {
+  var description: String {
+    "the words \(words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " "))"
+  }
+}
+
 /// A place of a row that is searched: a property, or a field of its document.
 struct SearchPart<Item: Sendable>: Sendable {
   private enum Source: Hashable, Sendable {

@@ -60,6 +60,19 @@ struct FilterPart<Item: Sendable>: Sendable {
   }
 }
 
+extension FilterPart {
+  /// The filter's text, the words that are searched for, or the name of the closure.
+  var name: String {
+    switch identity {
+    case .filter(let filter): filter.description
+    case .malformed(let text): text
+    case .closure(.named(let name, let version)): version == 1 ? name : "\(name) (version \(version))"
+    case .closure(.unnamed): "a closure without a name"
+    case .search(let query, _): query.description
+    }
+  }
+}
+
 extension FilterPart: Hashable {
   static func == (a: Self, b: Self) -> Bool { a.identity == b.identity }
   func hash(into hasher: inout Hasher) { hasher.combine(identity) }

@@ -8,6 +8,7 @@ struct KeyPart<Item: Sendable>: Sendable {
   private enum Identity: Hashable, Sendable {
     case keyPath(AnyKeyPathBox)
     case field(FieldPath)
+    case manual(ManualRank<Item>)
   }
 
   private let identity: Identity
@@ -40,6 +41,32 @@ struct KeyPart<Item: Sendable>: Sendable {
     needsItem = false
     let field = FieldKey(path: path, options: options, isRequired: isRequired)
     append = { row, _, writer throws(RowProblem) in try field.append(row, to: &writer) }
+  }
+
+  init(manual rank: ManualRank<Item>, _ options: SortKeyOptions) {
+    identity = .manual(rank)
+    self.options = options
+    isRequired = false
+    needsItem = true
+    append = { row, item, writer throws(RowProblem) in
+      guard let item else { throw RowProblem(what: "it was not decoded") }
+      writer.append(rank.text(of: row, item), options)
+    }
+  }
+
+  /// Where the rank of a manual order is, nil for any other order.
+  var manualRank: ManualRank<Item>? { if case .manual(let rank) = identity { rank } else { nil } }
+
+  /// The property that it reads, nil where it reads none.
+  var keyPath: AnyKeyPath? { if case .keyPath(let box) = identity { box.keyPath } else { nil } }
+
+  /// The key path or the field path as text.
+  var name: String {
+    switch identity {
+    case .keyPath(let box): "\(box.keyPath as AnyKeyPath)"
+    case .field(let path): path.description
+    case .manual(let rank): rank.name
+    }
   }
 
   /// The field that it reads, nil where it reads an item's property.

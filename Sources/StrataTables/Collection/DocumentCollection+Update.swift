@@ -88,7 +88,7 @@ extension DocumentCollection {
 
 extension DocumentValue {
   /// This value with what differs between two others, which know a part of its members: the others stay.
-  func replacing(_ old: DocumentValue, by new: DocumentValue) -> DocumentValue {
+  package func replacing(_ old: DocumentValue, by new: DocumentValue) -> DocumentValue {
     guard case .object(var object) = self, case .object(let old) = old, case .object(let new) = new else {
       return new
     }

@@ -13,7 +13,7 @@ package final class Fold {
   /// A block of which only the first events are folded in.
   private var pending: DecodedBlock?
   /// The head when the fold began: what was erased by then, it never saw.
-  private let headAtBegin: UInt64
+  package let headAtBegin: UInt64
   /// An erasure was carried out that the state does not reflect.
   private var mustBeginAnew = false
   /// Why the log cannot be folded on. Nothing behind it is ever folded in, however often somebody asks.
@@ -30,6 +30,17 @@ package final class Fold {
     let begin = mark.logBegin - 1
     cursor = log.cursor(after: begin)
     state = TableSet(sequence: begin)
+  }
+
+  /// Goes on from a state that an earlier fold of the same log came to.
+  ///
+  /// - Parameter headAtBegin: that of the earlier fold.
+  package init(_ log: Log, _ folding: Folding, resuming state: TableSet, headAtBegin: UInt64) {
+    self.log = log
+    self.folding = folding
+    self.headAtBegin = headAtBegin
+    self.state = state
+    cursor = log.cursor(after: state.sequence)
   }
 
   /// Folds events up to a sequence, or up to the end where the log is shorter. An event inside an append is

@@ -1,0 +1,99 @@
+// Deleting and changing rows of a list, by their ids and places.
+
+public import StrataEvents
+public import StrataTables
+
+extension FetchController where Item: Codable {
+  /// How often an edit reads anew, where others append to its rows, before it gives up.
+  public static var editAttemptsMax: Int { 8 }
+
+  /// Deletes a row's document. The list need not show it, but it has to be there: of two who delete it, the
+  /// second gets `absent`, and one event is appended.
+  @discardableResult
+  public func delete(_ id: Item.ID) async throws(ListEditError) -> AppendReceipt {
+    let collection = try editableCollection()
+    for _ in 0..<Self.editAttemptsMax {
+      do throws(StoreError) {
+        let stream = try collection.stream(of: id)
+        // Before the row is looked for: what is appended in between is seen, or is the conflict.
+        let version = try await rows.store.version(of: stream)
+        if try await isThere(id) { return try await collection.delete(id, expecting: .exactly(version)) }
+      } catch {
+        if case .conflict = error { continue }
+        throw .store(error)
+      }
+      throw .absent("there is no \(rows.name)/\(id.documentID)")
+    }
+    throw .conflict("\(rows.name)/\(id.documentID) was changed again and again")
+  }
+
+  /// Deletes the document of the row at a place of a snapshot: of `snapshot`, where none is given.
+  @discardableResult
+  public func delete(
+    at index: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil
+  ) async throws(ListEditError) -> AppendReceipt {
+    try await delete(try await id(at: index, of: shown))
+  }
+
+  /// Changes a row's document, as `DocumentCollection.update` does: what the body changed is appended, and the
+  /// body runs again where another append came in between.
+  ///
+  /// - Throws: `ListEditError.notEditable`, and what `DocumentCollection.update` throws.
+  @discardableResult
+  public nonisolated(nonsending) func update(
+    _ id: Item.ID, _ change: (inout Item) throws -> Void
+  ) async throws -> DocumentUpdate<Item> {
+    try await editableCollection().update(id, change)
+  }
+
+  /// Changes the document of the row at a place of a snapshot: of `snapshot`, where none is given.
+  @discardableResult
+  public nonisolated(nonsending) func update(
+    at index: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil,
+    _ change: (inout Item) throws -> Void
+  ) async throws -> DocumentUpdate<Item> {
+    try await update(try await id(at: index, of: shown), change)
+  }
+}
+
+extension FetchController where Item: Codable {
+  private func editableCollection() throws(ListEditError) -> DocumentCollection<Item> {
+    try rows.checkEditable()
+    return rows.store.collection(rows.name, of: Item.self)
+  }
+
+  private func isThere(_ id: Item.ID) async throws(StoreError) -> Bool {
+    let set = try await rows.projector.state(reaching: rows.store.head.sequence)
+    var text = id.documentID
+    return text.withUTF8Row { id in set[rows.name].withRow(id) { $0 != nil } }
+  }
+
+  /// The snapshot that places are meant in.
+  func shown(
+    _ snapshot: FetchSnapshot<Item, Section>?
+  ) async throws(ListEditError) -> FetchSnapshot<Item, Section> {
+    if let snapshot = snapshot ?? self.snapshot { return snapshot }
+    do throws(ListError) { return try await performFetch() } catch { throw .list(error) }
+  }
+
+  func id(
+    at index: ListIndex, of snapshot: FetchSnapshot<Item, Section>?
+  ) async throws(ListEditError) -> Item.ID {
+    let snapshot = try await shown(snapshot)
+    try snapshot.check(index)
+    return snapshot.itemIdentifier(at: index)
+  }
+}
+
+extension FetchSnapshot {
+  /// Throws where the snapshot shows no such place.
+  func check(_ index: ListIndex) throws(ListEditError) {
+    guard index.section >= 0, index.section < numberOfSections else {
+      throw .outOfRange("the list shows \(numberOfSections) sections, and section \(index.section) was meant")
+    }
+    let count = numberOfItems(inSectionAt: index.section)
+    guard index.item >= 0, index.item < count else {
+      throw .outOfRange("section \(index.section) shows \(count) items, and item \(index.item) was meant")
+    }
+  }
+}

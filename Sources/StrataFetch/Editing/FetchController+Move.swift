@@ -1,0 +1,167 @@
+// Moving rows of a list by hand.
+
+public import StrataEvents
+internal import StrataTables
+
+/// What a move came to.
+public enum ListMove: Sendable {
+  /// The row stands there already; nothing was appended.
+  case unchanged
+  /// The row has a new rank, and a new section where it was moved to another: one event.
+  case moved(AppendReceipt)
+  /// No rank was left between its neighbours, so that these rows around it got new ones too: one append, with
+  /// so many events.
+  case renumbered(AppendReceipt, rowCount: Int)
+
+  /// What was appended, nil for nothing.
+  public var receipt: AppendReceipt? {
+    switch self {
+    case .unchanged: nil
+    case .moved(let receipt), .renumbered(let receipt, _): receipt
+    }
+  }
+}
+
+extension FetchController where Item: Codable {
+  /// Moves the row at one place of a snapshot to another: of `snapshot`, where none is given.
+  ///
+  /// The list has to be one of documents, and `sortedManually` its first sort. The moved row alone is written,
+  /// by one event with its new rank. In another section it gets that section's value too, where the section is
+  /// a writable property or a field.
+  ///
+  /// Where the list has changed since, the row is put behind the row that it was dropped behind, wherever that
+  /// stands in the section now; where that has left the section, before the one that it was dropped before;
+  /// where both have, `conflict` is thrown. Moves of one store are carried out one after the other.
+  ///
+  /// - Parameter place: the section as it is shown now, and the place in it once the row is there, from 0 to
+  ///   how many other rows the section shows. Rows that a limit hides stand behind it.
+  @discardableResult
+  public func move(
+    from index: ListIndex, to place: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil
+  ) async throws(ListEditError) -> ListMove {
+    let snapshot = try await self.shown(shown)
+    try snapshot.check(index)
+    guard place.section >= 0, place.section < snapshot.numberOfSections else {
+      throw .outOfRange(
+        "the list shows \(snapshot.numberOfSections) sections, and section \(place.section) was meant")
+    }
+    let isSame = place.section == index.section
+    let count = snapshot.numberOfItems(inSectionAt: place.section) - (isSame ? 1 : 0)
+    guard place.item >= 0, place.item <= count else {
+      throw .outOfRange(
+        "section \(place.section) shows \(count) other items, and place \(place.item) was meant")
+    }
+    // The place among the rows that are shown, the moved one counted too.
+    func neighbour(_ other: Int) -> Item.ID? {
+      guard other >= 0, other < count else { return nil }
+      let item = isSame && other >= index.item ? other + 1 : other
+      return snapshot.itemIdentifier(at: ListIndex(section: place.section, item: item))
+    }
+    let section = snapshot.version.withSection(at: place.section) { key, _, _ in Array(key) }
+    return try await move(
+      snapshot.itemIdentifier(at: index),
+      to: MoveTarget(previous: neighbour(place.item - 1), next: neighbour(place.item), section: section))
+  }
+
+  /// Moves a row to right before another one, into its section.
+  @discardableResult
+  public func move(_ id: Item.ID, before other: Item.ID) async throws(ListEditError) -> ListMove {
+    try await move(id, to: MoveTarget(next: other, section: try await section(of: other)))
+  }
+
+  /// Moves a row to right behind another one, into its section.
+  @discardableResult
+  public func move(_ id: Item.ID, after other: Item.ID) async throws(ListEditError) -> ListMove {
+    try await move(id, to: MoveTarget(previous: other, section: try await section(of: other)))
+  }
+
+  /// Moves a row to the front of a section, which may be one without any rows.
+  @discardableResult
+  public func move(_ id: Item.ID, toFrontOf section: Section) async throws(ListEditError) -> ListMove {
+    try await move(id, to: MoveTarget(section: request.encodeSection(section), isAtFront: true))
+  }
+
+  /// Moves a row to the end of a section, which may be one without any rows.
+  @discardableResult
+  public func move(_ id: Item.ID, toEndOf section: Section) async throws(ListEditError) -> ListMove {
+    try await move(id, to: MoveTarget(section: request.encodeSection(section)))
+  }
+}
+
+extension FetchController where Item: Codable {
+  /// The key of the section that a row is in now. Needs no view.
+  private func section(of id: Item.ID) async throws(ListEditError) -> [UInt8] {
+    let definition: ViewDefinition
+    do throws(ListError) { definition = try request.compiled(decode: rows.decode).definition } catch {
+      throw .list(error)
+    }
+    let set = try await ListEditError.wrapping { () async throws(StoreError) in
+      try await rows.projector.state(reaching: rows.store.head.sequence)
+    }
+    var text = id.documentID
+    var key = PlacedKey()
+    text.withUTF8Row { id in
+      var writer = SortKeyWriter()
+      set[rows.name].withRow(id) { key.place($0, by: definition, &writer) }
+    }
+    guard key.isShown else { throw .absent("\(id.documentID) is not in the list") }
+    return Array(key.bytes.prefix(key.sectionLength))
+  }
+
+  private func newest(_ request: ListRequest<Item, Section>) async throws(ListEditError) -> ListVersion {
+    do throws(ListError) { return try await rows.newestSnapshot(request).version } catch {
+      throw .list(error)
+    }
+  }
+
+  private func move(
+    _ id: Item.ID, to target: MoveTarget<Item.ID>
+  ) async throws(ListEditError) -> ListMove {
+    let editor = try RowEditor(request, rows)
+    let bytes = MoveTarget(
+      previous: target.previous.map { Array($0.documentID.utf8) },
+      next: target.next.map { Array($0.documentID.utf8) }, section: target.section,
+      isAtFront: target.isAtFront)
+    let queue = rows.store.attachment { EditQueue() }
+    return try await queue.run { () async throws(ListEditError) in
+      try await carryOut(Array(id.documentID.utf8), to: bytes, editor)
+    }
+  }
+
+  private func carryOut(
+    _ id: [UInt8], to target: MoveTarget<[UInt8]>, _ editor: RowEditor<Item, Section>
+  ) async throws(ListEditError) -> ListMove {
+    let store = rows.store
+    // Held from here to the end, so that the view is built once at most.
+    let lease = rows.projector.lease(editor.definition, of: rows.name)
+    defer { withExtendedLifetime(lease) {} }
+    for _ in 0..<Self.editAttemptsMax {
+      let version = try await newest(editor.request)
+      let plan = try MovePlanner(version: version, isReverse: editor.isReverse).plan(id, to: target)
+      var events: [NewEvent] = []
+      var versions: [StreamName: ExpectedVersion] = [:]
+      for row in plan.rows {
+        guard let event = try editor.event(for: row, in: version.table) else { continue }
+        events.append(event)
+        let count = try await ListEditError.wrapping { () async throws(StoreError) in
+          try await store.version(of: event.stream)
+        }
+        versions[event.stream] = .exactly(count)
+      }
+      if events.isEmpty { return .unchanged }
+      // A row that has not changed until now had these versions with this content.
+      let later = try await newest(editor.request)
+      let isSame = plan.rows.allSatisfy { row in
+        row.id.withUnsafeBytes { id in later.table.withRow(id) { $0?.revision == row.revision } }
+      }
+      guard isSame else { continue }
+      do throws(StoreError) {
+        let receipt = try await store.append(events, expecting: versions)
+        return events.count == 1 ? .moved(receipt) : .renumbered(receipt, rowCount: events.count)
+      } catch {
+        guard case .conflict = error else { throw .store(error) }
+      }
+    }
+    throw .conflict("\(String(decoding: id, as: UTF8.self)) was changed again and again")
+  }
+}

@@ -1,0 +1,172 @@
+// What a move writes: found in one state of the list, without waiting for anything.
+
+internal import StrataEvents
+internal import StrataTables
+
+/// Where a moved row goes.
+struct MoveTarget<ID: Sendable>: Sendable {
+  /// Behind this row, where it is still in the section.
+  var previous: ID?
+  /// Otherwise before this one.
+  var next: ID?
+  /// The section's key.
+  var section: [UInt8]
+  /// Without neighbours: at the section's front or end.
+  var isAtFront = false
+}
+
+/// New ranks for rows, and a new section for the moved one.
+struct MovePlan {
+  struct Row {
+    var id: [UInt8]
+    /// The sequence of the last event that changed it, in the state that the plan was made in.
+    var revision: UInt64
+    /// Nil where it keeps the one it has.
+    var rank: String?
+    /// The key of the section that it goes to, nil where it stays.
+    var section: [UInt8]?
+  }
+
+  /// The moved row first. Empty where it stands there already.
+  var rows: [Row] = []
+}
+
+/// Plans moves in one state of a list whose first sort is by hand.
+struct MovePlanner {
+  let version: ListVersion
+  /// Whether ranks descend along the list.
+  let isReverse: Bool
+
+  private var view: View { version.view }
+
+  /// The rows of the target's section without the moved one, by their places.
+  private struct Others {
+    var start: Int
+    var count: Int
+    /// The moved row's place among all items, where it is in this section.
+    var moved: Int?
+
+    func rank(at place: Int) -> Int {
+      let rank = start + place
+      return if let moved, rank >= moved { rank + 1 } else { rank }
+    }
+
+    func place(ofRank rank: Int) -> Int {
+      let place = rank - start
+      return if let moved, rank > moved { place - 1 } else { place }
+    }
+  }
+
+  /// O(log n). Where no rank is left between the neighbours: O(m) for the m rows that get new ones.
+  func plan(_ id: [UInt8], to target: MoveTarget<[UInt8]>) throws(ListEditError) -> MovePlan {
+    guard let moved = rank(of: id, in: nil) else {
+      throw .absent("\(String(decoding: id, as: UTF8.self)) is not in the list")
+    }
+    let ownSection = view.withItem(at: moved) { Array($0.section) }
+    let isStaying = ownSection == target.section
+    let (start, count) = target.section.withUnsafeBytes { (view.start(of: $0), view.itemCount(of: $0)) }
+    let others = Others(
+      start: start, count: isStaying ? count - 1 : count, moved: isStaying ? moved : nil)
+    let gap = try gap(for: target, in: others)
+    if isStaying, gap == moved - start { return MovePlan() }
+    let section = isStaying ? nil : target.section
+    let revision = revision(ofRank: moved)
+    if others.count == 0 {
+      return MovePlan(rows: [.init(id: id, revision: revision, rank: nil, section: section)])
+    }
+    if let rank = rank(in: gap, of: others) {
+      return MovePlan(rows: [.init(id: id, revision: revision, rank: rank, section: section)])
+    }
+    return try renumbered(.init(id: id, revision: revision, rank: nil, section: section), gap, others)
+  }
+
+  /// Where the row goes: behind so many of the others.
+  private func gap(for target: MoveTarget<[UInt8]>, in others: Others) throws(ListEditError) -> Int {
+    if let previous = target.previous, let rank = rank(of: previous, in: target.section) {
+      return others.place(ofRank: rank) + 1
+    }
+    if let next = target.next, let rank = rank(of: next, in: target.section) {
+      return others.place(ofRank: rank)
+    }
+    guard target.previous == nil, target.next == nil else {
+      let names = [target.previous, target.next].compactMap { $0.map { String(decoding: $0, as: UTF8.self) } }
+      throw .conflict("\(names.joined(separator: " and ")) left the section that the row was put into")
+    }
+    return target.isAtFront ? 0 : others.count
+  }
+
+  /// The place of a row among all items, nil where it is not in the list, or not in this section.
+  private func rank(of id: [UInt8], in section: [UInt8]?) -> Int? {
+    id.withUnsafeBytes { id in
+      var key = PlacedKey()
+      var writer = SortKeyWriter()
+      version.table.withRow(id) { key.place($0, by: view.definition, &writer) }
+      guard key.isShown else { return nil }
+      if let section, !key.bytes.prefix(key.sectionLength).elementsEqual(section) { return nil }
+      return key.bytes.withUnsafeBytes { view.items.rank(of: $0).rank }
+    }
+  }
+
+  private func revision(ofRank rank: Int) -> UInt64 {
+    view.withItem(at: rank) { key in version.table.withRow(key.id) { $0?.revision ?? 0 } }
+  }
+
+  /// The rank by which the list sorts the row at a place: the first part of its key behind the section.
+  private func text(ofRank rank: Int) -> String {
+    view.withItem(at: rank) { key in
+      var reader = SortKeyReader(key.bytes, at: key.sectionLength)
+      return (try? reader.read(String.self, isReverse ? .descending : [])) ?? ""
+    }
+  }
+}
+
+// MARK: Ranks
+
+extension MovePlanner {
+  private func rank(in gap: Int, of others: Others) -> String? {
+    let before = gap > 0 ? others.rank(at: gap - 1) : nil
+    let behind = gap < others.count ? others.rank(at: gap) : nil
+    let (low, high) = isReverse ? (behind, before) : (before, behind)
+    let near = FractionalRank.Nearness(
+      low: low.map { revision(ofRank: $0) }, high: high.map { revision(ofRank: $0) }, newest: version.sequence
+    )
+    return FractionalRank.between(
+      low.map { text(ofRank: $0) }, high.map { text(ofRank: $0) }, near: near, newest: version.sequence)
+  }
+
+  /// Ranks for the moved row and for as few rows on both sides of it as make room: 1, 2, 4 … of them.
+  private func renumbered(
+    _ moved: MovePlan.Row, _ gap: Int, _ others: Others
+  ) throws(ListEditError) -> MovePlan {
+    var reach = 1
+    while true {
+      let begin = max(gap - reach, 0)
+      let end = min(gap + reach, others.count)
+      let before = begin > 0 ? text(ofRank: others.rank(at: begin - 1)) : nil
+      let behind = end < others.count ? text(ofRank: others.rank(at: end)) : nil
+      let (low, high) = isReverse ? (behind, before) : (before, behind)
+      let count = end - begin + 1
+      if var ranks = FractionalRank.spread(count, between: low, and: high, newest: version.sequence) {
+        if isReverse { ranks.reverse() }
+        var moved = moved
+        moved.rank = ranks[gap - begin]
+        var rows = [moved]
+        for place in begin..<end {
+          let rank = ranks[place < gap ? place - begin : place - begin + 1]
+          rows.append(row(at: others.rank(at: place), rank))
+        }
+        return MovePlan(rows: rows)
+      }
+      // Ranks for all rows of a section are ranks between none and none, which there always are.
+      guard begin > 0 || end < others.count else {
+        throw .notEditable("there are too many rows in one section to put them in order by hand")
+      }
+      reach *= 2
+    }
+  }
+
+  private func row(at rank: Int, _ text: String) -> MovePlan.Row {
+    let id = view.withItem(at: rank) { Array($0.id) }
+    return MovePlan.Row(id: id, revision: revision(ofRank: rank), rank: text, section: nil)
+  }
+}

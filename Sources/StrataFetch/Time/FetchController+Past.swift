@@ -1,0 +1,72 @@
+// The list at any point of the log, and what changed between two of them.
+
+internal import StrataEvents
+public import StrataTables
+
+extension FetchController {
+  /// The same list at a point of the log.
+  ///
+  /// The head costs what `performFetch` does, any other point a replay of the log up to it. A point inside an
+  /// append shows a part of it. Who goes to many points takes a `scrubber()`.
+  public func snapshot(at point: LogPoint) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    if point == .head { return try await performFetch() }
+    return try await rows.snapshots(at: [point], request)[0]
+  }
+
+  /// Another list of the same rows at a point of the log: other sections, sorts, filters and windows. What the
+  /// controller shows stays as it is.
+  public func snapshot<Other>(
+    at point: LogPoint, request: ListRequest<Item, Other>
+  ) async throws(ListError) -> FetchSnapshot<Item, Other> {
+    if point == .head { return try await rows.newestSnapshot(request) }
+    return try await rows.snapshots(at: [point], request)[0]
+  }
+
+  /// What changed in the list between two points of the log, in either direction: one replay up to the later
+  /// one.
+  ///
+  /// The changes from b to a undo those from a to b. They cannot be made of them alone, since a batch does not
+  /// say how many items a section held that it takes out, so they are found by themselves.
+  public func changes(
+    from start: LogPoint, to end: LogPoint
+  ) async throws(ListError) -> ListChanges<Item.ID, Section> {
+    try await changes(from: start, to: end, request: request)
+  }
+
+  /// What changed between two points of the log in another list of the same rows.
+  public func changes<Other>(
+    from start: LogPoint, to end: LogPoint, request: ListRequest<Item, Other>
+  ) async throws(ListError) -> ListChanges<Item.ID, Other> {
+    let snapshots = try await rows.snapshots(at: [start, end], request)
+    return ListChanges(from: snapshots[0], to: snapshots[1])
+  }
+}
+
+extension RowTable {
+  /// Lists at several points, by one replay.
+  func snapshots<Section>(
+    at points: [LogPoint], _ request: ListRequest<Item, Section>
+  ) async throws(ListError) -> [FetchSnapshot<Item, Section>] {
+    let list = try request.compiled(decode: decode)
+    let sets = try await ListError.wrapping { () async throws(StoreError) in
+      try await store.states(at: points, folding, view: (name, list.definition))
+    }
+    return sets.map { request.snapshot(of: $0, self, list) }
+  }
+
+  /// The list as it is now, without a replay.
+  func newestSnapshot<Section>(
+    _ request: ListRequest<Item, Section>
+  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    let list = try request.compiled(decode: decode)
+    return request.snapshot(of: try await newestState(list.definition), self, list)
+  }
+
+  /// The newest state, with a view. A view that somebody else keeps up to date is shared.
+  func newestState(_ definition: ViewDefinition) async throws(ListError) -> TableSet {
+    let lease = projector.lease(definition, of: name)
+    return try await ListError.wrapping { () async throws(StoreError) in
+      try await projector.state(reaching: store.head.sequence, with: lease)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// Asking a list why: about any item, at any point of the log.
+
+internal import StrataEvents
+internal import StrataLog
+public import StrataTables
+
+extension FetchController {
+  /// Why the list shows an item where it does, or does not show it, at a point of the log.
+  ///
+  /// It says which event made the row and which changed it last, what each filter makes of it and what it saw,
+  /// its section, what it is sorted by, where it stands among all rows, and where the window cuts. The head
+  /// costs O(log n + sections) and the reading of two blocks, any other point a replay of the log up to it.
+  public func why(_ id: Item.ID, at point: LogPoint = .head) async throws(ListError) -> ListExplanation {
+    let request = request
+    let snapshot: FetchSnapshot<Item, Section>
+    if point == .head {
+      snapshot = try await rows.newestSnapshot(request)
+    } else {
+      snapshot = try await rows.snapshots(at: [point], request)[0]
+    }
+    let explainer = ListExplainer(request: request, rows: rows, version: snapshot.version)
+    let finding = explainer.finding(for: id.documentID)
+    var explanation = finding.explanation
+    let store = rows.store
+    explanation.created = await store.cause(finding.created)
+    explanation.changed = await store.cause(finding.changed)
+    guard explanation.outcome == .absent, case .documents = rows.folding else { return explanation }
+    let stream = StreamName(category: rows.name, id: id.documentID)
+    let deletion = try await ListError.wrapping { () async throws(StoreError) in
+      try await store.lastDeletion(in: stream, notAfter: snapshot.sequence)
+    }
+    explanation.deleted = await store.cause(deletion)
+    if explanation.deleted != nil { explanation.outcome = .deleted }
+    return explanation
+  }
+}
+
+extension EventStore {
+  /// The event with a sequence, nil where its block cannot be read: an explanation without it is one still.
+  fileprivate func cause(_ sequence: UInt64?) async -> ListExplanation.Cause? {
+    guard let sequence, let append = try? await append(holding: sequence),
+      let event = append.events.first(where: { $0.sequence == sequence })
+    else { return nil }
+    return ListExplanation.Cause(
+      sequence: sequence, nanoseconds: event.time.nanoseconds, stream: event.stream.text, type: event.type,
+      append: append.sequences, appendID: append.id)
+  }
+
+  /// The sequence of the last event of a document's stream, where it is a deletion: by the index, which knows
+  /// the sequences of a stream's events without reading them. Nil where no event is in the stream by then.
+  fileprivate func lastDeletion(
+    in stream: StreamName, notAfter last: UInt64
+  ) async throws(StoreError) -> UInt64? {
+    let result = await IOThreads.shared.result { [self] () throws(StoreError) in
+      let parts = try StoreError.wrapping { () throws(LogError) in
+        try log.index.parts(of: Array(stream.text.utf8), after: 0)
+      }
+      for part in parts.reversed() {
+        for sequence in part.sequences.reversed() where sequence <= last {
+          guard let append = try appendBlocking(holding: sequence),
+            let event = append.events.first(where: { $0.sequence == sequence })
+          else { return nil as UInt64? }
+          if event.type == DocumentEvent.delete { return sequence }
+          // What an erasure emptied, or what is none of a document's events, changed nothing.
+          if event.state == .whole, DocumentEvent.all.contains(event.type) { return nil }
+        }
+      }
+      return nil
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,195 @@
+// Finding out what a list makes of one row: with the functions that make the list.
+
+internal import StrataEvents
+internal import StrataTables
+
+/// A list at one moment, asked about a row. Pure: it looks at the state and reads nothing else.
+struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable> where Item.ID: DocumentID {
+  /// What the state says, and which events to look for.
+  struct Finding {
+    var explanation: ListExplanation
+    var created: UInt64?
+    var changed: UInt64?
+  }
+
+  let request: ListRequest<Item, Section>
+  let rows: RowTable<Item>
+  let version: ListVersion
+
+  /// O(log n), O(sections) for the rank in the whole list, and O(section shown) where a window cuts.
+  func finding(for id: String) -> Finding {
+    var text = id
+    return text.withUTF8 { bytes in
+      let id = UnsafeRawBufferPointer(bytes)
+      return version.table.withRow(id) { row in
+        if let row { return finding(for: row) }
+        let problem = version.table.problems.withValue(of: id) { what in
+          what.map { String(decoding: $0, as: UTF8.self) }
+        }
+        let outcome: ListExplanation.Outcome = problem.map { .problem($0) } ?? .absent
+        return Finding(explanation: explanation(String(decoding: id, as: UTF8.self), outcome))
+      }
+    }
+  }
+
+  private func explanation(_ id: String, _ outcome: ListExplanation.Outcome) -> ListExplanation {
+    ListExplanation(id: id, table: rows.name, sequence: version.sequence, outcome: outcome)
+  }
+
+  private func finding(for row: RowView) -> Finding {
+    var result = explanation(row.idText, .leftOut)
+    let item = try? rows.decode(row)
+    let sectionKey = sectionKey(of: row, item)
+    let sectionValue = Self.value(of: sectionKey) { reader in try? reader.readDocumentValue() }
+    result.filters = request.filters.map { verdict($0, row, item, section: sectionValue) }
+    if let section = request.section {
+      result.section = .init(
+        name: section.name, value: Self.value(of: sectionKey) { reader in try? reader.readAnything() })
+    }
+    result.sorts = sorts(of: row, item)
+    var key = PlacedKey()
+    var writer = SortKeyWriter()
+    key.place(row, by: version.view.definition, &writer)
+    if let problem = key.problem {
+      result.outcome = .problem(problem.what)
+    } else if key.isShown {
+      key.bytes.withUnsafeBytes { bytes in
+        let rank = rank(of: bytes, sectionLength: key.sectionLength)
+        result.rank = rank
+        result.outcome = outcome(of: row, bytes, sectionLength: key.sectionLength, rank)
+      }
+    }
+    return Finding(explanation: result, created: row.created, changed: row.revision)
+  }
+}
+
+// MARK: Filters and keys
+
+extension ListExplainer {
+  /// The key of the row's section; nil where there is none.
+  private func sectionKey(of row: RowView, _ item: Item?) -> [UInt8]? {
+    guard let section = request.section else { return nil }
+    var writer = SortKeyWriter()
+    do throws(RowProblem) { try section.append(row, item, &writer) } catch { return nil }
+    return writer.bytes
+  }
+
+  private static func value(
+    of key: [UInt8]?, _ read: (inout SortKeyReader) -> DocumentValue?
+  ) -> DocumentValue {
+    guard let key else { return .null }
+    return key.withUnsafeBytes { bytes in
+      var reader = SortKeyReader(bytes)
+      return read(&reader) ?? .null
+    }
+  }
+
+  private func verdict(
+    _ filter: FilterPart<Item>, _ row: RowView, _ item: Item?, section: DocumentValue
+  ) -> ListExplanation.Filter {
+    switch filter.condition {
+    case .filter(let condition):
+      let fields = condition.fields.map { (name: $0.description, path: $0) }
+        .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+      return .init(
+        name: filter.name, isPassed: condition.compiled().matches(row) { section },
+        values: fields.map { .init(name: $0.name, value: value(of: $0.path, in: row, section: section)) })
+    case .closure(let passes):
+      return .init(name: filter.name, isPassed: item.flatMap { try? passes($0) }, values: [])
+    case .row(let passes):
+      return .init(name: filter.name, isPassed: passes(row), values: [])
+    case .malformed:
+      return .init(name: filter.name, isPassed: nil, values: [])
+    }
+  }
+
+  private func value(of path: FieldPath, in row: RowView, section: DocumentValue) -> DocumentValue {
+    switch path.subject {
+    case .field:
+      guard let item = path.find(in: row.document) else { return .null }
+      return (try? DocumentValue(cbor: item)) ?? .null
+    case .id: return .string(row.idText)
+    case .revision: return DocumentValue(row.revision)
+    case .time: return .string(Timestamp(nanoseconds: row.time).description)
+    case .section: return section
+    }
+  }
+
+  private func sorts(of row: RowView, _ item: Item?) -> [ListExplanation.SortPart] {
+    var parts: [ListExplanation.SortPart] = []
+    for sort in request.sorts {
+      var writer = SortKeyWriter()
+      do throws(RowProblem) { try sort.append(row, item, &writer) } catch { return [] }
+      let values = writer.withUnsafeBytes { bytes in
+        var reader = SortKeyReader(bytes)
+        var values: [DocumentValue] = []
+        while !reader.isAtEnd, let value = try? reader.readAnything() { values.append(value) }
+        return values
+      }
+      parts.append(.init(name: sort.name, isReverse: sort.options.contains(.descending), values: values))
+    }
+    if request.sorts.isEmpty {
+      parts.append(.init(name: "$created", isReverse: false, values: [DocumentValue(row.created)]))
+    }
+    parts.append(.init(name: "$id", isReverse: false, values: [.string(row.idText)]))
+    return parts
+  }
+}
+
+// MARK: Places
+
+extension ListExplainer {
+  private func rank(of key: UnsafeRawBufferPointer, sectionLength: Int) -> ListExplanation.Rank {
+    let view = version.view
+    let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
+    let inSection = view.items.rank(of: key).rank - view.start(of: section)
+    return ListExplanation.Rank(
+      inSection: inSection, sectionCount: view.itemCount(of: section),
+      inList: countBefore(section) + inSection, listCount: view.count)
+  }
+
+  /// How many rows stand in the sections before one, shown or not. O(sections).
+  private func countBefore(_ section: UnsafeRawBufferPointer) -> Int {
+    guard version.isSectioned, let place = version.view.rank(ofSection: section) else { return 0 }
+    var count = 0
+    for before in 0..<place { count += version.view.withSection(at: before) { $1 } }
+    return count
+  }
+
+  private func outcome(
+    of row: RowView, _ key: UnsafeRawBufferPointer, sectionLength: Int, _ rank: ListExplanation.Rank
+  ) -> ListExplanation.Outcome {
+    if let position = version.position(of: row.id) {
+      return .shown(section: position.section, item: position.item)
+    }
+    // In a section of which something is shown, what cuts is the section's own end; else it is the list's.
+    let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
+    if let place = version.rank(ofSection: section), let shown = shownRanks(inSectionAt: place) {
+      if rank.inSection < shown.lowerBound { return .beforeWindow(by: shown.lowerBound - rank.inSection) }
+      return .behindWindow(by: rank.inSection - shown.upperBound + 1)
+    }
+    var first: Int?
+    var end = 0
+    for place in 0..<version.sectionCount {
+      guard let shown = shownRanks(inSectionAt: place) else { continue }
+      let before = version.withSection(at: place) { section, _, _ in countBefore(section) }
+      first = first ?? before + shown.lowerBound
+      end = before + shown.upperBound
+    }
+    if let first, rank.inList < first { return .beforeWindow(by: first - rank.inList) }
+    return .behindWindow(by: rank.inList - end + 1)
+  }
+
+  /// Which rows of a section are shown, counted in all that it holds; nil where none are.
+  private func shownRanks(inSectionAt place: Int) -> Range<Int>? {
+    version.withSection(at: place) { section, _, shown in
+      guard shown > 0 else { return nil }
+      var first: Int?
+      let start = version.view.start(of: section)
+      version.forEachItem(inSectionAt: place, 0..<1) { key in
+        first = version.view.items.rank(of: key.bytes).rank - start
+      }
+      return first.map { $0..<$0 + shown }
+    }
+  }
+}

@@ -1,0 +1,213 @@
+// Editing a list: what it refuses, what others do meanwhile, windows and filters.
+
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct EditTests {
+  private func board(
+    _ count: Int = 6, lanes: [String] = ["a"]
+  ) async throws -> DocumentCollection<Card> {
+    let cards = EventStore.inMemory().collection("card", of: Card.self)
+    for id in 0..<count {
+      try await cards.put(Card(id: id, lane: lanes[id % lanes.count], isHidden: id % 2 == 1))
+    }
+    return cards
+  }
+
+  private func isNotEditable(_ body: () async throws -> Void) async -> Bool {
+    do { try await body() } catch ListEditError.notEditable { return true } catch { return false }
+    return false
+  }
+
+  @Test("R78 A row is deleted by its place or its id, and of two who delete it one is told that it is gone")
+  func deletion() async throws {
+    let cards = try await board()
+    let list = FetchController(MoveTests.byHand, from: cards)
+    let shown = try await list.performFetch()
+    try await list.delete(at: ListIndex(section: 0, item: 1))
+    #expect(try await list.performFetch().itemIdentifiers == [0, 2, 3, 4, 5])
+    // The place is one of the snapshot that the caller looks at.
+    try await list.delete(at: ListIndex(section: 0, item: 2), of: shown)
+    #expect(try await list.performFetch().itemIdentifiers == [0, 3, 4, 5])
+    let head = cards.store.head.sequence
+    let gone = await withTaskGroup(of: Bool.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          do { try await list.delete(4) } catch ListEditError.absent { return true } catch {}; return false
+        }
+      }
+      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    }
+    #expect(gone == 7)
+    #expect(cards.store.head.sequence == head + 1)
+    await #expect(throws: ListEditError.self) { try await list.delete(at: ListIndex(section: 0, item: 9)) }
+    await #expect(throws: ListEditError.self) { try await list.delete(at: ListIndex(section: 1, item: 0)) }
+  }
+
+  @Test("R78 A row is changed by its place, and only what changed is appended")
+  func change() async throws {
+    let cards = try await board()
+    let list = FetchController(MoveTests.byHand, from: cards)
+    try await list.performFetch()
+    let result = try await list.update(at: ListIndex(section: 0, item: 2)) { $0.title = "new" }
+    guard case .changed(let card, let receipt) = result else {
+      Issue.record("\(result)")
+      return
+    }
+    #expect(card.id == 2 && receipt.sequences.count == 1)
+    #expect(try await list.performFetch().row(for: 2).item?.title == "new")
+  }
+
+  @Test("R78 Moves of many tasks at once are carried out one after the other, and none is lost")
+  func sideBySide() async throws {
+    let cards = try await board(20)
+    let list = FetchController(MoveTests.byHand, from: cards)
+    try await list.performFetch()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for id in 0..<10 { group.addTask { try await list.move(id, after: 15) } }
+      try await group.waitForAll()
+    }
+    let ids = try await list.performFetch().itemIdentifiers
+    // All of them stand behind 15, and the rest stands as before.
+    #expect(ids.filter { $0 >= 10 } == Array(10..<20))
+    #expect(Set(ids[ids.firstIndex(of: 15)! + 1..<ids.firstIndex(of: 16)!]) == Set(0..<10))
+    let ranks = try await cards.all().compactMap(\.rank)
+    #expect(Set(ranks).count == 10)
+  }
+
+  @Test("R78 A row is put where its neighbours are now; where both have left the section it is a conflict")
+  func neighbours() async throws {
+    let cards = try await board(6)
+    let list = FetchController(MoveTests.byHand, from: cards)
+    let shown = try await list.performFetch()
+    try await list.move(2, toFrontOf: "a")
+    // Dropped between 2 and 3 as they were shown.
+    try await list.move(from: ListIndex(section: 0, item: 5), to: ListIndex(section: 0, item: 3), of: shown)
+    #expect(try await list.performFetch().itemIdentifiers == [2, 5, 0, 1, 3, 4])
+    try await cards.delete(2)
+    try await list.move(from: ListIndex(section: 0, item: 4), to: ListIndex(section: 0, item: 3), of: shown)
+    #expect(try await list.performFetch().itemIdentifiers == [5, 0, 1, 4, 3])
+    try await cards.update(3) { $0.lane = "b" }
+    await #expect(throws: ListEditError.self) {
+      try await list.move(from: ListIndex(section: 0, item: 0), to: ListIndex(section: 0, item: 2), of: shown)
+    }
+    #expect(try await list.performFetch().itemIdentifiers(inSection: "a") == [5, 0, 1, 4])
+  }
+
+  @Test(
+    "R78 Through a window rows are put among those that it hides; through a filter between those it shows")
+  func windows() async throws {
+    let cards = try await board(8)
+    let windowed = FetchController(MoveTests.byHand.limited(to: 3), from: cards)
+    try await windowed.performFetch()
+    try await windowed.move(from: ListIndex(section: 0, item: 0), to: ListIndex(section: 0, item: 2))
+    let whole = FetchController(MoveTests.byHand, from: cards)
+    #expect(try await whole.performFetch().itemIdentifiers == [1, 2, 0, 3, 4, 5, 6, 7])
+    #expect(try await windowed.performFetch().itemIdentifiers == [1, 2, 0])
+    let even = FetchController(MoveTests.byHand.filtered("even") { !$0.isHidden }, from: cards)
+    #expect(try await even.performFetch().itemIdentifiers == [2, 0, 4, 6])
+    try await even.move(6, after: 2)
+    #expect(try await even.performFetch().itemIdentifiers == [2, 6, 0, 4])
+    #expect(try await whole.performFetch().itemIdentifiers.filter { $0 % 2 == 0 } == [2, 6, 0, 4])
+    await #expect(throws: ListEditError.self) { try await even.move(3, after: 2) }
+  }
+
+  @Test("R78 A row that goes to another section gets its value: of a property, of a field, of none")
+  func sections() async throws {
+    let cards = try await board(6, lanes: ["a", "b"])
+    let list = FetchController(MoveTests.byHand, from: cards)
+    try await list.performFetch()
+    try await list.move(0, after: 3)
+    #expect(try await list.performFetch().itemIdentifiers(inSection: "b") == [1, 3, 0, 5])
+    #expect(try await cards[0]?.lane == "b")
+    try await list.move(2, toEndOf: "new")
+    #expect(try await cards[2]?.lane == "new")
+    let byField = ListRequest(Card.self).sectioned(byField: FieldPath(names: ["lane"]))
+      .sortedManually(byField: FieldPath(names: ["rank"]))
+    let fields = FetchController(byField, from: cards)
+    #expect(try await fields.performFetch().itemIdentifiers == [4, 1, 3, 0, 5, 2])
+    try await fields.move(5, before: 4)
+    #expect(try await fields.performFetch().itemIdentifiers == [5, 4, 1, 3, 0, 2])
+    let moved = try #require(try await cards[5])
+    #expect(moved.lane == "a" && moved.rank.map(FractionalRank.isRank) == true)
+    // The same order by the property that is the field.
+    #expect(try await list.performFetch().itemIdentifiers == [5, 4, 1, 3, 0, 2])
+    let computed = ListRequest(Card.self).sectioned(by: \.title.count).sortedManually(by: \.rank)
+    let readOnly = FetchController(computed, from: cards)
+    try await cards.update(1) { $0.title = "xx" }
+    #expect(await isNotEditable { try await readOnly.move(1, after: 4) })
+  }
+
+  @Test("R78 What cannot be edited by hand says so, and nothing is appended")
+  func refusals() async throws {
+    let cards = try await board(3)
+    let head = cards.store.head.sequence
+    let plain = FetchController(ListRequest(Card.self), from: cards)
+    #expect(await isNotEditable { try await plain.move(0, after: 1) })
+    let second = FetchController(
+      ListRequest(Card.self).sorted(by: \.title).sortedManually(by: \.rank), from: cards)
+    #expect(await isNotEditable { try await second.move(0, after: 1) })
+    struct Copy: Projection {
+      static let name = "copy"
+      static let version = 1
+      static let cards = TableKey<Card>("copies")
+      func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+        tables[Self.cards, event.stream.id] = try event.document().decode(Card.self)
+      }
+    }
+    let projected = FetchController(MoveTests.byHand, from: cards.store.table(Copy.cards, of: Copy()))
+    #expect(try await projected.performFetch().itemIdentifiers == [0, 1, 2])
+    #expect(await isNotEditable { try await projected.move(0, after: 1) })
+    #expect(await isNotEditable { try await projected.delete(0) })
+    let list = FetchController(MoveTests.byHand, from: cards)
+    try await list.performFetch()
+    for (from, to) in [(0, 3), (3, 0), (0, -1), (-1, 0)] {
+      await #expect(throws: ListEditError.self) {
+        try await list.move(from: ListIndex(section: 0, item: from), to: ListIndex(section: 0, item: to))
+      }
+    }
+    await #expect(throws: ListEditError.self) { try await list.move(0, after: 99) }
+    #expect(cards.store.head.sequence == head)
+  }
+
+  @Test(
+    "R78 What is no rank counts as none, and rows of one rank get others when something goes between them")
+  func foreignRanks() async throws {
+    let cards = EventStore.inMemory().collection("card", of: Card.self)
+    for (id, rank) in [(0, "not a rank"), (1, nil), (2, ""), (3, "B"), (4, "B"), (5, "B")] as [(Int, String?)]
+    {
+      try await cards.put(Card(id: id, lane: "a", rank: rank))
+    }
+    let list = FetchController(MoveTests.byHand, from: cards)
+    #expect(try await list.performFetch().itemIdentifiers == [0, 1, 2, 3, 4, 5])
+    guard case .renumbered(_, let count) = try await list.move(0, after: 3) else {
+      Issue.record("there is a rank between two that are the same")
+      return
+    }
+    #expect(count == 3 || count == 4)
+    #expect(try await list.performFetch().itemIdentifiers == [1, 2, 3, 0, 4, 5])
+    guard case .moved = try await list.move(1, after: 3) else {
+      Issue.record("there is no room behind a row that was just given some")
+      return
+    }
+    #expect(try await list.performFetch().itemIdentifiers == [2, 3, 1, 0, 4, 5])
+  }
+
+  @MainActor
+  @Test("R78 A list on a screen is edited by the places that it shows")
+  func liveList() async throws {
+    let cards = try await board(4)
+    let list = LiveList(MoveTests.byHand, from: cards)
+    while list.snapshot == nil { await Task.yield() }
+    try await list.move(from: ListIndex(section: 0, item: 3), to: ListIndex(section: 0, item: 0))
+    while list.snapshot?.itemIdentifiers != [3, 0, 1, 2] { await Task.yield() }
+    try await list.update(at: ListIndex(section: 0, item: 0)) { $0.title = "first" }
+    while list.snapshot?.row(for: 3).item?.title != "first" { await Task.yield() }
+    try await list.delete(at: ListIndex(section: 0, item: 1))
+    while list.snapshot?.itemIdentifiers != [3, 1, 2] { await Task.yield() }
+  }
+}

@@ -1,0 +1,116 @@
+// A list driven through the past: each step is a batch, and what is kept on the way makes the next one cheap.
+
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct ScrubberTests {
+  @Test("R69 A walk through the past gives the batches that lead from each list to the next")
+  func walk() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for round in 0..<8 {
+      var log = try await RandomLog(appends: 40, eventsMax: 9, &random)
+      let request = ModelRequest.random(section: "s", &random)
+      let list = log.controller(request)
+      if round % 2 == 0 { try await list.performFetch() }
+      let scrubber = try list.scrubber()
+      var view: ArrayList<String, DocumentValue>? = scrubber.snapshot.map { ArrayList($0) }
+      #expect((view == nil) == (round % 2 == 1))
+      for _ in 0..<40 {
+        if Int.random(in: 0..<6, using: &random) == 0 { try await log.append(3, &random) }
+        let isHead = Int.random(in: 0..<6, using: &random) == 0
+        let sequence = isHead ? log.head : UInt64.random(in: 0...log.head, using: &random)
+        let update =
+          isHead ? try await scrubber.returnToHead() : try await scrubber.move(to: .sequence(sequence))
+        #expect(update.reason == (view == nil ? .initial : .moved))
+        try #require(update.sequence == sequence)
+        let model = ModelList(request, of: log.models[Int(sequence)])
+        try #require(ModelList(update.after.version) == model, "\(request) at \(sequence)")
+        let next = try view?.applying(update.changes) ?? ArrayList(update.after)
+        try #require(next == ArrayList(update.after))
+        view = next
+      }
+    }
+  }
+
+  @Test("R69 Moves that are begun side by side are carried out one after the other, none lost")
+  func sideBySide() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let log = try await RandomLog(appends: 30, &random)
+    let scrubber = try log.controller(ModelRequest(section: "s")).scrubber()
+    let points = (0..<24).map { _ in UInt64.random(in: 0...log.head, using: &random) }
+    let updates = try await withThrowingTaskGroup(of: ListUpdate<DocumentRow, DocumentValue>.self) { group in
+      for point in points { group.addTask { try await scrubber.move(to: .sequence(point)) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    // Each but the first begins where another one ended, and each by itself is right.
+    #expect(updates.map(\.after.sequence).sorted() == points.sorted())
+    let starts = updates.compactMap { $0.before?.sequence }.sorted()
+    var ends = updates.map(\.after.sequence)
+    let last = try #require(scrubber.snapshot?.sequence)
+    ends.remove(at: try #require(ends.firstIndex(of: last)))
+    #expect(starts == ends.sorted())
+    for update in updates {
+      guard let before = update.before else { continue }
+      #expect(try ArrayList(before).applying(update.changes) == ArrayList(update.after))
+    }
+  }
+
+  @Test("R69 Going back a little replays a little, going forward what lies between, and few states are kept")
+  func distances() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let log = try await RandomLog(appends: 400, eventsMax: 16, rows: 40, &random)
+    let definition = try ModelRequest(section: "s").request
+      .compiled { (row) throws(RowProblem) in try DocumentRow(row) }.definition
+    func states() -> PastStates {
+      PastStates(log.store.log, .documents(only: nil), view: ("t", definition))
+    }
+    let end = log.head - 10
+    for distance: UInt64 in [1, 5, 63, 64, 65, 200, 700, 1500] {
+      let past = states()
+      _ = try past.state(at: end)
+      #expect(past.foldedCount == end)
+      _ = try past.state(at: end - distance)
+      #expect(past.foldedCount - end <= max(distance, PastStates.strideMin))
+      let folded = past.foldedCount
+      _ = try past.state(at: end - distance + 1)
+      #expect(past.foldedCount - folded <= 1)
+    }
+    // A long walk: never more states than may be kept, and every one of them the right one.
+    let past = states()
+    let points = (0..<300).map { index in
+      index % 3 == 0 ? UInt64.random(in: 0...log.head, using: &random) : UInt64(index) * 4
+    }
+    var hashes: [UInt64: UInt64] = [:]
+    let all = try log.store.statesBlocking(at: points.map { .sequence($0) }, .documents(only: nil))
+    for (point, state) in zip(points, all) { hashes[point] = state.stateHash }
+    for point in points {
+      let state = try past.state(at: point)
+      try #require(state.sequence == point)
+      try #require(state.stateHash == hashes[point])
+      try #require(past.kept.count <= PastStates.keptCountMax)
+    }
+    #expect(past.kept.count == PastStates.keptCountMax)
+    print("a walk of \(points.count) steps over \(log.head) events folded \(past.foldedCount)")
+    #expect(past.foldedCount < UInt64(points.count) * log.head / 8)
+  }
+
+  @Test("R69 What was erased is not shown again out of a state that was kept before")
+  func erased() async throws {
+    let store = EventStore.inMemory()
+    let chores = store.collection("task", of: Chore.self)
+    for index in 0..<200 { try await chores.put(Chore(id: index % 10, title: "t\(index)", owner: nil)) }
+    let list = FetchController(ListRequest(Chore.self), from: chores)
+    let scrubber = try list.scrubber()
+    _ = try await scrubber.move(to: .sequence(180))
+    #expect(try await scrubber.move(to: .sequence(100)).after.contains(3))
+    try await store.erase(Erasure(streams: ["task/3"], because: "asked to"))
+    #expect(try await !scrubber.move(to: .sequence(101)).after.contains(3))
+    let back = try await scrubber.move(to: .sequence(100))
+    #expect(!back.after.contains(3) && back.after.contains(4))
+    #expect(back.after.itemIdentifiers == (try await list.snapshot(at: .sequence(100)).itemIdentifiers))
+  }
+}

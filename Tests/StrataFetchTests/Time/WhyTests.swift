@@ -1,0 +1,155 @@
+// Why a list shows an item, against what it shows.
+
+internal import Foundation
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct WhyTests {
+  private static let filters = [
+    "k == 7", "l != null", "$section != 'x'", "$id contains 'row'", "$revision > 9", "flag == true || k < 3",
+  ]
+
+  @Test("R69 What a list says of an item is what it shows, at any point, and each filter by itself agrees")
+  func agreement() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var seen: [String: Int] = [:]
+    for _ in 0..<10 {
+      let log = try await RandomLog(appends: 12, problems: true, &random)
+      let plain = ModelRequest.random(section: Bool.random(using: &random) ? "s" : nil, &random)
+      var request = plain.request
+      for text in Self.filters where Int.random(in: 0..<4, using: &random) == 0 {
+        request = request.filtered(by: text)
+      }
+      let list = FetchController(request, from: log.store.documents("t"))
+      for sequence in [log.head / 3, log.head / 2, log.head] {
+        let point: LogPoint = sequence == log.head ? .head : .sequence(sequence)
+        let snapshot = try await list.snapshot(at: point)
+        var whole = request
+        whole.window = .all
+        let all = try await list.snapshot(at: point, request: whole)
+        var alone: [FetchSnapshot<DocumentRow, DocumentValue>] = []
+        for filter in request.filters {
+          var single = whole
+          single.filters = [filter]
+          alone.append(try await list.snapshot(at: point, request: single))
+        }
+        let problems = Set(snapshot.problems.map { Array($0.id.utf8) })
+        for id in log.ids {
+          let why = try await list.why(id, at: point)
+          let row = log.models[Int(sequence)].rows[Array(id.utf8)]
+          seen[why.index == nil ? String("\(why.outcome)".prefix(11)) : "shown", default: 0] += 1
+          try #require(why.index == snapshot.index(of: id), "\(why)")
+          try #require(why.created?.sequence == row?.created)
+          try #require(why.changed?.sequence == row?.revision)
+          try #require((why.deleted != nil) == (why.outcome == .deleted))
+          if case .problem = why.outcome {
+            try #require(problems.contains(Array(id.utf8)))
+          } else {
+            try #require(!problems.contains(Array(id.utf8)))
+          }
+          guard row != nil else {
+            let wasThere = log.models[...Int(sequence)].contains { $0.rows[Array(id.utf8)] != nil }
+            try #require(wasThere ? why.outcome == .deleted : [.absent, .deleted].contains(why.outcome))
+            continue
+          }
+          try #require((why.outcome == .leftOut) == why.filters.contains { $0.isPassed == false })
+          for (filter, list) in zip(why.filters, alone) {
+            let isTaken = list.contains(id) || list.problems.contains { $0.id.utf8.elementsEqual(id.utf8) }
+            try #require(filter.isPassed == isTaken, "\(filter) of \(why)")
+          }
+          try check(why, all, snapshot)
+        }
+      }
+    }
+    print(seen)
+    // All outcomes, except that limits cut behind what they show and never before.
+    #expect(seen.count == 6)
+  }
+
+  /// The rank is the place in the list without a window, and the window cuts where it says.
+  private func check(
+    _ why: ListExplanation, _ all: FetchSnapshot<DocumentRow, DocumentValue>,
+    _ shown: FetchSnapshot<DocumentRow, DocumentValue>
+  ) throws {
+    let index = all.index(of: why.id)
+    try #require((why.rank == nil) == (index == nil))
+    guard let index, let rank = why.rank else { return }
+    let before = (0..<index.section).reduce(0) { $0 + all.numberOfItems(inSectionAt: $1) }
+    try #require(rank.inSection == index.item)
+    try #require(rank.inList == before + index.item)
+    try #require(rank.sectionCount == all.numberOfItems(inSectionAt: index.section))
+    try #require(rank.listCount == all.numberOfItems)
+    if case .behindWindow(let count) = why.outcome {
+      // A list without sections has one that has no value.
+      let isSectioned = shown.version.isSectioned
+      let inSection =
+        isSectioned
+        ? shown.numberOfItems(inSection: all.sectionIdentifier(at: index.section)) : shown.numberOfItems
+      let isOwnEnd = inSection > 0
+      if isOwnEnd {
+        try #require(count == index.item - inSection + 1, "\(why)")
+      } else {
+        try #require(count > 0)
+      }
+    }
+  }
+
+  @Test("R69 A list says in sentences why it shows an item")
+  func sentences() async throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    let chores = store.collection("task", of: Chore.self)
+    try await chores.put([Chore(id: 1, title: "b", owner: "ann"), Chore(id: 2, title: "a", owner: "ann")])
+    try await chores.update(1) { $0.isDone = true }
+    try await chores.put(Chore(id: 3, title: "c", owner: nil))
+    try await chores.delete(3)
+    let list = FetchController(
+      ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title, .reverse)
+        .filtered(by: "title != 'z' && isDone == false").limited(to: 1), from: chores)
+    let first = try await list.why(1, at: .sequence(2))
+    #expect(first.outcome == .shown(section: 0, item: 0))
+    #expect(first.created?.append == 1...2)
+    #expect(first.section?.value == .string("ann"))
+    #expect(first.sorts.map(\.values) == [[.string("b")], [.string("1")]])
+    #expect(first.sorts.map(\.isReverse) == [true, false])
+    let text = first.description
+    #expect(text.hasPrefix("task/1 at 2: shown at [0, 0]\nmade by event 1 in the append 1 to 2, "))
+    #expect(text.contains("passes title != 'z' && isDone == false: isDone is false, title is \"b\""))
+    #expect(text.hasSuffix("is number 1 of 2 in its section, number 1 of 2 in the list"))
+    let second = try await list.why(2, at: .sequence(2))
+    #expect(second.outcome == .behindWindow(by: 1))
+    let done = try await list.why(1)
+    #expect(done.outcome == .leftOut)
+    #expect(done.changed?.sequence == 3 && done.changed?.type == "$merge")
+    #expect(done.filters.map(\.isPassed) == [false])
+    #expect(done.description.contains("does not pass title != 'z'"))
+    let gone = try await list.why(3)
+    #expect(gone.outcome == .deleted && gone.deleted?.sequence == 5)
+    #expect(try await list.why(3, at: .sequence(3)).outcome == .absent)
+    #expect(try await list.why(77).outcome == .absent)
+    for why in [first, second, done, gone] {
+      let coded = try JSONDecoder().decode(ListExplanation.self, from: JSONEncoder().encode(why))
+      #expect(coded == why)
+    }
+  }
+
+  @Test("R76 A list says why it leaves a row out that does not decode, and what filters make of it")
+  func problems() async throws {
+    let store = EventStore.inMemory()
+    let chores = store.collection("task", of: Chore.self)
+    try await store.append([NewEvent(DocumentEvent.put, in: "task/5", ["id": 5, "title": 7])])
+    let list = FetchController(
+      ListRequest(Chore.self).filtered(by: "title == 7").filtered("closure") { _ in true }, from: chores)
+    let why = try await list.why(5)
+    guard case .problem(let what) = why.outcome else {
+      Issue.record("a row that does not decode is \(why.outcome)")
+      return
+    }
+    #expect(what.contains("title"))
+    #expect(why.filters.map(\.isPassed) == [true, nil])
+    #expect(try await list.performFetch().problems.map(\.what) == [what])
+  }
+}
