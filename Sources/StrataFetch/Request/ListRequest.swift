@@ -31,6 +31,7 @@ where Item.ID: DocumentID {
   var sorts: [KeyPart<Item>] = []
   var filters: [FilterPart<Item>] = []
   var window = ListWindow.all
+  var reportsTouches = false
 }
 
 extension ListRequest where Section == Unsectioned {
@@ -103,6 +104,7 @@ extension ListRequest {
     request.sorts = sorts
     request.filters = filters
     request.window = window
+    request.reportsTouches = reportsTouches
     return request
   }
 
@@ -190,7 +192,7 @@ extension SortKeyOptions {
 extension ListRequest: Hashable {
   public static func == (a: Self, b: Self) -> Bool {
     a.section == b.section && a.encodedOrder == b.encodedOrder && a.sorts == b.sorts
-      && a.filters == b.filters && a.window == b.window
+      && a.filters == b.filters && a.window == b.window && a.reportsTouches == b.reportsTouches
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -199,5 +201,6 @@ extension ListRequest: Hashable {
     hasher.combine(sorts)
     hasher.combine(filters)
     hasher.combine(window)
+    hasher.combine(reportsTouches)
   }
 }
