@@ -27,78 +27,110 @@ enum ChangedFields {
   static func between(_ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer) -> [String] {
     guard var left = FieldWalk(old), var right = FieldWalk(new) else { return [] }
     var names: [String] = []
-    while true {
-      switch (left.field, right.field) {
-      case (nil, nil):
-        guard left.isWhole, right.isWhole else { return [] }
-        names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        return names
-      case (let field?, nil):
-        names.append(field.name)
-        left.advance()
-      case (nil, let field?):
-        names.append(field.name)
-        right.advance()
-      case (let old?, let new?):
-        let order = old.key.order(new.key)
-        if order < 0 {
-          names.append(old.name)
-        } else if order > 0 {
-          names.append(new.name)
-        } else if !old.value.hasSameBytes(as: new.value) {
-          names.append(new.name)
+    while left.pending > 0 || right.pending > 0 {
+      var first: FieldWalk.Field?
+      if left.pending > 0 {
+        guard let field = left.field() else { return [] }
+        // Most fields are the same, and lie in both documents one after the other: one comparison finds that.
+        if right.skip(field, of: left) {
+          left.skip(field)
+          continue
         }
-        if order <= 0 { left.advance() }
-        if order >= 0 { right.advance() }
+        first = field
+      }
+      let second = right.pending > 0 ? right.field() : nil
+      if right.pending > 0, second == nil { return [] }
+      if let first, !left.isAscending(first) { return [] }
+      if let second, !right.isAscending(second) { return [] }
+      let order: Int =
+        switch (first, second) {
+        case (let first?, let second?): left.key(first).order(right.key(second))
+        case (_?, nil): -1
+        default: 1
+        }
+      if order <= 0, let first {
+        if order < 0 { names.append(left.name(first)) }
+        left.skip(first)
+      }
+      if order >= 0, let second {
+        // Here a field of both is not the same, or it would have been skipped.
+        names.append(right.name(second))
+        right.skip(second)
       }
     }
+    names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return names
   }
 }
 
 /// The fields of one document in the order in which they lie there.
 private struct FieldWalk {
+  /// A field's places: where its key begins, where the key's text does, and where key and value end.
   struct Field {
-    /// The key with its head: what the fields of a document are ordered by.
-    var key: UnsafeRawBufferPointer
-    var text: UnsafeRawBufferPointer
-    var value: UnsafeRawBufferPointer
-
-    var name: String { String(decoding: text, as: UTF8.self) }
+    var start: Int
+    var textStart: Int
+    var keyEnd: Int
+    var end: Int
   }
 
   private let document: UnsafeRawBufferPointer
   private var offset: Int
-  private var pending: UInt64
-  /// The field at hand; nil behind the last one, and where the bytes are damaged.
-  private(set) var field: Field?
-  /// False once something stood there that is no field.
-  private(set) var isWhole = true
+  /// How many fields there are from here on.
+  private(set) var pending: UInt64
+  /// The key before this place; empty at the first one.
+  private var lastKey = 0..<0
 
   init?(_ document: UnsafeRawBufferPointer) {
     guard let head = CBORItem(document), head.major == 5, !head.isIndefinite else { return nil }
     self.document = document
     offset = head.headLength
     pending = head.argument
-    advance()
   }
 
-  mutating func advance() {
-    let last = field
-    field = nil
-    guard isWhole, pending > 0 else { return }
-    pending -= 1
-    isWhole = false
+  /// The field at this place; nil for damaged bytes, and for a key that is no text of definite length.
+  @inline(__always)
+  func field() -> Field? {
     guard let key = CBORItem(document, at: offset), key.major == 3, !key.isIndefinite,
       let text = key.content(in: document, at: offset)
-    else { return }
-    let start = offset + key.headLength + text.count
-    guard let end = CBORItem.end(of: document, at: start) else { return }
-    let next = Field(
-      key: UnsafeRawBufferPointer(rebasing: document[offset..<start]), text: text,
-      value: UnsafeRawBufferPointer(rebasing: document[start..<end]))
-    if let last, last.key.order(next.key) >= 0 { return }
-    offset = end
-    isWhole = true
-    field = next
+    else { return nil }
+    let textStart = offset &+ key.headLength
+    let keyEnd = textStart &+ text.count
+    guard let end = CBORItem.end(of: document, at: keyEnd) else { return nil }
+    return Field(start: offset, textStart: textStart, keyEnd: keyEnd, end: end)
+  }
+
+  @inline(__always)
+  mutating func skip(_ field: Field) {
+    lastKey = field.start..<field.keyEnd
+    offset = field.end
+    pending -= 1
+  }
+
+  /// Moves past a field that lies here as it does in the other document. False, and nothing moves, where another
+  /// one does.
+  @inline(__always)
+  mutating func skip(_ field: Field, of other: FieldWalk) -> Bool {
+    let length = field.end &- field.start
+    guard pending > 0, document.count &- offset >= length else { return false }
+    let here = UnsafeRawBufferPointer(rebasing: document[offset..<offset &+ length])
+    let there = UnsafeRawBufferPointer(rebasing: other.document[field.start..<field.end])
+    guard here.hasSameBytes(as: there) else { return false }
+    lastKey = offset..<offset &+ (field.keyEnd &- field.start)
+    offset &+= length
+    pending -= 1
+    return true
+  }
+
+  func key(_ field: Field) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: document[field.start..<field.keyEnd])
+  }
+
+  func name(_ field: Field) -> String {
+    String(decoding: document[field.textStart..<field.keyEnd], as: UTF8.self)
+  }
+
+  /// Whether the field's key stands behind the one before it.
+  func isAscending(_ field: Field) -> Bool {
+    lastKey.isEmpty || UnsafeRawBufferPointer(rebasing: document[lastKey]).order(key(field)) < 0
   }
 }
