@@ -148,7 +148,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(try await sorted.performFetch().problems.map(\.id).first == "array")
   }
 
-  @Test("R16: sections are told apart by their bytes, also where Swift calls them equal")
+  @Test("R16 Sections are told apart by their bytes, also where Swift calls them equal")
   func sectionsInTwoForms() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)
@@ -197,7 +197,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     try await check(base.sectioned(by: \.text?.count), [nil, 0, 1], [1])
   }
 
-  @Test("Limits of 0 show nothing, with and without sections, and grow by one difference")
+  @Test("R44 Limits of 0 show nothing, with and without sections, and grow by one difference")
   func limitsOfZero() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)

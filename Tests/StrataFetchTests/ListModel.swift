@@ -11,7 +11,7 @@ struct ModelTable {
     var document: DocumentObject
     var revision: UInt64
     var created: UInt64
-    var content: UInt64 { XXH64.of(DocumentValue.object(document).cbor()) }
+    var content: UInt64 { XXH64.of(DocumentValue.object(document).cbor()) >> 1 }
   }
 
   /// By the UTF-8 of their ids, since Swift's strings are equal where their bytes are not.
@@ -31,15 +31,23 @@ struct ModelRequest {
     var areNilsLast: Bool
   }
 
-  enum Order { case key, keyDescending, list([DocumentValue]), first, count }
+  enum Order {
+    case key, keyDescending, list([DocumentValue]), first, count
+    /// By what `rank` makes of a section: as a key, and as a comparison.
+    case ranked, compared
+    case extreme(String, isMaximum: Bool, isDescending: Bool)
+  }
 
   var section: String?
+  var nils = SectionNils.first
+  /// Sections that are there also without items.
+  var declared: [DocumentValue] = []
   var order = Order.key
   var sorts: [Sort] = []
   /// Only rows whose `flag` is this.
   var flag: Bool?
-  var limit: Int?
-  var sectionLimit: Int?
+  var window = ListWindow.all
+  var sectionWindow = ListWindow.all
 }
 
 extension ModelList: CustomStringConvertible {
@@ -55,7 +63,7 @@ extension ModelList: CustomStringConvertible {
 struct ModelList: Equatable {
   struct Item: Equatable {
     var id: [UInt8]
-    /// A number for the row's content: who was changed and changed back has the one that it had.
+    /// A number for the content of the row, which fits an Int: who was changed and changed back has the one that it had.
     var revision: UInt64
   }
 
@@ -71,7 +79,12 @@ struct ModelList: Equatable {
 extension ModelList {
   init(_ request: ModelRequest, of table: ModelTable) {
     let rows = table.rows.filter { row in
-      request.flag.map { row.value.document["flag"] == .bool($0) } ?? true
+      if request.nils == .required, let section = request.section,
+        (row.value.document[section] ?? .null).isNull
+      {
+        return false
+      }
+      return request.flag.map { row.value.document["flag"] == .bool($0) } ?? true
     }
     func precedes(_ a: (key: [UInt8], value: ModelTable.Row), _ b: (key: [UInt8], value: ModelTable.Row)) -> Bool {
       for sort in request.sorts {
@@ -97,32 +110,68 @@ extension ModelList {
       sections[index].count += 1
       sections[index].items.append(Item(id: row.key, revision: row.value.content))
     }
+    func isBefore(_ a: Section, _ b: Section) -> Bool { request.isBefore(a.value, b.value) }
+    let declared = request.section == nil ? [] : request.declared.filter(Self.isKey).map(Self.asRead)
+    func isDeclared(_ section: Section) -> Bool { declared.contains { Self.order($0, section.value) == 0 } }
+    let missing = declared.map { Section(value: $0, count: 0, items: []) }.sorted(by: isBefore)
+    for section in missing where !sections.contains(where: { Self.order($0.value, section.value) == 0 }) {
+      sections.append(section)
+    }
     switch request.order {
     case .first: break  // They are in this order already.
-    case .key: sections.sort { Self.order($0.value, $1.value) < 0 }
-    case .keyDescending: sections.sort { Self.order($0.value, $1.value) > 0 }
-    case .count:
-      sections.sort { a, b in a.count != b.count ? a.count > b.count : Self.order(a.value, b.value) < 0 }
+    case .key: sections.sort(by: isBefore)
+    case .keyDescending:
+      sections.sort { a, b in a.value.isNull == b.value.isNull ? isBefore(b, a) : isBefore(a, b) }
+    case .count: sections.sort { a, b in a.count != b.count ? a.count > b.count : isBefore(a, b) }
     case .list(let values):
       func place(_ section: Section) -> Int {
         values.firstIndex { Self.order($0, section.value) == 0 } ?? .max
       }
+      sections.sort { a, b in place(a) != place(b) ? place(a) < place(b) : isBefore(a, b) }
+    case .ranked, .compared:
       sections.sort { a, b in
-        place(a) != place(b) ? place(a) < place(b) : Self.order(a.value, b.value) < 0
+        let (x, y) = (ModelRequest.rank(a.value), ModelRequest.rank(b.value))
+        return x != y ? x > y : isBefore(a, b)
       }
-    }
-    if let limit = request.sectionLimit {
-      for index in sections.indices { sections[index].items = Array(sections[index].items.prefix(limit)) }
-    }
-    if let limit = request.limit {
-      var left = limit
-      for index in sections.indices {
-        sections[index].items = Array(sections[index].items.prefix(left))
-        left -= sections[index].items.count
+    case .extreme(let field, let isMaximum, let isDescending):
+      func extreme(_ section: Section) -> DocumentValue? {
+        section.items.map { table.rows[$0.id]?.document[field] ?? .null }.filter { !$0.isNull }
+          .reduce(nil) { best, value in
+            guard let best else { return value }
+            return (Self.order(value, best) > 0) == isMaximum ? value : best
+          }
       }
+      let places = sections.map { (section: $0, value: extreme($0)) }
+      sections = places.sorted { a, b in
+        guard let x = a.value, let y = b.value else {
+          if (a.value == nil) != (b.value == nil) { return a.value != nil }
+          return (a.section.count > 0) == (b.section.count > 0)
+            ? isBefore(a.section, b.section) : a.section.count > 0
+        }
+        let order = Self.order(x, y)
+        return order != 0 ? (order < 0) != isDescending : isBefore(a.section, b.section)
+      }.map(\.section)
     }
-    if request.section != nil { sections.removeAll { $0.items.isEmpty } }
+    for index in sections.indices {
+      sections[index].items = Self.cut(sections[index].items, request.sectionWindow)
+    }
+    let all = sections.indices.flatMap { index in sections[index].items.map { (index, $0) } }
+    for index in sections.indices { sections[index].items = [] }
+    for (index, item) in Self.cut(all, request.window) { sections[index].items.append(item) }
+    if request.section != nil { sections.removeAll { $0.items.isEmpty && !isDeclared($0) } }
     self.sections = sections
+  }
+
+  /// What a window leaves, by counting alone.
+  static func cut<Element>(_ all: [Element], _ window: ListWindow) -> [Element] {
+    window.pin == .beginning
+      ? Array(all.dropFirst(window.offset).prefix(window.length ?? .max))
+      : Array(all.dropLast(window.offset).suffix(window.length ?? .max))
+  }
+
+  /// Whether a value can be the section of a row.
+  static func isKey(_ value: DocumentValue) -> Bool {
+    if case .array = value { false } else { true }
   }
 
   /// A section's value as its key gives it back: 1.0 and 1 are one section, and −0 is 0.
@@ -164,15 +213,34 @@ extension ModelList {
 }
 
 extension ModelRequest {
+  /// An order of sections that their keys know nothing of, with ties.
+  static func rank(_ section: DocumentValue) -> Int { section.json().utf8.count % 3 }
+
+  /// Whether a section stands before another where nothing else decides.
+  func isBefore(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
+    if a.isNull != b.isNull { return a.isNull != (nils == .last) }
+    return ModelList.order(a, b) < 0
+  }
+
   /// The same as a request of the library.
   var request: ListRequest<DocumentRow, DocumentValue> {
-    var request = ListRequest(DocumentRow.self).sectioned(byField: FieldPath(names: [section ?? "-"]))
+    var request = ListRequest(DocumentRow.self)
+      .sectioned(byField: FieldPath(names: [section ?? "-"]), nils: nils).keepingEmpty(declared)
     switch order {
     case .key: break
     case .keyDescending: request = request.sectionsOrdered(by: .keyDescending)
     case .first: request = request.sectionsOrdered(by: .first)
     case .count: request = request.sectionsOrdered(by: .count)
     case .list(let values): request = request.sectionsOrdered(by: .list(values))
+    case .ranked: request = request.sectionsOrdered(by: "rank", .reverse, key: Self.rank)
+    case .compared:
+      request = request.sectionsOrdered(by: "rank", areInIncreasingOrder: { Self.rank($0) > Self.rank($1) })
+    case .extreme(let field, let isMaximum, let isDescending):
+      let (path, direction) = (FieldPath(names: [field]), isDescending ? SortDirection.reverse : .forward)
+      request =
+        isMaximum
+        ? request.sectionsOrdered(byMaximumOfField: path, direction)
+        : request.sectionsOrdered(byMinimumOfField: path, direction)
     }
     if section == nil { request.section = nil }
     for sort in sorts {
@@ -183,9 +251,7 @@ extension ModelRequest {
     if let flag {
       request = request.filtered("flag \(flag)") { $0.fields["flag"] == .bool(flag) }
     }
-    if let limit { request = request.limited(to: limit) }
-    if let sectionLimit { request = request.limited(perSection: sectionLimit) }
-    return request
+    return request.windowed(to: window).windowed(perSection: sectionWindow)
   }
 }
 
@@ -199,7 +265,7 @@ extension ModelList {
       }
       var items: [Item] = []
       list.forEachItem(inSectionAt: rank, 0..<shown) { key in
-        let revision = list.table.withRow(key.id) { $0.map { XXH64.of($0.document) } ?? 0 }
+        let revision = list.table.withRow(key.id) { $0.map { XXH64.of($0.document) >> 1 } ?? 0 }
         items.append(Item(id: Array(key.id), revision: revision))
       }
       return Section(value: value, count: count, items: items)
@@ -247,7 +313,7 @@ extension ModelList {
       sections.remove(at: rank)
     }
     for change in diff.sectionInsertions {
-      movingSections[change.to] = Section(value: Self.value(change.section), count: change.count, items: [])
+      movingSections[change.to] = Section(value: Self.value(of: change.section), count: change.count, items: [])
     }
     for (rank, section) in movingSections.sorted(by: { $0.key < $1.key }) {
       guard rank <= sections.count else { throw ModelError(what: "section \(rank) is put in behind the end") }
@@ -267,7 +333,7 @@ extension ModelList {
     return ModelList(sections: sections)
   }
 
-  private static func value(_ key: [UInt8]) -> DocumentValue {
+  static func value(of key: [UInt8]) -> DocumentValue {
     key.withUnsafeBytes { bytes in
       var reader = SortKeyReader(bytes)
       return bytes.isEmpty ? .null : (try? reader.readDocumentValue()) ?? .string("?")

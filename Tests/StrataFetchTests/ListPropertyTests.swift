@@ -93,11 +93,11 @@ struct ListHistory {
   }
 
   mutating func run(_ classes: inout ChangeClasses) throws {
-    let request = randomRequest()
+    var request = randomRequest()
     var other = randomRequest()
     // A list with sections stays one: its type says so.
     other.section = request.section
-    let list = try request.request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
+    var list = try request.request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
     var moments = [Moment(set: set, model: model)]
     if Bool.random(using: &random) {
       for _ in 0..<3 { commit() }
@@ -109,6 +109,11 @@ struct ListHistory {
     for _ in 0..<Int.random(in: 1...12, using: &random) {
       let before = shown
       commit()
+      // The window moves in the same step, on the same view.
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        (request.window, request.sectionWindow) = randomWindows()
+        list = try request.request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
+      }
       let moment = Moment(set: set, model: model)
       moments.append(moment)
       shown = try check(moment, request, list)
@@ -156,20 +161,39 @@ struct ListHistory {
     var request = ModelRequest()
     func chance(_ sides: Int) -> Bool { Int.random(in: 0..<sides, using: &random) == 0 }
     if !chance(5) { request.section = "s" }
-    switch Int.random(in: 0..<5, using: &random) {
+    switch Int.random(in: 0..<9, using: &random) {
     case 0: request.order = .keyDescending
     case 1: request.order = .list(sections.map { $0 ?? .null }.shuffled(using: &random).dropLast())
     case 2: request.order = .first
     case 3: request.order = .count
+    case 4: request.order = .ranked
+    case 5: request.order = .compared
+    case 6, 7:
+      request.order = .extreme(chance(2) ? "k" : "l", isMaximum: chance(2), isDescending: chance(2))
     default: break
     }
     for field in ["k", "l"] where !chance(3) {
       request.sorts.append(.init(field: field, isDescending: chance(2), areNilsLast: chance(3)))
     }
     if chance(3) { request.flag = !chance(3) }
-    if chance(2) { request.limit = Int.random(in: 0...12, using: &random) }
-    if chance(4) { request.sectionLimit = Int.random(in: 0...4, using: &random) }
+    (request.window, request.sectionWindow) = randomWindows()
+    if chance(3) { request.nils = chance(2) ? .last : .required }
+    if chance(3) {
+      let values = sections.map { $0 ?? .null } + [.string("never"), .double(2), .array([1])]
+      request.declared = Array(values.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random)))
+    }
     return request
+  }
+
+  private mutating func randomWindows() -> (ListWindow, ListWindow) {
+    func chance(_ sides: Int) -> Bool { Int.random(in: 0..<sides, using: &random) == 0 }
+    func window(_ longest: Int, isOften: Bool) -> ListWindow {
+      guard chance(isOften ? 2 : 4) else { return .all }
+      let length = chance(5) ? nil : Int.random(in: 0...longest, using: &random)
+      let offset = chance(2) ? 0 : Int.random(in: 0...longest, using: &random)
+      return ListWindow(length: length, offset: offset, pin: chance(2) ? .beginning : .end)
+    }
+    return (window(12, isOften: true), window(4, isOften: false))
   }
 
   // MARK: Checking
@@ -183,8 +207,12 @@ struct ListHistory {
     let expected = ModelList(request, of: moment.model)
     try #require(ModelList(version) == expected, "\(request)")
     try #require(version.itemCount == expected.sections.reduce(0) { $0 + $1.items.count })
+    var offset = 0
     for (section, content) in expected.sections.enumerated() {
+      try #require(version.offset(ofSectionAt: section) == offset)
       for (item, row) in content.items.enumerated() {
+        try #require(version.position(atOffset: offset) == ListPosition(section: section, item: item))
+        offset += 1
         let position = row.id.withUnsafeBytes { version.position(of: $0) }
         try #require(position == ListPosition(section: section, item: item), "\(request)")
       }
@@ -206,13 +234,19 @@ struct ListHistory {
     _ old: ListVersion, _ new: ListVersion, _ request: ModelRequest, _ kind: String,
     _ classes: inout ChangeClasses
   ) throws {
-    let diff = ListDiff(from: old, to: new)
+    let (diff, cost) = ListDiff.found(from: old, to: new)
     classes.add(diff, kind: kind)
     let (before, after) = (ModelList(old), ModelList(new))
     try #require(try before.applying(diff, toward: after) == after)
     let isSameList = old.view.definition.identity == new.view.definition.identity
+    if isSameList {
+      // Items that cross an edge, changed rows on the way, and where each of four walks ends in a section.
+      let crossing = diff.deletions.count + diff.insertions.count
+      try #require(cost.items <= crossing + 2 * cost.rows + 4 * cost.sections)
+    }
     try #require(
       BatchLaws(before, after, old, new, isSameList: isSameList).broken(by: diff) == [],
       "\(kind) of \(request)\n\(before)\n\(after)\n\(diff)")
+    try EmitterChecks(before, after, diff).checkAll()
   }
 }

@@ -113,7 +113,7 @@ private struct Index: Projection {
     let store = EventStore.inMemory()
     let projector = store.projector(.documents(only: nil))
     func definition() -> ViewDefinition {
-      ViewDefinition(identity: ViewIdentity("all"), sectionOrder: .key) { _, _ in 0 }
+      ViewDefinition(identity: ViewIdentity("all"), sectionOrder: .key) { _, _ in PlacedLengths(section: 0) }
     }
     for round in 1...50 {
       var lease: ViewLease? = projector.lease(definition(), of: "doc")

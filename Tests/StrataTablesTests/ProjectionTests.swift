@@ -121,7 +121,7 @@ extension Tables {
     try fold.run(through: 1)
     let definition = ViewDefinition(identity: ViewIdentity("by id"), sectionOrder: .key) { _, writer in
       writer.append("section")
-      return writer.count
+      return PlacedLengths(section: writer.count)
     }
     fold.state.withTable("ticket") { $0.addView(definition) }
     try fold.run(through: 2)

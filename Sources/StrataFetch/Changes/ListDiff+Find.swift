@@ -5,19 +5,39 @@ internal import StrataTables
 extension ListDiff {
   /// The changes that make `new` of `old`, two states of one store's table.
   ///
-  /// Where both lists are the same function of the table, it costs O(k log n) for k rows that changed (and
-  /// O(sections shown) where a limit cuts them off); where the request differs, O(n log n) for n items shown.
+  /// Where both lists are the same function of the table, it costs O(k log n) for k rows that changed, or that
+  /// only one of the lists has in its window, and O(sections shown) more where the windows inside the sections
+  /// differ. Where the request differs, O(n log n) for n items shown.
   package init(from old: ListVersion, to new: ListVersion) {
+    self = Self.found(from: old, to: new).diff
+  }
+
+  /// The same, and what was looked at to find it.
+  package static func found(
+    from old: ListVersion, to new: ListVersion
+  ) -> (diff: ListDiff, cost: DiffCost) {
     var finder = DiffFinder(old: old, new: new)
     let isSameList =
       old.view.definition.identity == new.view.definition.identity && old.isSectioned == new.isSectioned
     if isSameList { finder.findByRows() } else { finder.findByItems() }
-    self = finder.batch(areSectionsFree: !isSameList)
+    let diff = finder.batch(areSectionsFree: !isSameList)
+    finder.cost.sections = finder.sections.all.count
+    return (diff, finder.cost)
   }
 }
 
+/// What it took to find a batch.
+package struct DiffCost: Hashable, Sendable {
+  /// Rows that are not the same in both tables.
+  package var rows = 0
+  /// Items that were looked at one by one: at the ends of windows, or all of them.
+  package var items = 0
+  /// Sections that were looked at.
+  package var sections = 0
+}
+
 /// Gathers what changed, and then decides what is a move.
-private struct DiffFinder {
+struct DiffFinder {
   /// An item that may be a part of the batch.
   struct Entry {
     var id: String
@@ -44,8 +64,9 @@ private struct DiffFinder {
 
   let old: ListVersion
   let new: ListVersion
-  private var sections: SectionPairs
-  private var entries: [Entry] = []
+  var sections: SectionPairs
+  var entries: [Entry] = []
+  var cost = DiffCost()
 
   init(old: ListVersion, new: ListVersion) {
     self.old = old
@@ -74,6 +95,7 @@ extension DiffFinder {
     let definition = old.view.definition
     let withTouches = withTouches
     Table.forEachChange(from: old.table, to: new.table) { change in
+      cost.rows += 1
       oldKey.place(change.old, by: definition, &writer)
       newKey.place(change.new, by: definition, &writer)
       guard oldKey.isShown || newKey.isShown else { return }
@@ -94,12 +116,10 @@ extension DiffFinder {
     }
     place(rows, oldKeys, newKeys)
     guard isCut else { return }
-    if old.window.limit != nil || new.window.limit != nil || old.window != new.window {
-      lookAtAllSections()
-    }
+    if old.window.section != new.window.section { lookAtAllSections() } else { lookAtEdges() }
     for index in sections.all.indices {
-      findCrossing(index, .old, shownIn: old, .new, new, touched: touchedOld)
-      findCrossing(index, .new, shownIn: new, .old, old, touched: touchedNew)
+      findCrossing(index, .old, touched: touchedOld)
+      findCrossing(index, .new, touched: touchedNew)
     }
   }
 
@@ -122,39 +142,14 @@ extension DiffFinder {
   ) -> (section: Int, item: Int)? {
     let section = keys.withPrefix(key.sectionLength, of: key.number) { sections.index(of: $0) }
     let (start, shown) = sections.window(section, side)
-    return rank - start < shown ? (section, rank - start) : nil
+    return shown.contains(rank - start) ? (section, rank - start - shown.lowerBound) : nil
   }
 
   private mutating func lookAtAllSections() {
     for list in [old, new] {
-      for rank in 0..<list.sectionCount {
-        list.withSection(at: rank) { section, _, _ in _ = sections.index(of: section) }
+      for place in 0..<list.sectionCount {
+        list.withSection(at: place) { section, _, _ in _ = sections.index(of: section) }
       }
-    }
-  }
-
-  /// Finds the items of a section that did not change, and that one list shows and the other one does not
-  /// since its window ends before them. They stand at the end of the window, with changed ones between them.
-  private mutating func findCrossing(
-    _ index: Int, _ side: SectionPair.End, shownIn list: ListVersion,
-    _ otherSide: SectionPair.End, _ other: ListVersion, touched: Set<[UInt8]>
-  ) {
-    let here = sections.all[index][side]
-    let there = sections.all[index][otherSide]
-    guard here.shown > 0, there.shown < there.count else { return }
-    for item in stride(from: here.shown - 1, through: 0, by: -1) {
-      let isEnd = list.view.withItem(at: here.start + item) { key in
-        if touched.contains(Array(key.bytes)) { return false }
-        let place = other.view.items.rank(of: key.bytes).rank - there.start
-        if place < there.shown { return true }
-        let id = String(decoding: key.id, as: UTF8.self)
-        let isOld = side == .old
-        entries.append(
-          Entry(
-            id: id, old: isOld ? (index, item) : nil, new: isOld ? nil : (index, item), isFree: false))
-        return false
-      }
-      if isEnd { return }
     }
   }
 
@@ -191,12 +186,13 @@ extension DiffFinder {
 
   private mutating func items(of list: ListVersion) -> [(id: [UInt8], section: Int, item: Int)] {
     var items: [([UInt8], Int, Int)] = []
-    for rank in 0..<list.sectionCount {
-      let (section, shown) = list.withSection(at: rank) { section, _, shown in
+    cost.items += list.itemCount
+    for place in 0..<list.sectionCount {
+      let (section, shown) = list.withSection(at: place) { section, _, shown in
         (sections.index(of: section), shown)
       }
       var item = 0
-      list.forEachItem(inSectionAt: rank, 0..<shown) { key in
+      list.forEachItem(inSectionAt: place, 0..<shown) { key in
         items.append((Array(key.id), section, item))
         item += 1
       }
@@ -237,11 +233,11 @@ extension DiffFinder {
   }
 
   private func oldPosition(_ place: (section: Int, item: Int)) -> ListPosition {
-    ListPosition(section: sections.all[place.section].old.rank ?? 0, item: place.item)
+    ListPosition(section: sections.all[place.section].old.place ?? 0, item: place.item)
   }
 
   private func newPosition(_ place: (section: Int, item: Int)) -> ListPosition {
-    ListPosition(section: sections.all[place.section].new.rank ?? 0, item: place.item)
+    ListPosition(section: sections.all[place.section].new.place ?? 0, item: place.item)
   }
 
   /// Which entries of both lists move.
@@ -274,9 +270,7 @@ extension DiffFinder {
     var places = FreePlaces()
     var free: [SectionPair] = []
     for pair in sections.all {
-      let from = pair.old.isShown ? pair.old.rank : nil
-      let to = pair.new.isShown ? pair.new.rank : nil
-      switch (from, to) {
+      switch (pair.old.place, pair.new.place) {
       case (nil, nil): break
       case (let from?, nil):
         batch.sectionDeletions.append(.init(section: pair.key, from: from))
@@ -297,7 +291,7 @@ extension DiffFinder {
     }
     places.forEachMoved { index in
       let pair = free[index]
-      batch.sectionMoves.append(.init(section: pair.key, from: pair.old.rank ?? 0, to: pair.new.rank ?? 0))
+      batch.sectionMoves.append(.init(section: pair.key, from: pair.old.place ?? 0, to: pair.new.place ?? 0))
     }
     batch.sectionDeletions.sort { $0.from > $1.from }
     batch.sectionInsertions.sort { $0.to < $1.to }

@@ -9,6 +9,8 @@ func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
   for (place, number) in numbers.enumerated() {
     var low = 0
     var high = tails.count
+    // What ascends already needs no search.
+    if let last = tails.last, numbers[last] < number { low = high }
     while low < high {
       let middle = (low + high) / 2
       if numbers[tails[middle]] < number { low = middle + 1 } else { high = middle }

@@ -19,30 +19,29 @@ struct SectionPair {
 
   /// A section in one list.
   struct Side {
-    /// Its place; nil where it holds nothing. It may be behind the last section that is shown.
-    var rank: Int?
+    /// Its place among the sections that are shown; nil where it is not.
+    var place: Int?
     /// The rank of its first item among all items.
     var start = 0
     var count = 0
-    /// How many of its items are shown.
-    var shown = 0
-    /// Whether the list shows the section.
-    var isShown = false
+    /// The places in the section whose items are shown.
+    var shown = 0..<0
+    /// Whether it shows something, and all that its own window leaves.
+    var isWhole = false
 
     init(_ section: UnsafeRawBufferPointer, in list: ListVersion, _ view: borrowing View) {
       if list.isSectioned {
-        rank = view.rank(ofSection: section)
-        guard let rank else { return }
+        guard let rank = view.rank(ofSection: section) else { return }
         count = view.itemCount(of: section)
         start = view.start(of: section)
-        isShown = rank < list.sectionCount
-        shown = list.shownCount(ofSectionAt: rank, count: count)
+        place = list.sections.place(ofRank: rank)
+        shown = list.shownRange(ofRank: rank, count: count)
       } else if section.isEmpty {
-        rank = 0
+        place = 0
         count = view.count
-        isShown = true
-        shown = list.shownCount(ofSectionAt: 0, count: count)
+        shown = list.shownRange(ofRank: 0, count: count)
       }
+      isWhole = !shown.isEmpty && shown == list.window.section.range(of: count)
     }
   }
 }
@@ -73,8 +72,8 @@ struct SectionPairs {
   /// The items of one of the lists.
   func items(_ end: SectionPair.End) -> Tree { end == .old ? oldView.items : newView.items }
 
-  /// The rank of a section's first item in one of the lists, and how many of its items are shown.
-  func window(_ index: Int, _ end: SectionPair.End) -> (start: Int, shown: Int) {
+  /// The rank of a section's first item in one of the lists, and which of its items are shown.
+  func window(_ index: Int, _ end: SectionPair.End) -> (start: Int, shown: Range<Int>) {
     end == .old
       ? (all[index].old.start, all[index].old.shown) : (all[index].new.start, all[index].new.shown)
   }

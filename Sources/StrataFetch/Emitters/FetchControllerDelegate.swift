@@ -31,9 +31,13 @@ extension FetchControllerDelegate {
 ///
 /// What is told is the canonical batch, `ListUpdate.changes`: what was put in, taken out, moved or changed, and
 /// nothing that was only shifted by it; a moved item whose row changed is told once, as a move. A view with rules
-/// of its own takes `changes.staged(from:to:)` or `changes.batch(from:to:)` in `didChange` instead.
+/// of its own takes `changes.batch()` or `changes.staged(from:to:)` in `didChange` instead.
 public protocol FetchChangesDelegate<Item, Section>: FetchControllerDelegate {
-  /// The list as it is: show it whole. Called for the first update, and alone.
+  // Named again so that the types are inferred from the methods below.
+  associatedtype Item
+  associatedtype Section
+
+  /// The list as it is: show it whole. Called alone, for an update that has no `before`: the first one.
   func didLoad(_ update: ListUpdate<Item, Section>)
 
   /// Changes follow.
@@ -45,7 +49,7 @@ public protocol FetchChangesDelegate<Item, Section>: FetchControllerDelegate {
   /// An item was put in, taken out or moved, or its row changed.
   func didChangeItem(_ id: Item.ID, _ change: ListItemChange)
 
-  /// That were all changes.
+  /// That was all.
   func didChange(_ update: ListUpdate<Item, Section>)
 }
 
@@ -67,6 +71,9 @@ extension FetchChangesDelegate {
 
 /// A delegate that is told the whole list, after every update.
 public protocol FetchContentDelegate<Item, Section>: FetchControllerDelegate {
+  associatedtype Item
+  associatedtype Section
+
   /// The list became another one. `update` says why, what it was, and what changed: an item that changed and
   /// stayed is in no list of identifiers, but in `update.updates`.
   func didChange(_ content: FetchSnapshot<Item, Section>, _ update: ListUpdate<Item, Section>)

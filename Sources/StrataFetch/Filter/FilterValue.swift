@@ -74,6 +74,12 @@ extension FilterValue {
 
   /// Whether this is an array with an element that equals a value. O(array).
   func hasElement(equalTo value: FilterValue, ignoresCase: Bool) -> Bool {
+    hasElement { $0.equals(value, ignoresCase: ignoresCase) }
+  }
+
+  /// Whether this is an array with an element that a closure accepts. O(array).
+  @inline(__always)
+  func hasElement(where isWanted: (FilterValue) -> Bool) -> Bool {
     guard case .array(let bytes) = self, let item = CBORItem(bytes) else { return false }
     var offset = item.headLength
     var pending = item.isIndefinite ? UInt64.max : item.argument
@@ -82,7 +88,7 @@ extension FilterValue {
       pending -= 1
       guard let end = CBORItem.end(of: bytes, at: offset) else { return false }
       let element = UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
-      if Self.withValue(of: element, { $0.equals(value, ignoresCase: ignoresCase) }) { return true }
+      if Self.withValue(of: element, isWanted) { return true }
       offset = end
     }
     return false

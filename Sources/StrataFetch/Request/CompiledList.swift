@@ -6,7 +6,7 @@ package import StrataTables
 /// What a request comes to over a table.
 package struct CompiledList: Sendable {
   package let definition: ViewDefinition
-  package let window: ListWindow
+  package let window: ListWindows
   package let isSectioned: Bool
 }
 
@@ -19,43 +19,38 @@ extension ListRequest {
     decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item
   ) throws(ListError) -> CompiledList {
     var compiledFilters: [CompiledFilter] = []
-    var closures: [@Sendable (Item) -> Bool] = []
+    var conditions: [@Sendable (RowView) -> Bool] = []
+    var closures: [@Sendable (Item) throws(RowProblem) -> Bool] = []
     for filter in filters {
       switch filter.condition {
       case .filter(let filter): compiledFilters.append(filter.compiled())
+      case .row(let passes): conditions.append(passes)
       case .closure(let passes): closures.append(passes)
       case .malformed(let error): throw .filter(error)
       }
     }
     let needsItem =
       Item.self != DocumentRow.self || !closures.isEmpty || section?.needsItem ?? false
-      || sorts.contains { $0.needsItem }
+      || sorts.contains { $0.needsItem } || sectionValue?.needsItem ?? false
     let place: ViewDefinition.Place
     if needsItem {
       let placer = ItemPlacer(
-        section: section, sorts: sorts, filters: compiledFilters, closures: closures, decode: decode)
+        section: section, sorts: sorts, value: sectionValue, filters: compiledFilters, conditions: conditions,
+        closures: closures, decode: decode)
       place = { (row, writer) throws(RowProblem) in try placer.place(row, &writer) }
     } else {
       let placer = FieldPlacer(
-        section: section?.field, sorts: sorts.compactMap(\.field), filters: compiledFilters)
+        section: section?.field, sorts: sorts.compactMap(\.field), value: sectionValue?.field,
+        filters: compiledFilters, conditions: conditions)
       place = { (row, writer) throws(RowProblem) in try placer.place(row, &writer) }
     }
     var shape = self
     shape.window = .all
     return CompiledList(
-      definition: ViewDefinition(identity: ViewIdentity(shape), sectionOrder: encodedOrder, place: place),
+      definition: ViewDefinition(
+        identity: ViewIdentity(shape), sectionOrder: encodedOrder, areNilsLast: areNilsLast,
+        declared: declaredKeys, place: place),
       window: window, isSectioned: section != nil)
-  }
-
-  /// The order of sections by the bytes of their keys.
-  var encodedOrder: SectionOrder {
-    switch sectionOrder {
-    case .key: .key
-    case .keyDescending: .keyDescending
-    case .first: .first
-    case .count: .count
-    case .list(let sections): .list(sections.map(encodeSection))
-    }
   }
 }
 
@@ -80,15 +75,22 @@ private func passes(
 private final class FieldPlacer: Sendable {
   private let section: FieldKey?
   private let sorts: [FieldKey]
+  private let value: FieldKey?
   private let filters: [CompiledFilter]
+  private let conditions: [@Sendable (RowView) -> Bool]
 
-  init(section: FieldKey?, sorts: [FieldKey], filters: [CompiledFilter]) {
+  init(
+    section: FieldKey?, sorts: [FieldKey], value: FieldKey?, filters: [CompiledFilter],
+    conditions: [@Sendable (RowView) -> Bool]
+  ) {
     self.section = section
     self.sorts = sorts
+    self.value = value
     self.filters = filters
+    self.conditions = conditions
   }
 
-  func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> Int? {
+  func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> PlacedLengths? {
     // Bytes that are no text have the text of others, and would be a second item with one id.
     guard UTF8Validation.isValid(row.id) else { throw RowProblem(what: "its id is no UTF-8") }
     // A row that no filter takes is left out, and is no problem, whatever its section is.
@@ -99,10 +101,13 @@ private final class FieldPlacer: Sendable {
     }
     let sectionLength = writer.count
     guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
+    for passes in conditions where !passes(row) { return nil }
     if let problem { throw problem }
     for index in sorts.indices { try sorts[index].append(row, to: &writer) }
     if sorts.isEmpty { writer.append(row.created) }
-    return sectionLength
+    let keyLength = writer.count
+    try value?.append(row, to: &writer)
+    return PlacedLengths(section: sectionLength, value: writer.count - keyLength)
   }
 }
 
@@ -110,11 +115,13 @@ private final class FieldPlacer: Sendable {
 private struct ItemPlacer<Item: Identifiable & Sendable>: Sendable where Item.ID: DocumentID {
   let section: KeyPart<Item>?
   let sorts: [KeyPart<Item>]
+  let value: KeyPart<Item>?
   let filters: [CompiledFilter]
-  let closures: [@Sendable (Item) -> Bool]
+  let conditions: [@Sendable (RowView) -> Bool]
+  let closures: [@Sendable (Item) throws(RowProblem) -> Bool]
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
 
-  func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> Int? {
+  func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> PlacedLengths? {
     let item = try decode(row)
     try check(item.id, of: row)
     // A row that no filter takes is left out, and is no problem, whatever its section is.
@@ -125,11 +132,16 @@ private struct ItemPlacer<Item: Identifiable & Sendable>: Sendable where Item.ID
     }
     let sectionLength = writer.count
     guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
-    for passes in closures where !passes(item) { return nil }
+    for passes in conditions where !passes(row) { return nil }
+    for passes in closures {
+      guard try passes(item) else { return nil }
+    }
     if let problem { throw problem }
     for sort in sorts { try sort.append(row, item, &writer) }
     if sorts.isEmpty { writer.append(row.created) }
-    return sectionLength
+    let keyLength = writer.count
+    try value?.append(row, item, &writer)
+    return PlacedLengths(section: sectionLength, value: writer.count - keyLength)
   }
 
   /// An item's id is the row's, in the one form in which its type writes it. `07` would be a second 7, and an id

@@ -1,22 +1,23 @@
-// One condition that rows must pass: a filter, or a closure.
+// One condition that rows must pass: a filter, a closure, a predicate, or a text that is searched for.
 
 internal import StrataEvents
-internal import StrataLog
 internal import StrataTables
 
-/// A condition, known by its filter or by the closure's name and version.
+/// A condition, known by its filter or words, or by the closure's name and version.
 struct FilterPart<Item: Sendable>: Sendable {
   private enum Identity: Hashable, Sendable {
     case filter(RowFilter)
     case malformed(String)
-    case named(String, Int)
-    case unnamed(Int)
+    case closure(ClosureIdentity)
+    case search(SearchQuery, [SearchPart<Item>])
   }
 
   enum Condition: Sendable {
     case filter(RowFilter)
     case malformed(FilterError)
-    case closure(@Sendable (Item) -> Bool)
+    case closure(@Sendable (Item) throws(RowProblem) -> Bool)
+    /// A condition on the row's own bytes.
+    case row(@Sendable (RowView) -> Bool)
   }
 
   private let identity: Identity
@@ -38,19 +39,26 @@ struct FilterPart<Item: Sendable>: Sendable {
     }
   }
 
-  init(name: String, version: Int, _ passes: @escaping @Sendable (Item) -> Bool) {
-    identity = .named(name, version)
+  init(
+    _ identity: ClosureIdentity, _ passes: @escaping @Sendable (Item) throws(RowProblem) -> Bool
+  ) {
+    self.identity = .closure(identity)
     condition = .closure(passes)
   }
 
-  init(_ passes: @escaping @Sendable (Item) -> Bool) {
-    identity = .unnamed(unnamedClosures.withLock { $0 += 1; return $0 })
-    condition = .closure(passes)
+  init(searching query: SearchQuery, in parts: [SearchPart<Item>]) {
+    identity = .search(query, parts)
+    if parts.contains(where: \.needsItem) {
+      condition = .closure { (item) throws(RowProblem) in
+        query.matches { body in for part in parts { part.forEachText(item, body) } }
+      }
+    } else {
+      condition = .row { row in
+        query.matches { body in for part in parts { part.forEachText(row, body) } }
+      }
+    }
   }
 }
-
-/// Counts closures without a name, each of which is its own kind.
-private let unnamedClosures = Lock(0)
 
 extension FilterPart: Hashable {
   static func == (a: Self, b: Self) -> Bool { a.identity == b.identity }

@@ -12,32 +12,40 @@ struct KeyPart<Item: Sendable>: Sendable {
 
   private let identity: Identity
   let options: SortKeyOptions
+  /// Whether a row without a value is a problem.
+  let isRequired: Bool
   /// Whether it needs the row decoded as an `Item`.
   let needsItem: Bool
   let append: @Sendable (RowView, Item?, inout SortKeyWriter) throws(RowProblem) -> Void
 
-  init<Value: SortKey>(_ keyPath: any KeyPath<Item, Value> & Sendable, _ options: SortKeyOptions) {
+  init<Value: SortKey>(
+    _ keyPath: any KeyPath<Item, Value> & Sendable, _ options: SortKeyOptions, isRequired: Bool = false
+  ) {
     identity = .keyPath(AnyKeyPathBox(keyPath: keyPath))
     self.options = options
+    self.isRequired = isRequired
     needsItem = true
     append = { _, item, writer throws(RowProblem) in
       guard let item else { throw RowProblem(what: "it was not decoded") }
+      let start = writer.count
       writer.append(item[keyPath: keyPath], options)
+      if isRequired, writer.isNil(from: start) { throw RowProblem(what: "it has no section, and needs one") }
     }
   }
 
-  init(field path: FieldPath, _ options: SortKeyOptions) {
+  init(field path: FieldPath, _ options: SortKeyOptions, isRequired: Bool = false) {
     identity = .field(path)
     self.options = options
+    self.isRequired = isRequired
     needsItem = false
-    let field = FieldKey(path: path, options: options)
+    let field = FieldKey(path: path, options: options, isRequired: isRequired)
     append = { row, _, writer throws(RowProblem) in try field.append(row, to: &writer) }
   }
 
   /// The field that it reads, nil where it reads an item's property.
   var field: FieldKey? {
     guard case .field(let path) = identity else { return nil }
-    return FieldKey(path: path, options: options)
+    return FieldKey(path: path, options: options, isRequired: isRequired)
   }
 }
 
@@ -46,13 +54,16 @@ struct KeyPart<Item: Sendable>: Sendable {
 final class FieldKey: Sendable {
   let path: FieldPath
   let options: SortKeyOptions
+  let isRequired: Bool
 
-  init(path: FieldPath, options: SortKeyOptions) {
+  init(path: FieldPath, options: SortKeyOptions, isRequired: Bool) {
     self.path = path
     self.options = options
+    self.isRequired = isRequired
   }
 
   func append(_ row: RowView, to writer: inout SortKeyWriter) throws(RowProblem) {
+    let start = writer.count
     do throws(SortKeyError) {
       switch path.subject {
       case .field: try writer.append(documentValue: path.find(in: row.document), options)
@@ -64,20 +75,26 @@ final class FieldKey: Sendable {
     } catch {
       throw RowProblem(what: "its field \(path): \(error)")
     }
+    if isRequired, writer.isNil(from: start) {
+      throw RowProblem(what: "its field \(path) is missing or null, and its section is made of it")
+    }
   }
 }
 
 extension KeyPart: Hashable {
-  static func == (a: Self, b: Self) -> Bool { a.identity == b.identity && a.options == b.options }
+  static func == (a: Self, b: Self) -> Bool {
+    a.identity == b.identity && a.options == b.options && a.isRequired == b.isRequired
+  }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(identity)
     hasher.combine(options)
+    hasher.combine(isRequired)
   }
 }
 
 /// A key path as a value that may cross threads.
-private struct AnyKeyPathBox: Hashable, Sendable {
+struct AnyKeyPathBox: Hashable, Sendable {
   let keyPath: any AnyKeyPath & Sendable
 
   static func == (a: Self, b: Self) -> Bool { (a.keyPath as AnyKeyPath) == (b.keyPath as AnyKeyPath) }

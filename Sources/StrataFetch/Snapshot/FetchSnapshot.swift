@@ -37,7 +37,7 @@ extension RowAccess {
 
 /// A list at one moment. A value: it never changes, costs nothing to copy, and is safe on any thread.
 ///
-/// Counts and identifiers are those of what is shown; a limit hides the rest.
+/// Counts and identifiers are those of what is shown; a window hides the rest.
 public struct FetchSnapshot<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   package let version: ListVersion
@@ -56,12 +56,14 @@ where Item.ID: DocumentID {
 // MARK: Counts and identifiers
 
 extension FetchSnapshot {
-  /// O(1); where limits cut, O(sections shown).
+  /// O(1); where sections have windows of their own, O(sections shown).
   public var numberOfItems: Int { version.itemCount }
   /// O(1).
   public var numberOfSections: Int { version.sectionCount }
-  /// Items that pass the filter, shown or hidden by a limit. O(1).
+  /// Items that pass the filter, shown or hidden by a window. O(1).
   public var totalNumberOfItems: Int { version.view.count }
+  /// Sections that hold items or are declared, shown or hidden by a window. O(1).
+  public var totalNumberOfSections: Int { version.isSectioned ? version.view.sectionCount : 1 }
 
   /// The sections in their order. O(sections).
   public var sectionIdentifiers: [Section] { (0..<numberOfSections).map { sectionIdentifier(at: $0) } }
@@ -86,9 +88,15 @@ extension FetchSnapshot {
     version.withSection(at: place) { _, _, shown in shown }
   }
 
-  /// How many items the section at a place holds, shown or hidden by a limit. O(log sections).
+  /// How many items the section at a place holds, shown or hidden by a window. O(log sections).
   public func totalNumberOfItems(inSectionAt place: Int) -> Int {
     version.withSection(at: place) { _, count, _ in count }
+  }
+
+  /// How many items a section holds, shown or hidden by a window, which may hide all of it. O(log sections).
+  public func totalNumberOfItems(inSection section: Section) -> Int {
+    guard version.isSectioned else { return totalNumberOfItems }
+    return encodeSection(section).withUnsafeBytes { version.view.itemCount(of: $0) }
   }
 
   /// The ids of the items that the section at a place shows. O(log n + items).
@@ -135,7 +143,8 @@ extension FetchSnapshot {
     index(of: id).map { sectionIdentifier(at: $0.section) }
   }
 
-  private func identifiers(inSectionAt section: Int, _ places: Range<Int>) -> [Item.ID] {
+  /// The ids at places among the items that a section shows.
+  func identifiers(inSectionAt section: Int, _ places: Range<Int>) -> [Item.ID] {
     var ids: [Item.ID] = []
     ids.reserveCapacity(places.count)
     version.forEachItem(inSectionAt: section, places) { key in
@@ -196,20 +205,16 @@ extension FetchSnapshot {
     return items
   }
 
-  /// Rows of the whole list by their places in `itemIdentifiers`. O(sections + log n + rows).
+  /// Rows of the whole list by their places in `itemIdentifiers`. O(log n + rows), and where sections do not stand
+  /// by key or have windows of their own O(log n) for each section shown before them.
   public func rows(in places: Range<Int>) async throws(ListError) -> [Item] {
     guard places.lowerBound >= 0, places.upperBound <= numberOfItems else {
       throw .outOfRange("the list shows \(numberOfItems) items, and \(places) were asked for")
     }
     var items: [Item] = []
-    var start = 0
-    for section in 0..<numberOfSections where start < places.upperBound {
-      let end = start + numberOfItems(inSectionAt: section)
-      let inside = places.clamped(to: start..<end)
-      if !inside.isEmpty {
-        items += try await rows(in: inside.lowerBound - start..<inside.upperBound - start, ofSectionAt: section)
-      }
-      start = end
+    items.reserveCapacity(places.count)
+    for run in version.runs(of: places) {
+      items += try await rows(in: run.items, ofSectionAt: run.section)
     }
     return items
   }

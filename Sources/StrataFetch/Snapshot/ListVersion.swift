@@ -1,22 +1,6 @@
-// One state of a list, untyped: a version of a table, a view over it, and a window.
+// One state of a list, untyped: a version of a table, a view over it, and its windows.
 
 package import StrataTables
-
-/// How much of a list is shown.
-package struct ListWindow: Hashable, Sendable {
-  /// At most so many items of the whole list, sections in their order. At least 0.
-  package var limit: Int?
-  /// At most so many items of each section. At least 0.
-  package var sectionLimit: Int?
-
-  package init(limit: Int? = nil, sectionLimit: Int? = nil) {
-    precondition(limit ?? 0 >= 0 && sectionLimit ?? 0 >= 0, "a limit is at least 0")
-    self.limit = limit
-    self.sectionLimit = sectionLimit
-  }
-
-  package static let all = ListWindow()
-}
 
 /// Where an item is shown: the place of its section, and its place in the section.
 package struct ListPosition: Hashable, Comparable, Sendable {
@@ -36,25 +20,26 @@ package struct ListPosition: Hashable, Comparable, Sendable {
 /// A list at one moment: a value that never changes.
 ///
 /// A list without sections has exactly one, whose key is empty, also when it shows nothing. Otherwise sections
-/// that show nothing are not there, and positions do not count them.
+/// that show nothing are not there, and positions do not count them, unless they are declared. A section's place
+/// counts those that are shown, its rank those of the view.
 package final class ListVersion: Sendable {
   // A class, so that a snapshot is one reference however many trees it holds.
   package let table: Table
   package let view: View
-  package let window: ListWindow
+  package let window: ListWindows
   package let isSectioned: Bool
   /// Everything up to this sequence is in it.
   package let sequence: UInt64
   /// The commit time of the last append that is in it; nil at the beginning.
   package let time: Int64?
-  /// How many sections are shown.
-  package let sectionCount: Int
-  /// Where the limit cuts the last section: how many of its items are shown.
-  private let lastShownCount: Int
+  /// What the window over the whole list leaves; nil where it leaves everything.
+  let cut: ListCut?
+  let sections: ShownSections
 
-  /// O(1) without a limit; with one O(sections shown × log n).
+  /// O(1) without a window. With one O(log n) where sections stand by key, else O(log n) for each section between
+  /// the pin and the window's far end; where sections have windows with an offset, for each section.
   package init(
-    table: Table, view: View, window: ListWindow, isSectioned: Bool, sequence: UInt64, time: Int64?
+    table: Table, view: View, window: ListWindows, isSectioned: Bool, sequence: UInt64, time: Int64?
   ) {
     self.table = table
     self.view = view
@@ -62,31 +47,13 @@ package final class ListVersion: Sendable {
     self.isSectioned = isSectioned
     self.sequence = sequence
     self.time = time
-    var lastShownCount = Int.max
-    if !isSectioned {
-      sectionCount = 1
-      lastShownCount = window.limit ?? .max
-    } else if window.sectionLimit == 0 || window.limit == 0 {
-      sectionCount = 0
-    } else if let limit = window.limit, limit < view.count {
-      var left = limit
-      var shown = 0
-      while left > 0, shown < view.sectionCount {
-        let count = view.withSection(at: shown) { _, count in min(count, window.sectionLimit ?? .max) }
-        lastShownCount = min(count, left)
-        left -= lastShownCount
-        shown += 1
-      }
-      sectionCount = shown
-    } else {
-      sectionCount = view.sectionCount
-    }
-    self.lastShownCount = lastShownCount
+    cut = ListCut(window, of: view, isSectioned: isSectioned)
+    sections = ShownSections(window, of: view, isSectioned: isSectioned, cut: cut)
   }
 
   /// The version of a state that holds the view. The view must have been added to the table.
   package convenience init(
-    _ set: TableSet, table name: String, view identity: ViewIdentity, window: ListWindow, isSectioned: Bool
+    _ set: TableSet, table name: String, view identity: ViewIdentity, window: ListWindows, isSectioned: Bool
   ) {
     let table = set[name]
     guard let view = table.view(identity) else {
@@ -99,63 +66,75 @@ package final class ListVersion: Sendable {
 }
 
 extension ListVersion {
-  /// How many of a section's items are shown.
+  /// How many sections are shown.
+  package var sectionCount: Int { sections.count }
+
+  /// The places in a section whose items are shown. Empty for a section that is not.
   ///
-  /// - Parameter count: how many it holds.
-  func shownCount(ofSectionAt rank: Int, count: Int) -> Int {
-    guard rank < sectionCount else { return 0 }
-    let shown = min(count, window.sectionLimit ?? .max)
-    return rank == sectionCount - 1 ? min(shown, lastShownCount) : shown
+  /// - Parameters:
+  ///   - rank: the section's rank in the view.
+  ///   - count: how many items it holds.
+  func shownRange(ofRank rank: Int, count: Int) -> Range<Int> {
+    let own = window.section.range(of: count)
+    return cut?.range(ofSectionAt: rank, own: own) ?? own
   }
 
-  /// Whether some item of the list may be hidden by a limit.
-  var isCut: Bool {
-    if window.sectionLimit != nil { return true }
-    guard let limit = window.limit else { return false }
-    return limit < view.count
-  }
+  /// Whether some item of the list may be hidden by a window.
+  var isCut: Bool { cut != nil || !window.section.isAll }
 
   /// Lends a section: its key, how many items it holds, how many are shown. O(log sections).
   package func withSection<Result, Failure: Error>(
-    at rank: Int,
+    at place: Int,
     _ body: (_ section: UnsafeRawBufferPointer, _ count: Int, _ shown: Int) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    precondition(rank >= 0 && rank < sectionCount, "there is no section \(rank) of \(sectionCount)")
-    if !isSectioned {
-      return try body(
-        UnsafeRawBufferPointer(start: nil, count: 0), view.count,
-        shownCount(ofSectionAt: 0, count: view.count))
-    }
-    return try view.withSection(at: rank) { (section, count) throws(Failure) in
-      try body(section, count, shownCount(ofSectionAt: rank, count: count))
+    try withRange(ofSectionAt: place) { (section, count, range) throws(Failure) in
+      try body(section, count, range.count)
     }
   }
+
+  /// Lends a section: its key, how many items it holds, which of them are shown. O(log sections).
+  private func withRange<Result, Failure: Error>(
+    ofSectionAt place: Int,
+    _ body: (_ section: UnsafeRawBufferPointer, _ count: Int, _ range: Range<Int>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    precondition(place >= 0 && place < sectionCount, "there is no section \(place) of \(sectionCount)")
+    if !isSectioned {
+      return try body(
+        UnsafeRawBufferPointer(start: nil, count: 0), view.count, shownRange(ofRank: 0, count: view.count))
+    }
+    let rank = sections.rank(at: place)
+    return try view.withSection(at: rank) { (section, count) throws(Failure) in
+      try body(section, count, shownRange(ofRank: rank, count: count))
+    }
+  }
+
+  /// How many items the section at a place shows. O(log sections).
+  package func shownCount(ofSectionAt place: Int) -> Int { withSection(at: place) { _, _, shown in shown } }
 
   /// The place of a section, nil where it is not shown. O(log sections).
   package func rank(ofSection section: UnsafeRawBufferPointer) -> Int? {
     guard isSectioned else { return 0 }
-    guard let rank = view.rank(ofSection: section), rank < sectionCount else { return nil }
-    return rank
+    return view.rank(ofSection: section).flatMap { sections.place(ofRank: $0) }
   }
 
-  /// How many items are shown. O(1), or O(sections shown) where limits cut.
+  /// How many items are shown. O(1), or O(sections shown) where sections have windows of their own.
   package var itemCount: Int {
     guard isCut else { return view.count }
-    if window.sectionLimit == nil, let limit = window.limit { return min(limit, view.count) }
+    if window.section.isAll { return window.list.range(of: view.count).count }
     var sum = 0
-    for rank in 0..<sectionCount { sum += withSection(at: rank) { _, _, shown in shown } }
+    for place in 0..<sectionCount { sum += shownCount(ofSectionAt: place) }
     return sum
   }
 
-  /// Lends the items of a section by their places in it.
+  /// Lends the items of a section by their places among those that it shows.
   package func forEachItem<Failure: Error>(
-    inSectionAt rank: Int, _ places: Range<Int>, _ body: (ItemKey) throws(Failure) -> Void
+    inSectionAt place: Int, _ places: Range<Int>, _ body: (ItemKey) throws(Failure) -> Void
   ) throws(Failure) {
-    let start = withSection(at: rank) { section, _, shown in
+    let start = withRange(ofSectionAt: place) { section, _, range in
       precondition(
-        places.lowerBound >= 0 && places.upperBound <= shown,
-        "items \(places) of section \(rank), which shows \(shown)")
-      return view.start(of: section)
+        places.lowerBound >= 0 && places.upperBound <= range.count,
+        "items \(places) of section \(place), which shows \(range.count)")
+      return view.start(of: section) + range.lowerBound
     }
     try view.forEachItem(in: start + places.lowerBound..<start + places.upperBound, body)
   }
@@ -178,7 +157,8 @@ extension ListVersion {
     let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
     guard let rank = isSectioned ? view.rank(ofSection: section) : 0 else { return nil }
     let item = view.items.rank(of: key).rank - view.start(of: section)
-    let count = view.itemCount(of: section)
-    return item < shownCount(ofSectionAt: rank, count: count) ? ListPosition(section: rank, item: item) : nil
+    let range = shownRange(ofRank: rank, count: isSectioned ? view.itemCount(of: section) : view.count)
+    guard range.contains(item), let place = sections.place(ofRank: rank) else { return nil }
+    return ListPosition(section: place, item: item - range.lowerBound)
   }
 }

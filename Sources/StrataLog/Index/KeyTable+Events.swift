@@ -42,6 +42,8 @@ extension KeyTable {
       event = events.start[Int(event)].previous
       count -= 1
     }
+    // An array of no capacity is one that all threads share, and it is written to.
+    guard count > 0 else { return [] }
     return [UInt32](unsafeUninitializedCapacity: count) { buffer, initialized in
       for place in stride(from: count - 1, through: 0, by: -1) {
         buffer.initializeElement(at: place, to: event)

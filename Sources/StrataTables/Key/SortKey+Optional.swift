@@ -27,6 +27,11 @@ extension SortKeyWriter {
     store((options.contains(.nilsLast) ? SortKeyTag.nilLast : SortKeyTag.nilFirst) ^ mask)
   }
 
+  /// Whether what was written from an offset on is a nil and nothing else.
+  package func isNil(from start: Int) -> Bool {
+    SortKeyTag.isNil(UnsafeRawBufferPointer(start: base + start, count: count - start))
+  }
+
   /// Puts a mark before the component at an offset if it begins with a nil or a mark.
   @inline(__always)
   fileprivate mutating func markPresent(at start: Int) {

@@ -44,4 +44,9 @@ enum SortKeyTag {
   static let end: UInt8 = 0x01
   /// A length that two bytes follow.
   static let longLength: UInt8 = 0xFE
+
+  /// Whether a key is a nil and nothing else.
+  static func isNil(_ key: UnsafeRawBufferPointer) -> Bool {
+    key.count == 1 && (key[0] == nilFirst || key[0] == nilLast)
+  }
 }

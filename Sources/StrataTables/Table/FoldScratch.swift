@@ -32,6 +32,8 @@ package struct PlacedKey: Sendable {
   package private(set) var sectionLength = 0
   /// How many of the bytes, at the end, are the id's.
   package private(set) var idLength = 0
+  /// What the section's place depends on; only for a view that holds values.
+  package private(set) var value: [UInt8] = []
   /// False for a row that the view does not show.
   package private(set) var isShown = false
   /// Why it is not shown where it should be.
@@ -52,16 +54,21 @@ package struct PlacedKey: Sendable {
     guard let row else { return }
     writer.removeAll()
     do throws(RowProblem) {
-      guard let length = try definition.place(row, &writer) else { return }
+      guard let lengths = try definition.place(row, &writer) else { return }
       guard writer.count + row.id.count <= ViewDefinition.keyLengthMax else {
         throw RowProblem(
           what: "its section and sort keys take \(writer.count) bytes, and \(ViewDefinition.keyLengthMax) is the most"
         )
       }
+      let end = writer.count - lengths.value
       bytes.removeAll(keepingCapacity: true)
-      writer.withUnsafeBytes { bytes.append(contentsOf: $0) }
+      writer.withUnsafeBytes { bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<end])) }
       bytes.append(contentsOf: row.id)
-      sectionLength = length
+      if definition.holdsValues {
+        value.removeAll(keepingCapacity: true)
+        writer.withUnsafeBytes { value.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[end...])) }
+      }
+      sectionLength = lengths.section
       idLength = row.id.count
       isShown = true
     } catch {

@@ -7,27 +7,39 @@
 package struct View: Sendable {
   package let definition: ViewDefinition
   /// Section ‖ sort keys ‖ id → the lengths of section and id, two little-endian bytes each.
-  package private(set) var items: Tree
-  /// Section → how many items it holds, eight little-endian bytes.
-  package private(set) var sections: Tree
+  package internal(set) var items: Tree
+  /// Section → how many items it holds, eight little-endian bytes. Declared sections are always in it.
+  package internal(set) var sections: Tree
   /// Order key ‖ section → the length of the order key. Empty where sections stand by key.
-  private var order: Tree
+  var order: Tree
+  /// Section → what was made of it for its order when it appeared. Empty unless sections are ranked or compared.
+  var labels: Tree
+  /// Section ‖ value ‖ id → the lengths of section and id. Empty unless sections stand by a value of their items.
+  var values: Tree
   /// Row id → why the row is not shown, as UTF-8.
-  package private(set) var problems: Tree
+  package internal(set) var problems: Tree
 
+  /// The view of no rows: it holds the declared sections. O(declared sections × log).
   package init(_ definition: ViewDefinition) {
+    self.init(empty: definition)
+    addDeclaredSections()
+  }
+
+  /// The view before its declared sections are in it.
+  init(empty definition: ViewDefinition) {
     self.definition = definition
     items = Tree(pageSize: TreePages.view)
     sections = Tree(pageSize: TreePages.sections)
     order = Tree(pageSize: TreePages.sections)
+    labels = Tree(pageSize: TreePages.sections)
+    values = Tree(pageSize: TreePages.view)
     problems = Tree()
   }
 
   /// Items in all sections.
   package var count: Int { items.count }
+  /// Sections that hold items, and declared ones.
   package var sectionCount: Int { sections.count }
-
-  private var isOrderedByKey: Bool { definition.sectionOrder == .key }
 }
 
 // MARK: Changing
@@ -37,28 +49,38 @@ extension View {
   mutating func change(id: UnsafeRawBufferPointer, from old: PlacedKey, to new: PlacedKey) {
     if old.problem != nil || new.problem != nil, old.problem != new.problem { note(new.problem, for: id) }
     guard old.isShown || new.isShown else { return }
+    let holdsValues = definition.holdsValues
     old.bytes.withUnsafeBytes { oldBytes in
       new.bytes.withUnsafeBytes { newBytes in
         let oldItem = old.isShown ? oldBytes : nil
         let newItem = new.isShown ? newBytes : nil
         let oldSection = oldItem.map { UnsafeRawBufferPointer(rebasing: $0[..<old.sectionLength]) }
         let newSection = newItem.map { UnsafeRawBufferPointer(rebasing: $0[..<new.sectionLength]) }
-        if let oldItem, let newItem, oldItem.hasSameBytes(as: newItem) { return }
+        if let oldItem, let newItem, oldItem.hasSameBytes(as: newItem) {
+          if holdsValues, let oldSection { replaceValue(in: oldSection, id, old.value, new.value) }
+          return
+        }
         let isSameSection = oldSection.flatMap { old in newSection.map { $0.hasSameBytes(as: old) } } ?? false
         if isSameSection, let oldSection, let oldItem, let newItem {
           let place = beginChange(of: oldSection)
           removeItem(oldItem)
           insertItem(newItem, new)
+          if holdsValues {
+            removeValue(in: oldSection, id, old.value)
+            insertValue(in: oldSection, id, new.value)
+          }
           return endChange(of: oldSection, place, by: 0)
         }
         if let oldSection, let oldItem {
           let place = beginChange(of: oldSection)
           removeItem(oldItem)
+          if holdsValues { removeValue(in: oldSection, id, old.value) }
           endChange(of: oldSection, place, by: -1)
         }
         if let newSection, let newItem {
           let place = beginChange(of: newSection)
           insertItem(newItem, new)
+          if holdsValues { insertValue(in: newSection, id, new.value) }
           endChange(of: newSection, place, by: 1)
         }
       }
@@ -71,225 +93,74 @@ extension View {
   }
 
   private mutating func insertItem(_ key: UnsafeRawBufferPointer, _ placed: borrowing PlacedKey) {
-    var lengths = (UInt16(placed.sectionLength).littleEndian, UInt16(placed.idLength).littleEndian)
+    var lengths = ItemKey.lengths(section: placed.sectionLength, id: placed.idLength)
     let isNew = withUnsafeBytes(of: &lengths) { items.set(key, $0) }
     assert(isNew, "a view holds a row twice")
   }
 
-  /// The place of a section before its items change: its order key where the items decide on it, and it holds
-  /// any.
+  /// The place of a section before its items change: its order key where the items decide on it, and it is
+  /// there.
   @inline(__always)
-  private func beginChange(of section: UnsafeRawBufferPointer) -> [UInt8]? {
-    guard definition.sectionOrder.dependsOnItems, itemCount(of: section) > 0 else { return nil }
+  func beginChange(of section: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard definition.dependsOnItems, holds(section) else { return nil }
     return orderKey(of: section)
   }
 
   /// What follows for a section from a change of its items.
   @inline(__always)
-  private mutating func endChange(of section: UnsafeRawBufferPointer, _ old: [UInt8]?, by difference: Int) {
-    let isDependent = definition.sectionOrder.dependsOnItems
+  mutating func endChange(of section: UnsafeRawBufferPointer, _ old: [UInt8]?, by difference: Int) {
+    let isDependent = definition.dependsOnItems
     guard difference != 0 || isDependent else { return }
-    let (before, after) =
-      difference == 0 ? (itemCount(of: section), itemCount(of: section)) : addItems(difference, to: section)
+    let change = difference == 0 ? (isNew: false, isGone: false) : addItems(difference, to: section)
     guard isDependent else {
-      if before == 0 { insertOrder(of: section) }
-      if after == 0 { removeOrder(of: section) }
+      if change.isNew { insertOrder(of: section) }
+      if change.isGone { removeOrder(of: section) }
       return
     }
-    let new = after > 0 ? orderKey(of: section) : nil
-    if let old, let new, old == new { return }
+    moveOrder(of: section, from: old, to: change.isGone ? nil : orderKey(of: section))
+  }
+
+  /// Not inlined: the optimizer of Swift 6.3 fails over the two optionals where a change of none is known.
+  @inline(never)
+  private mutating func moveOrder(of section: UnsafeRawBufferPointer, from old: [UInt8]?, to new: [UInt8]?) {
+    if old == new { return }
     if let old { old.withUnsafeBytes { bytes in _ = order.remove(bytes) } }
     if let new { setOrder(new, of: section) }
   }
 
   /// Counts items of a section, in one way down the tree unless the section goes.
-  private mutating func addItems(
+  mutating func addItems(
     _ difference: Int, to section: UnsafeRawBufferPointer
-  ) -> (before: Int, after: Int) {
-    var before = 0
+  ) -> (isNew: Bool, isGone: Bool) {
+    var before: Int?
     var count: UInt64 = 0
     withUnsafeMutableBytes(of: &count) { count in
       _ = sections.set(section, UnsafeRawBufferPointer(count)) { old in
-        before = old.map { Int(UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))) } ?? 0
-        assert(before + difference >= 0, "a section holds fewer than no items")
-        count.storeBytes(of: UInt64(before + difference).littleEndian, as: UInt64.self)
-        return before + difference > 0
+        before = old.map { Int(UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))) }
+        assert((before ?? 0) + difference >= 0, "a section holds fewer than no items")
+        count.storeBytes(of: UInt64((before ?? 0) + difference).littleEndian, as: UInt64.self)
+        return (before ?? 0) + difference > 0
       }
     }
-    let after = before + difference
-    if after == 0 { sections.remove(section) }
-    return (before, after)
-  }
-
-  private mutating func insertOrder(of section: UnsafeRawBufferPointer) {
-    guard !isOrderedByKey else { return }
-    setOrder(orderKey(of: section), of: section)
-  }
-
-  private mutating func setOrder(_ key: [UInt8], of section: UnsafeRawBufferPointer) {
-    var length = UInt32(key.count - section.count).littleEndian
-    key.withUnsafeBytes { key in withUnsafeBytes(of: &length) { length in _ = order.set(key, length) } }
-  }
-
-  private mutating func removeOrder(of section: UnsafeRawBufferPointer) {
-    guard !isOrderedByKey else { return }
-    orderKey(of: section).withUnsafeBytes { bytes in _ = order.remove(bytes) }
-  }
-
-  /// Order key ‖ section, as the section's items are now.
-  private func orderKey(of section: UnsafeRawBufferPointer) -> [UInt8] {
-    var key: [UInt8] = []
-    switch definition.sectionOrder {
-    case .key: break
-    case .keyDescending: key.append(contentsOf: section.lazy.map { ~$0 })
-    case .list:
-      let place = definition.listed[Array(section)] ?? .max
-      withUnsafeBytes(of: place.bigEndian) { key.append(contentsOf: $0) }
-    case .count:
-      withUnsafeBytes(of: (~UInt64(itemCount(of: section))).bigEndian) { key.append(contentsOf: $0) }
-    case .first:
-      items.withEntry(at: start(of: section)) { item, value in
-        let id = ItemKey(item, value).idLength
-        key.append(contentsOf: item[section.count..<item.count - id])
-        // The id is made self-delimiting, so that the section behind it does not count.
-        for byte in item[(item.count - id)...] {
-          key.append(byte)
-          if byte == 0 { key.append(0xFF) }
-        }
-        key.append(0)
-        key.append(1)
-      }
+    guard (before ?? 0) + difference == 0 else { return (before == nil, false) }
+    if isDeclared(section) {
+      setCount(0, of: section)
+      return (false, false)
     }
-    key.append(contentsOf: section)
-    return key
+    sections.remove(section)
+    return (false, true)
   }
 
-  private mutating func note(_ problem: RowProblem?, for id: UnsafeRawBufferPointer) {
+  mutating func setCount(_ count: Int, of section: UnsafeRawBufferPointer) {
+    var count = UInt64(count).littleEndian
+    withUnsafeBytes(of: &count) { _ = sections.set(section, $0) }
+  }
+
+  mutating func note(_ problem: RowProblem?, for id: UnsafeRawBufferPointer) {
     guard var what = problem?.what else {
       problems.remove(id)
       return
     }
     what.withUTF8 { text in _ = problems.set(id, UnsafeRawBufferPointer(text)) }
-  }
-}
-
-extension SectionOrder {
-  /// Whether a change of a section's items may move the section.
-  var dependsOnItems: Bool { self == .first || self == .count }
-}
-
-// MARK: Reading
-
-/// An entry of a view's items. Valid only inside the call that lends it.
-package struct ItemKey {
-  /// Section ‖ sort keys ‖ id.
-  package let bytes: UnsafeRawBufferPointer
-  package let sectionLength: Int
-  package let idLength: Int
-
-  init(_ bytes: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-    self.bytes = bytes
-    sectionLength = Int(UInt16(littleEndian: value.loadUnaligned(as: UInt16.self)))
-    idLength = Int(UInt16(littleEndian: value.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
-  }
-
-  package var section: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<sectionLength]) }
-  package var id: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: bytes[(bytes.count - idLength)...])
-  }
-}
-
-extension View {
-  /// How many items a section holds; 0 for one that is not there. O(log sections).
-  package func itemCount(of section: UnsafeRawBufferPointer) -> Int {
-    sections.withValue(of: section) { value in
-      value.map { Int(UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))) } ?? 0
-    }
-  }
-
-  /// The rank of a section's first item among all items. O(log n).
-  package func start(of section: UnsafeRawBufferPointer) -> Int { items.rank(of: section).rank }
-
-  /// The place of a section, nil where it holds nothing. O(log n).
-  package func rank(ofSection section: UnsafeRawBufferPointer) -> Int? {
-    if isOrderedByKey {
-      let (rank, isFound) = sections.rank(of: section)
-      return isFound ? rank : nil
-    }
-    guard itemCount(of: section) > 0 else { return nil }
-    return orderKey(of: section).withUnsafeBytes { order.rank(of: $0).rank }
-  }
-
-  /// Lends the section at a place. O(log sections).
-  package func withSection<Result, Failure: Error>(
-    at rank: Int, _ body: (_ section: UnsafeRawBufferPointer, _ count: Int) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    if isOrderedByKey {
-      return try sections.withEntry(at: rank) { (section, value) throws(Failure) in
-        try body(section, Int(UInt64(littleEndian: value.loadUnaligned(as: UInt64.self))))
-      }
-    }
-    return try order.withEntry(at: rank) { (key, value) throws(Failure) in
-      let length = Int(UInt32(littleEndian: value.loadUnaligned(as: UInt32.self)))
-      let section = UnsafeRawBufferPointer(rebasing: key[length...])
-      return try body(section, itemCount(of: section))
-    }
-  }
-
-  /// Whether two versions hold a section under the same order key, so that it did not move by itself.
-  package func hasSameOrder(_ section: UnsafeRawBufferPointer, as other: View) -> Bool {
-    guard definition.sectionOrder.dependsOnItems else { return true }
-    return orderKey(of: section) == other.orderKey(of: section)
-  }
-
-  /// Lends the item with `rank` items before it, sections by key. O(log n).
-  package func withItem<Result, Failure: Error>(
-    at rank: Int, _ body: (ItemKey) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try items.withEntry(at: rank) { (key, value) throws(Failure) in try body(ItemKey(key, value)) }
-  }
-
-  /// Lends items by rank, in order.
-  package func forEachItem<Failure: Error>(
-    in ranks: Range<Int>, _ body: (ItemKey) throws(Failure) -> Void
-  ) throws(Failure) {
-    try items.forEach(in: ranks) { (key, value) throws(Failure) in try body(ItemKey(key, value)) }
-  }
-}
-
-// MARK: Building
-
-extension View {
-  /// The view of a table as it is. O(n log n).
-  package init(_ definition: ViewDefinition, of table: Table) {
-    self.init(definition)
-    var keys = SortedKeys()
-    var key = PlacedKey()
-    var writer = SortKeyWriter()
-    table.forEachRow { row in
-      key.place(row, by: definition, &writer)
-      if let problem = key.problem { note(problem, for: row.id) }
-      if key.isShown { keys.append(key) }
-    }
-    var builder = Tree.Builder(pageSize: TreePages.view)
-    var counts: [(section: [UInt8], count: Int)] = []
-    keys.forEachAscending { bytes, sectionLength, idLength in
-      var lengths = (UInt16(sectionLength).littleEndian, UInt16(idLength).littleEndian)
-      withUnsafeBytes(of: &lengths) { builder.append(bytes, $0) }
-      if let last = counts.last, last.section.count == sectionLength,
-        last.section.withUnsafeBytes({ $0.hasSameBytes(as: .init(rebasing: bytes[..<sectionLength])) })
-      {
-        counts[counts.count - 1].count += 1
-      } else {
-        counts.append((Array(bytes[..<sectionLength]), 1))
-      }
-    }
-    items = builder.finish()
-    for (section, count) in counts {
-      section.withUnsafeBytes { section in
-        _ = addItems(count, to: section)
-        insertOrder(of: section)
-      }
-    }
   }
 }

@@ -19,9 +19,15 @@ package struct ViewIdentity: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { box.value.hash(into: &hasher) }
 }
 
-/// In which order the sections of a view stand. Ties stand by section key, ascending.
-package enum SectionOrder: Hashable, Sendable {
+/// In which order the sections of a view stand. Ties stand by section key, ascending, nil where it is said to be.
+package enum SectionOrder: Sendable {
+  /// Makes a key of a section, whose bytes decide.
+  package typealias Rank = @Sendable (_ section: UnsafeRawBufferPointer, inout SortKeyWriter) -> Void
+  /// Whether one section stands before another.
+  package typealias Comparison = @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+
   case key
+  /// The last section first, but for nil.
   case keyDescending
   /// These sections first, in this order, and all others behind them by key.
   case list([[UInt8]])
@@ -29,6 +35,37 @@ package enum SectionOrder: Hashable, Sendable {
   case first
   /// The section with the most items first.
   case count
+  /// By the key that a closure makes of a section when it appears.
+  case ranked(Rank)
+  case compared(Comparison)
+  /// By the greatest or least of the values that `place` gives for a section's items.
+  case extreme(SectionAggregate)
+}
+
+/// Which of its items' values a section stands by. A nil is no value; sections without one stand last.
+package struct SectionAggregate: Hashable, Sendable {
+  /// The greatest value, for which nil has to come first; otherwise the least one, for which it has to come last.
+  package var isMaximum: Bool
+  /// Whether the section with the greatest of these stands first.
+  package var isDescending: Bool
+
+  package init(isMaximum: Bool, isDescending: Bool) {
+    self.isMaximum = isMaximum
+    self.isDescending = isDescending
+  }
+}
+
+/// What a view's definition wrote for a row.
+package struct PlacedLengths: Sendable {
+  /// How many bytes at the beginning are the section's.
+  package var section: Int
+  /// How many bytes at the end are the value that the section's place depends on, and no part of the key.
+  package var value: Int
+
+  package init(section: Int, value: Int = 0) {
+    self.section = section
+    self.value = value
+  }
 }
 
 /// A pure function from rows to keys, and the order of sections.
@@ -37,24 +74,59 @@ package final class ViewDefinition: Sendable {
   /// a tree.
   package static let keyLengthMax = 32_000
 
-  /// Appends section ‖ sort keys of a row, self-delimiting and in order of their bytes, and returns the length
-  /// of the section's part; nil for a row that the view does not show.
-  package typealias Place = @Sendable (RowView, inout SortKeyWriter) throws(RowProblem) -> Int?
+  /// Appends section ‖ sort keys of a row, self-delimiting and in order of their bytes, and behind them the value
+  /// for an order by values. Returns the lengths; nil for a row that the view does not show.
+  package typealias Place = @Sendable (RowView, inout SortKeyWriter) throws(RowProblem) -> PlacedLengths?
 
   package let identity: ViewIdentity
   package let sectionOrder: SectionOrder
+  /// Whether the section nil stands behind all others where sections stand by their keys.
+  package let areNilsLast: Bool
+  /// Sections that are there also without items, each once.
+  package let declaredSections: [[UInt8]]
   package let place: Place
+  let declared: Set<[UInt8]>
   /// Section → its place in an explicit list.
   let listed: [[UInt8]: UInt32]
+  /// Whether the tree of sections has them in their order.
+  let isOrderedByKey: Bool
+  /// Whether a change of a section's items may move the section.
+  let dependsOnItems: Bool
+  /// Whether each section's place is kept from when it appeared.
+  let holdsLabels: Bool
+  /// Whether the items' values are kept.
+  let holdsValues: Bool
 
-  package init(identity: ViewIdentity, sectionOrder: SectionOrder, place: @escaping Place) {
+  /// - Parameter declared: keys of sections, of at most `keyLengthMax` bytes.
+  package init(
+    identity: ViewIdentity, sectionOrder: SectionOrder, areNilsLast: Bool = false, declared: [[UInt8]] = [],
+    place: @escaping Place
+  ) {
     self.identity = identity
     self.sectionOrder = sectionOrder
+    self.areNilsLast = areNilsLast
     self.place = place
+    var isOrderedByKey = false
+    var dependsOnItems = false
+    var holdsLabels = false
+    var holdsValues = false
     var listed: [[UInt8]: UInt32] = [:]
-    if case .list(let sections) = sectionOrder {
+    switch sectionOrder {
+    case .key: isOrderedByKey = !areNilsLast
+    case .keyDescending: break
+    case .list(let sections):
       for section in sections where listed[section] == nil { listed[section] = UInt32(listed.count) }
+    case .first, .count: dependsOnItems = true
+    case .ranked, .compared: holdsLabels = true
+    case .extreme: (dependsOnItems, holdsValues) = (true, true)
     }
+    self.isOrderedByKey = isOrderedByKey
+    self.dependsOnItems = dependsOnItems
+    self.holdsLabels = holdsLabels
+    self.holdsValues = holdsValues
     self.listed = listed
+    var known: Set<[UInt8]> = []
+    declaredSections = declared.filter { known.insert($0).inserted }
+    self.declared = known
   }
 }

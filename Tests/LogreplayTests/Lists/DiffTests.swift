@@ -155,4 +155,27 @@ struct DiffTests {
         #"updateSection","section":"A","to":2,"count":1}"#,
       ])
   }
+
+  @Test("R27 The JSON is complete by item, also where sections come and go")
+  func completeByItem() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    func put(_ id: String, _ section: String, _ n: Int64) -> NewEvent {
+      NewEvent("$put", in: StreamName(category: "t", id: id), ["s": .string(section), "n": .int(n)])
+    }
+    // B goes: b is deleted with it, b2 leaves it for C, which comes with c.
+    try await store.append([put("a", "A", 1), put("b", "B", 1), put("b2", "B", 2)])
+    try await store.append([NewEvent("$delete", in: "t/b", .null), put("b2", "C", 2), put("c", "C", 1)])
+    try await store.close()
+    let output = try await folder.answer(
+      "diff", "3..6", "--section-by", "s", "--sort", "n", "--fields", "n", "-o", "jsonl")
+    #expect(
+      output.split(separator: "\n").map { $0.dropFirst(#"{"schema":1,"op":""#.count) } == [
+        #"delete","id":"b","from":[1,0]}"#,
+        #"deleteSection","section":"B","from":1}"#,
+        #"insertSection","section":"C","to":1,"count":2}"#,
+        #"insert","id":"c","to":[1,0],"revision":6,"fields":{"n":1}}"#,
+        #"move","id":"b2","from":[1,1],"to":[1,1],"revision":[3,5],"fields":{}}"#,
+      ])
+  }
 }

@@ -59,7 +59,7 @@ private final class CountingExecutor: SerialExecutor {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct DelegateTests {
+@Suite(.timeLimit(.minutes(5))) struct DelegateDeliveryTests {
   private static let queue = DispatchQueue(label: "delegates", attributes: .concurrent)
 
   @Test("R53 A delegate is told every step in order, each from where the one before it ended")

@@ -1,0 +1,81 @@
+// What comes into a window or leaves it though its row did not change.
+
+internal import StrataTables
+
+// Two facts make this cheap. What did not change stands in both lists in the same order, so what both windows
+// show of it is one run in either: whoever walks inward from an end of a window may stop at the first thing that
+// both show. And that holds for the items of a section as for the sections of a list.
+
+/// What an item at the end of a window turns out to be.
+private enum EdgeItem {
+  /// Its row changed: it is dealt with elsewhere.
+  case changed
+  /// Both lists show it.
+  case shared
+  /// Only one of them does.
+  case crossing(DiffFinder.Entry)
+}
+
+extension DiffFinder {
+  /// Adds the sections that one list shows or cuts otherwise than the other one though no row of theirs changed.
+  /// They stand at both ends of the windows, with sections of changed rows, which are known already, in between.
+  mutating func lookAtEdges() {
+    let knownCount = sections.all.count
+    for list in [old, new] {
+      var end = list.sectionCount
+      while end > 0, !isSharedWhole(sectionAt: end - 1, of: list, knownCount: knownCount) { end -= 1 }
+      var start = 0
+      while start < end - 1, !isSharedWhole(sectionAt: start, of: list, knownCount: knownCount) { start += 1 }
+    }
+  }
+
+  /// Whether no row of a section changed and both lists show all that its own window leaves of it.
+  private mutating func isSharedWhole(sectionAt place: Int, of list: ListVersion, knownCount: Int) -> Bool {
+    let index = list.withSection(at: place) { section, _, _ in sections.index(of: section) }
+    return index >= knownCount && sections.all[index].old.isWhole && sections.all[index].new.isWhole
+  }
+
+  /// Finds the items of a section that did not change, and that one list shows and the other one does not. They
+  /// stand at both ends of what it shows, with changed ones in between.
+  ///
+  /// - Parameters:
+  ///   - side: the list that shows them.
+  ///   - touched: the keys of changed rows in that list.
+  mutating func findCrossing(_ index: Int, _ side: SectionPair.End, touched: Set<[UInt8]>) {
+    let shown = sections.all[index][side].shown
+    let there = sections.all[index][side == .old ? .new : .old]
+    guard !shown.isEmpty, there.shown.count < there.count else { return }
+    var end = shown.upperBound
+    while end > shown.lowerBound, !isShared(itemAt: end - 1, ofSection: index, side, touched) { end -= 1 }
+    var start = shown.lowerBound
+    while start < end - 1, !isShared(itemAt: start, ofSection: index, side, touched) { start += 1 }
+  }
+
+  /// Whether an item did not change and both lists show it. One that only this list shows becomes an entry.
+  private mutating func isShared(
+    itemAt item: Int, ofSection index: Int, _ side: SectionPair.End, _ touched: Set<[UInt8]>
+  ) -> Bool {
+    cost.items += 1
+    let isOld = side == .old
+    let otherSide: SectionPair.End = isOld ? .new : .old
+    let (start, shown) = sections.window(index, side)
+    let there = sections.window(index, otherSide)
+    let otherItems = sections.items(otherSide)
+    let edge = sections.items(side).withEntry(at: start + item) { key, value -> EdgeItem in
+      if touched.contains(Array(key)) { return .changed }
+      if there.shown.contains(otherItems.rank(of: key).rank - there.start) { return .shared }
+      let place = (section: index, item: item - shown.lowerBound)
+      return .crossing(
+        Entry(
+          id: String(decoding: ItemKey(key, value).id, as: UTF8.self), old: isOld ? place : nil,
+          new: isOld ? nil : place, isFree: false))
+    }
+    switch edge {
+    case .changed: return false
+    case .shared: return true
+    case .crossing(let entry):
+      entries.append(entry)
+      return false
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// Moving and resizing the window of a live list.
+
+internal import StrataEvents
+internal import StrataTables
+
+extension FetchController {
+  /// Moves or resizes the window over the whole list. Iterations of `updates` deliver one difference, of the items
+  /// that come into the list and those that leave it: nothing is sorted or filtered again, and the cost is theirs
+  /// alone.
+  ///
+  /// It is `apply` with another window, so of two calls at once the later one is in force.
+  @discardableResult
+  public func setWindow(_ window: ListWindow) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    try await apply(request.windowed(to: window))
+  }
+
+  /// The same for the window over each section.
+  @discardableResult
+  public func setWindow(
+    perSection window: ListWindow
+  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    try await apply(request.windowed(perSection: window))
+  }
+}
+
+extension LiveList {
+  /// Moves or resizes the window over the whole list; the list changes by one difference.
+  public func setWindow(_ window: ListWindow) async throws(ListError) {
+    try await apply(controller.request.windowed(to: window))
+  }
+
+  /// The same for the window over each section.
+  public func setWindow(perSection window: ListWindow) async throws(ListError) {
+    try await apply(controller.request.windowed(perSection: window))
+  }
+}

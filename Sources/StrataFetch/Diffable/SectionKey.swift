@@ -1,0 +1,16 @@
+// Sections that are compared by their bytes.
+
+/// A section of a list, which equals another one where the bytes of their keys do.
+public struct SectionKey<Value: Hashable & Sendable>: Sendable, Hashable {
+  public let value: Value
+  /// The key by which the list tells its sections apart.
+  let bytes: [UInt8]
+
+  public static func == (a: Self, b: Self) -> Bool { a.bytes == b.bytes }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+}
+
+extension SectionKey: CustomStringConvertible {
+  public var description: String { "\(value)" }
+}

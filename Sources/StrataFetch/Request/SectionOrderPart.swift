@@ -1,0 +1,72 @@
+// In which order a request wants its sections, and what that comes to for a view.
+
+internal import StrataTables
+
+/// An order of sections with what it reads.
+enum SectionOrderPart<Item: Sendable, Section: Hashable & Sendable>: Sendable {
+  case plain(ListSectionOrder<Section>)
+  /// By the key that a closure makes of a section.
+  case ranked(ClosureIdentity, SortDirection, @Sendable (Section, inout SortKeyWriter) -> Void)
+  case compared(ClosureIdentity, @Sendable (Section, Section) -> Bool)
+  /// By the greatest or least of the items' values.
+  case extreme(KeyPart<Item>, SectionAggregate)
+
+  /// What two equal orders have in common.
+  enum Identity: Hashable, Sendable {
+    case key, keyDescending, first, count
+    case list([[UInt8]])
+    case ranked(ClosureIdentity, SortDirection)
+    case compared(ClosureIdentity)
+    case extreme(KeyPart<Item>, SectionAggregate)
+  }
+}
+
+extension ListRequest {
+  var orderIdentity: SectionOrderPart<Item, Section>.Identity {
+    switch sectionOrder {
+    case .plain(.key): .key
+    case .plain(.keyDescending): .keyDescending
+    case .plain(.first): .first
+    case .plain(.count): .count
+    case .plain(.list(let sections)): .list(sections.map(encodeSection))
+    case .ranked(let identity, let direction, _): .ranked(identity, direction)
+    case .compared(let identity, _): .compared(identity)
+    case .extreme(let part, let aggregate): .extreme(part, aggregate)
+    }
+  }
+
+  /// The order of sections by the bytes of their keys. A key that is none of a section stands before all others.
+  var encodedOrder: SectionOrder {
+    switch sectionOrder {
+    case .plain(.key): .key
+    case .plain(.keyDescending): .keyDescending
+    case .plain(.first): .first
+    case .plain(.count): .count
+    case .plain(.list(let sections)): .list(sections.map(encodeSection))
+    case .ranked(_, _, let rank):
+      .ranked { [decodeSection] bytes, writer in
+        if let section = decodeSection(bytes) { rank(section, &writer) }
+      }
+    case .compared(_, let precedes):
+      .compared { [decodeSection] a, b in
+        guard let a = decodeSection(a), let b = decodeSection(b) else { return false }
+        return precedes(a, b)
+      }
+    case .extreme(_, let aggregate): .extreme(aggregate)
+    }
+  }
+
+  /// What of a row its section stands by, where it is a value of the row.
+  var sectionValue: KeyPart<Item>? {
+    if case .extreme(let part, _) = sectionOrder { part } else { nil }
+  }
+
+  /// The keys of the declared sections, each once, ascending. A value that is the section of no row has none.
+  var declaredKeys: [[UInt8]] {
+    guard section != nil, !declaredSections.isEmpty else { return [] }
+    let keys = declaredSections.map(encodeSection).filter { key in
+      key.count <= ViewDefinition.keyLengthMax && key.withUnsafeBytes { decodeSection($0) } != nil
+    }
+    return Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
+  }
+}

@@ -1,0 +1,91 @@
+// What a window over a whole list leaves of its sections.
+
+internal import StrataTables
+
+/// The sections that a window over the whole list touches, and how far it cuts the first and the last of them.
+struct ListCut: Hashable, Sendable {
+  /// The ranks of the sections that have items in the window. One section without items where the list has no
+  /// sections.
+  private(set) var ranks = 0..<0
+  /// How many items of the first one stand before the window. Items that the section's own window hides do not
+  /// count.
+  private(set) var skipped = 0
+  /// How many items of the last one stand before the window's end, counted as above.
+  private(set) var end = 0
+  /// How many sections were walked over to find it.
+  private(set) var walkedCount = 0
+
+  /// Nil where the window leaves everything.
+  ///
+  /// O(log n) where sections stand by key and have no windows of their own, else O(log n) for each section
+  /// between the pin and the far end of the window.
+  init?(_ window: ListWindows, of view: View, isSectioned: Bool) {
+    if !isSectioned {
+      let count = window.section.range(of: view.count).count
+      let places = window.list.range(of: count)
+      if places == 0..<count { return nil }
+      (ranks, skipped, end) = (0..<1, places.lowerBound, places.upperBound)
+      return
+    }
+    // Where this leaves all items, it leaves all that the sections' windows leave.
+    let places = window.list.range(of: view.count)
+    if places == 0..<view.count { return nil }
+    if places.isEmpty { return }
+    if window.section.isAll, view.isPlacedByRank {
+      let first = view.location(ofPlace: places.lowerBound)
+      let last = view.location(ofPlace: places.upperBound - 1)
+      (ranks, skipped, end) = (first.rank..<last.rank + 1, first.item, last.item + 1)
+      return
+    }
+    switch window.list.pin {
+    case .beginning: walkForward(window, view)
+    case .end: walkBackward(window, view)
+    }
+  }
+
+  private mutating func walkForward(_ window: ListWindows, _ view: View) {
+    var passed = window.list.offset
+    var left = window.list.length ?? .max
+    for rank in 0..<view.sectionCount where left > 0 {
+      let count = view.withSection(at: rank) { _, count in window.section.range(of: count).count }
+      walkedCount += 1
+      guard passed < count else {
+        passed -= count
+        continue
+      }
+      if ranks.isEmpty { (ranks, skipped) = (rank..<rank, passed) }
+      let taken = min(count - passed, left)
+      (ranks, end) = (ranks.lowerBound..<rank + 1, passed + taken)
+      left -= taken
+      passed = 0
+    }
+  }
+
+  private mutating func walkBackward(_ window: ListWindows, _ view: View) {
+    var passed = window.list.offset
+    var left = window.list.length ?? .max
+    for rank in (0..<view.sectionCount).reversed() where left > 0 {
+      let count = view.withSection(at: rank) { _, count in window.section.range(of: count).count }
+      walkedCount += 1
+      guard passed < count else {
+        passed -= count
+        continue
+      }
+      if ranks.isEmpty { (ranks, end) = (rank + 1..<rank + 1, count - passed) }
+      let taken = min(count - passed, left)
+      (ranks, skipped) = (rank..<ranks.upperBound, count - passed - taken)
+      left -= taken
+      passed = 0
+    }
+  }
+
+  /// What it leaves of a section.
+  ///
+  /// - Parameter own: the places that the section's own window leaves.
+  func range(ofSectionAt rank: Int, own: Range<Int>) -> Range<Int> {
+    guard ranks.contains(rank) else { return own.lowerBound..<own.lowerBound }
+    let lower = rank == ranks.lowerBound ? own.lowerBound + skipped : own.lowerBound
+    let upper = rank == ranks.upperBound - 1 ? own.lowerBound + end : own.upperBound
+    return lower..<upper
+  }
+}

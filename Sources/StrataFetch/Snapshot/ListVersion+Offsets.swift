@@ -1,0 +1,60 @@
+// Items by how many are shown before them, sections one after the other.
+
+internal import StrataTables
+
+extension ListVersion {
+  /// Whether offsets follow from ranks, and no walk over sections is needed.
+  private var hasRankedOffsets: Bool { window.section.isAll && view.isPlacedByRank }
+
+  /// How many items are shown before the section at a place.
+  ///
+  /// O(log n) where sections stand by key and have no windows of their own, else O(sections before it).
+  package func offset(ofSectionAt place: Int) -> Int {
+    guard isSectioned else { return 0 }
+    guard hasRankedOffsets else {
+      var offset = 0
+      for earlier in 0..<place { offset += shownCount(ofSectionAt: earlier) }
+      return offset
+    }
+    let shown = window.list.range(of: view.count)
+    let before = withSection(at: place) { section, _, _ in view.countBefore(section: section) }
+    // A section may begin before the window, and a declared one may stand outside of it.
+    return min(max(before, shown.lowerBound), shown.upperBound) - shown.lowerBound
+  }
+
+  /// Where the item with so many shown ones before it stands. Costs what `offset(ofSectionAt:)` does.
+  package func position(atOffset offset: Int) -> ListPosition {
+    precondition(
+      offset >= 0 && offset < itemCount, "the list shows \(itemCount) items, and not item \(offset)")
+    guard isSectioned else { return ListPosition(section: 0, item: offset) }
+    if hasRankedOffsets {
+      let (rank, item) = view.location(ofPlace: window.list.range(of: view.count).lowerBound + offset)
+      let first = view.withSection(at: rank) { _, count in shownRange(ofRank: rank, count: count).lowerBound }
+      if let place = sections.place(ofRank: rank) { return ListPosition(section: place, item: item - first) }
+      assertionFailure("an item that is shown stands in a section that is not")
+    }
+    var left = offset
+    for place in 0..<sectionCount {
+      let shown = shownCount(ofSectionAt: place)
+      if left < shown { return ListPosition(section: place, item: left) }
+      left -= shown
+    }
+    preconditionFailure("the sections show fewer items than the list")
+  }
+
+  /// The places of some offsets, section by section. Costs what `offset(ofSectionAt:)` does, and O(log sections)
+  /// for each section between.
+  package func runs(of offsets: Range<Int>) -> [(section: Int, items: Range<Int>)] {
+    guard !offsets.isEmpty else { return [] }
+    var runs: [(section: Int, items: Range<Int>)] = []
+    var position = position(atOffset: offsets.lowerBound)
+    var left = offsets.count
+    while left > 0 {
+      let taken = min(left, shownCount(ofSectionAt: position.section) - position.item)
+      if taken > 0 { runs.append((position.section, position.item..<position.item + taken)) }
+      left -= taken
+      position = ListPosition(section: position.section + 1, item: 0)
+    }
+    return runs
+  }
+}

@@ -1,0 +1,103 @@
+// Sections in the order of a comparison: each gets a number between those of its neighbours.
+
+/// Trees stand by bytes, and a comparison makes none. So a section that appears is looked for among the others,
+/// by halves, and gets a label between its neighbours' labels, which it keeps.
+///
+/// Where there is no room between two labels, those around them are spread: over the smallest aligned range of
+/// labels that is sparse enough, where the larger range has to be the sparser one. That spreads O(log n) labels
+/// for each section that appears, taken over all of them (Bender, Cole, Demaine, Farach-Colton and Zito, "Two
+/// simplified algorithms for maintaining order in a list", 2002).
+extension View {
+  typealias Label = UInt128
+
+  /// How far from the last section one that comes behind all others stands.
+  private static var step: Label { 1 << 64 }
+
+  /// Finds a label for a section that is not there. O(log² n), and O(log n) calls of the comparison. One that
+  /// contradicts itself makes an order that nobody asked for, and nothing worse.
+  mutating func setLabel(of section: UnsafeRawBufferPointer, _ precedes: SectionOrder.Comparison) {
+    var low = 0
+    var high = order.count
+    while low < high {
+      let middle = (low + high) / 2
+      let isBehind = order.withEntry(at: middle) { key, length in
+        stands(Self.section(key, length), before: section, precedes)
+      }
+      if isBehind { low = middle + 1 } else { high = middle }
+    }
+    if let label = label(at: low) { return keep(label, of: section) }
+    spread(around: label(ofSectionAt: max(0, low - 1)))
+    guard let label = label(at: low) else {
+      preconditionFailure("labels were spread and there is no room between them")
+    }
+    keep(label, of: section)
+  }
+
+  private func stands(
+    _ a: UnsafeRawBufferPointer, before b: UnsafeRawBufferPointer, _ precedes: SectionOrder.Comparison
+  ) -> Bool {
+    if precedes(a, b) { return true }
+    if precedes(b, a) { return false }
+    if definition.areNilsLast, SortKeyTag.isNil(a) != SortKeyTag.isNil(b) { return SortKeyTag.isNil(b) }
+    return a.order(b) < 0
+  }
+
+  /// A label for a section with so many others before it; nil where its neighbours leave no room.
+  private func label(at place: Int) -> Label? {
+    let before = place > 0 ? label(ofSectionAt: place - 1) : nil
+    let after = place < order.count ? label(ofSectionAt: place) : nil
+    switch (before, after) {
+    case (nil, nil): return 1 << 127
+    case (let before?, nil):
+      let room = Label.max - before
+      return room > 0 ? before + max(1, min(Self.step, room / 2)) : nil
+    case (nil, let after?): return after > 0 ? after - max(1, min(Self.step, after / 2)) : nil
+    case (let before?, let after?): return after - before > 1 ? before + (after - before) / 2 : nil
+    }
+  }
+
+  private func label(ofSectionAt place: Int) -> Label {
+    order.withEntry(at: place) { key, _ in Label(bigEndian: key.loadUnaligned(as: Label.self)) }
+  }
+
+  private mutating func keep(_ label: Label, of section: UnsafeRawBufferPointer) {
+    withUnsafeBytes(of: label.bigEndian) { _ = labels.set(section, $0) }
+  }
+
+  private static func section(
+    _ key: UnsafeRawBufferPointer, _ length: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: key[Int(UInt32(littleEndian: length.loadUnaligned(as: UInt32.self)))...])
+  }
+
+  /// Makes room on both sides of a label.
+  private mutating func spread(around label: Label) {
+    for bits in stride(from: 4, through: 126, by: 2) {
+      let size = Label(1) << Label(bits)
+      let first = label & ~(size - 1)
+      let (end, isLast) = first.addingReportingOverflow(size)
+      let places = rank(of: first)..<(isLast ? order.count : rank(of: end))
+      // Fewer than the square root of the range: what is left of it between two is the root at least.
+      guard UInt64(places.count) < 1 << UInt64(bits / 2) else { continue }
+      var sections: [[UInt8]] = []
+      order.forEach(in: places) { key, length in sections.append(Array(Self.section(key, length))) }
+      for section in sections {
+        section.withUnsafeBytes { section in
+          orderKey(of: section).withUnsafeBytes { key in _ = order.remove(key) }
+        }
+      }
+      let gap = size / Label(sections.count + 1)
+      for (index, section) in sections.enumerated() {
+        section.withUnsafeBytes { section in
+          keep(first + gap * Label(index + 1), of: section)
+          setOrder(orderKey(of: section), of: section)
+        }
+      }
+      return
+    }
+  }
+
+  private func rank(of label: Label) -> Int {
+    withUnsafeBytes(of: label.bigEndian) { order.rank(of: $0).rank }
+  }
+}

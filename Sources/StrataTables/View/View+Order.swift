@@ -1,0 +1,87 @@
+// Where a view's sections stand: their order keys, and the tree that holds them.
+
+extension View {
+  mutating func insertOrder(of section: UnsafeRawBufferPointer) {
+    guard !definition.isOrderedByKey else { return }
+    switch definition.sectionOrder {
+    case .ranked(let rank): setRank(of: section, rank)
+    case .compared(let precedes): setLabel(of: section, precedes)
+    case .key, .keyDescending, .list, .first, .count, .extreme: break
+    }
+    setOrder(orderKey(of: section), of: section)
+  }
+
+  mutating func setOrder(_ key: [UInt8], of section: UnsafeRawBufferPointer) {
+    var length = UInt32(key.count - section.count).littleEndian
+    key.withUnsafeBytes { key in withUnsafeBytes(of: &length) { length in _ = order.set(key, length) } }
+  }
+
+  mutating func removeOrder(of section: UnsafeRawBufferPointer) {
+    guard !definition.isOrderedByKey else { return }
+    orderKey(of: section).withUnsafeBytes { bytes in _ = order.remove(bytes) }
+    if definition.holdsLabels { labels.remove(section) }
+  }
+
+  /// Order key ‖ section, as the section's items are now.
+  func orderKey(of section: UnsafeRawBufferPointer) -> [UInt8] {
+    var key: [UInt8] = []
+    let isNil = SortKeyTag.isNil(section)
+    switch definition.sectionOrder {
+    case .key: break
+    case .keyDescending:
+      key.append(isNil == definition.areNilsLast ? 1 : 0)
+      key.append(contentsOf: section.lazy.map { ~$0 })
+    case .list:
+      let place = definition.listed[Array(section)] ?? .max
+      withUnsafeBytes(of: place.bigEndian) { key.append(contentsOf: $0) }
+    case .count:
+      withUnsafeBytes(of: (~UInt64(itemCount(of: section))).bigEndian) { key.append(contentsOf: $0) }
+    case .first: appendFirst(of: section, to: &key)
+    case .extreme(let aggregate): appendExtreme(aggregate, of: section, to: &key)
+    case .ranked, .compared:
+      labels.withValue(of: section) { label in if let label { key.append(contentsOf: label) } }
+    }
+    // Ties stand by section.
+    if definition.areNilsLast { key.append(isNil ? 1 : 0) }
+    key.append(contentsOf: section)
+    return key
+  }
+
+  /// Appends the place of a section's first item among all items. A section without one stands behind all
+  /// others: no component of a sort key begins with FF.
+  private func appendFirst(of section: UnsafeRawBufferPointer, to key: inout [UInt8]) {
+    guard itemCount(of: section) > 0 else { return key.append(0xFF) }
+    items.withEntry(at: start(of: section)) { item, lengths in
+      let item = ItemKey(item, lengths)
+      key.append(contentsOf: item.sortKeys)
+      key.appendEscaped(item.id)
+    }
+  }
+
+  /// Keeps the key that a closure makes of a section. It is asked once, so a section that goes is found where it
+  /// was put, whatever the closure would say then.
+  private mutating func setRank(of section: UnsafeRawBufferPointer, _ rank: SectionOrder.Rank) {
+    var writer = SortKeyWriter()
+    rank(section, &writer)
+    var label: [UInt8] = []
+    writer.withUnsafeBytes { bytes in
+      label.appendEscaped(UnsafeRawBufferPointer(rebasing: bytes[..<min(bytes.count, Self.rankLengthMax)]))
+    }
+    label.withUnsafeBytes { _ = labels.set(section, $0) }
+  }
+
+  /// Of a longer key only so many bytes decide, since an order key holds it escaped, and a section behind it.
+  private static var rankLengthMax: Int { 16_000 }
+}
+
+extension [UInt8] {
+  /// Appends bytes so that they delimit themselves, and what stands behind them does not count.
+  mutating func appendEscaped(_ bytes: UnsafeRawBufferPointer) {
+    for byte in bytes {
+      append(byte)
+      if byte == 0 { append(SortKeyTag.escaped) }
+    }
+    append(0)
+    append(SortKeyTag.end)
+  }
+}

@@ -1,0 +1,101 @@
+// Reading a view: sections and items by their places, and the places by their keys.
+
+/// An entry of a view's items. Valid only inside the call that lends it.
+package struct ItemKey {
+  /// Section ‖ sort keys ‖ id.
+  package let bytes: UnsafeRawBufferPointer
+  package let sectionLength: Int
+  package let idLength: Int
+
+  package init(_ bytes: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    self.bytes = bytes
+    sectionLength = Int(UInt16(littleEndian: value.loadUnaligned(as: UInt16.self)))
+    idLength = Int(UInt16(littleEndian: value.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+  }
+
+  /// What an entry keeps beside its key.
+  @inline(__always)
+  static func lengths(section: Int, id: Int) -> (UInt16, UInt16) {
+    (UInt16(section).littleEndian, UInt16(id).littleEndian)
+  }
+
+  package var section: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<sectionLength]) }
+  package var id: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[(bytes.count - idLength)...])
+  }
+  /// What stands between section and id.
+  var sortKeys: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[sectionLength..<bytes.count - idLength])
+  }
+}
+
+extension View {
+  /// How many items a section holds; 0 for one that is not there. O(log sections).
+  package func itemCount(of section: UnsafeRawBufferPointer) -> Int {
+    sections.withValue(of: section) { value in
+      value.map { Int(UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))) } ?? 0
+    }
+  }
+
+  /// Whether a section is there: it holds items, or was declared. O(log sections).
+  package func holds(_ section: UnsafeRawBufferPointer) -> Bool {
+    sections.withValue(of: section) { $0 != nil }
+  }
+
+  /// Whether a section is there also without items. O(1).
+  package func isDeclared(_ section: UnsafeRawBufferPointer) -> Bool {
+    !definition.declaredSections.isEmpty && definition.declared.contains(Array(section))
+  }
+
+  /// The rank of a section's first item among all items. O(log n).
+  package func start(of section: UnsafeRawBufferPointer) -> Int { items.rank(of: section).rank }
+
+  /// The place of a section, nil where it is not there. O(log n).
+  package func rank(ofSection section: UnsafeRawBufferPointer) -> Int? {
+    if definition.isOrderedByKey {
+      let (rank, isFound) = sections.rank(of: section)
+      return isFound ? rank : nil
+    }
+    guard holds(section) else { return nil }
+    return orderKey(of: section).withUnsafeBytes { order.rank(of: $0).rank }
+  }
+
+  /// Lends the section at a place. O(log sections).
+  package func withSection<Result, Failure: Error>(
+    at rank: Int, _ body: (_ section: UnsafeRawBufferPointer, _ count: Int) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    if definition.isOrderedByKey {
+      return try sections.withEntry(at: rank) { (section, value) throws(Failure) in
+        try body(section, Int(UInt64(littleEndian: value.loadUnaligned(as: UInt64.self))))
+      }
+    }
+    return try order.withEntry(at: rank) { (key, value) throws(Failure) in
+      let length = Int(UInt32(littleEndian: value.loadUnaligned(as: UInt32.self)))
+      let section = UnsafeRawBufferPointer(rebasing: key[length...])
+      return try body(section, itemCount(of: section))
+    }
+  }
+
+  /// Whether two versions hold a section under the same order key, so that it did not move by itself.
+  ///
+  /// Of ranks and comparisons the kept labels are asked: where two views were not built by the same way they may
+  /// differ though the order does not, and then the section is looked at, and found not to have moved.
+  package func hasSameOrder(_ section: UnsafeRawBufferPointer, as other: View) -> Bool {
+    guard definition.dependsOnItems || definition.holdsLabels else { return true }
+    return orderKey(of: section) == other.orderKey(of: section)
+  }
+
+  /// Lends the item with `rank` items before it, sections by key. O(log n).
+  package func withItem<Result, Failure: Error>(
+    at rank: Int, _ body: (ItemKey) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try items.withEntry(at: rank) { (key, value) throws(Failure) in try body(ItemKey(key, value)) }
+  }
+
+  /// Lends items by rank, in order.
+  package func forEachItem<Failure: Error>(
+    in ranks: Range<Int>, _ body: (ItemKey) throws(Failure) -> Void
+  ) throws(Failure) {
+    try items.forEach(in: ranks) { (key, value) throws(Failure) in try body(ItemKey(key, value)) }
+  }
+}

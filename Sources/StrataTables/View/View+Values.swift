@@ -1,0 +1,64 @@
+// The values of a view's items that decide where their sections stand.
+
+/// A tree beside the items, kept only where the order asks for it: of each section the values in order, so that
+/// the least and the greatest are its ends, whatever was taken out before.
+extension View {
+  private func valueKey(
+    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
+  ) -> [UInt8] {
+    var key: [UInt8] = []
+    key.reserveCapacity(section.count + value.count + id.count)
+    key.append(contentsOf: section)
+    key.append(contentsOf: value)
+    key.append(contentsOf: id)
+    return key
+  }
+
+  mutating func insertValue(
+    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
+  ) {
+    var lengths = ItemKey.lengths(section: section.count, id: id.count)
+    valueKey(in: section, id, value).withUnsafeBytes { key in
+      withUnsafeBytes(of: &lengths) { lengths in _ = values.set(key, lengths) }
+    }
+  }
+
+  mutating func removeValue(
+    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
+  ) {
+    valueKey(in: section, id, value).withUnsafeBytes { key in
+      let isThere = values.remove(key)
+      assert(isThere, "a view does not hold the value of a row that it shows")
+    }
+  }
+
+  /// Changes the value of an item that stays where it is.
+  mutating func replaceValue(
+    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ old: [UInt8], _ new: [UInt8]
+  ) {
+    if old == new { return }
+    let place = beginChange(of: section)
+    removeValue(in: section, id, old)
+    insertValue(in: section, id, new)
+    endChange(of: section, place, by: 0)
+  }
+
+  /// Appends the place of a section by the greatest or least of its items' values. Those without a value stand
+  /// behind all others, and those without an item behind these. O(log n).
+  func appendExtreme(
+    _ aggregate: SectionAggregate, of section: UnsafeRawBufferPointer, to key: inout [UInt8]
+  ) {
+    let count = itemCount(of: section)
+    guard count > 0 else { return key.append(2) }
+    let start = values.rank(of: section).rank
+    values.withEntry(at: aggregate.isMaximum ? start + count - 1 : start) { item, lengths in
+      let value = ItemKey(item, lengths).sortKeys
+      guard !SortKeyTag.isNil(value) else { return key.append(1) }
+      key.append(0)
+      let first = key.count
+      key.appendEscaped(value)
+      guard aggregate.isDescending else { return }
+      for index in first..<key.count { key[index] = ~key[index] }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// What a data source says: sections of cells, each with the version of its content.
+
+public import StrataFetch
+
+/// The answers of a data source, and what a view shows: which item, and which version of its content.
+public struct MockListData<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable>: Hashable, Sendable {
+  public struct Cell: Hashable, Sendable {
+    public var id: ItemID
+    /// Anything that differs where the content does.
+    public var version: Int
+
+    public init(id: ItemID, version: Int) {
+      self.id = id
+      self.version = version
+    }
+  }
+
+  public struct Section: Hashable, Sendable {
+    public var id: SectionID
+    /// Anything that differs where the content of the header does.
+    public var version: Int
+    public var cells: [Cell]
+
+    public init(id: SectionID, version: Int, cells: [Cell]) {
+      self.id = id
+      self.version = version
+      self.cells = cells
+    }
+  }
+
+  public var sections: [Section]
+
+  public init(sections: [Section] = []) { self.sections = sections }
+
+  /// What a data source of a snapshot says.
+  public init(
+    _ snapshot: DiffableSnapshot<SectionID, ItemID>, version: (ItemID) -> Int,
+    sectionVersion: (SectionID) -> Int
+  ) {
+    let counts = snapshot.itemCounts
+    var items = snapshot.itemIdentifiers[...]
+    sections = zip(snapshot.sectionIdentifiers, counts).map { section, count in
+      defer { items = items.dropFirst(count) }
+      return Section(
+        id: section, version: sectionVersion(section),
+        cells: items.prefix(count).map { Cell(id: $0, version: version($0)) })
+    }
+  }
+
+  public subscript(index: ListIndex) -> Cell { sections[index.section].cells[index.item] }
+
+  var counts: [Int] { sections.map(\.cells.count) }
+
+  func contains(_ index: ListIndex) -> Bool {
+    sections.indices.contains(index.section) && sections[index.section].cells.indices.contains(index.item)
+  }
+}

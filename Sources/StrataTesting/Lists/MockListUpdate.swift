@@ -1,0 +1,280 @@
+// One batch update under UIKit's rules: checked, and resolved into where each cell comes from.
+
+internal import StrataFetch
+
+/// A batch that passed all checks.
+///
+/// The order of the checks, and how a reload becomes a deletion and an insertion, are UIKit's: the new place of a
+/// reloaded item is its old one, less what is deleted before it, plus what is inserted before it. Moves are not
+/// counted, which is why a reload next to a move shows nonsense or collides with it.
+struct MockListUpdate {
+  /// For each new section the old one, nil where it is inserted.
+  private(set) var oldSections: [Int?] = []
+  /// By old section: the items that are deleted or move.
+  private(set) var itemsGone: [Int: Set<Int>] = [:]
+  private(set) var insertions: Set<ListIndex> = []
+  /// New place → old place.
+  private(set) var moves: [ListIndex: ListIndex] = [:]
+
+  private var deletions: Set<ListIndex> = []
+  private var sectionDeletions: Set<Int> = []
+  private var sectionInsertions: Set<Int> = []
+  private let batch: ListBatch
+  private let before: [Int]
+  private let after: [Int]
+
+  init<SectionID, ItemID>(
+    _ updates: MockListView<SectionID, ItemID>.Updates, before: [Int], after: [Int]
+  ) throws(MockListError) {
+    batch = updates.batch
+    self.before = before
+    self.after = after
+    sectionDeletions = try Self.unique(batch.sectionDeletions) { "attempt to delete section \($0) twice" }
+    sectionInsertions = try Self.unique(batch.sectionInsertions) { "attempt to insert section \($0) twice" }
+    deletions = try Self.unique(batch.deletions) {
+      "attempt to delete the same index path twice (\($0.path))"
+    }
+    insertions = try Self.unique(batch.insertions) {
+      "attempt to insert the same index path twice (\($0.path))"
+    }
+    try reload(updates.reloadedSections)
+    try checkDeletions()
+    try checkInsertions()
+    try checkMoves()
+    try countSections()
+    try countItems()
+    try refuseWhatIsSilent()
+  }
+
+  private static func unique<Place: Hashable>(
+    _ places: [Place], _ message: (Place) -> String
+  ) throws(MockListError) -> Set<Place> {
+    var set: Set<Place> = []
+    for place in places where !set.insert(place).inserted { throw .silentCorruption(message(place)) }
+    return set
+  }
+
+  // MARK: Reloads
+
+  private mutating func reload(_ sections: [Int]) throws(MockListError) {
+    let (deletedSections, insertedSections) = (sectionDeletions, sectionInsertions)
+    let (deletedItems, insertedItems) = (deletions, insertions)
+    func newPlace(_ old: Int) -> Int {
+      var place = old - deletedSections.count { $0 < old }
+      for inserted in insertedSections.sorted() where inserted <= place { place += 1 }
+      return place
+    }
+    for section in sections {
+      guard section < before.count else {
+        throw .outOfBounds(
+          "attempt to reload section \(section), but there are only \(before.count) sections before the update"
+        )
+      }
+      guard !deletedSections.contains(section) else {
+        throw .conflict("attempt to delete and reload the same section (\(section))")
+      }
+      sectionDeletions.insert(section)
+      sectionInsertions.insert(newPlace(section))
+    }
+    for place in batch.reloads {
+      guard before.indices.contains(place.section), (0..<before[place.section]).contains(place.item) else {
+        throw .outOfBounds(
+          "attempt to reload item \(place.item) of section \(place.section), which does not exist before the "
+            + "update")
+      }
+      guard !deletedItems.contains(place) else {
+        throw .conflict("attempt to delete and reload the same index path (\(place.path))")
+      }
+      guard !sectionDeletions.contains(place.section) else {
+        throw .silentCorruption("attempt to reload an item of a deleted section (\(place.path))")
+      }
+      let section = newPlace(place.section)
+      var item = place.item - deletedItems.count { $0.section == place.section && $0.item < place.item }
+      for other in insertedItems.sorted() where other.section == section && other.item <= item { item += 1 }
+      let to = ListIndex(section: section, item: item)
+      guard deletions.insert(place).inserted, insertions.insert(to).inserted else {
+        throw .silentCorruption("attempt to reload the same index path twice (\(place.path))")
+      }
+    }
+  }
+
+  // MARK: Each operation by itself
+
+  private func checkDeletions() throws(MockListError) {
+    for section in sectionDeletions.sorted(by: >) {
+      guard before.indices.contains(section) else {
+        throw .outOfBounds(
+          "attempt to delete section \(section), but there are only \(before.count) sections before the update"
+        )
+      }
+      guard !batch.sectionMoves.contains(where: { $0.from == section }) else {
+        throw .conflict("attempt to perform a delete and a move from the same section (\(section))")
+      }
+      guard !batch.moves.contains(where: { $0.from.section == section }) else {
+        throw .moveAcrossLifetime("cannot move an item from a deleted section (\(section))")
+      }
+    }
+    let moved = Set(batch.moves.map(\.from))
+    for place in deletions.sorted(by: >) {
+      guard before.indices.contains(place.section) else {
+        throw .outOfBounds(
+          "attempt to delete item \(place.item) from section \(place.section), but there are only \(before.count) "
+            + "sections before the update")
+      }
+      guard (0..<before[place.section]).contains(place.item) else {
+        throw .outOfBounds(
+          "attempt to delete item \(place.item) from section \(place.section) which only contains "
+            + "\(before[place.section]) items before the update")
+      }
+      guard !moved.contains(place) else {
+        throw .conflict("attempt to perform a delete and a move from the same index path (\(place.path))")
+      }
+    }
+  }
+
+  private func checkInsertions() throws(MockListError) {
+    for section in sectionInsertions.sorted() {
+      guard after.indices.contains(section) else {
+        throw .outOfBounds(
+          "attempt to insert section \(section) but there are only \(after.count) sections after the update")
+      }
+      guard !batch.sectionMoves.contains(where: { $0.to == section }) else {
+        throw .conflict("attempt to perform an insert and a move to the same section (\(section))")
+      }
+      guard !batch.moves.contains(where: { $0.to.section == section }) else {
+        throw .moveAcrossLifetime("cannot move an item into a newly inserted section (\(section))")
+      }
+    }
+    let moved = Set(batch.moves.map(\.to))
+    for place in insertions.sorted() {
+      guard after.indices.contains(place.section) else {
+        throw .outOfBounds(
+          "attempt to insert item \(place.item) into section \(place.section), but there are only \(after.count) "
+            + "sections after the update")
+      }
+      guard (0..<after[place.section]).contains(place.item) else {
+        throw .outOfBounds(
+          "attempt to insert item \(place.item) into section \(place.section), but there are only "
+            + "\(after[place.section]) items in section \(place.section) after the update")
+      }
+      guard !moved.contains(place) else {
+        throw .conflict("attempt to perform an insert and a move to the same index path (\(place.path))")
+      }
+    }
+  }
+
+  private mutating func checkMoves() throws(MockListError) {
+    var sectionsFrom: [Int: Int] = [:]
+    var sectionsTo: [Int: Int] = [:]
+    for move in batch.sectionMoves {
+      guard before.indices.contains(move.from) else {
+        throw .outOfBounds(
+          "attempt to move section \(move.from), but there are only \(before.count) sections before the update"
+        )
+      }
+      guard after.indices.contains(move.to) else {
+        throw .outOfBounds(
+          "attempt to move section \(move.from) to section \(move.to), but there are only \(after.count) sections "
+            + "after the update")
+      }
+      if let to = sectionsFrom.updateValue(move.to, forKey: move.from) {
+        throw .conflict("attempt to move section \(move.from) to both section \(to) and section \(move.to)")
+      }
+      if let from = sectionsTo.updateValue(move.from, forKey: move.to) {
+        throw .conflict("attempt to move both section \(from) and section \(move.from) to section \(move.to)")
+      }
+    }
+    var from: [ListIndex: ListIndex] = [:]
+    for move in batch.moves {
+      try checkBounds(move)
+      if let to = from.updateValue(move.to, forKey: move.from) {
+        throw .conflict(
+          "attempt to move item at index path \(move.from.path) to both \(to.path) and \(move.to.path)")
+      }
+      if let other = moves.updateValue(move.from, forKey: move.to) {
+        throw .conflict(
+          "attempt to move both item at index path \(other.path) and \(move.from.path) to \(move.to.path)")
+      }
+    }
+  }
+
+  private func checkBounds(_ move: ListBatch.Move) throws(MockListError) {
+    let (from, to) = (move.from, move.to)
+    guard before.indices.contains(from.section) else {
+      throw .outOfBounds(
+        "attempt to move index path (\(from.path)) from a section that does not exist - there are only "
+          + "\(before.count) sections before the update")
+    }
+    guard (0..<before[from.section]).contains(from.item) else {
+      throw .outOfBounds(
+        "attempt to move index path (\(from.path)) that does not exist - there are only \(before[from.section]) "
+          + "items in section \(from.section) before the update")
+    }
+    guard after.indices.contains(to.section) else {
+      throw .outOfBounds(
+        "attempt to move index path (\(from.path)) to index path (\(to.path)) in a section that does not exist - "
+          + "there are only \(after.count) sections after the update")
+    }
+    guard (0..<after[to.section]).contains(to.item) else {
+      throw .outOfBounds(
+        "attempt to move index path (\(from.path)) to index path (\(to.path)) that does not exist - there are "
+          + "only \(after[to.section]) items in section \(to.section) after the update")
+    }
+  }
+
+  // MARK: Counts
+
+  private mutating func countSections() throws(MockListError) {
+    guard after.count == before.count + sectionInsertions.count - sectionDeletions.count else {
+      throw .invalidSections(
+        before: before.count, after: after.count, inserted: sectionInsertions.count,
+        deleted: sectionDeletions.count)
+    }
+    let moved = Dictionary(uniqueKeysWithValues: batch.sectionMoves.map { ($0.to, $0.from) })
+    let movers = Set(moved.values)
+    var staying = before.indices.filter { !sectionDeletions.contains($0) && !movers.contains($0) }
+      .makeIterator()
+    for section in after.indices {
+      oldSections.append(sectionInsertions.contains(section) ? nil : moved[section] ?? staying.next())
+    }
+  }
+
+  private mutating func countItems() throws(MockListError) {
+    for (section, from) in oldSections.enumerated() {
+      guard let from else { continue }
+      let inserted = insertions.count { $0.section == section }
+      let deleted = deletions.count { $0.section == from }
+      let movedIn = batch.moves.count { $0.to.section == section }
+      let movedOut = batch.moves.count { $0.from.section == from }
+      guard after[section] == before[from] + inserted - deleted + movedIn - movedOut else {
+        throw .invalidItems(
+          section: from, before: before[from], after: after[section], inserted: inserted, deleted: deleted,
+          movedIn: movedIn, movedOut: movedOut)
+      }
+    }
+    for place in deletions { itemsGone[place.section, default: []].insert(place.item) }
+    for move in batch.moves { itemsGone[move.from.section, default: []].insert(move.from.item) }
+  }
+
+  // MARK: Stricter than UIKit
+
+  /// What UIKit takes without a word, and then shows wrong cells, runs no animation or ends later.
+  private func refuseWhatIsSilent() throws(MockListError) {
+    let movedOld = Set(batch.sectionMoves.map(\.from))
+    let movedNew = Set(batch.sectionMoves.map(\.to))
+    let old = deletions.sorted() + batch.moves.map(\.from)
+    let new = insertions.sorted() + batch.moves.map(\.to)
+    for place in old where sectionDeletions.contains(place.section) {
+      throw .silentCorruption("an operation on an item of a deleted section (\(place.path))")
+    }
+    for place in new where sectionInsertions.contains(place.section) {
+      throw .silentCorruption("an operation on an item of an inserted section (\(place.path))")
+    }
+    for place in old where movedOld.contains(place.section) {
+      throw .silentCorruption("an operation on an item of a section that moves (\(place.path))")
+    }
+    for place in new where movedNew.contains(place.section) {
+      throw .silentCorruption("an operation on an item of a section that moves (\(place.path))")
+    }
+  }
+}

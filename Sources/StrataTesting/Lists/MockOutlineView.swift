@@ -1,0 +1,87 @@
+// A list view of AppKit's kind: every step is done before the next is looked at.
+
+public import StrataFetch
+
+/// Shows sections of cells, and changes them step by step under the rules of `NSOutlineView`: a place is one of
+/// what is shown at that moment.
+public struct MockOutlineView<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable>: Sendable {
+  public typealias Data = MockListData<SectionID, ItemID>
+
+  public private(set) var shown: Data
+
+  public init(shown: Data) { self.shown = shown }
+
+  /// One step; new content is that of `data`, the data after all steps, by identity.
+  public mutating func show(
+    _ step: ListStep<ItemID, SectionID>, cell: (ItemID) -> Data.Cell, sectionVersion: (SectionID) -> Int
+  ) throws(MockListError) {
+    switch step {
+    case .removeItem(let id, let at):
+      try check(id, at, "deleting")
+      shown.sections[at.section].cells.remove(at: at.item)
+    case .removeSection(let id, let at):
+      try check(id, at, "deleting")
+      guard shown.sections[at].cells.isEmpty else {
+        throw .silentCorruption("section \(at) is removed with \(shown.sections[at].cells.count) items in it")
+      }
+      shown.sections.remove(at: at)
+    case .insertSection(let id, let at):
+      try checkEnd(at, shown.sections.count, parent: nil)
+      shown.sections.insert(.init(id: id, version: sectionVersion(id), cells: []), at: at)
+    case .insertItem(let id, let at):
+      try checkSection(at.section, "inserting")
+      try checkEnd(at.item, shown.sections[at.section].cells.count, parent: at.section)
+      shown.sections[at.section].cells.insert(cell(id), at: at.item)
+    case .moveSection(let id, let from, let to):
+      try check(id, from, "moving")
+      let section = shown.sections.remove(at: from)
+      try checkEnd(to, shown.sections.count, parent: nil)
+      shown.sections.insert(section, at: to)
+    case .moveItem(let id, let from, let to, let isChanged):
+      try check(id, from, "moving")
+      let moved = shown.sections[from.section].cells.remove(at: from.item)
+      try checkSection(to.section, "moving")
+      try checkEnd(to.item, shown.sections[to.section].cells.count, parent: to.section)
+      shown.sections[to.section].cells.insert(isChanged ? cell(id) : moved, at: to.item)
+    case .updateItem(let id, let at):
+      try check(id, at, "reloading")
+      shown.sections[at.section].cells[at.item] = cell(id)
+    case .updateSection(let id, let at):
+      try check(id, at, "reloading")
+      shown.sections[at].version = sectionVersion(id)
+    }
+  }
+
+  private static func error(_ verb: String, _ place: Int, _ count: Int, parent: Int?) -> MockListError {
+    .outOfBounds(
+      "NSOutlineView error \(verb) child indexes <NSIndexSet: 0x0>[number of indexes: 1 (in 1 ranges), indexes: "
+        + "(\(place))] in parent \(parent.map { "section \($0)" } ?? "0x0") (which has \(count) children).")
+  }
+
+  private func checkSection(_ place: Int, _ verb: String) throws(MockListError) {
+    guard shown.sections.indices.contains(place) else {
+      throw Self.error(verb, place, shown.sections.count, parent: nil)
+    }
+  }
+
+  private func checkEnd(_ place: Int, _ count: Int, parent: Int?) throws(MockListError) {
+    guard (0...count).contains(place) else { throw Self.error("inserting", place, count, parent: parent) }
+  }
+
+  private func check(_ id: SectionID, _ place: Int, _ verb: String) throws(MockListError) {
+    try checkSection(place, verb)
+    guard shown.sections[place].id == id else {
+      throw .silentCorruption("section \(place) is \(shown.sections[place].id), and the step says \(id)")
+    }
+  }
+
+  private func check(_ id: ItemID, _ place: ListIndex, _ verb: String) throws(MockListError) {
+    try checkSection(place.section, verb)
+    guard shown.contains(place) else {
+      throw Self.error(verb, place.item, shown.sections[place.section].cells.count, parent: place.section)
+    }
+    guard shown[place].id == id else {
+      throw .silentCorruption("\(place.path) shows \(shown[place].id), and the step says \(id)")
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// What a snapshot costs, counted and not timed: hashes, and memory that is shared.
+
+@testable internal import StrataFetch
+internal import StrataLog
+internal import Testing
+
+/// An id that counts how often it is hashed.
+private struct CountedID: Hashable, Sendable {
+  final class Counter: Sendable {
+    private let number = Lock(0)
+    func count() { number.withLock { $0 += 1 } }
+    /// How often ids were hashed since it was last asked.
+    func take() -> Int {
+      number.withLock { number in
+        defer { number = 0 }
+        return number
+      }
+    }
+  }
+
+  var number: Int
+  let counter: Counter
+
+  static func == (a: Self, b: Self) -> Bool { a.number == b.number }
+
+  func hash(into hasher: inout Hasher) {
+    counter.count()
+    hasher.combine(number)
+  }
+}
+
+@Suite struct DiffableCostTests {
+  private let counter = CountedID.Counter()
+
+  private func ids(_ numbers: Range<Int>) -> [CountedID] {
+    numbers.map { CountedID(number: $0, counter: counter) }
+  }
+
+  @Test("R15 A snapshot is made with one hash per item, or with none until something is looked up")
+  func hashes() {
+    let items = ids(0..<1_000)
+    var snapshot = DiffableSnapshot<Int, CountedID>()
+    snapshot.appendSections([0, 1])
+    snapshot.appendItems(items, toSection: 0)
+    #expect(counter.take() == 1_000)
+    _ = DiffableSnapshot(sections: [(0, items)])
+    #expect(counter.take() == 1_000)
+    let unchecked = DiffableSnapshot<Int, CountedID>(unchecked: [.init(id: 0, items: items)])
+    let copy = unchecked
+    #expect(unchecked.itemIdentifiers(inSection: 0).count == 1_000)
+    #expect(counter.take() == 0)
+    #expect(unchecked.indexOfItem(items[7]) == 7)
+    #expect(counter.take() == 1_001)
+    #expect(copy.indexOfItem(items[8]) == 8)
+    #expect(copy.sectionIdentifier(containingItem: items[9]) == 0)
+    #expect(copy.contains(items[0]))
+    #expect(counter.take() == 3)
+  }
+
+  @Test(
+    "R15 After a change, lookups cost one hash each, and at most one of all items of the section in between")
+  func lookups() {
+    let items = ids(0..<1_000)
+    var snapshot = DiffableSnapshot(sections: [(0, items)])
+    snapshot.insertItems(ids(2_000..<2_500), beforeItem: items[0])
+    _ = counter.take()
+    #expect(snapshot.indexOfItem(items[999]) == 1_499)
+    #expect(counter.take() <= 1_502)
+    for number in 0..<100 { #expect(snapshot.indexOfItem(items[number]) == number + 500) }
+    #expect(counter.take() == 100)
+  }
+
+  @Test("R15 The items of a section are not copied, neither to be read nor by a change of another section")
+  func memory() {
+    let snapshot = DiffableSnapshot(sections: [(0, ids(0..<100)), (1, ids(100..<200))])
+    func address(_ snapshot: DiffableSnapshot<Int, CountedID>, _ section: Int) -> UnsafePointer<CountedID>? {
+      snapshot.itemIdentifiers(inSection: section).withUnsafeBufferPointer { $0.baseAddress }
+    }
+    #expect(address(snapshot, 0) == address(snapshot, 0))
+    var copy = snapshot
+    copy.deleteItems(ids(0..<1))
+    copy.appendSections([2])
+    copy.moveSection(1, beforeSection: 0)
+    copy.appendItems(ids(300..<301), toSection: 0)
+    #expect(address(copy, 1) == address(snapshot, 1))
+    #expect(address(copy, 0) != address(snapshot, 0))
+    // What is not shared is changed where it is.
+    copy.deleteItems(ids(1..<50))
+    let before = address(copy, 0)
+    copy.deleteItems(ids(50..<60))
+    #expect(address(copy, 0) == before)
+    copy.insertItems(ids(301..<310), beforeItem: ids(61..<62)[0])
+    #expect(address(copy, 0) == before)
+    var addresses: Set<UnsafePointer<CountedID>?> = []
+    for number in 400..<900 {
+      copy.appendItems(ids(number..<number + 1), toSection: 0)
+      addresses.insert(address(copy, 0))
+    }
+    #expect(addresses.count < 12)
+  }
+
+  @Test("R15 The changes between copies hash nothing, and of sections that are shared neither")
+  func changes() {
+    let old = DiffableSnapshot<Int, CountedID>(
+      unchecked: [.init(id: 0, items: ids(0..<100)), .init(id: 1, items: ids(100..<200))])
+    #expect(ListChanges(from: old, to: old).isEmpty)
+    var contents = old.contents
+    contents.swapAt(0, 1)
+    var changes = ListChanges(from: old, to: .init(unchecked: contents))
+    #expect(changes.count == 1 && changes.sectionMoves.count == 1)
+    #expect(counter.take() == 0)
+    // What two sections begin and end with alike is compared, and the rest hashed once on each side.
+    contents[0].items.remove(at: 50)
+    contents[0].items.insert(contentsOf: ids(900..<903), at: 50)
+    changes = ListChanges(from: old, to: .init(unchecked: contents))
+    #expect(changes.deletions.count == 1 && changes.insertions.count == 3 && changes.moves.isEmpty)
+    #expect(counter.take() == 4)
+  }
+}

@@ -1,0 +1,268 @@
+// A snapshot as a value: one test for each rule of its vocabulary.
+
+internal import Foundation
+@testable internal import StrataFetch
+internal import StrataLog
+internal import Testing
+
+@Suite struct DiffableRuleTests {
+  private typealias Snapshot = DiffableSnapshot<String, Int>
+
+  private let three = DiffableSnapshot<String, Int>(sections: [("a", [0, 1, 2]), ("b", [3, 4]), ("c", [])])
+
+  /// What a call on a copy throws, having changed nothing.
+  private func failure(
+    _ snapshot: Snapshot, _ body: (inout Snapshot) throws(DiffableSnapshotError) -> Void
+  ) -> DiffableSnapshotError? {
+    var copy = snapshot
+    do throws(DiffableSnapshotError) { try body(&copy) } catch {
+      #expect(copy == snapshot, "\(error)")
+      #expect(copy.reloadedItemIdentifiers == snapshot.reloadedItemIdentifiers)
+      #expect(copy.reconfiguredItemIdentifiers == snapshot.reconfiguredItemIdentifiers)
+      for item in copy.itemIdentifiers { #expect(copy.index(of: item) == snapshot.index(of: item)) }
+      return error
+    }
+    return nil
+  }
+
+  private func changed(_ body: (inout Snapshot) -> Void) -> String {
+    var copy = three
+    body(&copy)
+    return copy.description
+  }
+
+  @Test("R1 To change a copy leaves the original as it is, also where both were looked at before")
+  func values() {
+    #expect(three.indexOfItem(4) == 4)
+    var copy = three
+    copy.deleteItems([0])
+    copy.appendItems([9], toSection: "b")
+    copy.deleteSections(["c"])
+    copy.reloadItems([1])
+    #expect(three.description == "a: 0, 1, 2 | b: 3, 4 | c: ")
+    #expect(copy.description == "a: 1, 2 | b: 3, 4, 9")
+    #expect(three.indexOfItem(4) == 4)
+    #expect(copy.indexOfItem(4) == 3)
+    #expect(three.contains(0) && !three.contains(9) && three.contains(section: "c"))
+    #expect(three.reloadedItemIdentifiers == [])
+  }
+
+  @Test("R2 The counts are those of the identifiers, and these the sections' one after the other")
+  func counts() {
+    #expect(three.numberOfItems == 5 && three.numberOfSections == 3)
+    #expect(three.itemIdentifiers == [0, 1, 2, 3, 4])
+    #expect(three.sectionIdentifiers == ["a", "b", "c"])
+    #expect(
+      three.sectionIdentifiers.flatMap { three.itemIdentifiers(inSection: $0) } == three.itemIdentifiers)
+    #expect(three.sectionIdentifiers.map { three.numberOfItems(inSection: $0) } == [3, 2, 0])
+    #expect(!three.isEmpty && Snapshot().isEmpty && Snapshot(sections: [("a", [])]).isEmpty)
+  }
+
+  @Test("R3 A lookup of what is absent gives nil, and of what is there its place among all")
+  func lookups() {
+    #expect(three.indexOfItem(3) == 3 && three.indexOfItem(9) == nil)
+    #expect(three.index(of: 3) == ListIndex(section: 1, item: 0) && three.index(of: 9) == nil)
+    #expect(three.indexOfSection("b") == 1 && three.indexOfSection("z") == nil)
+    #expect(three.sectionIdentifier(containingItem: 4) == "b")
+    #expect(three.sectionIdentifier(containingItem: 9) == nil)
+    #expect(three.sectionIdentifier(at: 2) == "c" && three.sectionIdentifier(at: 3) == nil)
+    #expect(three.sectionIdentifier(at: -1) == nil)
+    #expect(three.itemIdentifiers(inSection: "z") == [] && three.numberOfItems(inSection: "z") == 0)
+  }
+
+  @Test(
+    "R4 Items without a section go to the last one; without any section, or to an unknown one, they throw")
+  func append() {
+    #expect(changed { $0.appendItems([7, 8]) } == "a: 0, 1, 2 | b: 3, 4 | c: 7, 8")
+    #expect(changed { $0.appendItems([7], toSection: "a") } == "a: 0, 1, 2, 7 | b: 3, 4 | c: ")
+    #expect(
+      failure(Snapshot()) { s throws(DiffableSnapshotError) in try s.tryAppendItems([1]) } == .noSections)
+    #expect(
+      failure(three) { s throws(DiffableSnapshotError) in try s.tryAppendItems([1], toSection: "z") }
+        == .unknownSection("z"))
+  }
+
+  @Test("R4 The form that does not throw stops the program")
+  func stops() async {
+    await #expect(processExitsWith: .failure) {
+      var snapshot = DiffableSnapshot<String, Int>()
+      snapshot.appendItems([1])
+    }
+    await #expect(processExitsWith: .failure) { _ = DiffableSnapshot(sections: [("a", [1, 1])]) }
+  }
+
+  @Test("R5 To append or insert nothing does nothing")
+  func nothing() {
+    let same = three.description
+    #expect(changed { $0.appendItems([]) } == same)
+    #expect(changed { $0.appendSections([]) } == same)
+    #expect(changed { $0.insertItems([], beforeItem: 1) } == same)
+    #expect(changed { $0.insertItems([], afterItem: 1) } == same)
+    #expect(changed { $0.insertSections([], beforeSection: "b") } == same)
+    #expect(changed { $0.insertSections([], afterSection: "b") } == same)
+  }
+
+  @Test("R6 What is inserted stands directly before or behind, together and in its order")
+  func insert() {
+    #expect(changed { $0.insertItems([8, 7], beforeItem: 1) } == "a: 0, 8, 7, 1, 2 | b: 3, 4 | c: ")
+    #expect(changed { $0.insertItems([8, 7], afterItem: 4) } == "a: 0, 1, 2 | b: 3, 4, 8, 7 | c: ")
+    #expect(
+      changed { $0.insertSections(["y", "x"], beforeSection: "b") }
+        == "a: 0, 1, 2 | y:  | x:  | b: 3, 4 | c: ")
+    #expect(
+      changed { $0.insertSections(["y", "x"], afterSection: "b") } == "a: 0, 1, 2 | b: 3, 4 | y:  | x:  | c: "
+    )
+  }
+
+  @Test("R7 To delete what is unknown does nothing, and what is named twice is deleted once")
+  func delete() {
+    #expect(changed { $0.deleteItems([3, 100, 3, 0]) } == "a: 1, 2 | b: 4 | c: ")
+    var copy = three
+    copy.reloadItems([3, 0])
+    copy.reloadSections(["b"])
+    copy.deleteSections(["b", "z", "b"])
+    #expect(copy.numberOfSections == 2 && copy.numberOfItems == 3)
+    #expect(!copy.contains(3) && copy.sectionIdentifier(containingItem: 3) == nil)
+    #expect(copy.reloadedItemIdentifiers == [0] && copy.reloadedSectionIdentifiers == [])
+    copy.appendSections(["b"])
+    copy.appendItems([3])
+    #expect(copy.reloadedItemIdentifiers == [0] && copy.reloadedSectionIdentifiers == [])
+    copy.deleteAllItems()
+    #expect(copy.description == "a:  | c:  | b: " && copy.reloadedItemIdentifiers == [])
+    copy.appendItems([0], toSection: "a")
+    #expect(copy.description == "a: 0 | c:  | b: ")
+  }
+
+  @Test("R8 An item moves across sections, not at all before itself, and an unknown one moves nothing")
+  func move() {
+    #expect(changed { $0.moveItem(4, beforeItem: 1) } == "a: 0, 4, 1, 2 | b: 3 | c: ")
+    #expect(changed { $0.moveItem(0, afterItem: 2) } == "a: 1, 2, 0 | b: 3, 4 | c: ")
+    #expect(changed { $0.moveItem(1, beforeItem: 1) } == three.description)
+    #expect(changed { $0.moveItem(1, afterItem: 1) } == three.description)
+    for (item, other) in [(9, 1), (1, 9), (9, 9)] {
+      #expect(
+        failure(three) { s throws(DiffableSnapshotError) in try s.tryMoveItem(item, beforeItem: other) }
+          == .unknownItem("9"))
+      #expect(
+        failure(three) { s throws(DiffableSnapshotError) in try s.tryMoveItem(item, afterItem: other) }
+          == .unknownItem("9"))
+    }
+  }
+
+  @Test("R9 A section moves with its items and marks")
+  func moveSection() {
+    var sections = DiffableSnapshot<Int, Int>(sections: [(0, [10]), (1, []), (2, [12])])
+    sections.reloadItems([10])
+    sections.reloadSections([0])
+    var copy = sections
+    copy.moveSection(0, beforeSection: 2)
+    #expect(copy.sectionIdentifiers == [1, 0, 2])
+    #expect(copy.itemIdentifiers(inSection: 0) == [10] && copy.indexOfItem(12) == 1)
+    #expect(copy.reloadedItemIdentifiers == [10] && copy.reloadedSectionIdentifiers == [0])
+    copy = sections
+    copy.moveSection(0, afterSection: 2)
+    #expect(copy.sectionIdentifiers == [1, 2, 0] && copy.itemIdentifiers == [12, 10])
+    copy = sections
+    copy.moveSection(1, beforeSection: 2)
+    copy.moveSection(1, afterSection: 1)
+    #expect(copy == sections)
+    #expect(throws: DiffableSnapshotError.unknownSection("9")) {
+      try copy.tryMoveSection(9, beforeSection: 9)
+    }
+    #expect(throws: DiffableSnapshotError.unknownSection("9")) { try copy.tryMoveSection(1, afterSection: 9) }
+    #expect(copy == sections)
+  }
+
+  @Test("R10 What is named twice in a call is an error, and what is there already moves into its place")
+  func unique() {
+    #expect(changed { $0.appendItems([1, 9, 3], toSection: "c") } == "a: 0, 2 | b: 4 | c: 1, 9, 3")
+    #expect(changed { $0.insertItems([4, 2], beforeItem: 1) } == "a: 0, 4, 2, 1 | b: 3 | c: ")
+    #expect(changed { $0.insertItems([0, 1, 3], afterItem: 1) } == "a: 0, 1, 3, 2 | b: 4 | c: ")
+    #expect(changed { $0.appendSections(["a", "d"]) } == "b: 3, 4 | c:  | a: 0, 1, 2 | d: ")
+    #expect(changed { $0.replaceItems(in: "a", with: [3, 1, 9]) } == "a: 3, 1, 9 | b: 4 | c: ")
+    #expect(
+      failure(three) { s throws(DiffableSnapshotError) in try s.tryAppendItems([9, 0, 4, 9]) }
+        == .duplicateItem("9"))
+    #expect(
+      failure(three) { s throws(DiffableSnapshotError) in try s.tryInsertItems([3, 3], beforeItem: 0) }
+        == .duplicateItem("3"))
+    #expect(
+      failure(three) { s throws(DiffableSnapshotError) in try s.tryAppendSections(["x", "a", "x"]) }
+        == .duplicateSection("x"))
+    #expect(throws: DiffableSnapshotError.duplicateItem("1")) {
+      try Snapshot(validating: [("a", [1]), ("b", [1])])
+    }
+    #expect(throws: DiffableSnapshotError.duplicateSection("a")) {
+      try Snapshot(validating: [("a", [1]), ("a", [2])])
+    }
+  }
+
+  @Test(
+    "R11 A mark on an absent item is an error, one on an absent section is ignored, and none changes an order"
+  )
+  func marks() {
+    #expect(
+      failure(three) { s throws(DiffableSnapshotError) in try s.tryReloadItems([0, 9]) } == .unknownItem("9"))
+    #expect(
+      failure(three) { s throws(DiffableSnapshotError) in try s.tryReconfigureItems([0, 9]) }
+        == .unknownItem("9"))
+    var copy = three
+    copy.reloadSections(["z", "b", "a"])
+    copy.reloadItems([3, 0])
+    copy.reconfigureItems([4, 2])
+    #expect(copy.description == three.description && copy.numberOfItems == 5)
+    #expect(copy.reloadedSectionIdentifiers == ["a", "b"])
+    #expect(copy.reloadedItemIdentifiers == [0, 3] && copy.reconfiguredItemIdentifiers == [2, 4])
+    copy.removeMarks()
+    #expect(copy.reloadedItemIdentifiers + copy.reconfiguredItemIdentifiers == [])
+    #expect(copy.reloadedSectionIdentifiers == [])
+  }
+
+  @Test("R13 Snapshots are equal where their structure is, also by hash, and survive being coded")
+  func equality() throws {
+    var marked = three
+    marked.reloadItems([3, 1])
+    marked.reconfigureItems([0])
+    marked.reloadSections(["b"])
+    #expect(marked == three && Set([marked, three]).count == 1)
+    var other = three
+    other.moveItem(0, afterItem: 1)
+    #expect(other != three)
+    other.moveItem(0, beforeItem: 1)
+    // Made another way, with other slots.
+    other.deleteSections(["a"])
+    other.insertSections(["a"], beforeSection: "b")
+    other.appendItems([0, 1, 2], toSection: "a")
+    #expect(other == three && other.hashValue == three.hashValue)
+    #expect(Snapshot(sections: [("a", [1])]) != Snapshot(sections: [("a", []), ("b", [1])]))
+    let decoded = try JSONDecoder().decode(Snapshot.self, from: JSONEncoder().encode(marked))
+    #expect(decoded == marked && decoded.indexOfItem(4) == 4)
+    #expect(decoded.reloadedItemIdentifiers == [1, 3] && decoded.reconfiguredItemIdentifiers == [0])
+    #expect(decoded.reloadedSectionIdentifiers == ["b"])
+  }
+
+  @Test(
+    "R13 Bytes that name something twice do not decode",
+    arguments: [
+      #"{"sections":[{"id":"a","items":[1,1]}]}"#,
+      #"{"sections":[{"id":"a","items":[1]},{"id":"b","items":[1]}]}"#,
+      #"{"sections":[{"id":"a","items":[]},{"id":"a","items":[]}]}"#,
+      #"{"sections":[{"id":"a","items":[1]}],"reloadedItems":[2]}"#,
+      #"{"sections":[{"id":"a","items":[1]}],"reloadedItems":[1],"reconfiguredItems":[1]}"#,
+      #"{"sections":[{"id":"a","items":[1]}],"reconfiguredItems":[1,1]}"#,
+      #"{"sections":[{"id":"a","items":[1]}],"reloadedSections":["b"]}"#,
+      #"{"sections":[{"id":"a","items":[1]}],"reloadedSections":["a","a"]}"#,
+      #"{"sections":[{"id":"a","items":"1"}]}"#, #"{"sections":[{"id":"a"}]}"#, "{}", "[]", "7",
+    ])
+  func hostile(_ text: String) {
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(Snapshot.self, from: Data(text.utf8)) }
+  }
+
+  @Test("R13 An error says what, where, and what to do next")
+  func errors() {
+    #expect(
+      "\(DiffableSnapshotError.unknownItem("9"))".contains("the item 9 is not in the snapshot; append it"))
+    #expect(
+      "\(DiffableSnapshotError.identifiersCollide("é", "e\u{301}"))".contains(#""\u{00E9}" and "e\u{0301}""#))
+  }
+}

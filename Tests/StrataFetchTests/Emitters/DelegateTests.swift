@@ -1,0 +1,157 @@
+// What a delegate is told of an update, and in which order.
+
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataTables
+internal import Testing
+
+@Suite struct DelegateTests {
+  struct Animal: Codable, Identifiable, Sendable, Equatable {
+    var id: String
+    var kind: String
+    var age: Int
+  }
+
+  /// Writes down every call.
+  final class Spy: FetchChangesDelegate {
+    var calls: [String] = []
+    func didLoad(_ update: ListUpdate<Animal, String>) { calls.append("load \(update.after.numberOfItems)") }
+    func willChange(_ update: ListUpdate<Animal, String>) { calls.append("will") }
+    func didChange(_ update: ListUpdate<Animal, String>) { calls.append("did") }
+
+    func didChangeSection(_ section: String, _ change: ListSectionChange) {
+      switch change {
+      case .insert(let to): calls.append("insert \(section) \(to)")
+      case .delete(let from): calls.append("delete \(section) \(from)")
+      case .move(let from, let to): calls.append("move \(section) \(from) → \(to)")
+      case .update(let from, let to): calls.append("update \(section) \(from) → \(to)")
+      }
+    }
+
+    func didChangeItem(_ id: String, _ change: ListItemChange) {
+      switch change {
+      case .insert(let to): calls.append("insert \(id) \(to)")
+      case .delete(let from): calls.append("delete \(id) \(from)")
+      case .move(let from, let to, let isChanged):
+        calls.append("move \(id) \(from) → \(to)\(isChanged ? " changed" : "")")
+      case .update(let from, let to): calls.append("update \(id) \(from) → \(to)")
+      }
+    }
+  }
+
+  /// Implements what has no default, and nothing else.
+  final class Quiet: FetchChangesDelegate {
+    var loads = 0
+    func didLoad(_ update: ListUpdate<Animal, String>) { loads += 1 }
+  }
+
+  final class ContentSpy: FetchContentDelegate {
+    var contents: [[String]] = []
+    var updates: [Set<String>] = []
+    func didChange(_ content: FetchSnapshot<Animal, String>, _ update: ListUpdate<Animal, String>) {
+      contents.append(content.itemIdentifiers)
+      updates.append(update.updates)
+    }
+  }
+
+  /// The first update, the one after a change of everything, and the one after a change of content alone.
+  private func updates() async throws -> [ListUpdate<Animal, String>] {
+    let store = EventStore.inMemory()
+    let animals = store.collection("animal", of: Animal.self)
+    for (id, kind, age) in [
+      ("a", "bear", 1), ("b", "bear", 2), ("c", "bear", 3), ("d", "cat", 1), ("e", "cat", 2), ("f", "dog", 1),
+    ] {
+      try await animals.put(Animal(id: id, kind: kind, age: age))
+    }
+    let list = FetchController(
+      ListRequest(Animal.self).sectioned(by: \.kind).sorted(by: \.age), from: animals)
+    var updates = list.updates.makeAsyncIterator()
+    let first = try #require(try await updates.next())
+    try await store.write { batch throws(StoreError) in
+      // The cats go: one is deleted with its section, one becomes a bear. A lion comes, and the bears change.
+      try batch.delete("d", in: animals)
+      try batch.put(Animal(id: "e", kind: "bear", age: 2), in: animals)
+      try batch.put(Animal(id: "l", kind: "lion", age: 1), in: animals)
+      try batch.put(Animal(id: "a", kind: "bear", age: 9), in: animals)
+      try batch.delete("b", in: animals)
+      try batch.put(Animal(id: "f", kind: "dog", age: 2), in: animals)
+    }
+    let second = try #require(try await updates.next())
+    try await animals.put(Animal(id: "f", kind: "dog", age: 3))
+    return [first, second, try #require(try await updates.next())]
+  }
+
+  private static let told = [
+    "will", "delete cat 1", "insert lion 2", "delete d [1, 0]", "delete b [0, 1]",
+    "move e [1, 1] → [0, 0] changed", "move a [0, 0] → [0, 2] changed", "insert l [2, 0]",
+    "update f [2, 0] → [1, 0]", "did",
+  ]
+
+  @Test("R25 A delegate is told sections before items, each once, with its old and its new place")
+  func steps() async throws {
+    let spy = Spy()
+    let quiet = Quiet()
+    for update in try await updates() {
+      spy.receive(update)
+      quiet.receive(update)
+    }
+    #expect(spy.calls == ["load 6"] + Self.told + ["will", "update f [1, 0] → [1, 0]", "did"])
+    #expect(quiet.loads == 1)
+  }
+
+  @Test("R25 What is told of an item is where it was and where it is")
+  func places() async throws {
+    for update in try await updates() {
+      update.changes.forEachItemChange { id, change in
+        if let from = change.from { #expect(update.before?.itemIdentifier(at: from) == id) }
+        if let to = change.to { #expect(update.after.itemIdentifier(at: to) == id) }
+        #expect((change.from == nil) == !(update.before?.contains(id) ?? false))
+        #expect((change.to == nil) == !update.after.contains(id))
+      }
+    }
+  }
+
+  @Test("R37 A delegate of the content is told the list, and which items changed in place")
+  func content() async throws {
+    let spy = ContentSpy()
+    for update in try await updates() { spy.receive(update) }
+    #expect(
+      spy.contents == [
+        ["a", "b", "c", "d", "e", "f"], ["e", "c", "a", "f", "l"], ["e", "c", "a", "f", "l"],
+      ])
+    #expect(spy.updates == [[], ["e", "a", "f"], ["f"]])
+  }
+
+  @Test("Where the delegate's way to be told is not known, receive(_:) knows it")
+  func anyDelegate() async throws {
+    let (spy, content) = (Spy(), ContentSpy())
+    let delegates: [any FetchControllerDelegate<Animal, String>] = [spy, content]
+    for update in try await updates() { for delegate in delegates { delegate.receive(update) } }
+    #expect(spy.calls.count == 1 + Self.told.count + 3 && content.contents.count == 3)
+  }
+
+  @Test("R27 An item of a deleted section is a deletion or a move, one of an inserted section an insertion")
+  func completeByItem() async throws {
+    let changes = try await updates()[1].changes
+    #expect(changes.sectionDeletions.map(\.from) == [1] && changes.sectionInsertions.map(\.to) == [2])
+    #expect(
+      changes.deletions.map(\.from) == [ListIndex(section: 1, item: 0), ListIndex(section: 0, item: 1)])
+    #expect(changes.moves.map(\.from) == [ListIndex(section: 1, item: 1), ListIndex(section: 0, item: 0)])
+    #expect(changes.insertions.map(\.to) == [ListIndex(section: 2, item: 0)])
+    // What a view is told is less.
+    #expect(changes.batch().moves.count == 1 && changes.batch().sectionDeletions == [1])
+  }
+
+  @Test("R36 Inserts are in the new list only, deletes in the old one only, updates in both")
+  func idSets() async throws {
+    for update in try await updates() {
+      let old = Set(update.before?.itemIdentifiers ?? update.after.itemIdentifiers)
+      let new = Set(update.after.itemIdentifiers)
+      #expect(update.inserts == new.subtracting(old))
+      #expect(update.deletes == old.subtracting(new))
+      #expect(update.updates.isSubset(of: old.intersection(new)))
+    }
+    let update = try await updates()[1]
+    #expect(update.inserts == ["l"] && update.deletes == ["b", "d"] && update.updates == ["a", "e", "f"])
+  }
+}

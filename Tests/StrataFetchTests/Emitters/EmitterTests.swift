@@ -1,0 +1,173 @@
+// What list views are told of random batches, and the rules that it obeys.
+
+internal import Foundation
+@testable internal import StrataFetch
+internal import StrataTesting
+internal import Testing
+
+@Suite struct EmitterTests {
+  #if DEBUG
+    private static let usualCount = 1_500
+  #else
+    private static let usualCount = 20_000
+  #endif
+  /// Pairs of lists for each test; the environment variable `RUNS` asks for more.
+  static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? usualCount
+
+  private func forEachPair(_ name: String = #function, _ body: (ListPair) throws -> Void) throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed(name))
+    var classes = ListPairClasses()
+    for _ in 0..<Self.runCount {
+      let pair = ListPair(&random)
+      classes.add(pair.changes)
+      try body(pair)
+    }
+    print(classes)
+    #expect(classes.missing == [])
+  }
+
+  private func checks(_ pair: ListPair) -> EmitterChecks<Int, Int> {
+    EmitterChecks(old: pair.old, new: pair.new, changes: pair.changes)
+  }
+
+  @Test("R24 Taking out what is deleted, moved or updated and putting in the rest makes the new list")
+  func reproduction() throws {
+    try forEachPair { pair in
+      try #require(reproduce(pair) == pair.newSnapshot.sections.map { Section(id: $0.id, items: $0.items) })
+    }
+  }
+
+  @Test("R25 Deletions and reloads count in the old list, insertions and reconfigured cells in the new one")
+  func indexBases() throws {
+    try forEachPair { pair in
+      for style in [ListContentStyle.reconfigure, .reload] {
+        let batch = pair.changes.batch(style)
+        let changed = Set(pair.changes.updates.map(\.id) + pair.changes.moves.filter(\.isChanged).map(\.id))
+        for place in batch.reloads { try #require(changed.contains(pair.old[place].id)) }
+        for place in batch.reconfigures { try #require(changed.contains(pair.new[place].id)) }
+        for move in batch.moves { try #require(pair.old[move.from].id == pair.new[move.to].id) }
+        for move in batch.sectionMoves {
+          try #require(pair.old.sections[move.from].id == pair.new.sections[move.to].id)
+        }
+        let kept = Set(pair.new.sections.map(\.id))
+        for place in batch.sectionDeletions
+        where !batch.sectionInsertions.contains(where: {
+          pair.new.sections[$0].id == pair.old.sections[place].id
+        }) { try #require(!kept.contains(pair.old.sections[place].id)) }
+      }
+    }
+  }
+
+  @Test("R26 No place is taken out twice or put in twice")
+  func disjointness() throws {
+    try forEachPair { pair in
+      let batches =
+        [pair.changes.batch(), pair.changes.batch(.reload)]
+        + pair.changes.staged(from: pair.oldSnapshot, to: pair.newSnapshot).map(\.batch)
+      for batch in batches {
+        let from = batch.deletions + batch.moves.map(\.from) + batch.reloads
+        try #require(Set(from).count == from.count)
+        let to = batch.insertions + batch.moves.map(\.to)
+        try #require(Set(to).count == to.count)
+        let sections = batch.sectionDeletions + batch.sectionMoves.map(\.from)
+        try #require(Set(sections).count == sections.count)
+      }
+    }
+  }
+
+  @Test("R29 A section holds what it held, less what left it, and what came")
+  func counts() throws {
+    try forEachPair { pair in
+      let batch = pair.changes.batch(.reload)
+      let deleted = Set(batch.sectionDeletions)
+      let inserted = Set(batch.sectionInsertions)
+      for (to, section) in pair.new.sections.enumerated() where !inserted.contains(to) {
+        let from = try #require(pair.old.sections.firstIndex { $0.id == section.id })
+        let came = (batch.insertions + batch.moves.map(\.to)).count { $0.section == to }
+        let left = (batch.deletions + batch.moves.map(\.from)).count { $0.section == from }
+        try #require(section.cells.count == pair.old.sections[from].cells.count + came - left)
+      }
+      let lost = deleted.reduce(0) { $0 + pair.old.sections[$1].cells.count }
+      let won = inserted.reduce(0) { $0 + pair.new.sections[$1].cells.count }
+      try #require(
+        pair.newSnapshot.numberOfItems == pair.oldSnapshot.numberOfItems + batch.insertions.count
+          - batch.deletions.count - lost + won)
+    }
+  }
+
+  @Test("R30 Deletions descend and everything else ascends")
+  func order() throws {
+    func isAscending<Place: Comparable>(_ places: [Place]) -> Bool {
+      zip(places, places.dropFirst()).allSatisfy { $0 < $1 }
+    }
+    try forEachPair { pair in
+      let batches =
+        [pair.changes.batch(), pair.changes.batch(.reload)]
+        + pair.changes.staged(from: pair.oldSnapshot, to: pair.newSnapshot, .reload).map(\.batch)
+      for batch in batches {
+        try #require(
+          isAscending(batch.deletions.reversed()) && isAscending(batch.sectionDeletions.reversed()))
+        try #require(isAscending(batch.insertions) && isAscending(batch.sectionInsertions))
+        try #require(isAscending(batch.moves.map(\.to)) && isAscending(batch.sectionMoves.map(\.to)))
+        try #require(isAscending(batch.reloads) && isAscending(batch.reconfigures))
+        try #require(isAscending(batch.sectionUpdates) && isAscending(batch.sectionReloads))
+      }
+    }
+  }
+
+  @Test("R39 Every stage is a legal batch, and the last one's data are the new list")
+  func stages() throws {
+    try forEachPair { pair in
+      try checks(pair).checkStages(.reconfigure)
+      try checks(pair).checkStages(.reload)
+    }
+  }
+
+  @Test("R40 One legal batch shows every change")
+  func batch() throws {
+    try forEachPair { pair in
+      try checks(pair).checkBatch(.reconfigure)
+      try checks(pair).checkBatch(.reload)
+    }
+  }
+
+  @Test("R41 Each step's places are those that the steps before it left")
+  func steps() throws {
+    try forEachPair { pair in try checks(pair).checkSteps() }
+  }
+
+  @Test("R42 The old items with the difference applied are the new ones, and moves are pairs")
+  func difference() throws {
+    try forEachPair { pair in try checks(pair).checkDifference() }
+  }
+
+  // MARK: The reproduction rule
+
+  private struct Section: Equatable {
+    var id: Int
+    var items: [Int]
+  }
+
+  /// Takes out deletions, move origins and updates, descending; puts in insertions, move ends and updates,
+  /// ascending. Sections likewise in between.
+  private func reproduce(_ pair: ListPair) -> [Section] {
+    let changes = pair.changes
+    var sections = pair.oldSnapshot.sections.map { Section(id: $0.id, items: $0.items) }
+    let gone = changes.deletions.map(\.from) + changes.moves.map(\.from) + changes.updates.map(\.from)
+    for place in gone.sorted(by: >) { sections[place.section].items.remove(at: place.item) }
+    let moved = Dictionary(uniqueKeysWithValues: changes.sectionMoves.map { ($0.to, sections[$0.from]) })
+    let left = changes.sectionDeletions.map(\.from) + changes.sectionMoves.map(\.from)
+    for place in left.sorted(by: >) { sections.remove(at: place) }
+    let inserted = Dictionary(uniqueKeysWithValues: changes.sectionInsertions.map { ($0.to, $0.section) })
+    for place in (Array(moved.keys) + Array(inserted.keys)).sorted() {
+      sections.insert(moved[place] ?? Section(id: inserted[place]!, items: []), at: place)
+    }
+    let put =
+      changes.insertions.map { ($0.to, $0.id) } + changes.moves.map { ($0.to, $0.id) }
+      + changes.updates.map { ($0.to, $0.id) }
+    for (place, id) in put.sorted(by: { $0.0 < $1.0 }) {
+      sections[place.section].items.insert(id, at: place.item)
+    }
+    return sections
+  }
+}

@@ -1,0 +1,142 @@
+// What changes a diffable fetch controller's list beside the store: configurations, and feeding by hand.
+
+internal import Foundation
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct FacadeFeedingTests {
+  private typealias Controller = FacadeTests.Controller
+  private typealias Spy = FacadeTests.Spy
+
+  @Test("R22 Configurations from many tasks are carried out one after the other, none forgotten")
+  func configurations() async throws {
+    let chores = try await FacadeTests.chores(8)
+    let controller = Controller(FacadeTests.request, from: chores)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for id in 0..<8 {
+        group.addTask {
+          try await controller.configureFetch {
+            $0.filter = ($0.filter.map { "\($0) && " } ?? "") + "id != \(id)"
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(controller.fetchRequest.filter?.components(separatedBy: "&&").count == 8)
+    #expect(try await controller.performFetch().numberOfItems == 0)
+  }
+
+  @Test("R22 A new sort, section and limit is one difference from the old list to the new one")
+  func reconfigured() async throws {
+    let chores = try await FacadeTests.chores(4)
+    let spy = Spy()
+    let controller = Controller(FacadeTests.request, from: chores)
+    controller.delegate = spy
+    let first = try await controller.performFetch()
+    let last = try await controller.configureFetch {
+      $0.sortKeys = [.init(\.title, .reverse)]
+      $0.sectionOrder = .keyDescending
+      $0.fetchLimit = 3
+    }
+    #expect(last.itemIdentifiers == [3, 1, 2])
+    let change = try #require(await spy.next())
+    #expect(change.update.reason == .reconfigured)
+    #expect(change.update.before?.itemIdentifiers == first.itemIdentifiers)
+    #expect(change.snapshot?.itemIdentifiers == last.itemIdentifiers)
+    #expect(change.deletes == [0] && change.inserts.isEmpty && change.updates.isEmpty)
+    #expect(spy.callCount == 1)
+  }
+
+  @Test("R53 A list that is fed by hand changes when it is fed, and at no other time")
+  func byHand() async throws {
+    let chores = try await FacadeTests.chores()
+    let (spy, controller) = (Spy(), Controller(FacadeTests.request, from: chores))
+    controller.delegate = spy
+    controller.isMonitoring = false
+    try await controller.performFetch()
+    // By a receipt, by a sequence, by events of the feed.
+    let receipt = try await chores.put(FacadeTests.chore(10))
+    #expect(controller.currentSnapshot?.contains(10) == false)
+    #expect(try await controller.process(receipt).contains(10))
+    #expect(await spy.next()?.inserts == [10])
+    let deleted = try await chores.delete(10)
+    try await controller.process(upTo: deleted.sequences.upperBound)
+    #expect(await spy.next()?.deletes == [10])
+    try await chores.put(FacadeTests.chore(11))
+    for try await append in chores.store.feed(from: .after(deleted.sequences.upperBound), until: .caughtUp) {
+      try await controller.process(events: append.events)
+    }
+    #expect(await spy.next()?.inserts == [11])
+    // What is known already is told to nobody.
+    try await controller.process(upTo: 1)
+    try await controller.process(receipt)
+    #expect(spy.callCount == 3)
+    // What was missed is one difference when the store is followed again.
+    try await chores.put(FacadeTests.chore(12))
+    try await chores.update(0) { $0.isDone = true }
+    controller.isMonitoring = true
+    let change = try #require(await spy.next())
+    #expect(change.inserts == [12] && change.updates == [0])
+    try await chores.delete(12)
+    #expect(await spy.next()?.deletes == [12])
+  }
+
+  @Test("R53 What was on its way when the list stopped to follow the store is told when it is asked for")
+  func stopped() async throws {
+    let chores = try await FacadeTests.chores()
+    let (controller, spy, queue) = FacadeTests.held(chores)
+    controller.isMonitoring = true
+    try await controller.performFetch()
+    queue.runAll()
+    let receipt = try await chores.put(FacadeTests.chore(10))
+    while !controller.state.withLock({ $0.arrival.update?.0.sequence == receipt.sequences.upperBound }) {
+      await Task.yield()
+    }
+    controller.isMonitoring = false
+    queue.runAll()
+    #expect(spy.callCount == 0 && controller.currentSnapshot?.contains(10) == false)
+    try await controller.process(receipt)
+    queue.runAll()
+    #expect(spy.callCount == 1 && controller.currentSnapshot?.contains(10) == true)
+  }
+
+  @Test("R56 What is current is what was told, and the newest list is there beside it")
+  func currentAndNewest() async throws {
+    let chores = try await FacadeTests.chores()
+    let (controller, spy, queue) = FacadeTests.held(chores)
+    try await controller.performFetch()
+    queue.runAll()
+    try await controller.process(try await chores.update(0) { $0.title = "new" })
+    try await controller.process(try await chores.delete(1))
+    #expect(controller.viewObject(with: 0)?.title == "a" && controller.object(with: 0)?.title == "new")
+    #expect(controller.viewObject(with: 1) != nil && controller.object(with: 1) == nil)
+    queue.runAll()
+    #expect(spy.callCount == 1)
+    #expect(controller.viewObject(with: 0)?.title == "new" && controller.viewObject(with: 1) == nil)
+  }
+
+  @Test("R63 An item key that says something else than the id is refused")
+  func itemKey() async throws {
+    let chores = try await FacadeTests.chores()
+    struct Twisted: Codable, Identifiable, Sendable {
+      var id: Int
+      var title: String
+      var other: Int { id + 1 }
+      var same: Int { id }
+    }
+    let twisted = chores.store.collection("task", of: Twisted.self)
+    let wrong = DiffableFetchController<Twisted, Unsectioned>(
+      twisted, itemKey: \.other, sortKeys: [.init(\.id)])
+    do {
+      try await wrong.performFetch()
+      Issue.record("it was fetched")
+    } catch DiffableFetchError.itemKeyIsNotID {
+    }
+    let right = DiffableFetchController<Twisted, Unsectioned>(
+      twisted, itemKey: \.same, sortKeys: [.init(\.id)])
+    #expect(try await right.performFetch().numberOfItems == 3)
+  }
+}

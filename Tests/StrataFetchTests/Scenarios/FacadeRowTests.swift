@@ -1,0 +1,116 @@
+// Rows by their ids: the window around an item, what is read ahead, and what is forgotten.
+
+internal import Foundation
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct FacadeRowTests {
+  /// The formula as it is written down, with its mistake at n = 1 mended.
+  private func nearby(_ ids: [Int], _ i: Int, _ n: Int) -> [Int] {
+    let c = ids.count
+    if i < n { return Array(ids.prefix(n)) }
+    if i >= c - n { return Array(ids.suffix(n)) }
+    if n == 1 { return [ids[i]] }
+    return Array(ids[i + n / 2 - n..<i + n / 2])
+  }
+
+  @Test(
+    "R52 The items around an item are those of the formula, in one section and in many", arguments: [1, 2, 5])
+  func formula(sectionCount: Int) async throws {
+    for count in [0, 1, 2, 3, 7, 20] {
+      let chores = EventStore.inMemory().collection("task", of: Chore.self)
+      if count > 0 {
+        try await chores.put(
+          (0..<count).map { Chore(id: $0, title: "t", owner: "o\($0 * 7 % sectionCount)") })
+      }
+      let controller = DiffableFetchController(chores, sectionKey: \.owner, sortKeys: [.init(\.id)])
+      #expect(controller.nearbyItemIdentifiers(for: 0) == nil)
+      let ids = try await controller.performFetch().itemIdentifiers
+      #expect(controller.nearbyItemIdentifiers(for: 0) == nil)
+      for size in [-1, 0] {
+        controller.nearbyItemsSize = size
+        #expect(controller.nearbyItemIdentifiers(for: 0) == nil)
+      }
+      for size in 1...count + 2 {
+        controller.nearbyItemsSize = size
+        for (place, id) in ids.enumerated() {
+          let around = try #require(controller.nearbyItemIdentifiers(for: id))
+          #expect(around == nearby(ids, place, size), "\(id) of \(ids) by \(size)")
+          #expect(around.contains(id) && around.count == min(size, count))
+        }
+        #expect(controller.nearbyItemIdentifiers(for: 99) == nil)
+      }
+    }
+  }
+
+  @Test("R52 Rows are read with their neighbours, once, and no more than twice that many are kept")
+  func readAhead() async throws {
+    let chores = EventStore.inMemory().collection("task", of: Chore.self)
+    try await chores.put((0..<100).map { Chore(id: $0, title: "t\($0)") })
+    let controller = DiffableFetchController<Chore, Unsectioned>(chores, sortKeys: [.init(\.id)])
+    try await controller.performFetch()
+    controller.nearbyItemsSize = 10
+    for id in 0..<100 {
+      #expect(controller.viewObject(with: id)?.title == "t\(id)")
+      #expect(controller.state.withLock { $0.cache.count } <= 20)
+    }
+    // Every row was read once; one call in five or more had to read.
+    #expect(controller.statistics.rowReadCount == 100)
+    #expect(controller.statistics.cacheHitCount > 80)
+    for id in (0..<100).reversed() { #expect(controller.viewObject(with: id)?.id == id) }
+    #expect(controller.statistics.rowReadCount < 210)
+    controller.nearbyItemsSize = nil
+    #expect(controller.state.withLock { $0.cache.count } == 0)
+    let before = controller.statistics
+    for _ in 0..<3 { #expect(controller.viewObject(with: 5)?.title == "t5") }
+    #expect(controller.statistics.rowReadCount == before.rowReadCount + 3)
+    #expect(controller.statistics.cacheHitCount == before.cacheHitCount)
+  }
+
+  @Test("R64 A row that was read ahead is forgotten when it changes, leaves, or is pushed out")
+  func forgotten() async throws {
+    let chores = try await FacadeTests.chores(6)
+    let (controller, _, queue) = FacadeTests.held(chores)
+    controller.nearbyItemsSize = 40
+    try await controller.configureFetch { $0.fetchLimit = 5 }
+    queue.runAll()
+    // Nobody's are 0, 2 and 4; ann's 1, 3, and 5, which the limit hides.
+    for id in 0..<5 { #expect(controller.viewObject(with: id) != nil) }
+    #expect(controller.viewObject(with: 5) == nil)
+    func follow() async throws {
+      try await controller.performFetch()
+      queue.runAll()
+    }
+    try await chores.update(0) { $0.title = "A" }
+    try await chores.update(1) { $0.isDone = true }
+    try await follow()
+    #expect(controller.viewObject(with: 0)?.title == "A" && controller.viewObject(with: 1)?.isDone == true)
+    // Moved across, with its row; pushed out by a new one; deleted.
+    try await chores.update(4) { $0.owner = "ann" }
+    try await follow()
+    #expect(controller.viewObject(with: 4)?.owner == "ann")
+    try await chores.put(Chore(id: 8, title: "0"))
+    try await follow()
+    #expect(controller.viewObject(with: 8) != nil && controller.viewObject(with: 4) == nil)
+    try await chores.delete(2)
+    try await follow()
+    #expect(controller.viewObject(with: 2) == nil && controller.viewObject(with: 4) != nil)
+  }
+
+  @Test("R16 Ids of other bytes are other rows, also where Swift calls them equal")
+  func unequalIDs() async throws {
+    struct Word: Codable, Identifiable, Sendable { var id: String, text: String }
+    let words = EventStore.inMemory().collection("word", of: Word.self)
+    try await words.put([Word(id: "\u{e9}", text: "one"), Word(id: "e\u{301}", text: "two")])
+    let controller = DiffableFetchController<Word, Unsectioned>(words, sortKeys: [.init(\.text)])
+    controller.nearbyItemsSize = 5
+    try await controller.performFetch()
+    for _ in 0..<2 {
+      #expect(controller.viewObject(with: "\u{e9}")?.text == "one")
+      #expect(controller.viewObject(with: "e\u{301}")?.text == "two")
+    }
+  }
+}

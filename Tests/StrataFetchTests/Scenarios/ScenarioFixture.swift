@@ -1,0 +1,294 @@
+// What the scenarios share: events in sections, a list of either kind, and a model that says what it shows.
+
+internal import Foundation
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+/// Which controller a scenario is run with.
+enum ListKind: String, CaseIterable, Sendable { case plain, facade }
+
+/// How much of the events a scenario's list shows.
+enum Showing: Sendable, Equatable {
+  case all
+  case limited(Int)
+  /// With a filter that every event passes.
+  case including
+  /// All but one.
+  case excluding(UUID)
+
+  var filter: String? {
+    switch self {
+    case .all, .limited: nil
+    case .including: "sectionName != 'Zebra'"
+    case .excluding(let id): "$id != '\(id.documentID)'"
+    }
+  }
+
+  var limit: Int? { if case .limited(let limit) = self { limit } else { nil } }
+}
+
+/// A list as a scenario sees it: what it shows first, and then one change after the other.
+final class ScenarioList {
+  typealias Change = DiffableFetchChange<ScenarioEvent, String>
+  typealias Snapshot = FetchSnapshot<ScenarioEvent, String>
+
+  /// Sections by name, newest first.
+  static func plainRequest(_ showing: Showing) -> ListRequest<ScenarioEvent, String> {
+    var request = ListRequest(ScenarioEvent.self).sectioned(by: \.sectionName)
+      .sorted(by: \.timestamp, .reverse)
+    if let filter = showing.filter { request = request.filtered(by: filter) }
+    if let limit = showing.limit { request = request.limited(to: limit) }
+    return request
+  }
+
+  /// The same as the façade says it.
+  static func facadeRequest(_ showing: Showing) -> DiffableFetchRequest<ScenarioEvent, String> {
+    var request = DiffableFetchRequest(
+      sectionKey: \ScenarioEvent.sectionName,
+      sortKeys: [.init(\.sectionName), .init(\.timestamp, .reverse)])
+    request.filter = showing.filter
+    request.fetchLimit = showing.limit
+    return request
+  }
+
+  private let plain: FetchController<ScenarioEvent, String>
+  private var updates: ListUpdates<ScenarioEvent, String>.Iterator
+  let facade: DiffableFetchController<ScenarioEvent, String>
+  private let spy = DelegateSpy<ScenarioEvent, String>()
+  private let kind: ListKind
+
+  init(_ kind: ListKind, _ showing: Showing, of events: DocumentCollection<ScenarioEvent>) {
+    self.kind = kind
+    plain = FetchController(Self.plainRequest(showing), from: events)
+    updates = plain.updates.makeAsyncIterator()
+    facade = DiffableFetchController(
+      Self.facadeRequest(showing), from: events, itemKey: \.id,
+      processingQueue: .queue { DispatchQueue.global().async(execute: $0) })
+    facade.delegate = spy
+  }
+
+  func first() async throws -> Snapshot {
+    switch kind {
+    case .plain: try #require(try await updates.next()).after
+    case .facade: try await facade.performFetch()
+    }
+  }
+
+  func next() async throws -> Change {
+    switch kind {
+    case .plain: DiffableFetchChange(try #require(try await updates.next()))
+    case .facade: try #require(await spy.next())
+    }
+  }
+
+  /// The row as the list shows it.
+  func row(_ id: UUID) -> ScenarioEvent? {
+    switch kind {
+    case .plain: plain.snapshot?.row(for: id).item
+    case .facade: facade.viewObject(with: id)
+    }
+  }
+}
+
+/// A delegate that keeps what it is told until somebody takes it.
+final class DelegateSpy<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
+  DiffableFetchControllerDelegate, Sendable
+where Item.ID: DocumentID {
+  typealias Change = DiffableFetchChange<Item, Section>
+
+  private let changes: AsyncStream<Change>
+  private let failures: AsyncStream<ListError>
+  private let change: AsyncStream<Change>.Continuation
+  private let failure: AsyncStream<ListError>.Continuation
+  private let calls = Lock(0)
+  private let onCall: @Sendable (Change) -> Void
+  private let kept = Lock<(any AnyObject & Sendable)?>(nil)
+
+  init(onCall: @escaping @Sendable (Change) -> Void = { _ in }) {
+    (changes, change) = AsyncStream.makeStream()
+    (failures, failure) = AsyncStream.makeStream()
+    self.onCall = onCall
+  }
+
+  /// How often it was told that something changed.
+  var callCount: Int { calls.withLock { $0 } }
+
+  /// Keeps a controller alive for a test that has no other use for it.
+  func keep(_ controller: DiffableFetchController<Item, Section>) { kept.withLock { $0 = controller } }
+
+  func next() async -> Change? {
+    for await change in changes { return change }
+    return nil
+  }
+
+  func nextFailure() async -> ListError? {
+    for await failure in failures { return failure }
+    return nil
+  }
+
+  func didChangeContent(_ change: Change, controller: DiffableFetchController<Item, Section>) {
+    calls.withLock { $0 += 1 }
+    onCall(change)
+    self.change.yield(change)
+  }
+
+  func didFail(with error: ListError, controller: DiffableFetchController<Item, Section>) {
+    failure.yield(error)
+  }
+}
+
+/// Events by their ids, and what a list of them shows.
+struct ScenarioModel {
+  struct Section: Equatable {
+    var name: String
+    /// How many events it holds, shown or not.
+    var count: Int
+    var items: [UUID]
+  }
+
+  var events: [UUID: ScenarioEvent] = [:]
+
+  func sections(_ showing: Showing) -> [Section] {
+    let shown = events.values.filter { event in
+      if case .excluding(let id) = showing { event.id != id } else { true }
+    }
+    let sorted = shown.sorted { a, b in
+      if a.sectionName != b.sectionName { return a.sectionName < b.sectionName }
+      if a.timestamp != b.timestamp { return a.timestamp > b.timestamp }
+      return a.id.uuidString < b.id.uuidString
+    }
+    var sections: [Section] = []
+    var left = showing.limit ?? .max
+    for event in sorted {
+      if sections.last?.name != event.sectionName {
+        guard left > 0 else { break }
+        sections.append(Section(name: event.sectionName, count: 0, items: []))
+      }
+      sections[sections.count - 1].count += 1
+      if left > 0 { sections[sections.count - 1].items.append(event.id) }
+      left -= 1
+    }
+    return sections
+  }
+}
+
+/// A store of a few events, the model of them, and a list that has shown them.
+final class ScenarioRun {
+  /// One event in the first section, two in the second, and twenty in each of seven.
+  static let names = ["Ant", "Bat"] + ScenarioTests.sortedNames
+  static let limit = 100
+
+  let store = EventStore.inMemory()
+  let events: DocumentCollection<ScenarioEvent>
+  var model = ScenarioModel()
+  /// The next time, later than all before it.
+  var now = Date(timeIntervalSince1970: 1_700_000_000)
+  var list: ScenarioList
+  var showing = Showing.all
+  private var touched: Set<UUID> = []
+  private var before: [ScenarioModel.Section] = []
+  private var random = SeededGenerator(seed: 11)
+
+  init() async throws {
+    events = store.collection("event", of: ScenarioEvent.self)
+    list = ScenarioList(.plain, .all, of: events)
+    var names = ["Ant", "Bat", "Bat"]
+    for _ in 0..<20 { names += ScenarioTests.sectionNames }
+    for (index, name) in names.shuffled(using: &random).enumerated() {
+      // Some share their time with the one before.
+      if index % 3 != 0 { now += 1 }
+      let event = newEvent(in: name)
+      model.events[event.id] = event
+    }
+    try await events.put(model.events.values.sorted { $0.id.uuidString < $1.id.uuidString })
+    now += 1
+  }
+
+  func newEvent(in section: String) -> ScenarioEvent {
+    ScenarioEvent(id: UUID(uuid: ScenarioTests.bytes(&random)), sectionName: section, timestamp: now)
+  }
+
+  /// Begins a list, and looks whether it shows what it should.
+  func show(_ kind: ListKind, _ showing: Showing) async throws {
+    list = ScenarioList(kind, showing, of: events)
+    self.showing = showing
+    before = model.sections(showing)
+    let snapshot = try await list.first()
+    expect(snapshot, is: before)
+  }
+
+  func id(_ section: String, _ place: Int) throws -> UUID {
+    let items = try #require(model.sections(.all).first { $0.name == section }).items
+    return items[place < 0 ? items.count + place : place]
+  }
+
+  func update(_ id: UUID, _ change: (inout ScenarioEvent) -> Void) async throws {
+    try await events.update(id, change)
+    change(&model.events[id]!)
+    touched.insert(id)
+  }
+
+  func put(_ event: ScenarioEvent) async throws {
+    try await events.put(event)
+    model.events[event.id] = event
+    touched.insert(event.id)
+  }
+
+  func delete(_ id: UUID) async throws {
+    try await events.delete(id)
+    model.events[id] = nil
+    touched.insert(id)
+  }
+
+  /// What the list tells next, after it was compared with the model. Where the list has nothing to tell, an event
+  /// in front of all others is put: the next change is of that one alone.
+  ///
+  /// - Returns: nil where there was nothing to tell.
+  func told() async throws -> ScenarioList.Change? {
+    let isSilent = model.sections(showing) == before && shownTouched.isEmpty
+    if isSilent {
+      var event = newEvent(in: "Aardvark")
+      event.isUninteresting = false
+      try await put(event)
+    }
+    let after = model.sections(showing)
+    let change = try await list.next()
+    expect(change.update.after, is: after)
+    let (old, new) = (Set(before.flatMap(\.items)), Set(after.flatMap(\.items)))
+    #expect(Set(change.inserts) == new.subtracting(old))
+    #expect(Set(change.deletes) == old.subtracting(new))
+    #expect(Set(change.updates) == touched.intersection(old).intersection(new))
+    #expect(
+      change.inserts.count + change.deletes.count + change.updates.count
+        == Set(change.inserts + change.deletes + change.updates).count)
+    let isSameStructure = before.map(\.name) == after.map(\.name) && before.map(\.items) == after.map(\.items)
+    #expect((change.snapshot == nil) == isSameStructure)
+    #expect(change.changes.sectionInsertions.map(\.section) == names(after, notIn: before))
+    #expect(change.changes.sectionDeletions.map(\.section) == names(before, notIn: after).reversed())
+    #expect(change.changes.sectionMoves.isEmpty)
+    before = after
+    touched = []
+    return isSilent ? nil : change
+  }
+
+  private var shownTouched: Set<UUID> {
+    touched.intersection(before.flatMap(\.items)).intersection(model.sections(showing).flatMap(\.items))
+  }
+
+  private func names(_ sections: [ScenarioModel.Section], notIn others: [ScenarioModel.Section]) -> [String] {
+    let others = Set(others.map(\.name))
+    return sections.map(\.name).filter { !others.contains($0) }
+  }
+
+  private func expect(_ snapshot: ScenarioList.Snapshot, is sections: [ScenarioModel.Section]) {
+    #expect(
+      snapshot.sections.map {
+        ScenarioModel.Section(name: $0.id, count: $0.totalCount, items: $0.map(\.id))
+      } == sections)
+    #expect(snapshot.numberOfItems == sections.reduce(0) { $0 + $1.items.count })
+  }
+}

@@ -1,0 +1,44 @@
+// Tickets on a board: what the tests of requests put into a store, and how they read a list.
+
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataTables
+
+nonisolated struct Ticket: Codable, Identifiable, Sendable, Equatable {
+  var id: String
+  var status: String?
+  var title = ""
+  var score: Double?
+  var note: String?
+  var tags: [String]?
+}
+
+/// A store with tickets.
+struct Board {
+  let store = EventStore.inMemory()
+  var tickets: DocumentCollection<Ticket> { store.collection("ticket", of: Ticket.self) }
+
+  /// The newest list of a request.
+  func show<Section>(
+    _ request: ListRequest<Ticket, Section>
+  ) async throws -> FetchSnapshot<Ticket, Section> {
+    try await FetchController(request, from: tickets).performFetch()
+  }
+
+  func put(_ tickets: Ticket...) async throws { _ = try await self.tickets.put(tickets) }
+
+  func put(_ id: String, _ status: String?, score: Double? = nil) async throws {
+    try await put(Ticket(id: id, status: status, score: score))
+  }
+
+  /// Puts a document as it is.
+  func put(_ id: String, document: DocumentValue) async throws {
+    let stream = StreamName(category: "ticket", id: id)
+    try await store.append([NewEvent(DocumentEvent.put, in: stream, payload: EventPayload(document))])
+  }
+}
+
+extension FetchSnapshot {
+  /// The ids of each section.
+  var ids: [[Item.ID]] { (0..<numberOfSections).map { itemIdentifiers(inSectionAt: $0) } }
+}

@@ -1,0 +1,186 @@
+// Orders of sections that their keys know nothing of.
+
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct SectionOrderTests {
+  private let base = ListRequest(Ticket.self).sectioned(by: \.status)
+
+  private func board() async throws -> Board {
+    let board = Board()
+    for (id, status) in [("1", "open"), ("2", "closed"), ("3", "waiting"), ("4", nil), ("5", "new")] {
+      try await board.put(id, status, score: Double(id))
+    }
+    return board
+  }
+
+  @Test("R17 Sections stand in an explicit list, and those that are not in it behind it")
+  func list() async throws {
+    let board = try await board()
+    let snapshot = try await board.show(base.sectionsOrdered(by: ["waiting", "none", "closed"]))
+    #expect(snapshot.sectionIdentifiers == ["waiting", "closed", nil, "new", "open"])
+  }
+
+  @Test("R17 Sections stand by a key that a closure makes of them, in either direction, ties by section")
+  func ranked() async throws {
+    let board = try await board()
+    let length: @Sendable (String?) -> Int? = { $0?.count }
+    let ascending = try await board.show(base.sectionsOrdered(by: "length", key: length))
+    #expect(ascending.sectionIdentifiers == [nil, "new", "open", "closed", "waiting"])
+    let descending = try await board.show(base.sectionsOrdered(by: "length", .reverse, key: length))
+    #expect(descending.sectionIdentifiers == [nil, "waiting", "closed", "open", "new"])
+    let tied = try await board.show(base.sectionsOrdered(by: "one") { _ in 1 })
+    #expect(tied.sectionIdentifiers == [nil, "closed", "new", "open", "waiting"])
+    for snapshot in [ascending, descending, tied] {
+      for (place, section) in snapshot.sectionIdentifiers.enumerated() {
+        #expect(snapshot.index(ofSection: section) == place)
+      }
+    }
+  }
+
+  @Test("R17 Sections stand as a comparison says, and nil where it puts it")
+  func compared() async throws {
+    let board = try await board()
+    let request = base.sectionsOrdered { ($0?.count ?? .max) > ($1?.count ?? .max) }
+    let list = FetchController(request, from: board.tickets)
+    #expect(try await list.performFetch().sectionIdentifiers == [nil, "waiting", "closed", "open", "new"])
+    try await board.put("6", "later")
+    try await board.put("7", "a")
+    let snapshot = try await list.performFetch()
+    #expect(snapshot.sectionIdentifiers == [nil, "waiting", "closed", "later", "open", "new", "a"])
+    #expect(snapshot.index(ofSection: "later") == 3)
+  }
+
+  @Test("R17 A comparison that contradicts itself makes some order, in which every section is found")
+  func contradiction() async throws {
+    let board = Board()
+    let counter = Lock(UInt64(1))
+    let list = FetchController(
+      base.sectionsOrdered { _, _ in
+        counter.withLock { number in
+          number = number &* 6_364_136_223_846_793_005 &+ 1
+          return number >> 63 == 1
+        }
+      }, from: board.tickets)
+    var old = try await list.performFetch()
+    for round in 0..<60 {
+      try await board.put("\(round)", "s\(round % 40)")
+      if round % 3 == 0 { _ = try await board.tickets.delete("\(round / 2)") }
+      let new = try await list.performFetch()
+      let sections = new.sectionIdentifiers
+      #expect(Set(sections).count == sections.count && new.ids.allSatisfy { !$0.isEmpty })
+      for (place, section) in sections.enumerated() { #expect(new.index(ofSection: section) == place) }
+      // What stays was not moved by what came.
+      let stayed = old.sectionIdentifiers.filter { sections.contains($0) }
+      #expect(sections.filter { stayed.contains($0) } == stayed)
+      old = new
+    }
+  }
+
+  @Test("R17 Sections stand by the greatest or least value of their items, those without one last")
+  func extremes() async throws {
+    let board = Board()
+    for (id, status, score) in [
+      ("1", "a", 1), ("2", "a", 9), ("3", "b", 5), ("4", "b", 6), ("5", "c", nil), ("6", "d", nil),
+      ("7", "d", 7), ("8", "e", 9),
+    ] as [(String, String, Double?)] { try await board.put(id, status, score: score) }
+    func sections(_ request: ListRequest<Ticket, String?>) async throws -> String {
+      try await board.show(request).sectionIdentifiers.map { $0 ?? "-" }.joined()
+    }
+    #expect(try await sections(base.sectionsOrdered(byMaximumOf: \.score)) == "bdaec")
+    #expect(try await sections(base.sectionsOrdered(byMaximumOf: \.score, .reverse)) == "aedbc")
+    #expect(try await sections(base.sectionsOrdered(byMinimumOf: \.score)) == "abdec")
+    #expect(try await sections(base.sectionsOrdered(byMinimumOf: \.score, .reverse)) == "edbac")
+    let path = try FieldPath("score")
+    #expect(try await sections(base.sectionsOrdered(byMaximumOfField: path)) == "bdaec")
+    #expect(try await sections(base.sectionsOrdered(byMinimumOfField: path, .reverse)) == "edbac")
+    #expect(
+      try await sections(base.sectionsOrdered(byMaximumOf: \.score, .reverse).keepingEmpty(["0"])) == "aedbc0"
+    )
+  }
+
+  @Test("R17 A greatest value is right after any deletions, and a section that it moves is one move")
+  func extremesAfterDeletions() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let board = Board()
+    let list = FetchController(base.sectionsOrdered(byMaximumOf: \.score, .reverse), from: board.tickets)
+    var rows: [String: (status: String, score: Double?)] = [:]
+    var old = try await list.performFetch()
+    for _ in 0..<150 {
+      let id = "\(Int.random(in: 0..<25, using: &random))"
+      if Int.random(in: 0..<3, using: &random) == 0 {
+        rows[id] = nil
+        _ = try await board.tickets.delete(id)
+      } else {
+        let score = Bool.random(using: &random) ? Double.random(in: 0..<10, using: &random) : nil
+        let status = "s\(Int.random(in: 0..<5, using: &random))"
+        rows[id] = (status, score)
+        try await board.put(id, status, score: score)
+      }
+      let new = try await list.performFetch()
+      let scores = Dictionary(grouping: rows.values, by: \.status).mapValues {
+        $0.compactMap(\.score).max() ?? -1
+      }
+      let expected = scores.sorted { a, b in a.value != b.value ? a.value > b.value : a.key < b.key }.map(
+        \.key)
+      #expect(new.sectionIdentifiers == expected)
+      let changes = ListChanges(from: old, to: new)
+      #expect(changes.sectionMoves.count <= 2, "one row is in two sections at most")
+      old = new
+    }
+    // Only the value decides: the row stays where it is among the items, and its section moves.
+    try await board.put("x", "s9", score: 100)
+    try await board.put("y", "s8", score: 99)
+    old = try await list.performFetch()
+    try await board.put("y", "s8", score: 101)
+    let changes = ListChanges(from: old, to: try await list.performFetch())
+    #expect(changes.sectionMoves == [.init(section: "s8", from: 1, to: 0)])
+    #expect(changes.moves.isEmpty && changes.updates.map(\.id) == ["y"])
+  }
+
+  @Test("R17 A value that is no key is a problem of its row, and a key of any length is one")
+  func oddValues() async throws {
+    let board = Board()
+    for (id, score) in [
+      ("1", .array([1])), ("2", "text"), ("3", .string(String(repeating: "\0", count: 40_000))), ("4", 2),
+    ] as [(String, DocumentValue)] {
+      try await board.put(id, document: ["id": .string(id), "status": .string(id), "score": score])
+    }
+    let request = ListRequest(DocumentRow.self).sectioned(byField: try FieldPath("status"))
+    let documents = board.store.documents("ticket")
+    let snapshot = try await FetchController(
+      request.sectionsOrdered(byMaximumOfField: try FieldPath("score")), from: documents
+    ).performFetch()
+    #expect(snapshot.itemIdentifiers == ["4", "2"] && snapshot.problems.map(\.id) == ["1", "3"])
+    // A closure's key is cut where it is too long for a tree.
+    let long = try await FetchController(
+      request.sectionsOrdered(key: { String(repeating: "\0", count: 100_000) + $0.json() }), from: documents
+    ).performFetch()
+    #expect(long.itemIdentifiers == ["1", "2", "3", "4"])
+  }
+
+  @Test("R17 Orders are equal by what they read, by name and version, or by being copies")
+  func identity() {
+    let named = base.sectionsOrdered(by: "x") { $0 ?? "" }
+    #expect(named == base.sectionsOrdered(by: "x") { $0 ?? "" })
+    #expect(named.hashValue == base.sectionsOrdered(by: "x") { $0 ?? "" }.hashValue)
+    #expect(named != base.sectionsOrdered(by: "x", version: 2) { $0 ?? "" })
+    #expect(named != base.sectionsOrdered(by: "x", .reverse) { $0 ?? "" })
+    #expect(named != base.sectionsOrdered(by: "x") { ($0 ?? "") < ($1 ?? "") })
+    #expect(named != base && base.sectionsOrdered(by: ["a"]) == base.sectionsOrdered(by: .list(["a"])))
+    let unnamed = base.sectionsOrdered { ($0 ?? "") < ($1 ?? "") }
+    let copy = unnamed
+    #expect(unnamed == copy)
+    #expect(unnamed != base.sectionsOrdered { ($0 ?? "") < ($1 ?? "") })
+    #expect(
+      base.sectionsOrdered(byMaximumOf: \.score) == base.sectionsOrdered(byMaximumOf: \.score, .forward))
+    #expect(
+      base.sectionsOrdered(byMaximumOf: \.score) != base.sectionsOrdered(byMaximumOf: \.score, .reverse))
+    #expect(base.sectionsOrdered(byMaximumOf: \.score) != base.sectionsOrdered(byMinimumOf: \.score))
+    #expect(base.sectionsOrdered(byMaximumOf: \.score) != base.sectionsOrdered(byMaximumOf: \.title))
+  }
+}

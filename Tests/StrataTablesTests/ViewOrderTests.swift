@@ -1,0 +1,143 @@
+// Views in every order of sections: built at once they are what changes make of them.
+
+internal import StrataEvents
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct ViewOrderTests {
+  /// A document is `s ‖ value`: its first byte is the section, 0 for nil, its last the value, 0 for nil.
+  private static func definition(_ name: String, _ order: SectionOrder, nilsLast: Bool = false)
+    -> ViewDefinition
+  {
+    let declared: [Int?] = name.hasSuffix("declared") ? [nil, 3, 77] : []
+    return ViewDefinition(
+      identity: ViewIdentity(name), sectionOrder: order, areNilsLast: nilsLast, declared: declared.map(key)
+    ) { row, writer in
+      guard row.document[0] != 255 else { return nil }
+      writer.append(row.document[0] == 0 ? nil : Int(row.document[0]))
+      let section = writer.count
+      writer.append(Int(row.document[1]))
+      let end = writer.count
+      if case .extreme(let aggregate) = order {
+        let value = row.document[2] == 0 ? nil : Int(row.document[2])
+        writer.append(value, aggregate.isMaximum ? [] : .nilsLast)
+      }
+      return PlacedLengths(section: section, value: writer.count - end)
+    }
+  }
+
+  private static func key(_ section: Int?) -> [UInt8] {
+    var writer = SortKeyWriter()
+    writer.append(section)
+    return writer.bytes
+  }
+
+  private static func number(_ key: UnsafeRawBufferPointer) -> Int? {
+    var reader = SortKeyReader(key)
+    return try? reader.read(Int?.self)
+  }
+
+  private static let orders: [(String, SectionOrder)] = [
+    ("key", .key), ("keyDescending", .keyDescending), ("list", .list([key(4), key(nil), key(2)])),
+    ("first", .first), ("count", .count),
+    ("ranked", .ranked { section, writer in writer.append((number(section) ?? 9) % 3) }),
+    ("compared", .compared { a, b in (number(a) ?? 9) % 4 > (number(b) ?? 9) % 4 }),
+    ("greatest", .extreme(SectionAggregate(isMaximum: true, isDescending: true))),
+    ("least", .extreme(SectionAggregate(isMaximum: false, isDescending: false))),
+  ]
+
+  /// Sections, each with its count, and the ids of all items.
+  private func content(_ view: View) -> [String] {
+    var content: [String] = []
+    for place in 0..<view.sectionCount {
+      let section = view.withSection(at: place) { section, count in
+        content.append("\(Self.number(section) ?? -1): \(count)")
+        return Array(section)
+      }
+      section.withUnsafeBytes { section in
+        #expect(view.rank(ofSection: section) == place && view.holds(section))
+        let start = view.start(of: section)
+        view.forEachItem(in: start..<start + view.itemCount(of: section)) { item in
+          content.append(String(decoding: item.id, as: UTF8.self))
+        }
+      }
+    }
+    return content
+  }
+
+  @Test("R17 A view that changes keep up to date is the one that is built at once, in every order of sections")
+  func builtAtOnce() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let definitions = Self.orders.flatMap { name, order in
+      [
+        Self.definition(name, order), Self.definition(name + " last", order, nilsLast: true),
+        Self.definition(name + " declared", order),
+        Self.definition(name + " last, declared", order, nilsLast: true),
+      ]
+    }
+    for _ in 0..<12 {
+      var table = Table(name: "t")
+      for definition in definitions { table.addView(definition) }
+      let scratch = FoldScratch()
+      for sequence in 1...120 {
+        let id = "\(Int.random(in: 0..<20, using: &random))"
+        let bytes = (0..<3).map { _ in UInt8.random(in: 0..<6, using: &random) }
+        let document = Int.random(in: 0..<8, using: &random) == 0 ? [255, 0, 0] : bytes
+        Array(id.utf8).withUnsafeBytes { id in
+          if Int.random(in: 0..<4, using: &random) == 0 { return table.remove(id: id, scratch) }
+          document.withUnsafeBytes {
+            table.put(id: id, document: $0, at: Stamp(sequence: UInt64(sequence), time: 0), scratch)
+          }
+        }
+        guard sequence % 20 == 0 else { continue }
+        for definition in definitions {
+          let kept = try #require(table.view(definition.identity))
+          let built = View(definition, of: table)
+          #expect(content(kept) == content(built), "\(definition.identity)")
+          #expect(kept.sectionCount == built.sectionCount)
+        }
+      }
+    }
+  }
+
+  @Test(
+    "R17 A comparison keeps its order where every section comes between the same two",
+    arguments: [0, 1, 2, 3])
+  func labels(_ way: Int) throws {
+    // Few numbers fit between two labels by halves, so all of these ways have to spread some.
+    let count = 2_000
+    let numbers: [Int] =
+      switch way {
+      case 0: (0..<count).map { $0 % 2 == 0 ? $0 / 2 : count - $0 / 2 }  // From both ends to the middle.
+      case 1: [0] + (1..<count).reversed()  // Always behind the first.
+      case 2: Array((0..<count).reversed())  // Always before the first.
+      default: [0, count] + (1..<count - 1)  // Always before the last.
+      }
+    let definition = ViewDefinition(
+      identity: ViewIdentity("compared"),
+      sectionOrder: .compared { (Self.number($0) ?? 0) > (Self.number($1) ?? 0) }
+    ) { row, writer in
+      writer.append(row.document.loadUnaligned(as: Int.self))
+      return PlacedLengths(section: writer.count)
+    }
+    var table = Table(name: "t")
+    table.addView(definition)
+    let scratch = FoldScratch()
+    for number in numbers {
+      Array("\(number)".utf8).withUnsafeBytes { id in
+        withUnsafeBytes(of: number) {
+          table.put(id: id, document: $0, at: Stamp(sequence: 1, time: 0), scratch)
+        }
+      }
+    }
+    let view = try #require(table.view(definition.identity))
+    let shown = (0..<view.sectionCount).map {
+      view.withSection(at: $0) { section, _ in Self.number(section) }
+    }
+    #expect(shown == numbers.sorted(by: >))
+    for (place, number) in shown.enumerated() {
+      #expect(Self.key(number).withUnsafeBytes { view.rank(ofSection: $0) } == place)
+    }
+  }
+}
