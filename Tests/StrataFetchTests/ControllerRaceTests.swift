@@ -35,7 +35,7 @@ internal import Testing
     }
   }
 
-  @Test("R58: an iteration never misses that its controller was cancelled")
+  @Test("R58 An iteration never misses that its controller was cancelled")
   func cancelledWhileItBeginsToWait() async throws {
     let (_, chores) = try await fixture()
     for round in 0..<2_000 {
@@ -52,7 +52,7 @@ internal import Testing
     }
   }
 
-  @Test("R58: after cancel() has returned, nothing is delivered on the same actor") @MainActor
+  @Test("R58 After cancel() has returned, nothing is delivered on the same actor") @MainActor
   func nothingAfterCancel() async throws {
     let (_, chores) = try await fixture()
     for round in 0..<20 {
@@ -192,7 +192,7 @@ internal import Testing
     #expect(list == nil && store == nil && projector == nil)
   }
 
-  @Test("Two iterations of one controller both learn of a failure")
+  @Test("R61 Two iterations of one controller both learn of a failure")
   func failureForAll() async throws {
     let (_, chores) = try await fixture()
     let list = List(Self.all, from: chores)

@@ -69,7 +69,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.changes.insertions.map(\.id) == [1])
   }
 
-  @Test("R35, R38: what the list does not show makes no update, and neither does a write of the same")
+  @Test("R35 What the list does not show makes no update, and neither does a write of the same")
   func silence() async throws {
     let (store, tasks, list) = try await fixture()
     var updates = list.updates.makeAsyncIterator()
@@ -85,7 +85,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.sequence == store.head.sequence)
   }
 
-  @Test("R34, R57: who comes late gets one difference between what it saw and what is newest")
+  @Test("R34 Who comes late gets one difference between what it saw and what is newest")
   func coalescing() async throws {
     let (_, tasks, list) = try await fixture()
     var slow = list.updates.makeAsyncIterator()
@@ -102,7 +102,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.changes.insertions.isEmpty)
   }
 
-  @Test("R62: what is changed and changed back is reported once at most, and structure not at all")
+  @Test("R62 What was added and removed again is not reported")
   func changedBack() async throws {
     let (_, tasks, list) = try await fixture()
     var updates = list.updates.makeAsyncIterator()
@@ -116,7 +116,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.changes.deletions.isEmpty)
   }
 
-  @Test("R22: a new request on a live list is one difference, and not a reset")
+  @Test("R22 A new request on a live list is one difference, and not a reset")
   func reconfigured() async throws {
     let (_, _, list) = try await fixture("abcd")
     var updates = list.updates.makeAsyncIterator()
@@ -132,7 +132,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.changes.insertions.isEmpty && update.changes.moves.isEmpty)
   }
 
-  @Test("R22: of requests that overtake each other the newest is the one that is shown")
+  @Test("R22 Of requests that overtake each other the newest is the one that is shown")
   func overtaking() async throws {
     let (_, _, list) = try await fixture("abcdefgh")
     for _ in 0..<30 {
@@ -168,7 +168,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  @Test("R22: a fetch for a request that was replaced meanwhile gives the list of the new one")
+  @Test("R22 A fetch for a request that was replaced meanwhile gives the list of the new one")
   func superseded() async throws {
     let (_, _, list) = try await fixture("abcd")
     let gate = Gate()
@@ -182,7 +182,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(try await second.value.numberOfItems == 1)
   }
 
-  @Test("R58: a fetch that is under way when its list is cancelled shows nothing")
+  @Test("R58 A fetch that is under way when its list is cancelled shows nothing")
   func cancelledFetch() async throws {
     let (_, _, list) = try await fixture("abcd")
     let gate = Gate()
@@ -248,7 +248,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(backward.sectionMoves.map(\.section) == ["bob"])
   }
 
-  @Test("R60: lists that differ in their limits alone share a view, and the last of them takes it along")
+  @Test("R60 Lists that differ in their limits alone share a view, and the last of them takes it along")
   func sharing() async throws {
     let (store, tasks, list) = try await fixture("abcd")
     func viewCount() -> Int { store.projector(.documents(only: nil)).published["task"].views.count }
@@ -265,7 +265,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(viewCount() == 1)
   }
 
-  @Test("R60: lists that differ in a direction or an option alone are lists of their own")
+  @Test("R60 Lists that differ in a direction or an option alone are lists of their own")
   func directions() async throws {
     let (_, tasks, _) = try await fixture("")
     for (id, title) in ["b", "C", "a"].enumerated() {
@@ -297,7 +297,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  @Test("R76: a row that no filter takes is left out, and is no problem whatever its section is")
+  @Test("R76 A row that no filter takes is left out, and is no problem whatever its section is")
   func problemsOfOthers() async throws {
     let store = EventStore.inMemory()
     try await store.append([
@@ -332,7 +332,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(snapshot.itemIdentifiers == ["z", "z\u{0}"])
   }
 
-  @Test("A filter with a syntax error is thrown by the fetch, and the list before stays")
+  @Test("R61 A filter with a syntax error is thrown by the fetch, and the list before stays")
   func malformedFilter() async throws {
     let (_, _, list) = try await fixture()
     try await list.performFetch()
@@ -341,7 +341,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(try await list.performFetch().numberOfItems == 3)
   }
 
-  @Test("R58, R75: cancelling ends every iteration, and no fetch goes on")
+  @Test("R75 Cancelling ends every iteration, and no fetch goes on")
   func cancelling() async throws {
     let (_, tasks, list) = try await fixture()
     let ended = Task {
@@ -391,7 +391,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     await #expect(throws: ListError.self) { try await list.snapshot(at: .sequence(99)) }
   }
 
-  @Test("R76: rows that do not decode, or whose id is none, are left out and reported")
+  @Test("R76 Rows that do not decode, or whose id is none, are left out and reported")
   func problems() async throws {
     let (store, _, list) = try await fixture()
     try await store.append([

@@ -222,7 +222,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
   }
 
   @Test(
-    "R76: at most a hundred problems are listed, by id, with their total, and none that was mended or deleted"
+    "R76 At most a hundred problems are listed, by id, with their total, and none that was mended or deleted"
   )
   func manyProblems() async throws {
     let store = EventStore.inMemory()

@@ -2,6 +2,7 @@
 
 internal import StrataEvents
 @testable internal import StrataFetch
+internal import StrataLog
 internal import StrataTables
 
 /// Rows in a dictionary.
@@ -10,6 +11,7 @@ struct ModelTable {
     var document: DocumentObject
     var revision: UInt64
     var created: UInt64
+    var content: UInt64 { XXH64.of(DocumentValue.object(document).cbor()) >> 1 }
   }
 
   /// By the UTF-8 of their ids, since Swift's strings are equal where their bytes are not.
@@ -61,6 +63,7 @@ extension ModelList: CustomStringConvertible {
 struct ModelList: Equatable {
   struct Item: Equatable {
     var id: [UInt8]
+    /// A number for the content of the row, which fits an Int: who was changed and changed back has the one that it had.
     var revision: UInt64
   }
 
@@ -105,7 +108,7 @@ extension ModelList {
           return sections.count - 1
         }()
       sections[index].count += 1
-      sections[index].items.append(Item(id: row.key, revision: row.value.revision))
+      sections[index].items.append(Item(id: row.key, revision: row.value.content))
     }
     func isBefore(_ a: Section, _ b: Section) -> Bool { request.isBefore(a.value, b.value) }
     let declared = request.section == nil ? [] : request.declared.filter(Self.isKey).map(Self.asRead)
@@ -262,7 +265,7 @@ extension ModelList {
       }
       var items: [Item] = []
       list.forEachItem(inSectionAt: rank, 0..<shown) { key in
-        let revision = list.table.withRow(key.id) { $0?.revision ?? 0 }
+        let revision = list.table.withRow(key.id) { $0.map { XXH64.of($0.document) >> 1 } ?? 0 }
         items.append(Item(id: Array(key.id), revision: revision))
       }
       return Section(value: value, count: count, items: items)

@@ -155,10 +155,13 @@ extension ListChanges {
     deletions = diff.deletions.map { .init(id: item($0.id), from: ListIndex($0.from)) }
     insertions = diff.insertions.map { .init(id: item($0.id), to: ListIndex($0.to)) }
     moves = diff.moves.map {
-      .init(id: item($0.id), from: ListIndex($0.from), to: ListIndex($0.to), isChanged: $0.isChanged)
+      .init(
+        id: item($0.id), from: ListIndex($0.from), to: ListIndex($0.to), isChanged: $0.isChanged,
+        changedFields: $0.changedFields)
     }
     updates = diff.updates.map {
-      .init(id: item($0.id), from: ListIndex($0.from), to: ListIndex($0.to))
+      .init(
+        id: item($0.id), from: ListIndex($0.from), to: ListIndex($0.to), changedFields: $0.changedFields)
     }
     sectionDeletions = diff.sectionDeletions.map { .init(section: section($0.section), from: $0.from) }
     sectionInsertions = diff.sectionInsertions.map {

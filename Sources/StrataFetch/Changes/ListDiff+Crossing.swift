@@ -68,7 +68,7 @@ extension DiffFinder {
       return .crossing(
         Entry(
           id: String(decoding: ItemKey(key, value).id, as: UTF8.self), old: isOld ? place : nil,
-          new: isOld ? nil : place, isFree: false, isChanged: false))
+          new: isOld ? nil : place, isFree: false))
     }
     switch edge {
     case .changed: return false

@@ -46,8 +46,8 @@ struct DiffFinder {
     var new: (section: Int, item: Int)?
     /// Whether it may move. One that is not free stands among the other fixed ones of its section as before.
     var isFree: Bool
-    /// Whether the row's content changed.
-    var isChanged: Bool
+    /// The fields that changed; nil where the row's content is as it was.
+    var changedFields: [String]?
   }
 
   /// A row that is not the same in both tables, and its gathered keys where it has any.
@@ -59,6 +59,7 @@ struct DiffFinder {
     var old: Key?
     var new: Key?
     var hasSameKey: Bool
+    var changedFields: [String]?
   }
 
   let old: ListVersion
@@ -77,6 +78,9 @@ struct DiffFinder {
 // MARK: Gathering
 
 extension DiffFinder {
+  /// Whether a write of the same is a change.
+  private var withTouches: Bool { old.table.recordsTouches && new.table.recordsTouches }
+
   /// Looks only at rows that changed, and at the ends of windows.
   mutating func findByRows() {
     let isCut = old.isCut || new.isCut
@@ -89,12 +93,16 @@ extension DiffFinder {
     var oldKeys = GatheredKeys()
     var newKeys = GatheredKeys()
     let definition = old.view.definition
+    let withTouches = withTouches
     Table.forEachChange(from: old.table, to: new.table) { change in
       cost.rows += 1
       oldKey.place(change.old, by: definition, &writer)
       newKey.place(change.new, by: definition, &writer)
       guard oldKey.isShown || newKey.isShown else { return }
       let hasSameKey = oldKey.isShown && newKey.isShown && oldKey.bytes == newKey.bytes
+      let fields = change.changedFields(withTouches: withTouches)
+      // Written, and what the list shows of it is as it was.
+      if hasSameKey, fields == nil { return }
       if isCut {
         if oldKey.isShown { touchedOld.insert(oldKey.bytes) }
         if newKey.isShown { touchedNew.insert(newKey.bytes) }
@@ -103,7 +111,8 @@ extension DiffFinder {
         ChangedRow(
           id: String(decoding: change.id, as: UTF8.self),
           old: oldKey.isShown ? (oldKeys.append(oldKey), oldKey.sectionLength) : nil,
-          new: newKey.isShown ? (newKeys.append(newKey), newKey.sectionLength) : nil, hasSameKey: hasSameKey))
+          new: newKey.isShown ? (newKeys.append(newKey), newKey.sectionLength) : nil,
+          hasSameKey: hasSameKey, changedFields: fields))
     }
     place(rows, oldKeys, newKeys)
     guard isCut else { return }
@@ -123,7 +132,8 @@ extension DiffFinder {
       let old = row.old.flatMap { place(oldKeys, $0, rank: oldRanks[$0.number], .old) }
       let new = row.new.flatMap { place(newKeys, $0, rank: newRanks[$0.number], .new) }
       guard old != nil || new != nil else { continue }
-      entries.append(Entry(id: row.id, old: old, new: new, isFree: !row.hasSameKey, isChanged: true))
+      entries.append(
+        Entry(id: row.id, old: old, new: new, isFree: !row.hasSameKey, changedFields: row.changedFields))
     }
   }
 
@@ -147,26 +157,31 @@ extension DiffFinder {
   mutating func findByItems() {
     lookAtAllSections()
     // By the bytes of their ids: Swift's strings may be equal where their bytes are not.
-    var changed: Set<[UInt8]> = []
-    Table.forEachChange(from: old.table, to: new.table) { change in changed.insert(Array(change.id)) }
+    var changed: [[UInt8]: [String]] = [:]
+    let withTouches = withTouches
+    Table.forEachChange(from: old.table, to: new.table) { change in
+      changed[Array(change.id)] = change.changedFields(withTouches: withTouches)
+    }
     var places: [[UInt8]: Int] = [:]
     for (id, section, item) in items(of: old) {
       places[id] = entries.count
-      entries.append(entry(id, isChanged: changed.contains(id), old: (section, item), new: nil))
+      entries.append(entry(id, changed[id], old: (section, item), new: nil))
     }
     for (id, section, item) in items(of: new) {
       if let place = places[id] {
         entries[place].new = (section, item)
       } else {
-        entries.append(entry(id, isChanged: changed.contains(id), old: nil, new: (section, item)))
+        entries.append(entry(id, changed[id], old: nil, new: (section, item)))
       }
     }
   }
 
   private func entry(
-    _ id: [UInt8], isChanged: Bool, old: (section: Int, item: Int)?, new: (section: Int, item: Int)?
+    _ id: [UInt8], _ changedFields: [String]?, old: (section: Int, item: Int)?,
+    new: (section: Int, item: Int)?
   ) -> Entry {
-    Entry(id: String(decoding: id, as: UTF8.self), old: old, new: new, isFree: true, isChanged: isChanged)
+    Entry(
+      id: String(decoding: id, as: UTF8.self), old: old, new: new, isFree: true, changedFields: changedFields)
   }
 
   private mutating func items(of list: ListVersion) -> [(id: [UInt8], section: Int, item: Int)] {
@@ -200,9 +215,12 @@ extension DiffFinder {
       case (let old?, let new?):
         let (from, to) = (oldPosition(old), newPosition(new))
         if moved[index] {
-          batch.moves.append(.init(id: entry.id, from: from, to: to, isChanged: entry.isChanged))
-        } else if entry.isChanged {
-          batch.updates.append(.init(id: entry.id, from: from, to: to))
+          batch.moves.append(
+            .init(
+              id: entry.id, from: from, to: to, isChanged: entry.changedFields != nil,
+              changedFields: entry.changedFields ?? []))
+        } else if let fields = entry.changedFields {
+          batch.updates.append(.init(id: entry.id, from: from, to: to, changedFields: fields))
         }
       }
     }

@@ -26,12 +26,16 @@ package struct ListDiff: Sendable, Hashable {
     package var to: ListPosition
     /// Whether the row's content changed too.
     package var isChanged: Bool
+    /// The names of the fields that changed, by their UTF-8.
+    package var changedFields: [String] = []
   }
 
   package struct Update: Sendable, Hashable {
     package var id: String
     package var from: ListPosition
     package var to: ListPosition
+    /// The names of the fields that changed, by their UTF-8.
+    package var changedFields: [String] = []
   }
 
   package struct SectionDeletion: Sendable, Hashable {

@@ -31,9 +31,11 @@ where Item.ID: DocumentID {
     var lease: ViewLease
     var generation: UInt64
     var number: UInt64
+    /// How many appends are in it.
+    var appendCount: UInt64
   }
 
-  private struct State {
+  struct State {
     var request: ListRequest<Item, Section>
     /// Counts the requests; a fetch that was begun for an older one is not published.
     var generation: UInt64 = 0
@@ -46,21 +48,30 @@ where Item.ID: DocumentID {
     var failure: ListError?
     /// The store was closed.
     var isEnded = false
+    /// What tells the delegate.
+    var delivery: UpdateDelivery?
   }
 
   let rows: RowTable<Item>
-  private let state: Lock<State>
+  let state: Lock<State>
   let announcement = Announcement()
+  let counts: Lock<ListStatistics>
 
   /// - Parameter source: a collection of documents, or a table of a projection.
   public init(
     _ request: ListRequest<Item, Section>, from source: some RowSource<Item>
   ) {
-    rows = source.table
+    let counts = Lock(ListStatistics())
+    self.counts = counts
+    rows = source.table.counting { counts.withLock { $0.rowsDecoded += 1 } }
     state = Lock(State(request: request))
   }
 
-  deinit { state.withLock { $0.follower }?.cancel() }
+  deinit {
+    let (follower, delivery) = state.withLock { ($0.follower, $0.delivery) }
+    follower?.cancel()
+    delivery?.cancel()
+  }
 
   /// The request that is in force.
   public var request: ListRequest<Item, Section> { state.withLock { $0.request } }
@@ -72,16 +83,17 @@ where Item.ID: DocumentID {
   var published: Published? { state.withLock { $0.published } }
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Ends all iterations and refuses fetches. Who calls it on the actor that iterates gets no update after it
-  /// has returned.
+  /// Ends all iterations, tells delegates nothing more, and refuses fetches. Who calls it on the actor that
+  /// iterates, or on the executor that is told, gets no update after it has returned.
   public func cancel() {
     // What was published is taken out and ends behind the lock: it may hold many pages, and closures.
-    let (follower, published) = state.withLock { state in
+    let (follower, delivery, published) = state.withLock { state in
       state.isCancelled = true
-      defer { (state.follower, state.published) = (nil, nil) }
-      return (state.follower, state.published)
+      defer { (state.follower, state.delivery, state.published) = (nil, nil, nil) }
+      return (state.follower, state.delivery, state.published)
     }
     follower?.cancel()
+    delivery?.cancel()
     announcement.announce()
     withExtendedLifetime(published) {}
   }
@@ -137,45 +149,74 @@ extension FetchController {
       return state.isCancelled
     }
     if isCancelled { throw .cancelled }
+    counts.withLock { $0.requestsReplaced += 1 }
     return try await performFetch()
   }
 
   func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
     while true {
-      let (request, generation, published, isCancelled) = state.withLock {
-        ($0.request, $0.generation, $0.published, $0.isCancelled)
-      }
-      if isCancelled { throw .cancelled }
-      let list: CompiledList
-      let lease: ViewLease
-      if let published, published.generation == generation {
-        if published.snapshot.sequence >= sequence { return published.snapshot }
-        (list, lease) = (published.list, published.lease)
-      } else {
-        list = try request.compiled(decode: rows.decode)
-        lease = rows.projector.lease(list.definition, of: rows.name)
-      }
+      let prepared = try prepared()
+      if let shown = prepared.published, shown.sequence >= sequence { return shown }
+      counts.withLock { $0.fetches += 1 }
       let set = try await ListError.wrapping { () async throws(StoreError) in
-        try await rows.projector.state(reaching: sequence, with: lease)
+        try await prepared.rows.projector.state(reaching: sequence, with: prepared.lease)
       }
-      let snapshot = request.snapshot(of: set, rows, list)
-      switch publish(snapshot, list, lease, generation) {
+      switch publish(prepared.snapshot(of: set), prepared, set.appendCount) {
       case .published(let snapshot): return snapshot
-      case .superseded: continue
+      case .superseded:
+        counts.withLock { $0.resultsRefused += 1 }
+        continue
       case .cancelled: throw .cancelled
       }
     }
   }
 
-  private enum Publication {
+  /// The request in force made ready, and its number.
+  struct Prepared: Sendable {
+    var request: ListRequest<Item, Section>
+    var rows: RowTable<Item>
+    var list: CompiledList
+    var lease: ViewLease
+    var generation: UInt64
+    /// What was published of it.
+    var published: FetchSnapshot<Item, Section>?
+
+    /// The list over a state that holds its view.
+    func snapshot(of set: TableSet) -> FetchSnapshot<Item, Section> { request.snapshot(of: set, rows, list) }
+  }
+
+  /// The request that is in force, with a view that is held.
+  func prepared() throws(ListError) -> Prepared {
+    let (request, generation, published, isCancelled) = state.withLock {
+      ($0.request, $0.generation, $0.published, $0.isCancelled)
+    }
+    if isCancelled { throw .cancelled }
+    let rows = rows.folded(for: request)
+    if let published, published.generation == generation {
+      return Prepared(
+        request: request, rows: rows, list: published.list, lease: published.lease, generation: generation,
+        published: published.snapshot)
+    }
+    let list = try request.compiled(decode: rows.decode)
+    return Prepared(
+      request: request, rows: rows, list: list, lease: rows.projector.lease(list.definition, of: rows.name),
+      generation: generation)
+  }
+
+  /// The number of the request that is in force.
+  var generation: UInt64 { state.withLock { $0.generation } }
+
+  enum Publication {
     case published(FetchSnapshot<Item, Section>)
     case superseded
     case cancelled
   }
 
-  private func publish(
-    _ snapshot: FetchSnapshot<Item, Section>, _ list: CompiledList, _ lease: ViewLease, _ generation: UInt64
+  @discardableResult
+  func publish(
+    _ snapshot: FetchSnapshot<Item, Section>, _ prepared: Prepared, _ appendCount: UInt64
   ) -> Publication {
+    let generation = prepared.generation
     let (publication, old) = state.withLock { state -> (Publication, Published?) in
       if state.isCancelled { return (.cancelled, nil) }
       guard state.generation == generation else { return (.superseded, nil) }
@@ -184,7 +225,8 @@ extension FetchController {
         return (.published(old.snapshot), nil)
       }
       state.published = Published(
-        snapshot: snapshot, list: list, lease: lease, generation: generation, number: state.nextNumber)
+        snapshot: snapshot, list: prepared.list, lease: prepared.lease, generation: generation,
+        number: state.nextNumber, appendCount: appendCount)
       state.nextNumber += 1
       return (.published(snapshot), old)
     }
@@ -204,73 +246,7 @@ extension ListRequest {
       version: ListVersion(
         set, table: rows.name, view: list.definition.identity, window: list.window,
         isSectioned: list.isSectioned),
-      decode: rows.decode, decodeSection: decodeSection, encodeSection: encodeSection)
-  }
-}
-
-// MARK: Following
-
-extension FetchController {
-  /// Sees to it that somebody follows the log while there are iterations that wait.
-  func follow() {
-    let store = rows.store
-    state.withLock { state in
-      guard state.follower == nil, !state.isCancelled, !state.isEnded, state.failure == nil else { return }
-      state.follower = Task { [weak self] in
-        while !Task.isCancelled {
-          guard let shown = self?.published?.snapshot.sequence else { break }
-          do throws(StoreError) {
-            try await store.wait(beyond: shown)
-          } catch {
-            self?.end(with: error)
-            return
-          }
-          guard let self else { return }
-          // Where nobody waits any more nothing is folded; the next one who waits begins anew.
-          guard announcement.hasWaiters else { break }
-          do throws(ListError) { _ = try await fetch(reaching: store.head.sequence) } catch {
-            if case .store(let error) = error { return end(with: error) }
-            return fail(with: error)
-          }
-        }
-        self?.stopFollowing()
-      }
-    }
-  }
-
-  private func stopFollowing() {
-    state.withLock { $0.follower = nil }
-    // Somebody may have begun to wait in between.
-    if announcement.hasWaiters { follow() }
-  }
-
-  private func end(with error: StoreError) {
-    guard error == .closed else { return fail(with: .store(error)) }
-    state.withLock { state in
-      state.isEnded = true
-      state.follower = nil
-    }
-    announcement.announce()
-  }
-
-  private func fail(with error: ListError) {
-    state.withLock { state in
-      state.failure = error
-      state.follower = nil
-    }
-    announcement.announce()
-  }
-
-  /// Forgets a failure that was delivered, so that a new iteration tries again.
-  func clearFailure() { state.withLock { $0.failure = nil } }
-}
-
-extension EventStore {
-  /// Suspends until something visible stands behind a sequence, or the task is cancelled. Throws where the log
-  /// cannot go on; `closed` where it was closed.
-  fileprivate func wait(beyond sequence: UInt64) async throws(StoreError) {
-    do throws(LogError) { try log.follow() } catch { throw StoreError(error) }
-    await log.tail.wait(beyond: sequence)
-    if log.mark.sequence <= sequence, let end = log.tail.end { throw StoreError(end) }
+      decode: rows.decode, decodeSection: decodeSection, encodeSection: encodeSection,
+      token: set.chain.map { ListToken(storeID: rows.store.log.storeID, sequence: set.sequence, chain: $0) })
   }
 }

@@ -8,6 +8,11 @@ where Item.ID: DocumentID {
   public enum Reason: Hashable, Sendable {
     /// The first update of an iteration: show `after` whole. `before` is nil and `changes` is empty.
     case initial
+    /// The first update of an iteration that goes on from a token: `before` is the list at the token.
+    case resumed
+    /// The first update of an iteration that was to go on from a token behind the end of the log, whose torn tail
+    /// was cut off since: show `after` whole. `before` is nil and `changes` is empty.
+    case restarted
     /// Something was appended.
     case changed
     /// The request was replaced by `apply`; something may have been appended too.
@@ -17,7 +22,8 @@ where Item.ID: DocumentID {
   }
 
   public var reason: Reason
-  /// What this iteration delivered last; nil in the first update.
+  /// What this iteration delivered last; the list at the token where it was resumed, and nil where `after` is to
+  /// be shown whole.
   public var before: FetchSnapshot<Item, Section>?
   public var after: FetchSnapshot<Item, Section>
   /// Applied to `before` they give `after`.

@@ -1,12 +1,13 @@
 // The updates of a live list: a position that pulls.
 
 public import StrataEvents
+internal import StrataLog
 internal import StrataTables
 
 /// The updates of a fetch controller's list.
 ///
 /// Every iteration is a position of its own: its first update is `.initial` with the whole list, and each one
-/// after it begins where the one before it ended. It ends with nil when the task or the controller is
+/// after it begins exactly where the one before it ended. It ends with nil when the task or the controller is
 /// cancelled or the store is closed, and throws where the list cannot go on; a new iteration tries again.
 public struct ListUpdates<Item: Identifiable & Sendable, Section: Hashable & Sendable>: AsyncSequence,
   Sendable
@@ -15,14 +16,19 @@ where Item.ID: DocumentID {
   public typealias Failure = ListError
 
   let controller: FetchController<Item, Section>
+  let options: UpdateOptions<Item>
 
-  public func makeAsyncIterator() -> Iterator { Iterator(controller: controller) }
+  public func makeAsyncIterator() -> Iterator { Iterator(controller: controller, options: options) }
 
   public struct Iterator: AsyncIteratorProtocol {
     let controller: FetchController<Item, Section>
-    private var last: FetchController<Item, Section>.Published?
+    let options: UpdateOptions<Item>
+    private var position: UpdatePosition<Item, Section>?
 
-    init(controller: FetchController<Item, Section>) { self.controller = controller }
+    init(controller: FetchController<Item, Section>, options: UpdateOptions<Item>) {
+      self.controller = controller
+      self.options = options
+    }
 
     public mutating func next() async throws(ListError) -> ListUpdate<Item, Section>? {
       try await next(isolation: nil)
@@ -31,65 +37,143 @@ where Item.ID: DocumentID {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ListError) -> ListUpdate<Item, Section>? {
-      guard let (update, published) = try await controller.update(after: last) else { return nil }
+      guard let (update, position) = try await controller.update(after: position, options) else { return nil }
       // Here the caller's actor has the turn again: whoever cancelled on it meanwhile gets nothing more.
       if controller.isCancelled || Task.isCancelled { return nil }
-      last = published
+      self.position = position
       return update
     }
   }
 }
 
 extension FetchController {
-  /// Every change of the list from now on, beginning with the list as it is.
-  public var updates: ListUpdates<Item, Section> { ListUpdates(controller: self) }
+  typealias Position = UpdatePosition<Item, Section>
 
-  /// The next update behind what was delivered last. Runs on no actor: the difference is found off the
-  /// caller's.
+  /// What a look came to.
+  enum Step: Sendable {
+    case update(Update, Position)
+    /// Nothing to tell: look again once more is announced than this.
+    case wait(beyond: UInt64, Position)
+    case end
+  }
+
+  /// The next update behind a position. Runs on no actor: the difference is found off the caller's.
   nonisolated func update(
-    after last: Published?
-  ) async throws(ListError) -> (ListUpdate<Item, Section>, Published)? {
-    var last = last
+    after position: Position?, _ options: UpdateOptions<Item>
+  ) async throws(ListError) -> (Update, Position)? {
+    var position = position
     while !Task.isCancelled {
-      // In this order: what is announced from here on ends the wait below, and what was published before the
-      // end is delivered before the end is told.
-      let number = announcement.number
-      let ending = ending
-      if isCancelled { return nil }
-      guard let shown = last else {
-        // A failure that an earlier iteration left behind is not this one's.
-        clearFailure()
-        do throws(ListError) { try await performFetch() } catch {
-          if case .cancelled = error { return nil }
-          if case .store(.closed) = error { return nil }
-          throw error
-        }
-        guard let published else { continue }
-        let update = ListUpdate(
-          reason: .initial, before: nil, after: published.snapshot,
-          changes: ListChanges<Item.ID, Section>())
-        return (update, published)
-      }
-      if let published, published.number > shown.number {
-        let changes = ListChanges(from: shown.snapshot, to: published.snapshot)
-        let isSame = published.generation == shown.generation
-        if isSame, changes.isEmpty {
-          last = published
-          continue
-        }
-        let update = ListUpdate(
-          reason: isSame ? .changed : .reconfigured, before: shown.snapshot, after: published.snapshot,
-          changes: changes)
-        return (update, published)
-      }
-      switch ending {
-      case .none: await announcement.wait(beyond: number) { [weak self] in self?.follow() }
-      case .quiet: return nil
-      case .failure(let error):
-        clearFailure()
-        throw error
+      switch try await step(from: position, options) {
+      case .update(let update, let position): return (update, position)
+      case .wait(let number, let new):
+        position = new
+        await announcement.wait(beyond: number) { [weak self] in self?.follow() }
+      case .end: return nil
       }
     }
     return nil
+  }
+
+  /// One look from a position, without any waiting for news.
+  nonisolated func step(
+    from position: Position?, _ options: UpdateOptions<Item>
+  ) async throws(ListError) -> Step {
+    // In this order: what is announced from here on ends the wait, and what was published or appended before the
+    // end is delivered before the end is told.
+    let number = announcement.number
+    let ending = ending
+    if isCancelled { return .end }
+    guard var position else { return try await begin(options) }
+    let update: Update?
+    do throws(ListError) {
+      update = try await position.appends == nil ? latest(&position) : nextAppend(&position)
+    } catch {
+      if case .cancelled = error { return .end }
+      throw error
+    }
+    if let update { return .update(update, position) }
+    switch ending {
+    case .none: return .wait(beyond: number, position)
+    case .quiet: return .end
+    case .failure(let error):
+      clearFailure()
+      throw error
+    }
+  }
+
+  /// The difference to the newest list that was published, where there is one.
+  private func latest(_ position: inout Position) -> Update? {
+    guard let published, published.number > position.looked.number else { return nil }
+    return update(to: .init(published), &position)
+  }
+
+  func update(to seen: Position.Seen, _ position: inout Position) -> Update? {
+    // Not under the lock of the counts: a difference takes its time.
+    var done = ListStatistics()
+    defer { counts.withLock { $0.add(done) } }
+    return position.look(at: seen, &done) ? position.deliver(&done) : nil
+  }
+}
+
+// MARK: Beginning
+
+extension FetchController {
+  private func begin(_ options: UpdateOptions<Item>) async throws(ListError) -> Step {
+    // A failure that an earlier iteration left behind is not this one's.
+    clearFailure()
+    do throws(ListError) {
+      let resumption: Resumption =
+        if let token = options.token { try await resumption(from: token) } else { .none }
+      try await performFetch()
+      let (update, position) = try await first(resumption, options)
+      counts.withLock { $0.add(update.changes, appends: 1) }
+      return .update(update, position)
+    } catch {
+      switch error {
+      case .cancelled, .store(.closed): return .end
+      default: throw error
+      }
+    }
+  }
+
+  private func first(
+    _ resumption: Resumption, _ options: UpdateOptions<Item>
+  ) async throws(ListError) -> (Update, Position) {
+    let unchanged = ListChanges<Item.ID, Section>()
+    let reason: Update.Reason = if case .behindTheEnd = resumption { .restarted } else { .initial }
+    if options.policy == .everyCommit {
+      let seen: Position.Seen
+      let appends: AppendFollower
+      if case .at(let set, let prepared) = resumption {
+        seen = .init(set, prepared)
+        appends = AppendFollower(prepared.rows, from: set, keeping: prepared.list.definition)
+      } else {
+        let prepared = try prepared()
+        let set = try await ListError.wrapping { () async throws(StoreError) in
+          try await prepared.rows.projector.state(
+            reaching: prepared.rows.store.head.sequence, with: prepared.lease)
+        }
+        seen = .init(set, prepared)
+        appends = AppendFollower(prepared.rows, from: set, keeping: prepared.list.definition)
+      }
+      let position = Position(seen, observing: options.observed, appends: appends)
+      guard case .at = resumption else {
+        return (Update(reason: reason, before: nil, after: seen.snapshot, changes: unchanged), position)
+      }
+      return (
+        Update(reason: .resumed, before: seen.snapshot, after: seen.snapshot, changes: unchanged), position
+      )
+    }
+    guard let published else { throw .cancelled }
+    let position = Position(.init(published), observing: options.observed)
+    guard case .at(let set, let prepared) = resumption else {
+      return (Update(reason: reason, before: nil, after: published.snapshot, changes: unchanged), position)
+    }
+    let before = prepared.snapshot(of: set)
+    var done = ListStatistics()
+    let changes = Position.changes(
+      from: before, to: published.snapshot, observing: options.observed, &done)
+    counts.withLock { $0.add(done) }
+    return (Update(reason: .resumed, before: before, after: published.snapshot, changes: changes), position)
   }
 }

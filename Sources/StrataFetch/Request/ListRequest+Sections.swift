@@ -79,6 +79,7 @@ extension ListRequest {
     request.sorts = sorts
     request.filters = filters
     request.window = window
+    request.reportsTouches = reportsTouches
     return request
   }
 }

@@ -35,6 +35,7 @@ where Item.ID: DocumentID {
   var sorts: [KeyPart<Item>] = []
   var filters: [FilterPart<Item>] = []
   var window = ListWindows.all
+  var reportsTouches = false
 }
 
 extension ListRequest where Section == Unsectioned {
@@ -94,7 +95,7 @@ extension ListRequest: Hashable {
   public static func == (a: Self, b: Self) -> Bool {
     a.section == b.section && a.areNilsLast == b.areNilsLast && a.orderIdentity == b.orderIdentity
       && a.declaredKeys == b.declaredKeys && a.sorts == b.sorts && a.filters == b.filters
-      && a.window == b.window
+      && a.window == b.window && a.reportsTouches == b.reportsTouches
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -105,5 +106,6 @@ extension ListRequest: Hashable {
     hasher.combine(sorts)
     hasher.combine(filters)
     hasher.combine(window)
+    hasher.combine(reportsTouches)
   }
 }

@@ -44,6 +44,8 @@ where Item.ID: DocumentID {
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
   let decodeSection: @Sendable (UnsafeRawBufferPointer) -> Section?
   let encodeSection: @Sendable (Section) -> [UInt8]
+  /// Where to go on from: `controller.updates(since:)`. Nil only for a list that no controller made.
+  public internal(set) var token: ListToken? = nil
 
   /// Everything up to this sequence is in it.
   public var sequence: UInt64 { version.sequence }

@@ -14,6 +14,10 @@ public enum ListError: Error, Sendable {
   case row(String)
   /// What was asked for is not in the list: a sentence that says what there is.
   case outOfRange(String)
+  /// The log was trimmed behind a token. The oldest sequence that a token may have now.
+  case tokenExpired(oldestAvailable: UInt64)
+  /// A token, or a list that is joined to others, is of another store: the ids of both.
+  case otherStore(String, expected: String)
 }
 
 extension ListError: CustomStringConvertible {
@@ -24,6 +28,10 @@ extension ListError: CustomStringConvertible {
     case .cancelled: "the list was cancelled; fetch it again if it is still wanted"
     case .row(let what): "\(what); correct the document or the type"
     case .outOfRange(let what): "\(what); ask again with what the snapshot holds"
+    case .tokenExpired(let oldest):
+      "the log begins behind the token, and \(oldest) is the oldest sequence to go on from; fetch the list whole"
+    case .otherStore(let store, let expected):
+      "it belongs to the store \(store), and this is \(expected); use what this store gave"
     }
   }
 

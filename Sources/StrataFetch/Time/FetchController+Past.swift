@@ -47,19 +47,21 @@ extension RowTable {
   func snapshots<Section>(
     at points: [LogPoint], _ request: ListRequest<Item, Section>
   ) async throws(ListError) -> [FetchSnapshot<Item, Section>] {
-    let list = try request.compiled(decode: decode)
+    let rows = folded(for: request)
+    let list = try request.compiled(decode: rows.decode)
     let sets = try await ListError.wrapping { () async throws(StoreError) in
-      try await store.states(at: points, folding, view: (name, list.definition))
+      try await rows.store.states(at: points, rows.folding, view: (rows.name, list.definition))
     }
-    return sets.map { request.snapshot(of: $0, self, list) }
+    return sets.map { request.snapshot(of: $0, rows, list) }
   }
 
   /// The list as it is now, without a replay.
   func newestSnapshot<Section>(
     _ request: ListRequest<Item, Section>
   ) async throws(ListError) -> FetchSnapshot<Item, Section> {
-    let list = try request.compiled(decode: decode)
-    return request.snapshot(of: try await newestState(list.definition), self, list)
+    let rows = folded(for: request)
+    let list = try request.compiled(decode: rows.decode)
+    return request.snapshot(of: try await rows.newestState(list.definition), rows, list)
   }
 
   /// The newest state, with a view. A view that somebody else keeps up to date is shared.

@@ -45,6 +45,7 @@ where Item.ID: DocumentID {
     showing snapshot: FetchSnapshot<Item, Section>?
   ) throws(ListError) {
     self.request = request
+    let rows = rows.folded(for: request)
     self.rows = rows
     list = try request.compiled(decode: rows.decode)
     exclusive = Exclusive(

@@ -62,8 +62,9 @@ final class PastStates {
   private func fold(from nearest: TableSet?, to sequence: UInt64) -> Fold {
     let begin = nearest?.sequence ?? 0
     if let fold, fold.state.sequence <= sequence, fold.state.sequence >= begin { return fold }
-    if let nearest { return Fold(log, folding, resuming: nearest, headAtBegin: headAtBegin) }
-    let fold = Fold(log, folding)
+    let fold = nearest.map { Fold(log, folding, from: $0, headAtBegin: headAtBegin) } ?? Fold(log, folding)
+    // So that every list that is shown has a token.
+    fold.tracksChain = true
     headAtBegin = fold.headAtBegin
     return fold
   }

@@ -18,6 +18,9 @@ package final class Fold {
   private var mustBeginAnew = false
   /// Why the log cannot be folded on. Nothing behind it is ever folded in, however often somebody asks.
   private var failure: StoreError?
+  /// Whether the state's chain is known at the end of every event, and not only at the ends of blocks. It costs
+  /// two hashes for each event.
+  package var tracksChain = false
   // One thread at a time is what the fold promises: see `FoldScratch`.
   @exclusivity(unchecked) package var state: TableSet
 
@@ -29,18 +32,19 @@ package final class Fold {
     headAtBegin = mark.sequence
     let begin = mark.logBegin - 1
     cursor = log.cursor(after: begin)
-    state = TableSet(sequence: begin)
+    state = TableSet(sequence: begin, recordsTouches: folding.recordsTouches)
   }
 
-  /// Goes on from a state that an earlier fold of the same log came to.
+  /// Goes on from a state that the same folding made of the same log. The state stays as it is.
   ///
-  /// - Parameter headAtBegin: that of the earlier fold.
-  package init(_ log: Log, _ folding: Folding, resuming state: TableSet, headAtBegin: UInt64) {
+  /// - Parameter headAtBegin: that of the fold that made the state. Where it is not known, of everything that
+  ///   was erased behind the state it may still have the content.
+  package init(_ log: Log, _ folding: Folding, from state: TableSet, headAtBegin: UInt64? = nil) {
     self.log = log
     self.folding = folding
-    self.headAtBegin = headAtBegin
-    self.state = state
+    self.headAtBegin = headAtBegin ?? state.sequence
     cursor = log.cursor(after: state.sequence)
+    self.state = state
   }
 
   /// Folds events up to a sequence, or up to the end where the log is shorter. An event inside an append is
@@ -62,6 +66,7 @@ package final class Fold {
   /// Folds the log again up to where the state is, now that content is gone from it, and keeps the views.
   private func beginAnew() throws(StoreError) {
     let anew = Fold(log, folding)
+    anew.tracksChain = tracksChain
     try anew.run(through: state.sequence)
     guard anew.state.sequence == state.sequence else { throw .closed }
     for table in state.tables {
@@ -109,6 +114,7 @@ package final class Fold {
         let end = first + UInt64(append.eventCount) - 1
         guard goesOn, end > done, first <= last else { return }
         var events = append.events
+        let head = tracksChain ? XXH64.of(append.head) : 0
         for sequence in first...min(end, last) {
           let event: EventView
           do throws(DecodingProblem) { event = try events.nextEvent() } catch { throw ContentProblem(error) }
@@ -117,14 +123,29 @@ package final class Fold {
           folding.apply(event, at: stamp, to: &state, scratch)
           state.sequence = sequence
           state.time = append.commitTime
+          state.chain = chain(behind: event, sequence, head, in: block.header)
           if sequence > headAtBegin, ErasureEvent.isDone(event) { mustBeginAnew = true }
         }
         guard end <= last else { return }
         guard events.remaining == 0 else { throw .damaged("an append holds more than its events") }
+        state.appendCount += 1
+        if end == block.header.nextSequence - 1 { state.chain = block.header.chainAfter }
         goesOn = !mustBeginAnew && ended()
       }
     }
     if block.header.nextSequence - 1 > state.sequence { pending = block }
+  }
+
+  /// The chain behind an event, nil where it is not tracked or not known before it.
+  private func chain(
+    behind event: borrowing EventView, _ sequence: UInt64, _ head: UInt64, in block: BlockHeader
+  ) -> UInt64? {
+    guard tracksChain else { return nil }
+    let before = sequence == block.firstSequence ? block.chainBefore : state.chain
+    guard let before else { return nil }
+    return Chain.next(
+      after: before, sequence: sequence, revision: event.revision, head: head, names: XXH64.of(event.names),
+      content: event.contentHash)
   }
 
   private func wrapping(

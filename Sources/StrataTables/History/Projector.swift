@@ -125,10 +125,11 @@ package final class Projector: Sendable {
         key.table.withUnsafeBytes { name in fold.state.withTable(name) { $0.removeView(key.identity) } }
       }
       var failure: StoreError?
-      let head = log.mark.sequence
+      let mark = log.mark.visible
       do throws(StoreError) {
-        try fold.run(through: head)
-        if fold.state.sequence < head { throw .closed }
+        try fold.run(through: mark.sequence)
+        if fold.state.sequence < mark.sequence { throw .closed }
+        if fold.state.sequence == mark.sequence { fold.state.chain = mark.chain }
       } catch {
         failure = error
       }

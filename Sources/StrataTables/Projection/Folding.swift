@@ -8,12 +8,18 @@ package enum Folding: Sendable {
   /// Documents; where tables are named, only those.
   case documents(only: Set<String>?)
   case own(any Projection)
+  /// The same function, except that a write of an equal document raises the revision of its row.
+  indirect case touching(Folding)
+
+  /// Whether a write of an equal document raises its row's revision.
+  var recordsTouches: Bool { if case .touching = self { true } else { false } }
 
   /// Folds one event in.
   func apply(
     _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, _ scratch: FoldScratch
   ) {
     switch self {
+    case .touching(let folding): folding.apply(event, at: stamp, to: &set, scratch)
     case .documents(let tables):
       DocumentFold.apply(event, at: stamp, to: &set, only: tables, scratch)
     case .own(let projection):
@@ -46,9 +52,14 @@ package struct FoldingIdentity: Hashable, Sendable {
   private let type: ObjectIdentifier?
   /// The only tables of documents that are folded, where they are named.
   private let tables: Set<String>?
+  private let recordsTouches: Bool
 
   package init(_ folding: Folding) {
+    recordsTouches = folding.recordsTouches
     switch folding {
+    case .touching(let folding):
+      let plain = FoldingIdentity(folding)
+      (name, version, type, tables) = (plain.name, plain.version, plain.type, plain.tables)
     case .documents(let tables):
       (name, version, type) = ("$documents", 1, nil)
       self.tables = tables

@@ -13,9 +13,12 @@ package struct Table: Sendable {
   /// Row id → why the last event of the row could not be applied, as UTF-8.
   package private(set) var problems: Tree
   package private(set) var views: [View] = []
+  /// Whether a write of an equal document raises its row's revision.
+  package let recordsTouches: Bool
 
-  package init(name: String) {
+  package init(name: String, recordsTouches: Bool = false) {
     self.name = name
+    self.recordsTouches = recordsTouches
     nameBytes = Array(name.utf8)
     rows = Tree(pageSize: TreePages.table)
     problems = Tree()
@@ -63,7 +66,8 @@ package struct Table: Sendable {
 }
 
 extension Table {
-  /// Sets a row's document. A document that is equal to the row's leaves the row as it was.
+  /// Sets a row's document. A document that is equal to the row's leaves the row as it was, unless touches are
+  /// recorded.
   package mutating func put(
     id: UnsafeRawBufferPointer, document: UnsafeRawBufferPointer, at stamp: Stamp, _ scratch: FoldScratch
   ) {
@@ -71,7 +75,7 @@ extension Table {
     scratch.prepare(viewCount: views.count)
     var row = RowView(
       id: id, revision: stamp.sequence, created: stamp.sequence, time: stamp.time, document: document)
-    guard Self.set(&row, in: &rows, views, scratch) else { return }
+    guard Self.set(&row, in: &rows, views, recordsTouches: recordsTouches, scratch) else { return }
     for index in views.indices {
       scratch.new[index].place(row, by: views[index].definition, &scratch.writer)
       views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
@@ -81,7 +85,7 @@ extension Table {
   /// Sets a row where its document is another one, and finds out where the views had it: in one way down the
   /// tree. False where nothing changed.
   private static func set(
-    _ row: inout RowView, in rows: inout Tree, _ views: [View], _ scratch: FoldScratch
+    _ row: inout RowView, in rows: inout Tree, _ views: [View], recordsTouches: Bool, _ scratch: FoldScratch
   ) -> Bool {
     StoredRow.write(row, to: &scratch.value)
     var isChanged = true
@@ -89,7 +93,7 @@ extension Table {
       _ = rows.set(row.id, UnsafeRawBufferPointer(new)) { value in
         guard let value else { return true }
         let old = StoredRow.view(id: row.id, value)
-        if old.document.hasSameBytes(as: row.document) {
+        if !recordsTouches, old.document.hasSameBytes(as: row.document) {
           isChanged = false
           return false
         }

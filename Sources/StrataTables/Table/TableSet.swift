@@ -8,17 +8,26 @@ package struct TableSet: Sendable {
   package internal(set) var sequence: UInt64
   /// The commit time of its append; nil at 0.
   package internal(set) var time: Int64?
+  /// The chain of the log behind `sequence`; nil where it is not known, as between the appends of one block.
+  package internal(set) var chain: UInt64?
+  /// How many appends are folded in.
+  package internal(set) var appendCount: UInt64 = 0
+  /// Whether a write of an equal document raises its row's revision.
+  package let recordsTouches: Bool
   /// In the order in which they were first written to.
   package private(set) var tables: [Table] = []
   /// Events that the projection could not apply.
   package internal(set) var failures = ProjectionFailures()
   private var lastIndex = 0
 
-  package init(sequence: UInt64 = 0) { self.sequence = sequence }
+  package init(sequence: UInt64 = 0, recordsTouches: Bool = false) {
+    self.sequence = sequence
+    self.recordsTouches = recordsTouches
+  }
 
   /// The table with a name; an empty one where nothing was written to it.
   package subscript(name: String) -> Table {
-    tables.first { $0.name.utf8.elementsEqual(name.utf8) } ?? Table(name: name)
+    tables.first { $0.name.utf8.elementsEqual(name.utf8) } ?? Table(name: name, recordsTouches: recordsTouches)
   }
 
   /// Whether anything was ever written to a table.
@@ -48,7 +57,7 @@ package struct TableSet: Sendable {
       lastIndex = index
       return index
     }
-    tables.append(Table(name: String(decoding: name, as: UTF8.self)))
+    tables.append(Table(name: String(decoding: name, as: UTF8.self), recordsTouches: recordsTouches))
     lastIndex = tables.count - 1
     return lastIndex
   }

@@ -75,8 +75,8 @@ extension ModelRequest {
       request.sorts.append(.init(field: field, isDescending: chance(2), areNilsLast: chance(3)))
     }
     if chance(3) { request.flag = !chance(3) }
-    if chance(2) { request.limit = Int.random(in: 0...12, using: &random) }
-    if chance(4) { request.sectionLimit = Int.random(in: 0...4, using: &random) }
+    if chance(2) { request.window = .first(Int.random(in: 0...12, using: &random)) }
+    if chance(4) { request.sectionWindow = .first(Int.random(in: 0...4, using: &random)) }
     return request
   }
 }

@@ -1,0 +1,80 @@
+// Following the log for those who wait, and how that ends.
+
+internal import StrataEvents
+internal import StrataLog
+internal import StrataTables
+
+extension FetchController {
+  /// Sees to it that somebody follows the log while there are iterations that wait.
+  func follow() {
+    let store = rows.store
+    state.withLock { state in
+      guard state.follower == nil, !state.isCancelled, !state.isEnded, state.failure == nil else { return }
+      state.follower = Task { [weak self] in
+        while !Task.isCancelled {
+          guard let shown = self?.published?.snapshot.sequence else { break }
+          do throws(StoreError) {
+            try await store.wait(beyond: shown)
+          } catch {
+            self?.end(with: error)
+            return
+          }
+          guard let self else { return }
+          // Where nobody waits any more nothing is folded; the next one who waits begins anew.
+          guard announcement.hasWaiters else { break }
+          do throws(ListError) { _ = try await fetch(reaching: store.head.sequence) } catch {
+            if case .store(let error) = error { return end(with: error) }
+            return fail(with: error)
+          }
+        }
+        self?.stopFollowing()
+      }
+    }
+  }
+
+  private func stopFollowing() {
+    state.withLock { $0.follower = nil }
+    // Somebody may have begun to wait in between.
+    if announcement.hasWaiters { follow() }
+  }
+
+  private func end(with error: StoreError) {
+    guard error == .closed else { return fail(with: .store(error)) }
+    state.withLock { state in
+      state.isEnded = true
+      state.follower = nil
+    }
+    announcement.announce()
+  }
+
+  private func fail(with error: ListError) {
+    state.withLock { state in
+      state.failure = error
+      state.follower = nil
+    }
+    announcement.announce()
+  }
+
+  /// Puts another delivery in the place of the one that there was; that one is cancelled.
+  func replaceDelivery(by delivery: UpdateDelivery?) {
+    let (old, isCancelled) = state.withLock { state in
+      defer { if !state.isCancelled { state.delivery = delivery } }
+      return (state.delivery, state.isCancelled)
+    }
+    old?.cancel()
+    if isCancelled { delivery?.cancel() }
+  }
+
+  /// Forgets a failure that was delivered, so that a new iteration tries again.
+  func clearFailure() { state.withLock { $0.failure = nil } }
+}
+
+extension EventStore {
+  /// Suspends until something visible stands behind a sequence, or the task is cancelled. Throws where the log
+  /// cannot go on; `closed` where it was closed.
+  func wait(beyond sequence: UInt64) async throws(StoreError) {
+    do throws(LogError) { try log.follow() } catch { throw StoreError(error) }
+    await log.tail.wait(beyond: sequence)
+    if log.mark.sequence <= sequence, let end = log.tail.end { throw StoreError(end) }
+  }
+}

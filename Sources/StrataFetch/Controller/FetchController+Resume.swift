@@ -1,0 +1,64 @@
+// Going on from a token: the list as it was there, made anew by a replay.
+
+internal import StrataEvents
+internal import StrataLog
+internal import StrataTables
+
+extension FetchController {
+  /// Where an iteration begins.
+  enum Resumption: Sendable {
+    /// With the list as it is.
+    case none
+    /// With the state at the token, which holds the view of the request.
+    case at(TableSet, Prepared)
+    /// The log ends before the token.
+    case behindTheEnd
+  }
+
+  /// What there is at a token.
+  func resumption(from token: ListToken) async throws(ListError) -> Resumption {
+    let prepared = try prepared()
+    let store = prepared.rows.store
+    guard token.storeID == store.log.storeID else {
+      throw .otherStore(token.store, expected: store.log.storeID.description)
+    }
+    let result = await IOThreads.shared.result { () throws(StoreError) in
+      try store.chainBlocking(at: token.sequence)
+    }
+    let chain: UInt64?
+    do throws(StoreError) { chain = try result.get() } catch {
+      if case .trimmed(let first) = error { throw .tokenExpired(oldestAvailable: first - 1) }
+      throw .store(error)
+    }
+    guard let chain else { return .behindTheEnd }
+    guard chain == token.chain else { throw .store(.diverged(sequence: token.sequence)) }
+    // Nothing was appended since: the newest state is the one at the token.
+    if token.sequence == store.head.sequence {
+      let newest = try await ListError.wrapping { () async throws(StoreError) in
+        try await prepared.rows.projector.state(reaching: token.sequence, with: prepared.lease)
+      }
+      if newest.sequence == token.sequence { return .at(newest, prepared) }
+    }
+    let states = try await ListError.wrapping { () async throws(StoreError) in
+      try await store.states(
+        at: [.sequence(token.sequence)], prepared.rows.folding,
+        view: (prepared.rows.name, prepared.list.definition))
+    }
+    return .at(states[0], prepared)
+  }
+}
+
+extension EventStore {
+  /// The chain behind a sequence, nil where the log ends before it. Blocks. Throws `trimmed` where the log begins
+  /// behind it.
+  fileprivate func chainBlocking(at sequence: UInt64) throws(StoreError) -> UInt64? {
+    try StoreError.wrapping { () throws(LogError) in
+      // Somebody may have seen more of the writer than this reader has looked at.
+      if sequence > log.mark.sequence { try log.refresh() }
+      let mark = log.mark
+      guard sequence <= mark.sequence else { return nil }
+      guard sequence >= mark.logBegin - 1 else { throw .trimmed(firstAvailable: mark.logBegin) }
+      return try log.chain(after: sequence)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// Where a list was left, as a value that outlives the process.
+
+public import StrataEvents
+package import StrataLog
+
+/// A store, and the end of an append in its log: `controller.updates(since:)` goes on from there.
+///
+/// The chain proves that the log up to there is the one that was seen. A token says nothing about the request; the
+/// list before is made anew with the one that is in force when it is used.
+public struct ListToken: Hashable, Sendable {
+  package let storeID: StoreID
+  /// Everything up to this sequence was seen.
+  public let sequence: UInt64
+  package let chain: UInt64
+
+  package init(storeID: StoreID, sequence: UInt64, chain: UInt64) {
+    self.storeID = storeID
+    self.sequence = sequence
+    self.chain = chain
+  }
+
+  /// The id of the store that it belongs to.
+  public var store: String { storeID.description }
+  /// The same place for a feed of the store.
+  public var position: LogPosition { LogPosition(sequence: sequence, chain: chain) }
+}
+
+extension ListToken: LosslessStringConvertible {
+  /// `STORE/SEQUENCE@CHAIN`: the store's UUID, and the position as feeds write it.
+  public var description: String { "\(store)/\(position)" }
+
+  public init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, let store = Self.storeID(parts[0]), let position = LogPosition(String(parts[1]))
+    else { return nil }
+    self.init(storeID: store, sequence: position.sequence, chain: position.chain)
+  }
+
+  /// A store's id from its text, in the one form in which it is written.
+  private static func storeID(_ text: Substring) -> StoreID? {
+    let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
+    guard digits.count == 32 else { return nil }
+    var bytes: [UInt8] = []
+    for place in stride(from: 0, to: 32, by: 2) {
+      let pair = String(decoding: digits[place..<place + 2], as: UTF8.self)
+      guard let byte = UInt8(pair, radix: 16) else { return nil }
+      bytes.append(byte)
+    }
+    let id = bytes.withUnsafeBytes { bytes in bytes.baseAddress.map { StoreID(at: $0) } }
+    guard let id, id.description.utf8.elementsEqual(text.utf8) else { return nil }
+    return id
+  }
+}
+
+extension ListToken: Codable {
+  /// Reads the text form. Throws `DecodingError.dataCorrupted` for any other.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let token = ListToken(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no list token")
+    }
+    self = token
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}

@@ -1,0 +1,27 @@
+// The states at the ends of single appends, a few at a time.
+
+package import StrataEvents
+
+extension Fold {
+  /// Folds whole appends up to a sequence, and returns the state at the end of each: at most so many, none at the
+  /// end. The states share all pages that did not change between them.
+  ///
+  /// A block that holds more appends than that is walked again by the next call, so a few at a time cost less
+  /// than one by one.
+  package func statesByAppend(through last: UInt64, countMax: Int) throws(StoreError) -> [TableSet] {
+    precondition(countMax > 0, "without a state there is no progress")
+    struct IsEnough: Error {}
+    var states: [TableSet] = []
+    do {
+      try runByAppend(through: last) { state in
+        states.append(copy state)
+        if states.count == countMax { throw IsEnough() }
+      }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      assert(error is IsEnough, "a fold throws what the store throws")
+    }
+    return states
+  }
+}

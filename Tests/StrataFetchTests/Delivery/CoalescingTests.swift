@@ -1,0 +1,244 @@
+// What comes of several appends that a consumer sees at once.
+
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
+  /// The one update of a consumer who slept through all steps.
+  private func update(
+    _ home: Household, _ steps: (DocumentCollection<Chore>) async throws -> Void
+  ) async throws -> ChoreUpdate {
+    var updates = home.list.updates.makeAsyncIterator()
+    let first = try #require(try await updates.next())
+    #expect(first.reason == .initial)
+    try await steps(home.chores)
+    let update = try #require(try await updates.next())
+    #expect(update.before?.sequence == first.sequence)
+    #expect(update.changes.fromSequence == first.sequence)
+    #expect(update.changes.toSequence == home.store.head.sequence)
+    return update
+  }
+
+  @Test("R33 Added and then changed is added")
+  func addedAndChanged() async throws {
+    let update = try await update(Household()) { chores in
+      try await chores.put(Chore(id: 9, title: "x"))
+      try await chores.update(9) { $0.title = "y" }
+    }
+    #expect(update.changes.insertions.map(\.id) == [9])
+    #expect(
+      update.changes.updates.isEmpty && update.changes.moves.isEmpty && update.changes.deletions.isEmpty)
+  }
+
+  @Test("R33 Added and then removed is nothing")
+  func addedAndRemoved() async throws {
+    let update = try await update(Household()) { chores in
+      try await chores.put(Chore(id: 9, title: "x", owner: "bob"))
+      try await chores.delete(9)
+      try await chores.update(0) { $0.isDone = true }
+    }
+    #expect(update.changes.updates.map(\.id) == [0])
+    #expect(update.changes.count == 1)
+  }
+
+  @Test("R33 Changed twice is changed once")
+  func changedTwice() async throws {
+    let update = try await update(Household()) { chores in
+      try await chores.update(0) { $0.isDone = true }
+      try await chores.update(0) { $0.title = "a2" }
+    }
+    #expect(update.changes.updates.map(\.id) == [0])
+    #expect(update.changes.updates.map(\.changedFields) == [["isDone", "title"]])
+    #expect(update.changes.count == 1)
+  }
+
+  @Test("R33 Changed and then removed is removed from where it was")
+  func changedAndRemoved() async throws {
+    let update = try await update(Household()) { chores in
+      try await chores.update(0) { $0.title = "z" }
+      try await chores.delete(0)
+    }
+    #expect(update.changes.deletions.map(\.id) == [0])
+    #expect(update.changes.deletions.map(\.from) == [ListIndex(section: 0, item: 0)])
+    #expect(update.changes.updates.isEmpty && update.changes.moves.isEmpty)
+  }
+
+  @Test("R33 Removed and then added is changed, or moved where it stands elsewhere")
+  func removedAndAdded() async throws {
+    let update = try await update(Household("abcd")) { chores in
+      try await chores.delete(0)
+      try await chores.delete(1)
+      try await chores.put(Chore(id: 0, title: "a", isDone: true))
+      try await chores.put(Chore(id: 1, title: "z", owner: "ann"))
+    }
+    #expect(update.changes.updates.map(\.id) == [0])
+    #expect(update.changes.moves.map(\.id) == [1])
+    #expect(update.changes.moves.allSatisfy { $0.isChanged })
+    #expect(update.changes.insertions.isEmpty && update.changes.deletions.isEmpty)
+  }
+
+  @Test("R34 One difference over many appends is the difference of their ends")
+  func differenceOfEnds() async throws {
+    let seed = SeededGenerator.testSeed()
+    var random = SeededGenerator(seed: seed)
+    let home = try await Household("abcdefgh")
+    var updates = home.list.updates.makeAsyncIterator()
+    _ = try await updates.next()
+    for _ in 0..<20 {
+      for _ in 0..<Int.random(in: 1...8, using: &random) {
+        let id = Int.random(in: 0..<12, using: &random)
+        let title = String(UnicodeScalar(UInt8.random(in: 97...110, using: &random)))
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: try await home.chores.delete(id)
+        default:
+          let owner = [nil, "ann", "bob"].randomElement(using: &random) ?? nil
+          try await home.chores.put(Chore(id: id, title: title, owner: owner))
+        }
+      }
+      // A chore of its own, so that something changed in any case.
+      try await home.chores.put(Chore(id: 100, title: "\(random.next())", owner: "eve"))
+      let update = try #require(try await updates.next())
+      let (old, new) = (try #require(update.before?.sequence), update.sequence)
+      let ends = try await home.list.changes(from: .sequence(old), to: .sequence(new))
+      #expect(update.changes == ends, "seed \(seed)")
+    }
+  }
+
+  @Test("R35 What the list does not show makes no update, and advances its snapshot")
+  func silence() async throws {
+    let home = try await Household("abc", Household.open)
+    let seen = Lock<[ChoreUpdate]>([])
+    let following = Task {
+      for try await update in home.list.updates { seen.withLock { $0.append(update) } }
+    }
+    await waiting { home.list.announcement.hasWaiters }
+    try await home.chores.put(Chore(id: 50, title: "x", isDone: true))
+    try await home.store.append([NewEvent("noted", in: "log/1", payload: EventPayload(.null))])
+    let head = home.store.head.sequence
+    await waiting { home.list.snapshot?.sequence == head }
+    try await home.chores.put(Chore(id: 51, title: "y"))
+    await waiting { seen.withLock { $0.count } == 2 }
+    let last = try #require(seen.withLock { $0.last })
+    #expect(last.changes.insertions.map(\.id) == [51])
+    // The update begins where the one before it ended, also over what was not told.
+    #expect(last.before?.sequence == 3 && last.changes.fromSequence == 3)
+    following.cancel()
+    try await following.value
+  }
+
+  @Test("R36 Updates are of items in both lists, insertions of the new one, deletions of the old one alone")
+  func membership() async throws {
+    let seed = SeededGenerator.testSeed()
+    var random = SeededGenerator(seed: seed)
+    for request in [Household.open, Household.open.limited(to: 4), Household.all.limited(perSection: 2)] {
+      let home = try await Household("abcdefgh", request)
+      var updates = home.list.updates.makeAsyncIterator()
+      _ = try await updates.next()
+      for round in 0..<40 {
+        let id = Int.random(in: 0..<10, using: &random)
+        let title = ["a", "h", "q"].randomElement(using: &random) ?? ""
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: try await home.chores.delete(id)
+        default:
+          try await home.chores.put(Chore(id: id, title: title, isDone: Bool.random(using: &random)))
+        }
+        // First in every list, so that there is an update in any case.
+        try await home.chores.put(Chore(id: 50, title: " \(round)"))
+        let update = try #require(try await updates.next())
+        let old = Set(update.before?.itemIdentifiers ?? [])
+        let new = Set(update.after.itemIdentifiers)
+        #expect(Set(update.changes.insertions.map(\.id)) == new.subtracting(old), "seed \(seed)")
+        #expect(Set(update.changes.deletions.map(\.id)) == old.subtracting(new), "seed \(seed)")
+        #expect(Set(update.changes.changedItems).isSubset(of: new.intersection(old)), "seed \(seed)")
+      }
+    }
+  }
+
+  @Test("R37 A change of content alone is an update, and no structure")
+  func contentOnly() async throws {
+    let home = try await Household()
+    let update = try await update(home) { try await $0.update(1) { $0.isDone = true } }
+    #expect(update.changes.updates.map(\.id) == [1])
+    #expect(!update.changes.isStructural)
+    #expect(update.before.map { ShownList($0) } == ShownList(update.after))
+    let moved = try await self.update(home) { try await $0.update(0) { $0.title = "z" } }
+    #expect(moved.changes.changedItems == [0] && moved.changes.isStructural)
+  }
+
+  @Test("R38 A write of the same is reported by no list, and where it is asked for as an update")
+  func touches() async throws {
+    let home = try await Household()
+    let touched = FetchController(Household.all.reportTouches(), from: home.chores)
+    var plain = home.list.updates.makeAsyncIterator()
+    var touches = touched.updates.makeAsyncIterator()
+    _ = try await plain.next()
+    _ = try await touches.next()
+    try await home.chores.put(Chore(id: 0, title: "a"))
+    let update = try #require(try await touches.next())
+    #expect(update.changes.updates.map(\.id) == [0] && update.changes.count == 1)
+    #expect(update.changes.updates.map(\.changedFields) == [[]])
+    try await home.chores.update(1) { $0.isDone = true }
+    let other = try #require(try await plain.next())
+    #expect(other.changes.updates.map(\.id) == [1] && other.changes.count == 1)
+    // A merge that says nothing new, and a list that begins to report.
+    try await home.store.append([
+      NewEvent(DocumentEvent.merge, in: "task/2", payload: EventPayload(["title": "c"]))
+    ])
+    #expect(try await touches.next()?.changes.updates.map(\.id) == [2, 1])
+    try await home.list.apply(Household.all.reportTouches())
+    let reconfigured = try #require(try await plain.next())
+    #expect(reconfigured.reason == .reconfigured && reconfigured.changes.isEmpty)
+    try await home.chores.put(Chore(id: 0, title: "a"))
+    #expect(try await plain.next()?.changes.updates.map(\.id) == [0])
+  }
+
+  @Test("R62 What is changed and changed back is not reported")
+  func changedBack() async throws {
+    let home = try await Household()
+    let before = try await home.list.performFetch()
+    try await home.chores.update(0) { $0.title = "z" }
+    try await home.chores.update(0) { $0.title = "a" }
+    try await home.chores.delete(1)
+    try await home.chores.put(Chore(id: 1, title: "b", owner: "ann"))
+    try await home.chores.put(Chore(id: 7, title: "q", owner: "ann"))
+    try await home.chores.delete(7)
+    let after = try await home.list.performFetch()
+    #expect(after.sequence == home.store.head.sequence)
+    #expect(ListChanges(from: before, to: after).isEmpty)
+    // The same at the end of a window, where rows are looked at otherwise.
+    let cut = FetchController(Household.all.limited(to: 2), from: home.chores)
+    let then = try await cut.performFetch()
+    try await home.chores.update(0) { $0.title = "z" }
+    try await home.chores.update(0) { $0.title = "a" }
+    #expect(ListChanges(from: then, to: try await cut.performFetch()).isEmpty)
+    #expect(after.revision(of: 0) != before.revision(of: 0))
+  }
+
+  @Test("R64 Exactly the rows whose content version differs are changed")
+  func contentVersions() async throws {
+    let seed = SeededGenerator.testSeed()
+    var random = SeededGenerator(seed: seed)
+    for request in [Household.all, Household.all.reportTouches()] {
+      let home = try await Household("abcdefghij", request)
+      var before = try await home.list.performFetch()
+      for _ in 0..<30 {
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+          let id = Int.random(in: 0..<10, using: &random)
+          let title = ["a", "m", "z"].randomElement(using: &random) ?? ""
+          try await home.chores.put(
+            Chore(id: id, title: title, owner: "ann", isDone: Bool.random(using: &random)))
+        }
+        let after = try await home.list.performFetch()
+        let changes = ListChanges(from: before, to: after)
+        let differing = (0..<10).filter { before.contentVersion(of: $0) != after.contentVersion(of: $0) }
+        #expect(Set(changes.changedItems) == Set(differing), "seed \(seed)")
+        before = after
+      }
+      #expect(before.contentVersion(of: 99) == nil && before.revision(of: 99) == nil)
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// Updates that are told: on which executor, in which order, and until when.
+
+internal import Dispatch
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import Testing
+
+/// A delegate that writes down what it is told, and does something about it.
+private final class Recorder: FetchControllerDelegate, Sendable {
+  private let told = Lock<[ChoreUpdate]>([])
+  private let errors = Lock<[ListError]>([])
+  private let react: @Sendable (ChoreUpdate) -> Void
+
+  init(_ react: @escaping @Sendable (ChoreUpdate) -> Void = { _ in }) { self.react = react }
+
+  var updates: [ChoreUpdate] { told.withLock { $0 } }
+  var errorCount: Int { errors.withLock { $0.count } }
+
+  func receive(_ update: ListUpdate<Chore, String?>) {
+    told.withLock { $0.append(update) }
+    react(update)
+  }
+
+  func didFail(with error: ListError) { errors.withLock { $0.append(error) } }
+}
+
+/// A delegate of the main actor.
+@MainActor private final class Screen {
+  var updates: [ChoreUpdate] = []
+  var onUpdate: (() -> Void)?
+}
+
+extension Screen: @MainActor FetchControllerDelegate {
+  func receive(_ update: ListUpdate<Chore, String?>) {
+    MainActor.assertIsolated()
+    updates.append(update)
+    onUpdate?()
+  }
+}
+
+/// An actor whose isolation can be asked for from outside.
+private actor Desk {
+  private(set) var count = 0
+  func take() { count += 1 }
+  nonisolated func note() { assumeIsolated { $0.count += 1 } }
+}
+
+/// An executor that runs jobs on a thread of its own queue, and counts them.
+private final class CountingExecutor: SerialExecutor {
+  let queue = DispatchQueue(label: "counting")
+  let jobs = Lock(0)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0 += 1 }
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct DelegateDeliveryTests {
+  private static let queue = DispatchQueue(label: "delegates", attributes: .concurrent)
+
+  @Test("R53 A delegate is told every step in order, each from where the one before it ended")
+  func order() async throws {
+    let home = try await Household()
+    let recorder = Recorder()
+    home.list.setDelegate(recorder, on: .queue(Self.queue))
+    for number in 0..<40 { try await home.chores.update(0) { $0.title = "a\(number)" } }
+    await waiting { recorder.updates.last?.sequence == home.store.head.sequence }
+    let updates = recorder.updates
+    #expect(updates.first?.reason == .initial)
+    for (old, new) in zip(updates, updates.dropFirst()) {
+      #expect(new.reason == .changed && new.before?.sequence == old.sequence)
+    }
+    // Every append, from a token.
+    let every = Recorder()
+    let token = try await home.list.snapshot(at: .sequence(3)).token
+    home.list.setDelegate(every, on: .queue(Self.queue), .everyCommit, since: token)
+    await waiting { every.updates.last?.sequence == home.store.head.sequence }
+    #expect(every.updates.count == 41 && every.updates.first?.reason == .resumed)
+    // The one before is told nothing more.
+    let count = recorder.updates.count
+    try await home.chores.delete(0)
+    await waiting { every.updates.last?.sequence == home.store.head.sequence }
+    #expect(recorder.updates.count == count)
+  }
+
+  @Test("R56 What is told stands in no writer's way, and may write itself")
+  func reentrant() async throws {
+    let home = try await Household()
+    let isWritten = Lock(false)
+    let recorder = Recorder { [chores = home.chores] update in
+      guard update.reason == .initial else { return }
+      // Others write while this is told.
+      while !isWritten.withLock({ $0 }) {}
+      // So does this, with a blocking write.
+      let event = NewEvent(DocumentEvent.delete, in: "task/1", payload: EventPayload(.null))
+      _ = try? chores.store.appendBlocking([event])
+    }
+    home.list.setDelegate(recorder, on: .queue(Self.queue))
+    await waiting { recorder.updates.count == 1 }
+    for number in 0..<10 { try await home.chores.update(0) { $0.title = "a\(number)" } }
+    isWritten.withLock { $0 = true }
+    await waiting { recorder.updates.last?.sequence == 14 }
+    #expect(home.store.head.sequence == 14)
+    #expect(recorder.updates.last?.after.contains(1) == false)
+  }
+
+  @Test("R58 A delegate is held weakly, and is released while it is told nothing") @MainActor
+  func weakDelegate() async throws {
+    let home = try await Household()
+    weak var released: Screen?
+    do {
+      let screen = Screen()
+      released = screen
+      home.list.setDelegate(screen)
+      while screen.updates.isEmpty { await Task.yield() }
+    }
+    #expect(released == nil)
+    // Its telling ends with the next update, and the list goes on without it.
+    try await home.chores.delete(0)
+    #expect(try await home.list.performFetch().numberOfItems == 2)
+  }
+
+  @Test("R58 After cancel() has returned on the executor that is told, nothing is told") @MainActor
+  func nothingAfterCancel() async throws {
+    for round in 0..<30 {
+      let home = try await Household("a")
+      let screen = Screen()
+      home.list.setDelegate(screen, on: .main)
+      while screen.updates.isEmpty || !home.list.announcement.hasWaiters { await Task.yield() }
+      try await home.chores.put(Chore(id: 9, title: "x"))
+      // The actor is busy here while the update is on its way to it.
+      while home.list.snapshot?.sequence != 2 {}
+      switch round % 3 {
+      case 0: home.list.cancel()
+      case 1: home.list.setDelegate(nil)
+      default:
+        for _ in 0..<round * 50 { _ = home.list.snapshot }
+        home.list.setDelegate(nil)
+      }
+      let count = screen.updates.count
+      for _ in 0..<50 { await Task.yield() }
+      #expect(screen.updates.count == count)
+    }
+  }
+
+  @Test("R58 An observation ends when it is cancelled or released, also from inside")
+  func observations() async throws {
+    let home = try await Household()
+    let counts = Lock([0, 0, 0])
+    let desk = Desk()
+    var released: ListObservation? = home.list.observe(on: .actor(desk)) { _ in
+      desk.note()
+      counts.withLock { $0[0] += 1 }
+    }
+    let kept = home.list.observe(on: .queue(Self.queue)) { _ in counts.withLock { $0[1] += 1 } }
+    let inside = Lock<ListObservation?>(nil)
+    let executor = CountingExecutor()
+    let observation = home.list.observe(on: .executor(executor)) { _ in
+      dispatchPrecondition(condition: .onQueue(executor.queue))
+      counts.withLock { $0[2] += 1 }
+      inside.withLock { $0 }?.cancel()
+    }
+    await waiting { counts.withLock { $0 } == [1, 1, 1] }
+    inside.withLock { $0 = observation }
+    #expect(executor.jobs.withLock { $0 } > 0)
+    _ = released
+    released = nil
+    try await home.chores.delete(0)
+    await waiting { counts.withLock { $0[1] == 2 && $0[2] == 2 } }
+    try await home.chores.delete(1)
+    await waiting { counts.withLock { $0[1] == 3 } }
+    kept.cancel()
+    try await home.chores.delete(2)
+    try await home.list.performFetch()
+    #expect(counts.withLock { $0 } == [1, 3, 2])
+    #expect(await desk.count == 1)
+  }
+
+  @Test("R58 A controller that is dropped is not kept alive by its delegate's telling")
+  func droppedController() async throws {
+    let recorder = Recorder()
+    let store = EventStore.inMemory()
+    weak var dropped: ChoreList?
+    do {
+      let home = try await Household("ab", store: store)
+      dropped = home.list
+      home.list.setDelegate(recorder, on: .queue(Self.queue))
+      await waiting { recorder.updates.count == 1 && home.list.announcement.hasWaiters }
+    }
+    while dropped != nil { await Task.yield() }
+    try await store.collection("task", of: Chore.self).delete(0)
+    #expect(recorder.updates.count == 1)
+  }
+
+  @Test("R61 A delegate is told of a request that is refused, and goes on with the next") @MainActor
+  func failures() async throws {
+    let home = try await Household("ab", Household.all.filtered(by: "title =="))
+    let recorder = Recorder()
+    home.list.setDelegate(recorder)
+    while recorder.errorCount == 0 { await Task.yield() }
+    #expect(recorder.updates.isEmpty)
+    try await home.list.apply(Household.all)
+    while recorder.updates.isEmpty { await Task.yield() }
+    #expect(recorder.updates.first?.after.numberOfItems == 2 && recorder.errorCount == 1)
+  }
+}

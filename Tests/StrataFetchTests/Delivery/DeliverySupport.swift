@@ -1,0 +1,74 @@
+// What the tests of delivery share: a store of chores, and a list of them written down.
+
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataTables
+internal import Testing
+
+typealias ChoreList = FetchController<Chore, String?>
+typealias ChoreUpdate = ListUpdate<Chore, String?>
+
+/// A store with a list of its chores, in sections by owner and sorted by title.
+struct Household {
+  static let all = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title)
+  static let open = all.filtered("open") { !$0.isDone }
+
+  let store: EventStore
+  let chores: DocumentCollection<Chore>
+  let list: ChoreList
+
+  /// - Parameter titles: one chore for each letter; every other one is ann's, the others nobody's.
+  init(
+    _ titles: String = "abc", _ request: ListRequest<Chore, String?> = all, store: EventStore? = nil
+  ) async throws {
+    self.store = store ?? .inMemory()
+    chores = self.store.collection("task", of: Chore.self)
+    for (index, title) in titles.enumerated() {
+      try await chores.put(Chore(id: index, title: String(title), owner: index % 2 == 0 ? nil : "ann"))
+    }
+    list = FetchController(request, from: chores)
+  }
+}
+
+/// What a snapshot shows.
+struct ShownList: Equatable, CustomStringConvertible {
+  struct Section: Equatable {
+    var id: String?
+    var items: [Int]
+  }
+
+  var sections: [Section] = []
+
+  init() {}
+
+  init(_ snapshot: FetchSnapshot<Chore, String?>) {
+    sections = (0..<snapshot.numberOfSections).map {
+      Section(id: snapshot.sectionIdentifier(at: $0), items: snapshot.itemIdentifiers(inSectionAt: $0))
+    }
+  }
+
+  /// The list of some chores, made from nothing.
+  init(_ chores: some Sequence<Chore>) {
+    var owned: [[UInt8]: (owner: String?, chores: [Chore])] = [:]
+    for chore in chores {
+      var key: [UInt8] = []
+      if let owner = chore.owner { key = [1] + Array(owner.utf8) }
+      owned[key, default: (chore.owner, [])].chores.append(chore)
+    }
+    sections = owned.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { _, section in
+      let sorted = section.chores.sorted {
+        ($0.title, String($0.id)) < ($1.title, String($1.id))
+      }
+      return Section(id: section.owner, items: sorted.map(\.id))
+    }
+  }
+
+  var description: String {
+    sections.map { "\($0.id ?? "nobody"): \($0.items)" }.joined(separator: "; ")
+  }
+}
+
+/// Lets others run until a condition holds; the suite's time limit ends a wait that is in vain.
+func waiting(until isReady: @Sendable () -> Bool) async {
+  while !isReady() { await Task.yield() }
+}

@@ -1,0 +1,155 @@
+// Several lists, always at one version.
+
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+/// Counts chores by owner: a projection beside the documents.
+private struct Owners: Projection {
+  struct Row: Codable, Identifiable, Sendable {
+    var id: String
+    var chores: [Int] = []
+  }
+
+  static let name = "owners"
+  static let version = 1
+  static let rows = TableKey<Row>("owners")
+
+  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+    guard event.stream.category == "task", event.type == DocumentEvent.put else { return }
+    let chore = try event.document().decode(Chore.self)
+    for id in ["ann", "bob"] {
+      var row = tables[Self.rows, id] ?? Row(id: id)
+      row.chores.removeAll { $0 == chore.id }
+      if chore.owner == id { row.chores.append(chore.id) }
+      tables[Self.rows, id] = row
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct JoinedUpdatesTests {
+  private static func owned(_ owner: String) -> ListRequest<Chore, Unsectioned> {
+    ListRequest(Chore.self).sorted(by: \.id).filtered("of \(owner)") { $0.owner == owner }
+  }
+
+  private func chores(_ count: Int) async throws -> DocumentCollection<Chore> {
+    let chores = EventStore.inMemory().collection("task", of: Chore.self)
+    try await chores.put((0..<count).map { Chore(id: $0, title: "t", owner: $0 % 2 == 0 ? "ann" : "bob") })
+    return chores
+  }
+
+  @Test("R59 Lists that are joined are at one version, and what changes in one is an update of each")
+  func steps() async throws {
+    let chores = try await chores(4)
+    let ann = FetchController(Self.owned("ann"), from: chores)
+    let bob = FetchController(Self.owned("bob").reportTouches(), from: chores)
+    let rows = FetchController(
+      ListRequest(Owners.Row.self), from: chores.store.table(Owners.rows, of: Owners()))
+    var steps = JoinedUpdates(ann, bob, rows).makeAsyncIterator()
+    var step = try #require(try await steps.next())
+    var (a, b, c) = step.updates
+    #expect(step.sequence == 4)
+    #expect(a.reason == .initial)
+    #expect(b.reason == .initial)
+    #expect(a.after.itemIdentifiers == [0, 2])
+    #expect(b.after.itemIdentifiers == [1, 3])
+    #expect(c.after.row(for: "bob").item?.chores == [1, 3])
+    // Something that none of them shows, then a chore that goes from one to the other.
+    try await chores.put(Chore(id: 50, title: "t", owner: "eve"))
+    try await chores.put(Chore(id: 2, title: "t", owner: "bob"))
+    step = try #require(try await steps.next())
+    (a, b, c) = step.updates
+    #expect(step.sequence == 6)
+    #expect(a.sequence == 6)
+    #expect(b.sequence == 6)
+    #expect(c.sequence == 6)
+    #expect(a.changes.deletions.map(\.id) == [2])
+    #expect(b.changes.insertions.map(\.id) == [2])
+    #expect(c.after.row(for: "bob").item?.chores == [1, 3, 2])
+    #expect(a.before?.sequence == 4)
+    #expect(c.before?.sequence == 4)
+    // A write of the same changes the list that reports it; the others come along unchanged.
+    try await chores.put(Chore(id: 2, title: "t", owner: "bob"))
+    step = try #require(try await steps.next())
+    (a, b, c) = step.updates
+    #expect(b.changes.updates.map(\.id) == [2])
+    #expect(a.changes.isEmpty)
+    #expect(a.sequence == 7)
+    // Another request, and the end.
+    try await ann.apply(Self.owned("ann").limited(to: 0))
+    step = try #require(try await steps.next())
+    (a, b, c) = step.updates
+    #expect(a.reason == .reconfigured)
+    #expect(a.changes.deletions.map(\.id) == [0])
+    #expect(b.changes.isEmpty)
+    #expect(ann.snapshot?.sequence == 7)
+    #expect(bob.snapshot?.sequence == 7)
+    rows.cancel()
+    #expect(try await steps.next() == nil)
+  }
+
+  @Test("R59 While many write, no chore is ever in both lists or in none")
+  func underWriting() async throws {
+    let chores = try await chores(20)
+    let ann = FetchController(Self.owned("ann"), from: chores)
+    // A fold of its own: both have to be stopped at the same append.
+    let bob = FetchController(Self.owned("bob").reportTouches(), from: chores)
+    let following = Task {
+      var steps = 0
+      var last: UInt64?
+      for try await step in JoinedUpdates(ann, bob) {
+        let (a, b) = step.updates
+        #expect(a.sequence == step.sequence && b.sequence == step.sequence)
+        #expect(a.before?.sequence == last && b.before?.sequence == last)
+        let ids = a.after.itemIdentifiers + b.after.itemIdentifiers
+        #expect(ids.sorted() == Array(0..<20))
+        last = step.sequence
+        steps += 1
+      }
+      return (steps, last)
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<4 {
+        group.addTask {
+          for round in 0..<60 {
+            let id = (writer * 5 + round) % 20
+            try await chores.put(Chore(id: id, title: "t", owner: round % 3 == 0 ? "ann" : "bob"))
+          }
+        }
+      }
+      // Others fetch one of them, so that the two folds are apart.
+      group.addTask { for _ in 0..<40 { try await ann.performFetch() } }
+      try await group.waitForAll()
+    }
+    try await chores.store.close()
+    let (steps, last) = try await following.value
+    #expect(steps > 0)
+    let changes = try await ann.changes(from: .sequence(last ?? 0), to: .head)
+    #expect(changes.isEmpty)
+  }
+
+  @Test("R59 Lists of different stores cannot be joined, and a cancelled task ends")
+  func refused() async throws {
+    let (chores, others) = (try await chores(2), try await chores(2))
+    let lists = (
+      FetchController(Self.owned("ann"), from: chores), FetchController(Self.owned("ann"), from: others)
+    )
+    var steps = JoinedUpdates(lists.0, lists.1).makeAsyncIterator()
+    do throws(ListError) {
+      _ = try await steps.next()
+      Issue.record("lists of two stores were joined")
+    } catch {
+      guard case .otherStore = error else { return #expect(Bool(false), "\(error)") }
+    }
+    let waiting = Task { for try await _ in JoinedUpdates(lists.0) {} }
+    while !lists.0.announcement.hasWaiters { await Task.yield() }
+    waiting.cancel()
+    try await waiting.value
+    let broken = FetchController(Self.owned("ann").filtered(by: "title =="), from: chores)
+    var failing = JoinedUpdates(lists.0, broken).makeAsyncIterator()
+    await #expect(throws: ListError.self) { _ = try await failing.next() }
+  }
+}

@@ -1,0 +1,190 @@
+// Which states a consumer is given: the newest, or each.
+
+internal import StrataEvents
+@testable internal import StrataFetch
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct UpdatePolicyTests {
+  /// The updates of an iteration up to a sequence.
+  private func updates(
+    of updates: ListUpdates<Chore, String?>, through last: UInt64
+  ) async throws -> [ChoreUpdate] {
+    var all: [ChoreUpdate] = []
+    var iterator = updates.makeAsyncIterator()
+    while all.last?.sequence != last { all.append(try #require(try await iterator.next())) }
+    return all
+  }
+
+  /// Each begins where the one before it ended.
+  private func expectNoGap(_ updates: [ChoreUpdate]) {
+    for (old, new) in zip(updates, updates.dropFirst()) {
+      #expect(new.before?.sequence == old.sequence && new.sequence > old.sequence)
+      #expect(new.changes.fromSequence == old.sequence && new.changes.toSequence == new.sequence)
+      #expect(new.before.map { ShownList($0) } == ShownList(old.after))
+    }
+  }
+
+  @Test("R57 Who is slow gets one difference, and nothing is done or kept for it meanwhile")
+  func latest() async throws {
+    let home = try await Household()
+    var slow = home.list.updates.makeAsyncIterator()
+    _ = try await slow.next()
+    for number in 0..<500 { try await home.chores.update(0) { $0.title = "a\(number)" } }
+    #expect(home.list.statistics.fetches == 1)
+    #expect(home.list.snapshot?.sequence == 3)
+    let update = try #require(try await slow.next())
+    #expect(update.changes.count == 1 && update.sequence == home.store.head.sequence)
+    #expect(home.list.statistics.appendsCoalesced == 499)
+    #expect(home.list.statistics.fetches == 2)
+  }
+
+  @Test("R57 Who wants every append gets one update for each, however late it asks")
+  func everyCommit() async throws {
+    let home = try await Household()
+    var every = home.list.updates(.everyCommit).makeAsyncIterator()
+    var all = [try #require(try await every.next())]
+    #expect(all[0].reason == .initial && all[0].sequence == 3)
+    for number in 0..<50 { try await home.chores.update(0) { $0.title = "a\(number)" } }
+    // Many callers at once, so that one block of the log holds several appends.
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for id in 10..<110 { group.addTask { try await home.chores.put(Chore(id: id, title: "t")) } }
+      try await group.waitForAll()
+    }
+    try await home.chores.put((200..<205).map { Chore(id: $0, title: "u") })
+    while let last = all.last, last.sequence < home.store.head.sequence {
+      all.append(try #require(try await every.next()))
+    }
+    #expect(all.count == 152)
+    expectNoGap(all)
+    #expect(all.last?.changes.insertions.count == 5)
+    #expect(home.list.statistics.appendsCoalesced == 0)
+    for update in all.suffix(110) {
+      let past = try await home.list.snapshot(at: .sequence(update.sequence))
+      #expect(ShownList(past) == ShownList(update.after))
+      // The token is that of this append, also inside of a block.
+      #expect(update.after.token == past.token && past.token != nil)
+      #expect(update.after.token?.chain == (try home.store.log.chain(after: update.sequence)))
+    }
+    // Appends that change nothing make no update here either, and leave no gap.
+    try await home.store.append([NewEvent("noted", in: "log/1", payload: EventPayload(.null))])
+    try await home.chores.delete(0)
+    all.append(try #require(try await every.next()))
+    expectNoGap(all)
+    #expect(all.last?.changes.deletions.map(\.id) == [0])
+  }
+
+  @Test("R57 Who wants every append waits at the end, and goes on with the next")
+  func everyCommitLive() async throws {
+    let home = try await Household()
+    let seen = Lock<[ChoreUpdate]>([])
+    let following = Task {
+      for try await update in home.list.updates(.everyCommit) { seen.withLock { $0.append(update) } }
+    }
+    for number in 0..<10 {
+      await waiting { home.list.announcement.hasWaiters }
+      try await home.chores.update(0) { $0.title = "a\(number)" }
+      await waiting { seen.withLock { $0.last?.sequence } == home.store.head.sequence }
+    }
+    try await home.store.close()
+    try await following.value
+    let all = seen.withLock { $0 }
+    #expect(all.count == 11)
+    expectNoGap(all)
+  }
+
+  @Test("R22 A new request for who wants every append is one difference at the same append")
+  func everyCommitReconfigured() async throws {
+    let home = try await Household("abcd")
+    var every = home.list.updates(.everyCommit).makeAsyncIterator()
+    var all = [try #require(try await every.next())]
+    try await home.chores.put(Chore(id: 8, title: "h"))
+    try await home.chores.put(Chore(id: 9, title: "i"))
+    all.append(try #require(try await every.next()))
+    try await home.list.apply(Household.all.limited(perSection: 1))
+    let update = try #require(try await every.next())
+    #expect(update.reason == .reconfigured && update.sequence == 5 && update.before?.sequence == 5)
+    #expect(update.changes.deletions.map(\.id).sorted() == [2, 3, 8])
+    try await home.list.apply(Household.all.reportTouches())
+    #expect(try await every.next()?.reason == .reconfigured)
+    #expect(try await every.next()?.changes.insertions.map(\.id) == [9])
+    try await home.chores.put(Chore(id: 9, title: "i"))
+    #expect(try await every.next()?.changes.updates.map(\.id) == [9])
+  }
+
+  @Test("R57 What is erased leaves the list of who wants every append, however far behind it is")
+  func everyCommitErased() async throws {
+    let home = try await Household("abc")
+    var every = home.list.updates(.everyCommit).makeAsyncIterator()
+    _ = try await every.next()
+    try await home.chores.put(Chore(id: 9, title: "i"))
+    try await home.store.erase(Erasure(streams: ["task/1"], because: "asked for"))
+    var last: ChoreUpdate?
+    while last?.after.contains(1) != false { last = try await every.next() }
+    #expect(last?.changes.deletions.map(\.id) == [1])
+    #expect(last.map { ShownList($0.after) } == ShownList(try await home.list.performFetch()))
+  }
+
+  @Test("R53 Updates follow each other without a gap, also over appends that are not told")
+  func noGap() async throws {
+    let home = try await Household("abc", Household.open)
+    var updates = home.list.updates.makeAsyncIterator()
+    var all = [try #require(try await updates.next())]
+    for round in 0..<20 {
+      for _ in 0..<round % 4 {
+        try await home.chores.put(Chore(id: 90, title: "x\(round)", isDone: true))
+        // Somebody else fetches, so that what changes nothing is looked at by itself.
+        try await home.list.performFetch()
+      }
+      try await home.chores.update(0) { $0.title = "a\(round)" }
+      all.append(try #require(try await updates.next()))
+    }
+    expectNoGap(all)
+    #expect(all.dropFirst().allSatisfy { $0.reason == .changed })
+    let counts = home.list.statistics
+    #expect(counts.updatesDelivered == 21 && counts.updates == 20)
+  }
+
+  @Test("R54 The first update is the whole list, whatever was appended since the iteration was made")
+  func initial() async throws {
+    let home = try await Household()
+    try await home.list.performFetch()
+    for policy in [UpdatePolicy.latest, .everyCommit] {
+      var updates = home.list.updates(policy).makeAsyncIterator()
+      try await home.chores.put(Chore(id: Int(home.store.head.sequence) + 5, title: "x"))
+      let first = try #require(try await updates.next())
+      #expect(first.reason == .initial && first.before == nil && first.changes.isEmpty)
+      #expect(first.sequence == home.store.head.sequence)
+    }
+  }
+
+  @Test(
+    "R75 Every iteration is a position of its own, ends with nil on cancellation, and resumes after an error")
+  func iterations() async throws {
+    let home = try await Household()
+    var first = home.list.updates.makeAsyncIterator()
+    _ = try await first.next()
+    try await home.chores.delete(0)
+    var second = home.list.updates.makeAsyncIterator()
+    let other = try #require(try await second.next())
+    #expect(other.reason == .initial && other.after.numberOfItems == 2)
+    #expect(try await first.next()?.changes.deletions.map(\.id) == [0])
+    // A task that is cancelled gets nil, and others go on.
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      var updates = home.list.updates.makeAsyncIterator()
+      return try await updates.next()
+    }
+    #expect(try await cancelled.value == nil)
+    // A list that cannot go on throws, keeps what it showed, and a new iteration begins with it.
+    home.store.log.tail.finish(.poisoned("a sync failed"))
+    await #expect(throws: ListError.self) { try await first.next() }
+    #expect(home.list.snapshot?.numberOfItems == 2)
+    var third = home.list.updates.makeAsyncIterator()
+    #expect(try await third.next()?.reason == .initial)
+    home.list.cancel()
+    #expect(try await third.next() == nil)
+  }
+}
