@@ -157,6 +157,8 @@ def ordered_sections(sections, wanted):
     if wanted == "first":
         return list(sections)
     keys = sorted(sections, reverse=wanted == "key:desc")
+    if wanted == "key:desc":  # Null stands first in either direction.
+        keys.sort(key=lambda key: value_of(key) is not None)
     if wanted == "count":
         keys.sort(key=lambda key: -len(sections[key]))
     elif isinstance(wanted, (list, tuple)):

@@ -70,7 +70,7 @@ struct BatchLaws {
   }
 
   private struct Place {
-    var position: ListPosition
+    var position: ListIndex
     var section: DocumentValue
     var revision: UInt64
   }
@@ -80,14 +80,14 @@ struct BatchLaws {
     for (section, content) in list.sections.enumerated() {
       for (item, row) in content.items.enumerated() {
         places[row.id] = Place(
-          position: ListPosition(section: section, item: item), section: content.value,
+          position: ListIndex(section: section, item: item), section: content.value,
           revision: row.revision)
       }
     }
     return places
   }
 
-  private func isAscending(_ positions: some Sequence<ListPosition>) -> Bool {
+  private func isAscending(_ positions: some Sequence<ListIndex>) -> Bool {
     let positions = Array(positions)
     return zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 }
   }

@@ -276,12 +276,12 @@ extension ModelList {
   /// the batch only says that they changed.
   func applying(_ diff: ListDiff, toward new: ModelList) throws(ModelError) -> ModelList {
     var sections = sections
-    func take(_ id: String, _ from: ListPosition) throws(ModelError) {
+    func take(_ id: String, _ from: ListIndex) throws(ModelError) {
       guard from.section < self.sections.count, from.item < self.sections[from.section].items.count,
         self.sections[from.section].items[from.item].id.elementsEqual(id.utf8)
       else { throw ModelError(what: "\(id) is not at \(from)") }
     }
-    var gone: [ListPosition: Bool] = [:]
+    var gone: [ListIndex: Bool] = [:]
     var moving: [[UInt8]: Item] = [:]
     for change in diff.deletions {
       try take(change.id, change.from)

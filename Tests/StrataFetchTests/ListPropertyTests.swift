@@ -211,10 +211,10 @@ struct ListHistory {
     for (section, content) in expected.sections.enumerated() {
       try #require(version.offset(ofSectionAt: section) == offset)
       for (item, row) in content.items.enumerated() {
-        try #require(version.position(atOffset: offset) == ListPosition(section: section, item: item))
+        try #require(version.position(atOffset: offset) == ListIndex(section: section, item: item))
         offset += 1
         let position = row.id.withUnsafeBytes { version.position(of: $0) }
-        try #require(position == ListPosition(section: section, item: item), "\(request)")
+        try #require(position == ListIndex(section: section, item: item), "\(request)")
       }
     }
     return version

@@ -121,10 +121,6 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
   }
 }
 
-extension ListIndex {
-  init(_ position: ListPosition) { self.init(section: position.section, item: position.item) }
-}
-
 extension ListChanges {
   /// The changes between two snapshots of the same store's list.
   ///
@@ -133,8 +129,6 @@ extension ListChanges {
   where Item.ID == ItemID {
     self.init(
       ListDiff(from: old.version, to: new.version), id: { Item.ID(documentID: $0) }, new.decodeSection)
-    fromSequence = old.sequence
-    toSequence = new.sequence
   }
 
   init(
@@ -152,16 +146,16 @@ extension ListChanges {
       }
       return section
     }
-    deletions = diff.deletions.map { .init(id: item($0.id), from: ListIndex($0.from)) }
-    insertions = diff.insertions.map { .init(id: item($0.id), to: ListIndex($0.to)) }
+    fromSequence = diff.fromSequence
+    toSequence = diff.toSequence
+    deletions = diff.deletions.map { .init(id: item($0.id), from: $0.from) }
+    insertions = diff.insertions.map { .init(id: item($0.id), to: $0.to) }
     moves = diff.moves.map {
       .init(
-        id: item($0.id), from: ListIndex($0.from), to: ListIndex($0.to), isChanged: $0.isChanged,
-        changedFields: $0.changedFields)
+        id: item($0.id), from: $0.from, to: $0.to, isChanged: $0.isChanged, changedFields: $0.changedFields)
     }
     updates = diff.updates.map {
-      .init(
-        id: item($0.id), from: ListIndex($0.from), to: ListIndex($0.to), changedFields: $0.changedFields)
+      .init(id: item($0.id), from: $0.from, to: $0.to, changedFields: $0.changedFields)
     }
     sectionDeletions = diff.sectionDeletions.map { .init(section: section($0.section), from: $0.from) }
     sectionInsertions = diff.sectionInsertions.map {

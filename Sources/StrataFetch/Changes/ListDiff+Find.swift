@@ -20,7 +20,9 @@ extension ListDiff {
     let isSameList =
       old.view.definition.identity == new.view.definition.identity && old.isSectioned == new.isSectioned
     if isSameList { finder.findByRows() } else { finder.findByItems() }
-    let diff = finder.batch(areSectionsFree: !isSameList)
+    var diff = finder.batch(areSectionsFree: !isSameList)
+    diff.fromSequence = old.sequence
+    diff.toSequence = new.sequence
     finder.cost.sections = finder.sections.all.count
     return (diff, finder.cost)
   }
@@ -232,12 +234,12 @@ extension DiffFinder {
     return batch
   }
 
-  private func oldPosition(_ place: (section: Int, item: Int)) -> ListPosition {
-    ListPosition(section: sections.all[place.section].old.place ?? 0, item: place.item)
+  private func oldPosition(_ place: (section: Int, item: Int)) -> ListIndex {
+    ListIndex(section: sections.all[place.section].old.place ?? 0, item: place.item)
   }
 
-  private func newPosition(_ place: (section: Int, item: Int)) -> ListPosition {
-    ListPosition(section: sections.all[place.section].new.place ?? 0, item: place.item)
+  private func newPosition(_ place: (section: Int, item: Int)) -> ListIndex {
+    ListIndex(section: sections.all[place.section].new.place ?? 0, item: place.item)
   }
 
   /// Which entries of both lists move.

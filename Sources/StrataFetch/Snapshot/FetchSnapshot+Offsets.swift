@@ -13,7 +13,7 @@ extension FetchSnapshot {
 
   /// The id at a place in `itemIdentifiers`, which has to be there.
   public func itemIdentifier(atOffset offset: Int) -> Item.ID {
-    itemIdentifier(at: ListIndex(version.position(atOffset: offset)))
+    itemIdentifier(at: version.position(atOffset: offset))
   }
 
   /// The ids at places in `itemIdentifiers`, which have to be there. O(ids) more.

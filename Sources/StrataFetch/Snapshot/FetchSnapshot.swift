@@ -131,7 +131,7 @@ extension FetchSnapshot {
   public func index(of id: Item.ID) -> ListIndex? {
     var text = id.documentID
     return text.withUTF8 { id in
-      version.position(of: UnsafeRawBufferPointer(id)).map { ListIndex(section: $0.section, item: $0.item) }
+      version.position(of: UnsafeRawBufferPointer(id))
     }
   }
 

@@ -44,7 +44,7 @@ extension FetchSnapshot {
       version.survivor(of: UnsafeRawBufferPointer(id), from: old.version, reach: reach)
     }
     guard let found else { return nil }
-    let index = ListIndex(found.position)
+    let index = found.position
     let id = found.distance == 0 ? anchor.id : itemIdentifier(at: index)
     return ListAnchorPlace(
       anchor: ListAnchor(id: id, offset: anchor.offset), index: index, distance: found.distance)
@@ -53,7 +53,7 @@ extension FetchSnapshot {
   /// The item that is nearest to an index that may not be there any more: in the same section, or else the first
   /// one behind it, or else the last one of the list. Nil where the list shows nothing. O(log n).
   public func nearestItem(to index: ListIndex) -> ListIndex? {
-    version.nearest(to: ListPosition(section: index.section, item: index.item)).map { ListIndex($0) }
+    version.nearest(to: index)
   }
 
   /// The item that is nearest to a row of a section that may not be there any more.
@@ -64,7 +64,6 @@ extension FetchSnapshot {
   public func nearestItem(toRow row: Int, inSection section: Section) -> ListIndex? {
     if let place = index(ofSection: section) { return nearestItem(to: ListIndex(section: place, item: row)) }
     return encodeSection(section).withUnsafeBytes { version.nearest(toHiddenSection: $0) }
-      .map { ListIndex($0) }
   }
 }
 

@@ -13,11 +13,11 @@ extension ListVersion {
   ///   where it stood before it.
   func survivor(
     of id: UnsafeRawBufferPointer, from old: ListVersion, reach: Int
-  ) -> (position: ListPosition, distance: Int)? {
+  ) -> (position: ListIndex, distance: Int)? {
     if let position = position(of: id) { return (position, 0) }
     guard reach > 0, let start = old.position(of: id) else { return nil }
-    var next: ListPosition? = start
-    var previous: ListPosition? = start
+    var next: ListIndex? = start
+    var previous: ListIndex? = start
     for step in 1...reach {
       next = next.flatMap { old.position(after: $0) }
       previous = previous.flatMap { old.position(before: $0) }
@@ -29,38 +29,38 @@ extension ListVersion {
   }
 
   /// Where this list shows an item of another one.
-  private func position(ofItemAt position: ListPosition, in other: ListVersion) -> ListPosition? {
-    var found: ListPosition?
+  private func position(ofItemAt position: ListIndex, in other: ListVersion) -> ListIndex? {
+    var found: ListIndex?
     other.forEachItem(inSectionAt: position.section, position.item..<position.item + 1) { key in
       found = self.position(of: key.id)
     }
     return found
   }
 
-  private func position(after position: ListPosition) -> ListPosition? {
+  private func position(after position: ListIndex) -> ListIndex? {
     if position.item + 1 < shownCount(ofSectionAt: position.section) {
-      return ListPosition(section: position.section, item: position.item + 1)
+      return ListIndex(section: position.section, item: position.item + 1)
     }
     return firstPosition(fromSection: position.section + 1)
   }
 
-  private func position(before position: ListPosition) -> ListPosition? {
-    if position.item > 0 { return ListPosition(section: position.section, item: position.item - 1) }
+  private func position(before position: ListIndex) -> ListIndex? {
+    if position.item > 0 { return ListIndex(section: position.section, item: position.item - 1) }
     return lastPosition(beforeSection: position.section)
   }
 
   /// The first item of the sections from a place on. Declared sections may show none.
-  private func firstPosition(fromSection place: Int) -> ListPosition? {
+  private func firstPosition(fromSection place: Int) -> ListIndex? {
     for place in place..<max(place, sectionCount) where shownCount(ofSectionAt: place) > 0 {
-      return ListPosition(section: place, item: 0)
+      return ListIndex(section: place, item: 0)
     }
     return nil
   }
 
-  private func lastPosition(beforeSection place: Int) -> ListPosition? {
+  private func lastPosition(beforeSection place: Int) -> ListIndex? {
     for place in (0..<place).reversed() {
       let shown = shownCount(ofSectionAt: place)
-      if shown > 0 { return ListPosition(section: place, item: shown - 1) }
+      if shown > 0 { return ListIndex(section: place, item: shown - 1) }
     }
     return nil
   }
@@ -68,19 +68,19 @@ extension ListVersion {
   /// The shown item that is nearest to a position, which may be none: in the same section, or else the first one
   /// behind it, or else the last one. Nil where the list shows nothing. O(log sections), and for each declared
   /// section without items that is passed.
-  func nearest(to position: ListPosition) -> ListPosition? {
+  func nearest(to position: ListIndex) -> ListIndex? {
     let place = min(max(position.section, 0), sectionCount)
     if place == position.section, place < sectionCount {
       let shown = shownCount(ofSectionAt: place)
-      if shown > 0 { return ListPosition(section: place, item: min(max(position.item, 0), shown - 1)) }
+      if shown > 0 { return ListIndex(section: place, item: min(max(position.item, 0), shown - 1)) }
     }
     return firstPosition(fromSection: place) ?? lastPosition(beforeSection: place)
   }
 
   /// The same for a section that is not shown: the first item behind the place where it would stand. Nil also
   /// where that is not known, since the section holds nothing and its place would depend on what it holds.
-  func nearest(toHiddenSection section: UnsafeRawBufferPointer) -> ListPosition? {
+  func nearest(toHiddenSection section: UnsafeRawBufferPointer) -> ListIndex? {
     guard let rank = view.insertionRank(ofSection: section) else { return nil }
-    return nearest(to: ListPosition(section: sections.countBefore(rank: rank), item: 0))
+    return nearest(to: ListIndex(section: sections.countBefore(rank: rank), item: 0))
   }
 }

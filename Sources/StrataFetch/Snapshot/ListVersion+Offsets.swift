@@ -23,20 +23,20 @@ extension ListVersion {
   }
 
   /// Where the item with so many shown ones before it stands. Costs what `offset(ofSectionAt:)` does.
-  package func position(atOffset offset: Int) -> ListPosition {
+  package func position(atOffset offset: Int) -> ListIndex {
     precondition(
       offset >= 0 && offset < itemCount, "the list shows \(itemCount) items, and not item \(offset)")
-    guard isSectioned else { return ListPosition(section: 0, item: offset) }
+    guard isSectioned else { return ListIndex(section: 0, item: offset) }
     if hasRankedOffsets {
       let (rank, item) = view.location(ofPlace: window.list.range(of: view.count).lowerBound + offset)
       let first = view.withSection(at: rank) { _, count in shownRange(ofRank: rank, count: count).lowerBound }
-      if let place = sections.place(ofRank: rank) { return ListPosition(section: place, item: item - first) }
+      if let place = sections.place(ofRank: rank) { return ListIndex(section: place, item: item - first) }
       assertionFailure("an item that is shown stands in a section that is not")
     }
     var left = offset
     for place in 0..<sectionCount {
       let shown = shownCount(ofSectionAt: place)
-      if left < shown { return ListPosition(section: place, item: left) }
+      if left < shown { return ListIndex(section: place, item: left) }
       left -= shown
     }
     preconditionFailure("the sections show fewer items than the list")
@@ -53,7 +53,7 @@ extension ListVersion {
       let taken = min(left, shownCount(ofSectionAt: position.section) - position.item)
       if taken > 0 { runs.append((position.section, position.item..<position.item + taken)) }
       left -= taken
-      position = ListPosition(section: position.section + 1, item: 0)
+      position = ListIndex(section: position.section + 1, item: 0)
     }
     return runs
   }

@@ -2,21 +2,6 @@
 
 package import StrataTables
 
-/// Where an item is shown: the place of its section, and its place in the section.
-package struct ListPosition: Hashable, Comparable, Sendable {
-  package var section: Int
-  package var item: Int
-
-  package init(section: Int, item: Int) {
-    self.section = section
-    self.item = item
-  }
-
-  package static func < (a: ListPosition, b: ListPosition) -> Bool {
-    (a.section, a.item) < (b.section, b.item)
-  }
-}
-
 /// A list at one moment: a value that never changes.
 ///
 /// A list without sections has exactly one, whose key is empty, also when it shows nothing. Otherwise sections
@@ -140,7 +125,7 @@ extension ListVersion {
   }
 
   /// Where a row is shown, nil where it is not. O(log n), and the making of the row's key.
-  package func position(of id: UnsafeRawBufferPointer) -> ListPosition? {
+  package func position(of id: UnsafeRawBufferPointer) -> ListIndex? {
     let key = table.withRow(id) { row in
       guard let row else { return PlacedKey() }
       var key = PlacedKey()
@@ -153,12 +138,12 @@ extension ListVersion {
     }
   }
 
-  private func position(key: UnsafeRawBufferPointer, sectionLength: Int) -> ListPosition? {
+  private func position(key: UnsafeRawBufferPointer, sectionLength: Int) -> ListIndex? {
     let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
     guard let rank = isSectioned ? view.rank(ofSection: section) : 0 else { return nil }
     let item = view.items.rank(of: key).rank - view.start(of: section)
     let range = shownRange(ofRank: rank, count: isSectioned ? view.itemCount(of: section) : view.count)
     guard range.contains(item), let place = sections.place(ofRank: rank) else { return nil }
-    return ListPosition(section: place, item: item - range.lowerBound)
+    return ListIndex(section: place, item: item - range.lowerBound)
   }
 }

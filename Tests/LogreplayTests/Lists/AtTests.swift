@@ -101,7 +101,7 @@ struct AtTests {
       try await shape(folder, "4", "--sort", "note:desc:nullslast:nocase", "--sort", "n") == "null:cabd")
     #expect(try await shape(folder, "4", "--sort", "$id:desc") == "null:dcba")
     #expect(
-      try await shape(folder, "4", by, "status", "--section-order", "key:desc") == "Open:ab Closed:c null:d")
+      try await shape(folder, "4", by, "status", "--section-order", "key:desc") == "null:d Open:ab Closed:c")
     #expect(
       try await shape(folder, "4", by, "status", "--section-order", "count") == "Open:ab null:d Closed:c")
     #expect(

@@ -87,7 +87,7 @@ internal import Testing
               #expect(Self.key(text).withUnsafeBytes { list.rank(ofSection: $0) } == place)
               #expect(list.offset(ofSectionAt: place) == count, "\(window) \(place)")
               for item in section.items.indices {
-                #expect(list.position(atOffset: count) == ListPosition(section: place, item: item))
+                #expect(list.position(atOffset: count) == ListIndex(section: place, item: item))
                 count += 1
               }
             }

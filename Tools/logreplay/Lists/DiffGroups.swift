@@ -25,8 +25,8 @@ struct DiffGroup {
   struct Item {
     var mark: Mark
     var id: String
-    var from: ListPosition?
-    var to: ListPosition?
+    var from: ListIndex?
+    var to: ListIndex?
     /// Whether the row changed, for one that moved.
     var isChanged = true
   }
@@ -74,7 +74,7 @@ extension ListComparison {
       groups[oldPlaces[change.from.section]].items.append(
         .init(mark: .deleted, id: change.id, from: change.from))
     }
-    var others: [(to: ListPosition, item: DiffGroup.Item)] = []
+    var others: [(to: ListIndex, item: DiffGroup.Item)] = []
     others += batch.insertions.map { ($0.to, .init(mark: .inserted, id: $0.id, to: $0.to)) }
     others += batch.moves.map {
       ($0.to, .init(mark: .moved, id: $0.id, from: $0.from, to: $0.to, isChanged: $0.isChanged))

@@ -163,7 +163,7 @@ struct DiffJSON {
 
 extension JSONLine {
   /// `"name":[section,item]`.
-  fileprivate mutating func position(_ name: StaticString, _ position: ListPosition) {
+  fileprivate mutating func position(_ name: StaticString, _ position: ListIndex) {
     raw(name, "[\(position.section),\(position.item)]".utf8)
   }
 }
