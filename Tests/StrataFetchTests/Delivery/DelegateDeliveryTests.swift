@@ -207,4 +207,20 @@ private final class CountingExecutor: SerialExecutor {
     while recorder.updates.isEmpty { await Task.yield() }
     #expect(recorder.updates.first?.after.numberOfItems == 2 && recorder.errorCount == 1)
   }
+  @Test("R71 A token that is refused is told once, and the list whole once somebody fetches it") @MainActor
+  func refusedToken() async throws {
+    let other = try await Household("x")
+    let token = try #require(try await other.list.performFetch().token)
+    let home = try await Household("ab")
+    let recorder = Recorder()
+    home.list.setDelegate(recorder, since: token)
+    while recorder.errorCount == 0 { await Task.yield() }
+    #expect(recorder.updates.isEmpty)
+    try await home.list.performFetch()
+    while recorder.updates.isEmpty, recorder.errorCount == 1 { await Task.yield() }
+    #expect(recorder.updates.first?.reason == .initial && recorder.errorCount == 1)
+    try await home.chores.delete(0)
+    while recorder.updates.count < 2 { await Task.yield() }
+    #expect(recorder.updates.last?.changes.deletions.map(\.id) == [0])
+  }
 }
