@@ -223,4 +223,27 @@ private final class CountingExecutor: SerialExecutor {
     while recorder.updates.count < 2 { await Task.yield() }
     #expect(recorder.updates.last?.changes.deletions.map(\.id) == [0])
   }
+
+  @Test("R22 What a replaced request held is released where it may use the list")
+  func releasedRequest() async throws {
+    final class Probe: Sendable {
+      let ended: @Sendable () -> Void
+      init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }
+      func accepts(_ chore: Chore) -> Bool { !chore.title.isEmpty }
+      deinit { ended() }
+    }
+    let home = try await Household("ab")
+    let list = Lock<ChoreList?>(nil)
+    let seen = Lock<ListRequest<Chore, String?>?>(nil)
+    do {
+      let probe = Probe {
+        let request = list.withLock { $0 }?.request
+        seen.withLock { $0 = request }
+      }
+      let controller = FetchController(Household.all.filtered { probe.accepts($0) }, from: home.chores)
+      list.withLock { $0 = controller }
+    }
+    try await #require(list.withLock { $0 }).apply(Household.all)
+    #expect(seen.withLock { $0 } == Household.all)
+  }
 }
