@@ -232,7 +232,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(changes.count == 60)
   }
 
-  @Test("R31: of sections that change places those move that hold another number of items")
+  @Test("R31 Of sections that change places those move that hold another number of items")
   func sectionMoves() async throws {
     let (store, tasks, _) = try await fixture("")
     // The limit makes the batch look at both sections, and not only at the one whose rows changed.

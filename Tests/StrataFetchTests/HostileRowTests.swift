@@ -43,7 +43,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     _ = try await store.append(draft)
   }
 
-  @Test("R10: a row whose id is not written as its type writes it is a problem, and no second item")
+  @Test("R10 A row whose id is not written as its type writes it is a problem, and no second item")
   func idsInOtherForms() async throws {
     let store = EventStore.inMemory()
     for text in ["7", "07", "+7", "-0", "0"] {

@@ -56,8 +56,8 @@ struct FreePlaces {
       run.removeAll(keepingCapacity: true)
     }
     for thing in free.sorted(by: { $0.old < $1.old }) {
-      let oldGap = thing.old - unfixedOld.countBefore(thing.old)
-      guard oldGap == thing.new - unfixedNew.countBefore(thing.new) else {
+      let oldGap = thing.old - unfixedOld.countBelow(thing.old)
+      guard oldGap == thing.new - unfixedNew.countBelow(thing.new) else {
         body(thing.number)
         continue
       }
@@ -76,18 +76,5 @@ struct FreePlaces {
     for place in unfixedOld where place < thing.old { oldGap -= 1 }
     for place in unfixedNew where place < thing.new { newGap -= 1 }
     if oldGap != newGap { body(thing.number) }
-  }
-}
-
-extension [Int] {
-  /// How many numbers of a sorted array are less than one.
-  fileprivate func countBefore(_ number: Int) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle] < number { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

@@ -38,12 +38,21 @@ extension DiffableFetchController {
 
   /// Begins to tell the delegate what arrives.
   func begin() {
-    state.withLock { state in
-      guard state.delivery == nil, !state.isCancelled else { return }
-      state.delivery = processingQueue.task { [weak self, arrivals] isolation in
-        await Self.deliver(arrivals, isolation: isolation) { [weak self] in self }
-      }
+    let begins = state.withLock { state in
+      guard !state.isTelling, !state.isCancelled else { return false }
+      state.isTelling = true
+      return true
     }
+    guard begins else { return }
+    // Not under the lock: the queue is the caller's, and may run the work at once or ask the controller something.
+    let task = processingQueue.task { [weak self, arrivals] isolation in
+      await Self.deliver(arrivals, isolation: isolation) { [weak self] in self }
+    }
+    let isCancelled = state.withLock { state in
+      if !state.isCancelled { state.delivery = task }
+      return state.isCancelled
+    }
+    if isCancelled { task.cancel() }
   }
 
   private static func deliver(

@@ -40,6 +40,8 @@ where Item.ID: DocumentID {
     var arrival = Arrival()
     var isMonitoring = true
     var isCancelled = false
+    /// Whether somebody tells the delegate, or is about to begin.
+    var isTelling = false
     /// Tells the delegate.
     var delivery: Task<Void, Never>?
     /// Follows the store, and which of those that did it is.

@@ -143,11 +143,15 @@ extension FetchController {
   ) async throws(ListError) -> FetchSnapshot<Item, Section> {
     // A request that does not compile is refused before it is in force.
     _ = try request.compiled(decode: rows.decode)
-    let isCancelled = state.withLock { state in
-      state.request = request
-      state.generation += 1
-      return state.isCancelled
+    let (isCancelled, old) = state.withLock { state in
+      defer {
+        state.request = request
+        state.generation += 1
+      }
+      return (state.isCancelled, state.request)
     }
+    // The old request ends behind the lock: its closures may hold whatever a program likes.
+    withExtendedLifetime(old) {}
     if isCancelled { throw .cancelled }
     counts.withLock { $0.requestsReplaced += 1 }
     return try await performFetch()

@@ -76,7 +76,8 @@ extension FetchController {
   }
 
   /// Tells updates for as long as the controller lives and the delivery is not cancelled. Nothing here keeps the
-  /// controller alive while nothing happens.
+  /// controller alive while nothing happens. A token that is refused is told as a failure once; what is told next
+  /// is the whole list.
   ///
   /// - Parameter body: returns false to end it.
   func deliver(
@@ -85,13 +86,16 @@ extension FetchController {
   ) {
     delivery.start { [weak self, announcement] delivery in
       var position: Position?
+      var options = options
       while !Task.isCancelled {
+        // Before the look: what is announced while it fails ends the wait.
+        let number = announcement.number
         let step: Step
         do throws(ListError) {
           guard let self else { return }
           step = try await self.step(from: position, options)
         } catch {
-          let number = announcement.number
+          if error.refusesToken { options.token = nil }
           await executor.run { [weak self] in
             if !delivery.isCancelled, self?.isCancelled == false { failed(error) }
           }

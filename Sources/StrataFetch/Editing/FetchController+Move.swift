@@ -122,10 +122,11 @@ extension FetchController where Item: Codable {
       previous: target.previous.map { Array($0.documentID.utf8) },
       next: target.next.map { Array($0.documentID.utf8) }, section: target.section,
       isAtFront: target.isAtFront)
-    let queue = rows.store.attachment { EditQueue() }
-    return try await queue.run { () async throws(ListEditError) in
-      try await carryOut(Array(id.documentID.utf8), to: bytes, editor)
-    }
+    // One move at a time in a store, so that each sees where the one before it has put its row.
+    let turns = rows.store.attachment { Turns() }
+    await turns.take()
+    defer { turns.give() }
+    return try await carryOut(Array(id.documentID.utf8), to: bytes, editor)
   }
 
   private func carryOut(

@@ -124,7 +124,7 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
     for (section, places) in takenOut {
       let places = places.sorted()
       takenOut[section] = places
-      sections[section].items.remove(at: places)
+      sections[section].items.remove(atSorted: places)
     }
     data = snapshot(sections.enumerated().filter { !dying.contains($0.offset) }.map(\.element))
     add(.deletions, batch)
@@ -191,34 +191,6 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
     var snapshot = DiffableSnapshot<Section, ItemID>()
     snapshot.sections = sections
     return snapshot
-  }
-}
-
-extension Array {
-  /// Takes out what stands at places that ascend. O(count).
-  fileprivate mutating func remove(at places: [Int]) {
-    var left: [Element] = []
-    left.reserveCapacity(count - places.count)
-    var start = 0
-    for place in places {
-      left += self[start..<place]
-      start = place + 1
-    }
-    left += self[start...]
-    self = left
-  }
-}
-
-extension [Int] {
-  /// How many numbers of an ascending array are less than one. O(log count).
-  func countBelow(_ number: Int) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle] < number { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }
 

@@ -119,7 +119,7 @@ extension FetchSnapshot {
   /// Sections are told apart by the bytes of their keys: strings by their UTF-8, also where Swift calls them
   /// equal.
   public func index(ofSection section: Section) -> Int? {
-    encodeSection(section).withUnsafeBytes { version.rank(ofSection: $0) }
+    encodeSection(section).withUnsafeBytes { version.place(ofSection: $0) }
   }
 
   /// The id of the item at a place. O(log n).

@@ -35,6 +35,14 @@ extension ListError: CustomStringConvertible {
     }
   }
 
+  /// Whether a token was refused, which it would be again.
+  var refusesToken: Bool {
+    switch self {
+    case .tokenExpired, .otherStore, .store(.diverged): true
+    default: false
+    }
+  }
+
   /// Runs calls of the store and turns its errors into the list's.
   static func wrapping<Result>(
     _ body: () async throws(StoreError) -> Result

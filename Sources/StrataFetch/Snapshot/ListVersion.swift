@@ -97,7 +97,7 @@ extension ListVersion {
   package func shownCount(ofSectionAt place: Int) -> Int { withSection(at: place) { _, _, shown in shown } }
 
   /// The place of a section, nil where it is not shown. O(log sections).
-  package func rank(ofSection section: UnsafeRawBufferPointer) -> Int? {
+  package func place(ofSection section: UnsafeRawBufferPointer) -> Int? {
     guard isSectioned else { return 0 }
     return view.rank(ofSection: section).flatMap { sections.place(ofRank: $0) }
   }

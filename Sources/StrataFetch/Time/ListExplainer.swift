@@ -164,7 +164,7 @@ extension ListExplainer {
     }
     // In a section of which something is shown, what cuts is the section's own end; else it is the list's.
     let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
-    if let place = version.rank(ofSection: section), let shown = shownRanks(inSectionAt: place) {
+    if let place = version.place(ofSection: section), let shown = shownRanks(inSectionAt: place) {
       if rank.inSection < shown.lowerBound { return .beforeWindow(by: shown.lowerBound - rank.inSection) }
       return .behindWindow(by: rank.inSection - shown.upperBound + 1)
     }

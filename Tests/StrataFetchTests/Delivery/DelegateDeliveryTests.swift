@@ -207,4 +207,43 @@ private final class CountingExecutor: SerialExecutor {
     while recorder.updates.isEmpty { await Task.yield() }
     #expect(recorder.updates.first?.after.numberOfItems == 2 && recorder.errorCount == 1)
   }
+  @Test("R71 A token that is refused is told once, and the list whole once somebody fetches it") @MainActor
+  func refusedToken() async throws {
+    let other = try await Household("x")
+    let token = try #require(try await other.list.performFetch().token)
+    let home = try await Household("ab")
+    let recorder = Recorder()
+    home.list.setDelegate(recorder, since: token)
+    while recorder.errorCount == 0 { await Task.yield() }
+    #expect(recorder.updates.isEmpty)
+    try await home.list.performFetch()
+    while recorder.updates.isEmpty, recorder.errorCount == 1 { await Task.yield() }
+    #expect(recorder.updates.first?.reason == .initial && recorder.errorCount == 1)
+    try await home.chores.delete(0)
+    while recorder.updates.count < 2 { await Task.yield() }
+    #expect(recorder.updates.last?.changes.deletions.map(\.id) == [0])
+  }
+
+  @Test("R22 What a replaced request held is released where it may use the list")
+  func releasedRequest() async throws {
+    final class Probe: Sendable {
+      let ended: @Sendable () -> Void
+      init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }
+      func accepts(_ chore: Chore) -> Bool { !chore.title.isEmpty }
+      deinit { ended() }
+    }
+    let home = try await Household("ab")
+    let list = Lock<ChoreList?>(nil)
+    let seen = Lock<ListRequest<Chore, String?>?>(nil)
+    do {
+      let probe = Probe {
+        let request = list.withLock { $0 }?.request
+        seen.withLock { $0 = request }
+      }
+      let controller = FetchController(Household.all.filtered { probe.accepts($0) }, from: home.chores)
+      list.withLock { $0 = controller }
+    }
+    try await #require(list.withLock { $0 }).apply(Household.all)
+    #expect(seen.withLock { $0 } == Household.all)
+  }
 }

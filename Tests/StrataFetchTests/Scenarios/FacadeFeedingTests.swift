@@ -1,5 +1,6 @@
 // What changes a diffable fetch controller's list beside the store: configurations, and feeding by hand.
 
+internal import Dispatch
 internal import Foundation
 internal import StrataEvents
 @testable internal import StrataFetch
@@ -139,5 +140,23 @@ internal import Testing
     let right = DiffableFetchController<Twisted, Unsectioned>(
       twisted, itemKey: \.same, sortKeys: [.init(\.id)])
     #expect(try await right.performFetch().numberOfItems == 3)
+  }
+  @Test("R56 The queue on which the delegate is told may ask the controller before it takes any work")
+  func askingQueue() async throws {
+    let chores = try await FacadeTests.chores()
+    let asked = Lock<Controller?>(nil)
+    let controller = Controller(
+      FacadeTests.request, from: chores,
+      processingQueue: .queue { work in
+        _ = asked.withLock { $0 }?.isMonitoring
+        DispatchQueue.global().async(execute: work)
+      })
+    asked.withLock { $0 = controller }
+    let spy = Spy()
+    controller.delegate = spy
+    try await controller.performFetch()
+    try await chores.delete(0)
+    #expect(await spy.next()?.deletes == [0])
+    asked.withLock { $0 = nil }
   }
 }
