@@ -10,7 +10,8 @@ extension FetchController {
     let store = rows.store
     state.withLock { state in
       guard state.follower == nil, !state.isCancelled, !state.isEnded, state.failure == nil else { return }
-      state.follower = Task { [weak self] in
+      // Detached: it outlives whoever happened to wait first.
+      state.follower = Task.detached { [weak self] in
         while !Task.isCancelled {
           guard let shown = self?.published?.snapshot.sequence else { break }
           do throws(StoreError) {
@@ -76,5 +77,24 @@ extension EventStore {
     do throws(LogError) { try log.follow() } catch { throw StoreError(error) }
     await log.tail.wait(beyond: sequence)
     if log.mark.sequence <= sequence, let end = log.tail.end { throw StoreError(end) }
+  }
+
+  /// The same, or until one of several announcements has a greater number.
+  func wait(
+    beyond sequence: UInt64, or news: [(announcement: Announcement, beyond: UInt64)]
+  ) async throws(StoreError) {
+    let first = await withTaskGroup(of: Result<Void, StoreError>.self) { group in
+      group.addTask {
+        do throws(StoreError) { return .success(try await self.wait(beyond: sequence)) } catch {
+          return .failure(error)
+        }
+      }
+      for (announcement, number) in news {
+        group.addTask { .success(await announcement.wait(beyond: number) {}) }
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? .success(())
+    }
+    try first.get()
   }
 }

@@ -7,11 +7,9 @@ extension FetchController {
   /// Moves or resizes the window over the whole list. Iterations of `updates` deliver one difference, of the items
   /// that come into the list and those that leave it: nothing is sorted or filtered again, and the cost is theirs
   /// alone.
-  ///
-  /// It is `apply` with another window, so of two calls at once the later one is in force.
   @discardableResult
   public func setWindow(_ window: ListWindow) async throws(ListError) -> FetchSnapshot<Item, Section> {
-    try await apply(request.windowed(to: window))
+    try await apply(changing: { $0 = $0.windowed(to: window) })
   }
 
   /// The same for the window over each section.
@@ -19,18 +17,18 @@ extension FetchController {
   public func setWindow(
     perSection window: ListWindow
   ) async throws(ListError) -> FetchSnapshot<Item, Section> {
-    try await apply(request.windowed(perSection: window))
+    try await apply(changing: { $0 = $0.windowed(perSection: window) })
   }
 }
 
 extension LiveList {
   /// Moves or resizes the window over the whole list; the list changes by one difference.
   public func setWindow(_ window: ListWindow) async throws(ListError) {
-    try await apply(controller.request.windowed(to: window))
+    try await apply(changing: { $0 = $0.windowed(to: window) })
   }
 
   /// The same for the window over each section.
   public func setWindow(perSection window: ListWindow) async throws(ListError) {
-    try await apply(controller.request.windowed(perSection: window))
+    try await apply(changing: { $0 = $0.windowed(perSection: window) })
   }
 }

@@ -127,8 +127,12 @@ extension FetchController {
   public func reaches(_ receipt: AppendReceipt) async throws(ListError) -> FetchSnapshot<Item, Section> {
     let (store, last) = (rows.store, receipt.sequences.upperBound)
     while store.head.sequence < last {
+      let number = announcement.number
       if Task.isCancelled || isCancelled { throw .cancelled }
-      try await ListError.wrapping { () async throws(StoreError) in try await store.wait(beyond: last - 1) }
+      // Who cancels the list announces it.
+      try await ListError.wrapping { () async throws(StoreError) in
+        try await store.wait(beyond: last - 1, or: [(announcement, beyond: number)])
+      }
     }
     return try await fetch(reaching: last)
   }
@@ -141,20 +145,45 @@ extension FetchController {
   public func apply(
     _ request: ListRequest<Item, Section>
   ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    _ = try replaceRequest(by: request, ofGeneration: nil)
+    return try await performFetch()
+  }
+
+  /// Changes the request that is in force. Of two calls at once neither undoes what the other one changed.
+  ///
+  /// - Parameter change: a pure function. It is called again where the request was replaced meanwhile.
+  @discardableResult
+  public func apply(
+    changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
+  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    while true {
+      var (request, generation) = state.withLock { ($0.request, $0.generation) }
+      change(&request)
+      if try replaceRequest(by: request, ofGeneration: generation) { return try await performFetch() }
+    }
+  }
+
+  /// Puts another request in force; false where the one in force is no more that of a generation.
+  private func replaceRequest(
+    by request: ListRequest<Item, Section>, ofGeneration generation: UInt64?
+  ) throws(ListError) -> Bool {
     // A request that does not compile is refused before it is in force.
     _ = try request.compiled(decode: rows.decode)
-    let (isCancelled, old) = state.withLock { state in
+    let (isReplaced, isCancelled, old) = state.withLock { state in
+      guard generation ?? state.generation == state.generation else {
+        return (false, state.isCancelled, request)
+      }
       defer {
         state.request = request
         state.generation += 1
       }
-      return (state.isCancelled, state.request)
+      return (true, state.isCancelled, state.request)
     }
     // The old request ends behind the lock: its closures may hold whatever a program likes.
     withExtendedLifetime(old) {}
     if isCancelled { throw .cancelled }
-    counts.withLock { $0.requestsReplaced += 1 }
-    return try await performFetch()
+    if isReplaced { counts.withLock { $0.requestsReplaced += 1 } }
+    return isReplaced
   }
 
   func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
@@ -162,8 +191,10 @@ extension FetchController {
       let prepared = try prepared()
       if let shown = prepared.published, shown.sequence >= sequence { return shown }
       counts.withLock { $0.fetches += 1 }
+      // What is shown never goes back, whatever other fold the request in force may read.
+      let wanted = max(sequence, published?.snapshot.sequence ?? 0)
       let set = try await ListError.wrapping { () async throws(StoreError) in
-        try await prepared.rows.projector.state(reaching: sequence, with: prepared.lease)
+        try await prepared.rows.projector.state(reaching: wanted, with: prepared.lease)
       }
       switch publish(prepared.snapshot(of: set), prepared, set.appendCount) {
       case .published(let snapshot): return snapshot

@@ -169,7 +169,12 @@ final class JoinedPosition: Sendable {
         if end == .closed { return nil }
         throw .store(StoreError(end))
       }
-      await wait(beyond: head, numbers, store)
+      let news = zip(members, numbers).map { (announcement: $0.announcement, beyond: $1) }
+      do throws(StoreError) { try await store.wait(beyond: head, or: news) } catch {
+        // The next look ends, behind everything that was appended before.
+        if error == .closed { continue }
+        throw .store(error)
+      }
     }
     return nil
   }
@@ -197,16 +202,5 @@ final class JoinedPosition: Sendable {
     guard isNews else { return nil }
     for member in members { member.deliver() }
     return target
-  }
-
-  private func wait(beyond sequence: UInt64, _ numbers: [UInt64], _ store: EventStore) async {
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { try? await store.wait(beyond: sequence) }
-      for (member, number) in zip(members, numbers) {
-        group.addTask { await member.announcement.wait(beyond: number) {} }
-      }
-      await group.next()
-      group.cancelAll()
-    }
   }
 }

@@ -16,6 +16,8 @@ where Item.ID: DocumentID {
     case ready
     /// The list could not be fetched, or cannot go on. What was shown stays.
     case failed(ListError)
+    /// The store was closed or the controller cancelled. What was shown stays.
+    case ended
   }
 
   public private(set) var phase: Phase = .loading
@@ -26,6 +28,8 @@ where Item.ID: DocumentID {
   /// What the list follows.
   @ObservationIgnored public nonisolated let controller: FetchController<Item, Section>
   @ObservationIgnored private var following: Task<Void, Never>?
+  /// The request that was in force when following began.
+  @ObservationIgnored private var followed: ListRequest<Item, Section>?
   /// Whether following ended with an error.
   @ObservationIgnored private var hasFailed = false
 
@@ -57,14 +61,24 @@ where Item.ID: DocumentID {
     if hasFailed { follow() }
   }
 
+  /// Changes the request that is in force; the list changes by one difference.
+  public func apply(
+    changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
+  ) async throws(ListError) {
+    try await controller.apply(changing: change)
+    if hasFailed { follow() }
+  }
+
   private func follow() {
     hasFailed = false
+    followed = controller.request
     following = Task { [weak self, updates = controller.updates] in
       do throws(ListError) {
         for try await update in updates {
           guard let self else { return }
           show(update)
         }
+        self?.end()
       } catch {
         self?.fail(error)
       }
@@ -77,8 +91,16 @@ where Item.ID: DocumentID {
     phase = .ready
   }
 
+  private func end() {
+    guard following != nil else { return }
+    phase = .ended
+    following = nil
+  }
+
   private func fail(_ error: ListError) {
     guard following != nil else { return }
+    // It was another request that failed than the one that is in force.
+    if followed != controller.request { return follow() }
     phase = .failed(error)
     following = nil
     hasFailed = true

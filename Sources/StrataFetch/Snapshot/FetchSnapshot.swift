@@ -44,7 +44,8 @@ where Item.ID: DocumentID {
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
   let decodeSection: @Sendable (UnsafeRawBufferPointer) -> Section?
   let encodeSection: @Sendable (Section) -> [UInt8]
-  /// Where to go on from: `controller.updates(since:)`. Nil only for a list that no controller made.
+  /// Where to go on from: `controller.updates(since:)`. Nil for a list that no
+  /// controller made, and where the state does not know the chain of the log behind it.
   public internal(set) var token: ListToken? = nil
 
   /// Everything up to this sequence is in it.

@@ -50,7 +50,7 @@ extension View {
   /// The rank of a section's first item among all items. O(log n).
   package func start(of section: UnsafeRawBufferPointer) -> Int { items.rank(of: section).rank }
 
-  /// The place of a section, nil where it is not there. O(log n).
+  /// The rank of a section, nil where it is not there. O(log n).
   package func rank(ofSection section: UnsafeRawBufferPointer) -> Int? {
     if definition.isOrderedByKey {
       let (rank, isFound) = sections.rank(of: section)
