@@ -83,7 +83,8 @@ struct MovePlanner {
   /// Where the row goes: behind so many of the others.
   private func gap(for target: MoveTarget<[UInt8]>, in others: Others) throws(ListEditError) -> Int {
     if let previous = target.previous, let rank = rank(of: previous, in: target.section) {
-      return others.place(ofRank: rank) + 1
+      // A row that is put behind itself stays.
+      return others.place(ofRank: rank) + (rank == others.moved ? 0 : 1)
     }
     if let next = target.next, let rank = rank(of: next, in: target.section) {
       return others.place(ofRank: rank)

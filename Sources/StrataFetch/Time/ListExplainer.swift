@@ -162,9 +162,12 @@ extension ListExplainer {
     if let position = version.position(of: row.id) {
       return .shown(section: position.section, item: position.item)
     }
-    // In a section of which something is shown, what cuts is the section's own end; else it is the list's.
+    // In a section of which something is shown, or whose own window leaves nothing of it, what cuts is the
+    // section's own end; else it is the list's.
     let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
-    if let place = version.place(ofSection: section), let shown = shownRanks(inSectionAt: place) {
+    let own = version.window.section.range(of: rank.sectionCount)
+    let shown = version.place(ofSection: section).flatMap { shownRanks(inSectionAt: $0) }
+    if let shown = shown ?? (own.isEmpty ? own : nil) {
       if rank.inSection < shown.lowerBound { return .beforeWindow(by: shown.lowerBound - rank.inSection) }
       return .behindWindow(by: rank.inSection - shown.upperBound + 1)
     }

@@ -232,6 +232,9 @@ internal import Testing
           try await home.chores.put(
             Chore(id: id, title: title, owner: "ann", isDone: Bool.random(using: &random)))
         }
+        // What is changed and changed back has the number that it had.
+        let changedBack = Int.random(in: 0..<10, using: &random)
+        for _ in 0..<2 { try await home.chores.update(changedBack) { $0.isDone.toggle() } }
         let after = try await home.list.performFetch()
         let changes = ListChanges(from: before, to: after)
         let differing = (0..<10).filter { before.contentVersion(of: $0) != after.contentVersion(of: $0) }

@@ -98,6 +98,18 @@ internal import Testing
     #expect(try await list.performFetch().itemIdentifiers(inSection: "a") == [5, 0, 1, 4])
   }
 
+  @Test("R78 A row that is moved next to itself stays where it is, also at the ends of its section")
+  func nextToItself() async throws {
+    let cards = try await board(4, lanes: ["a", "b"])
+    let list = FetchController(MoveTests.byHand, from: cards)
+    let shown = try await list.performFetch()
+    for id in 0..<4 {
+      #expect(try await list.move(id, before: id).receipt == nil, "\(id)")
+      #expect(try await list.move(id, after: id).receipt == nil, "\(id)")
+    }
+    #expect(try await list.performFetch().sequence == shown.sequence)
+  }
+
   @Test(
     "R78 Through a window rows are put among those that it hides; through a filter between those it shows")
   func windows() async throws {
@@ -190,6 +202,8 @@ internal import Testing
     }
     #expect(count == 3 || count == 4)
     #expect(try await list.performFetch().itemIdentifiers == [1, 2, 3, 0, 4, 5])
+    // Also where equal ranks would stand in this order by their ids.
+    #expect(Set(try await cards.all().filter { [0, 3, 4].contains($0.id) }.map(\.rank)).count == 3)
     guard case .moved = try await list.move(1, after: 3) else {
       Issue.record("there is no room behind a row that was just given some")
       return

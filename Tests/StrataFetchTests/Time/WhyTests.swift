@@ -98,6 +98,43 @@ internal import Testing
     }
   }
 
+  @Test("R69 A list says how far before or behind its window a row stands")
+  func windows() async throws {
+    let chores = EventStore.inMemory().collection("task", of: Chore.self)
+    for (id, owner) in "aaaabcccc".enumerated() {
+      try await chores.put(Chore(id: id, title: "\(id)", owner: String(owner)))
+    }
+    let whole = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title)
+    func outcomes(_ request: ListRequest<Chore, String?>) async throws -> [ListExplanation.Outcome] {
+      let list = FetchController(request, from: chores)
+      var outcomes: [ListExplanation.Outcome] = []
+      for id in 0..<9 { outcomes.append(try await list.why(id).outcome) }
+      return outcomes
+    }
+    #expect(
+      try await outcomes(whole.windowed(to: .first(2, after: 3))) == [
+        .beforeWindow(by: 3), .beforeWindow(by: 2), .beforeWindow(by: 1), .shown(section: 0, item: 0),
+        .shown(section: 1, item: 0), .behindWindow(by: 1), .behindWindow(by: 2), .behindWindow(by: 3),
+        .behindWindow(by: 4),
+      ])
+    #expect(
+      try await outcomes(whole.windowed(to: .last(2))) == [
+        .beforeWindow(by: 7), .beforeWindow(by: 6), .beforeWindow(by: 5), .beforeWindow(by: 4),
+        .beforeWindow(by: 3), .beforeWindow(by: 2), .beforeWindow(by: 1), .shown(section: 0, item: 0),
+        .shown(section: 0, item: 1),
+      ])
+    // Of the second section these show nothing, since it ends before its window begins.
+    let inSections: [ListExplanation.Outcome] = [
+      .beforeWindow(by: 1), .shown(section: 0, item: 0), .shown(section: 0, item: 1), .behindWindow(by: 1),
+      .beforeWindow(by: 1), .beforeWindow(by: 1), .shown(section: 1, item: 0), .shown(section: 1, item: 1),
+      .behindWindow(by: 1),
+    ]
+    #expect(try await outcomes(whole.windowed(perSection: .first(2, after: 1))) == inSections)
+    var fromTheEnd = inSections
+    fromTheEnd[4] = .behindWindow(by: 1)
+    #expect(try await outcomes(whole.windowed(perSection: .last(2, before: 1))) == fromTheEnd)
+  }
+
   @Test("R69 A list says in sentences why it shows an item")
   func sentences() async throws {
     let store = EventStore.inMemory(clock: .fixed)
