@@ -12,7 +12,7 @@ internal import StrataTesting
 ///   emitter shows it, and the diff of the two lists as values agrees with it;
 /// - the batch over all commits is checked alike, and is the one to the end state made of its rows alone;
 /// - at three random points of the past, the list made of the rows of that moment alone is the naive one, and
-///   the batches from there to the newest list and back are checked alike.
+///   the batches from there to the newest list and back are checked alike, those back without the emitters.
 struct ListRun {
   private var random: SeededGenerator
   private var history: ListHistory
@@ -100,7 +100,7 @@ struct ListRun {
     let now = shown[shown.count - 1]
     if past.list != now.list { classes.insert(.past) }
     let there = try check(from: past, to: now)
-    let back = try check(from: now, to: past)
+    let back = try check(from: now, to: past, byEmitters: false)
     // Item by item the one is the other turned around.
     let isInverse =
       there.departures == back.arrivals && there.arrivals == back.departures
@@ -109,9 +109,11 @@ struct ListRun {
     try ListFailure.unless(isInverse, "the way back is another one\n\(there.diff)\n\(back.diff)")
   }
 
-  private mutating func check(from old: ModelledList, to new: ModelledList) throws -> CheckedBatch {
+  private mutating func check(
+    from old: ModelledList, to new: ModelledList, byEmitters: Bool = true
+  ) throws -> CheckedBatch {
     let batch = try CheckedBatch(from: old, to: new)
-    try batch.checkEmitters()
+    if byEmitters { try batch.checkEmitters() }
     try batch.checkSnapshots()
     batch.encode(to: &bytes)
     batchCount += 1

@@ -42,7 +42,8 @@ extension ModelList: CustomStringConvertible {
 struct ModelList: Equatable {
   struct Item: Equatable {
     var id: [UInt8]
-    /// A number for the content of the row, which fits an Int: who was changed and changed back has the one that it had.
+    /// A number for the content of the row, which fits an Int: who was changed and changed back has the one that it
+    /// had.
     var revision: UInt64
   }
 
