@@ -57,14 +57,14 @@ struct CheckedBatch {
   let diff: ListDiff
   /// The same, by the bytes of its ids and sections.
   let changes: ListChanges<KeyBytes, KeyBytes>
-  private let emitters: EmitterChecks<KeyBytes, KeyBytes>
+  private let emitters: EmitterChecks<Int, Int>
 
   /// Checks that the batch makes the one list of the other, and that it obeys the laws of batches.
   init(from old: ModelledList, to new: ModelledList) throws {
     let (diff, cost) = ListDiff.found(from: old.version, to: new.version)
     self.diff = diff
     emitters = EmitterChecks(old.list, new.list, diff)
-    changes = emitters.changes
+    changes = ListChanges(diff, id: { Array($0.utf8) }, { Array($0) })
     func describe(_ what: String) -> String {
       "\(what)\n\(old.request)\n\(new.request)\n\(old.list)\n\(new.list)\n\(diff)"
     }
@@ -90,7 +90,7 @@ struct CheckedBatch {
 
   /// Checks what two snapshots that are values give: it makes the one of the other, with no more moves.
   func checkSnapshots() throws {
-    let (old, new) = (emitters.old, emitters.new)
+    let (old, new, changes) = (emitters.old, emitters.new, emitters.changes)
     let between = ListChanges(from: old.snapshot, to: new.snapshot)
     let made = try ArrayList(old).applying(between)
     func describe(_ what: String) -> String { "\(what) between snapshots\n\(between)\n\(old)\n\(new)" }
