@@ -9,7 +9,9 @@ extension DiffableSnapshot {
     _ items: [ItemID], toSection section: SectionID? = nil
   ) throws(DiffableSnapshotError) {
     let place = try placeToAppend(section)
-    try put(items, section: place, at: contents[place].items.count)
+    // Before the call, which would otherwise find the section held by its own argument, and copy it.
+    let end = contents[place].items.count
+    try put(items, section: place, at: end)
   }
 
   private func placeToAppend(_ section: SectionID?) throws(DiffableSnapshotError) -> Int {
@@ -63,7 +65,9 @@ extension DiffableSnapshot {
     in section: SectionID, with items: [ItemID]
   ) throws(DiffableSnapshotError) {
     guard let place = slots.place(of: section) else { throw .unknownSection("\(section)") }
-    try put(items, section: place, at: contents[place].items.count)
+    // Before the call, which would otherwise find the section held by its own argument, and copy it.
+    let end = contents[place].items.count
+    try put(items, section: place, at: end)
     // What was there and is not named again stands before the new ones.
     deleteItems(Array(contents[place].items.dropLast(items.count)))
   }
@@ -132,11 +136,7 @@ extension DiffableSnapshot {
       moved.append((item, old))
     }
     let place = moved.isEmpty ? place : takeOut(moved, before: (section, place))
-    if place == contents[section].items.count {
-      contents[section].items += items
-    } else {
-      contents[section].items.insert(contentsOf: items, at: place)
-    }
+    contents[section].insert(items, at: place)
     setIndex(index)
   }
 

@@ -30,6 +30,10 @@ public struct DiffableSnapshot<SectionID: Hashable & Sendable, ItemID: Hashable 
     var slot = 0
 
     static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.items == b.items }
+
+    mutating func insert(_ new: [ItemID], at place: Int) {
+      if place == items.count { items += new } else { items.insert(contentsOf: new, at: place) }
+    }
   }
 
   /// The sections in their order.

@@ -110,10 +110,11 @@ public struct MockListView<SectionID: Hashable & Sendable, ItemID: Hashable & Se
       throw .invalidSections(
         before: shown.sections.count, after: data.sections.count, inserted: 0, deleted: 0)
     }
-    for (section, count) in shown.counts.enumerated() where data.counts[section] != count {
+    for section in shown.sections.indices {
+      let (before, after) = (shown.sections[section].cells.count, data.sections[section].cells.count)
+      guard before != after else { continue }
       throw .invalidItems(
-        section: section, before: count, after: data.counts[section], inserted: 0, deleted: 0, movedIn: 0,
-        movedOut: 0)
+        section: section, before: before, after: after, inserted: 0, deleted: 0, movedIn: 0, movedOut: 0)
     }
   }
 

@@ -91,12 +91,14 @@ private struct CountedID: Hashable, Sendable {
     #expect(address(copy, 0) == before)
     copy.insertItems(ids(301..<310), beforeItem: ids(61..<62)[0])
     #expect(address(copy, 0) == before)
-    var addresses: Set<UnsafePointer<CountedID>?> = []
+    // It grows as arrays do, and not by one place at a time.
+    var (last, moveCount) = (address(copy, 0), 0)
     for number in 400..<900 {
       copy.appendItems(ids(number..<number + 1), toSection: 0)
-      addresses.insert(address(copy, 0))
+      if address(copy, 0) != last { moveCount += 1 }
+      last = address(copy, 0)
     }
-    #expect(addresses.count < 12)
+    #expect(moveCount < 12)
   }
 
   @Test("R15 The changes between copies hash nothing, and of sections that are shared neither")

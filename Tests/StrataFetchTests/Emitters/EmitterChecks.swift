@@ -28,10 +28,10 @@ struct EmitterChecks<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable
     (self.cells, sectionVersions) = (cells, versions)
   }
 
-  private func require(_ view: MockListView<SectionID, ItemID>, _ what: String) throws {
-    try #require(view.staleCells == [], "\(what): \(view.shown) instead of \(new)")
-    try #require(view.staleSections == [], "\(what): \(view.shown) instead of \(new)")
-    try #require(view.shown == new, "\(what)")
+  private func require(_ view: MockListView<SectionID, ItemID>, _ what: @autoclosure () -> String) throws {
+    try #require(view.staleCells == [], "\(what()): \(view.shown) instead of \(new)")
+    try #require(view.staleSections == [], "\(what()): \(view.shown) instead of \(new)")
+    try #require(view.shown == new, "\(what())")
   }
 
   func checkAll() throws {

@@ -1,0 +1,83 @@
+// Random histories under random requests: the list is the naive one, and every batch makes it of an earlier one.
+
+internal import Foundation
+internal import StrataLog
+internal import StrataTesting
+internal import Testing
+
+/// A run is what `ListRun` does: one history of one to three commits with everything that is checked of it.
+@Suite struct ListPropertyTests {
+  #if DEBUG
+    static let runCount = 400
+    static let repeatedCount = 40
+  #else
+    /// The environment variable `RUNS` asks for more: a hundred thousand take two processors some minutes.
+    static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 25_000
+    static let repeatedCount = 1_000
+    /// Every class is at least so many in a hundred of the runs.
+    static let rarest = 2.0
+  #endif
+
+  @Test("R24 Every batch of random histories makes the naive list of any earlier one, by every emitter")
+  func lists() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let seeds = (0..<Self.runCount).map { _ in random.next() }
+    let processorCount = ProcessInfo.processInfo.activeProcessorCount
+    var classes = ListRunClasses()
+    // The counts are sums, so that they do not depend on how many processors there are.
+    try await withThrowingTaskGroup(of: ListRunClasses.self) { group in
+      for part in 0..<processorCount {
+        group.addTask {
+          try Self.classes(of: stride(from: part, to: seeds.count, by: processorCount).map { ($0, seeds[$0]) })
+        }
+      }
+      for try await part in group { classes.add(part) }
+    }
+    print(classes)
+    #if DEBUG
+      #expect(classes.rare(below: 0.1) == [])
+    #else
+      #expect(classes.rare(below: Self.rarest) == [])
+    #endif
+  }
+
+  private static func classes(of runs: [(number: Int, seed: UInt64)]) throws -> ListRunClasses {
+    var classes = ListRunClasses()
+    for (number, seed) in runs {
+      do {
+        var run = try ListRun(seed: seed)
+        _ = try run.run()
+        classes.add(run.classes)
+        classes.commitCount += run.commitCount
+        classes.batchCount += run.batchCount
+        classes.itemCount += run.itemCount
+        classes.changeCount += run.changeCount
+      } catch {
+        Issue.record("run \(number), whose own seed is \(seed): \(error)")
+        throw error
+      }
+    }
+    return classes
+  }
+
+  @Test("R72 A second run of a seed makes the same bytes of every batch")
+  func again() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for _ in 0..<Self.repeatedCount {
+      let seed = random.next()
+      var (first, second) = (try ListRun(seed: seed), try ListRun(seed: seed))
+      try #require(try first.run() == second.run(), "run with its own seed \(seed)")
+    }
+  }
+
+  @Test("R72 The batches of one seed are these bytes, in every process and on every machine")
+  func golden() throws {
+    var random = SeededGenerator(seed: 72)
+    var digests: [UInt8] = []
+    for _ in 0..<40 {
+      var run = try ListRun(seed: random.next())
+      withUnsafeBytes(of: try run.run().littleEndian) { digests += $0 }
+    }
+    #expect(XXH64.of(digests) == 9_490_279_507_874_594_783)
+  }
+}

@@ -1,0 +1,36 @@
+// A row with a type: what key paths of random requests read.
+
+internal import StrataEvents
+
+struct TypedRow: Codable, Identifiable, Sendable, Equatable {
+  struct Inner: Codable, Sendable, Equatable {
+    var l: Double?
+  }
+
+  var id: String
+  var s: String?
+  var k: Int?
+  var m: Inner?
+  var flag: Bool?
+
+  /// Whether a document holds in every field either nothing or a value of its type.
+  static func canDecode(_ document: DocumentObject) -> Bool {
+    switch document["s"] ?? .null {
+    case .null, .string: break
+    default: return false
+    }
+    switch document["k"] ?? .null {
+    case .null, .int: break
+    default: return false
+    }
+    switch document["m"] ?? .null {
+    case .null: return true
+    case .object(let inner):
+      switch inner["l"] ?? .null {
+      case .null, .double: return true
+      default: return false
+      }
+    default: return false
+    }
+  }
+}
