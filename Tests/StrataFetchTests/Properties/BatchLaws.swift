@@ -40,7 +40,8 @@ struct BatchLaws {
     require(
       bytes(diff.deletions.map(\.id)) == Set(old.keys).subtracting(new.keys), "R27: deletions are old \\ new")
     require(
-      bytes(diff.insertions.map(\.id)) == Set(new.keys).subtracting(old.keys), "R27: insertions are new \\ old")
+      bytes(diff.insertions.map(\.id)) == Set(new.keys).subtracting(old.keys),
+      "R27: insertions are new \\ old")
     let all =
       diff.deletions.map(\.id) + diff.insertions.map(\.id) + diff.moves.map(\.id) + diff.updates.map(\.id)
     require(bytes(all).count == all.count, "R26: an id occurs once")
@@ -59,12 +60,14 @@ struct BatchLaws {
     for update in diff.updates {
       require(new[Array(update.id.utf8)]?.position == update.to, "R25: an update is at its new place")
       require(
-        old[Array(update.id.utf8)]?.revision != new[Array(update.id.utf8)]?.revision, "an update changes a row")
+        old[Array(update.id.utf8)]?.revision != new[Array(update.id.utf8)]?.revision,
+        "an update changes a row")
     }
     require(
-      moved.isDisjoint(with: fixed.filter { id in
-        old[id] != nil && new[id] != nil
-      }), "R31: a row whose key did not change never moves")
+      moved.isDisjoint(
+        with: fixed.filter { id in
+          old[id] != nil && new[id] != nil
+        }), "R31: a row whose key did not change never moves")
     require(diff.moves.count == leastMoves(old, new), "R31: moves are as few as can be")
     return broken
   }

@@ -28,7 +28,8 @@ internal import Testing
     try await withThrowingTaskGroup(of: ListRunClasses.self) { group in
       for part in 0..<processorCount {
         group.addTask {
-          try Self.classes(of: stride(from: part, to: seeds.count, by: processorCount).map { ($0, seeds[$0]) })
+          try Self.classes(
+            of: stride(from: part, to: seeds.count, by: processorCount).map { ($0, seeds[$0]) })
         }
       }
       for try await part in group { classes.add(part) }

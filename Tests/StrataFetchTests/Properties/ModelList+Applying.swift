@@ -45,7 +45,9 @@ extension ModelList {
     }
     for change in diff.updates {
       try take(change.id, change.from)
-      guard gone[change.from] == nil else { throw ModelError(what: "\(change.from) is taken out and updated") }
+      guard gone[change.from] == nil else {
+        throw ModelError(what: "\(change.from) is taken out and updated")
+      }
       guard change.to.section < new.sections.count,
         change.to.item < new.sections[change.to.section].items.count
       else { throw ModelError(what: "\(change.to) is not in the new list") }
@@ -63,7 +65,8 @@ extension ModelList {
       sections.remove(at: rank)
     }
     for change in diff.sectionInsertions {
-      movingSections[change.to] = Section(value: Self.value(of: change.section), count: change.count, items: [])
+      movingSections[change.to] = Section(
+        value: Self.value(of: change.section), count: change.count, items: [])
     }
     for (rank, section) in movingSections.sorted(by: { $0.key < $1.key }) {
       guard rank <= sections.count else { throw ModelError(what: "section \(rank) is put in behind the end") }
