@@ -141,9 +141,11 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
         try await group.waitForAll()
       }
       let request = list.request
-      #expect(try await list.performFetch().numberOfItems == [1, 2, 3, 4, 5].first { limit in
-        request == Self.open.limited(to: limit)
-      })
+      #expect(
+        try await list.performFetch().numberOfItems
+          == [1, 2, 3, 4, 5].first { limit in
+            request == Self.open.limited(to: limit)
+          })
     }
   }
 
@@ -410,7 +412,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(problem.what.contains("title") && problem.sequence == 4)
     // A row that is mended is shown.
     try await store.append([
-      NewEvent(DocumentEvent.put, in: "task/78", payload: EventPayload(["id": 78, "title": "t", "isDone": false]))
+      NewEvent(
+        DocumentEvent.put, in: "task/78", payload: EventPayload(["id": 78, "title": "t", "isDone": false]))
     ])
     snapshot = try await list.performFetch()
     #expect(snapshot.contains(78))

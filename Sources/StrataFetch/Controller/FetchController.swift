@@ -76,8 +76,8 @@ where Item.ID: DocumentID {
   /// The request that is in force.
   public var request: ListRequest<Item, Section> { state.withLock { $0.request } }
 
-  /// The newest list that was fetched; nil before the first fetch. It is kept up to date while somebody
-  /// iterates over `updates`.
+  /// The newest list that was fetched; nil before the first fetch and after `cancel()`. It is kept up to date
+  /// while somebody iterates over `updates`.
   public var snapshot: FetchSnapshot<Item, Section>? { state.withLock { $0.published?.snapshot } }
 
   var published: Published? { state.withLock { $0.published } }

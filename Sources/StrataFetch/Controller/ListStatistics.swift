@@ -11,7 +11,8 @@ public struct ListStatistics: Hashable, Sendable {
   public internal(set) var updatesDelivered = 0
   /// Looks at something new in which nothing of the list had changed, and that made no update.
   public internal(set) var looksWithoutChange = 0
-  /// Appends that reached a consumer together with a later one, in one difference.
+  /// Appends that reached a consumer together with a later one, in one difference, whether or not they changed
+  /// the list.
   public internal(set) var appendsCoalesced = 0
   /// Items put in, in all updates.
   public internal(set) var insertions = 0

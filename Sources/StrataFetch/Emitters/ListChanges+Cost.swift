@@ -16,10 +16,8 @@ extension ListChanges {
   /// ends, and everything else once. Items of deleted and inserted sections are counted as what they are.
   public var estimatedCost: Int { count + moves.count + sectionMoves.count }
 
-  /// Whether it is cheaper for a view to show the new list whole.
-  ///
-  /// Nobody can follow more changes with their eyes than fit on a few screens, and views take longer than for a
-  /// reload above some hundreds of them.
+  /// Whether a view had better show the new list whole: nobody can follow more changes with their eyes than fit on
+  /// a few screens. From which cost on a reload is faster too is the view's to measure.
   ///
   /// - Parameter limit: the greatest estimated cost that the view wants to show.
   public func advice(above limit: Int) -> ListAdvice { estimatedCost > limit ? .reload : .batch }

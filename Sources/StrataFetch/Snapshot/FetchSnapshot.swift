@@ -26,7 +26,8 @@ public enum RowAccess<Item: Sendable>: Sendable {
   case loaded(Item)
   /// The list does not show it.
   case absent
-  /// The list shows it, and its content has to be read first: `await snapshot.rows(in:)`.
+  /// The list shows it, and its content has to be read first: `await snapshot.rows(in:)`. All rows are in
+  /// memory today, so that no snapshot answers so; who handles it is ready for rows on disk.
   case notLoaded
 }
 

@@ -148,12 +148,13 @@ extension ListExplainer {
       inList: countBefore(section) + inSection, listCount: view.count)
   }
 
-  /// How many rows stand in the sections before one, shown or not. O(sections).
+  /// How many rows stand in the sections before one, shown or not. O(log n) where sections stand by key, else
+  /// O(sections).
   private func countBefore(_ section: UnsafeRawBufferPointer) -> Int {
-    guard version.isSectioned, let place = version.view.rank(ofSection: section) else { return 0 }
-    var count = 0
-    for before in 0..<place { count += version.view.withSection(at: before) { $1 } }
-    return count
+    let view = version.view
+    guard version.isSectioned, let rank = view.rank(ofSection: section) else { return 0 }
+    if view.isPlacedByRank { return view.countBefore(section: section) }
+    return (0..<rank).reduce(0) { count, before in count + view.withSection(at: before) { $1 } }
   }
 
   private func outcome(
@@ -171,16 +172,21 @@ extension ListExplainer {
       if rank.inSection < shown.lowerBound { return .beforeWindow(by: shown.lowerBound - rank.inSection) }
       return .behindWindow(by: rank.inSection - shown.upperBound + 1)
     }
-    var first: Int?
-    var end = 0
-    for place in 0..<version.sectionCount {
-      guard let shown = shownRanks(inSectionAt: place) else { continue }
-      let before = version.withSection(at: place) { section, _, _ in countBefore(section) }
-      first = first ?? before + shown.lowerBound
-      end = before + shown.upperBound
-    }
-    if let first, rank.inList < first { return .beforeWindow(by: first - rank.inList) }
+    // Nothing is shown of sections that are there since they were declared.
+    let places = 0..<version.sectionCount
+    let first = places.first { shownRanks(inSectionAt: $0) != nil }
+    let last = places.last { shownRanks(inSectionAt: $0) != nil }
+    let begin = first.map { ranksInList(ofSectionAt: $0).lowerBound } ?? 0
+    if rank.inList < begin { return .beforeWindow(by: begin - rank.inList) }
+    let end = last.map { ranksInList(ofSectionAt: $0).upperBound } ?? 0
     return .behindWindow(by: rank.inList - end + 1)
+  }
+
+  /// Which rows of a section are shown, counted in all that the list holds.
+  private func ranksInList(ofSectionAt place: Int) -> Range<Int> {
+    let before = version.withSection(at: place) { section, _, _ in countBefore(section) }
+    let shown = shownRanks(inSectionAt: place) ?? 0..<0
+    return before + shown.lowerBound..<before + shown.upperBound
   }
 
   /// Which rows of a section are shown, counted in all that it holds; nil where none are.

@@ -42,8 +42,7 @@ struct DiffPatch {
     }
   }
 
-  private func head(_ id: String, _ revision: UInt64, _ position: ListIndex?, _ state: ListState) -> String
-  {
+  private func head(_ id: String, _ revision: UInt64, _ position: ListIndex?, _ state: ListState) -> String {
     guard let position else { return Self.nowhere }
     let section = state.version.isSectioned ? PeopleText.word(state.section(at: position.section)) + " " : ""
     return PeopleText.printable("\(state.table)/\(id)")

@@ -10,7 +10,7 @@ struct ListOptions: ParsableArguments, Sendable {
   @Option(help: "Sections by this field's values. Rows without it are one section, null.")
   var sectionBy: String?
 
-  @Option(help: "Sections in the order of key, key:desc (null first in both), first (of their first items) or count.")
+  @Option(help: "Sections by key or key:desc (null first in both), first (of their first items) or count.")
   var sectionOrder: String?
 
   @Option(
