@@ -28,11 +28,13 @@ extension DiffableFetchController {
     isAsked: Bool = false, _ update: ListUpdate<Item, Section>? = nil,
     behind after: FetchSnapshot<Item, Section>? = nil
   ) {
-    state.withLock { state in
+    let old = state.withLock { state in
       state.arrival.isThere = true
       if isAsked { state.arrival.isAsked = true }
-      state.arrival.update = update.map { ($0, after) }
+      defer { state.arrival.update = update.map { ($0, after) } }
+      return state.arrival.update
     }
+    withExtendedLifetime(old) {}
     arrivals.announce()
   }
 
@@ -115,14 +117,19 @@ extension DiffableFetchController {
     _ update: ListUpdate<Item, Section>?, _ difference: Difference
   ) async {
     let change = update.map { DiffableFetchChange($0) }
-    let delegate = state.withLock { state -> (any DiffableFetchControllerDelegate<Item, Section>)? in
+    let stale = change.map { ($0.deletes + $0.updates).map(Self.cacheKey) } ?? []
+    // Kept so that the list before ends behind the lock, as rows do.
+    var old: List.Published?
+    let delegate = withCache { state -> (any DiffableFetchControllerDelegate<Item, Section>)? in
       guard !state.isCancelled, difference.isAsked || state.isMonitoring else { return nil }
+      old = state.current
       state.current = difference.new
       guard let change else { return nil }
-      state.cache.forget(change)
+      state.cache.forget(stale)
       state.statistics.count(change)
       return state.delegate
     }
+    withExtendedLifetime(old) {}
     guard let change else { return }
     await delegate?.didChangeContent(change, controller: self)
   }

@@ -39,11 +39,20 @@ extension DiffableFetchController {
     do throws(ListError) { try await list.apply(request.listRequest) } catch {
       // Every other error leaves the new request in force, and a later fetch is one for it.
       if case .filter = error { throw .list(error) }
-      state.withLock { $0.request = request }
+      replaceRequest(by: request)
       throw .list(error)
     }
-    state.withLock { $0.request = request }
+    replaceRequest(by: request)
     return try fetched()
+  }
+
+  private func replaceRequest(by request: DiffableFetchRequest<Item, Section>) {
+    let old = state.withLock { state in
+      defer { state.request = request }
+      return state.request
+    }
+    // It ends behind the lock: its closures may hold whatever a program likes.
+    withExtendedLifetime(old) {}
   }
 
   /// Takes in what the store holds up to a sequence, and whatever else it holds by then; up to its end where

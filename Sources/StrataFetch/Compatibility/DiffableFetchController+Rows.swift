@@ -10,10 +10,12 @@ extension DiffableFetchController {
   public var nearbyItemsSize: Int? {
     get { state.withLock { $0.nearbyItemsSize } }
     set {
-      state.withLock { state in
+      let old = state.withLock { state in
         state.nearbyItemsSize = newValue
-        state.cache = RowCache(generationSize: max(newValue ?? 0, 0))
+        defer { state.cache = RowCache(generationSize: max(newValue ?? 0, 0)) }
+        return state.cache
       }
+      withExtendedLifetime(old) {}
     }
   }
 
@@ -29,26 +31,41 @@ extension DiffableFetchController {
   /// Its neighbours are read along, so that the calls for them cost a look into a dictionary. O(log n), and the
   /// decoding of up to `nearbyItemsSize` rows.
   public func viewObject(with id: Item.ID) -> Item? {
-    let (current, size, kept) = state.withLock { state in
-      let kept = state.cache.row(id)
+    let key = Self.cacheKey(id)
+    let (current, size, kept) = withCache { state in
+      let kept = state.cache.row(key)
       if kept != nil { state.statistics.cacheHitCount += 1 }
       return (state.current, state.nearbyItemsSize, kept)
     }
     if let kept { return kept }
     guard let current, let item = current.snapshot.row(for: id).item else { return nil }
-    let nearby = Self.nearby(id, size, in: current.snapshot) ?? []
-    let missing = state.withLock { state in nearby.filter { !state.cache.contains($0) } }
-    var rows = [(id, item)]
-    for neighbour in missing where neighbour != id {
-      if let row = current.snapshot.row(for: neighbour).item { rows.append((neighbour, row)) }
+    let nearby = (Self.nearby(id, size, in: current.snapshot) ?? []).map { ($0, Self.cacheKey($0)) }
+    let missing = state.withLock { state in nearby.filter { !state.cache.contains($0.1) } }
+    var rows = [(key, item)]
+    for (neighbour, neighbourKey) in missing where neighbourKey != key {
+      if let row = current.snapshot.row(for: neighbour).item { rows.append((neighbourKey, row)) }
     }
-    state.withLock { state in
+    withCache { state in
       state.statistics.rowReadCount += rows.count
       // What became current meanwhile may have other rows.
       guard state.current?.snapshot.version === current.snapshot.version else { return }
-      for (id, row) in rows { state.cache.insert(row, id) }
+      for (key, row) in rows { state.cache.insert(row, key) }
     }
     return item
+  }
+
+  static func cacheKey(_ id: Item.ID) -> RowCache<Item>.Key { Array(id.documentID.utf8) }
+
+  /// Changes the state with its cache. Rows that fall out of it end behind the lock: their `deinit` is the
+  /// program's, and may ask the controller.
+  @discardableResult
+  func withCache<Result>(_ body: (inout State) -> Result) -> Result {
+    let (result, fallen) = state.withLock { state in
+      let result = body(&state)
+      return (result, state.cache.takeFallen())
+    }
+    withExtendedLifetime(fallen) {}
+    return result
   }
 
   /// The ids around an item of the current list, by `nearbyItemsSize`; nil where that is not set, nothing was

@@ -14,7 +14,7 @@ where Item.ID: DocumentID {
   public var sectionOrder: ListSectionOrder<Section>
   /// Only rows that pass this, as `RowFilter` writes it: `impact == 'High'`. Nil: all rows.
   public var filter: String?
-  /// At most so many items of the whole list, at every moment; at least 0. Nil: all.
+  /// At most so many items of the whole list, at every moment. Nil, 0 and less: all, as in Core Data.
   public var fetchLimit: Int?
   /// Whatever else a `ListRequest` can say: closures as filters, limits of sections, more sort keys.
   public var refinement: (@Sendable (ListRequest<Item, Section>) -> ListRequest<Item, Section>)?
@@ -50,7 +50,7 @@ where Item.ID: DocumentID {
     var plain = ListRequest(Item.self)
     for key in sortKeys { plain = key.sort(plain) }
     if let filter { plain = plain.filtered(by: filter) }
-    if let fetchLimit { plain = plain.limited(to: fetchLimit) }
+    if let fetchLimit, fetchLimit > 0 { plain = plain.limited(to: fetchLimit) }
     let request = section(plain).sectionsOrdered(by: sectionOrder)
     return refinement?(request) ?? request
   }

@@ -2,14 +2,19 @@
 
 internal import StrataEvents
 
-/// Rows by their ids, in two generations: when the young one is full it becomes the old one, and the old one is
-/// dropped. So at most twice its size is kept, and what was used lately stays.
-struct RowCache<Item: Identifiable & Sendable>: Sendable where Item.ID: DocumentID {
-  /// The bytes of an id: strings that Swift calls equal may be ids of two rows.
-  private typealias Key = [UInt8]
+/// Rows by the bytes of their ids (strings that Swift calls equal may be ids of two rows), in two generations: when
+/// the young one is full it becomes the old one, and the old one is dropped. So at most twice its size is kept, and
+/// what was used lately stays.
+///
+/// It runs none of the program's code: keys are made by the caller, and rows that fall out are kept until they are
+/// taken, so that under a lock no row ends.
+struct RowCache<Item: Sendable>: Sendable {
+  typealias Key = [UInt8]
 
   private var young: [Key: Item] = [:]
   private var old: [Key: Item] = [:]
+  private var fallen: [Item] = []
+  private var fallenGenerations: [[Key: Item]] = []
   private let generationSize: Int
 
   /// - Parameter generationSize: 0 keeps nothing.
@@ -17,42 +22,41 @@ struct RowCache<Item: Identifiable & Sendable>: Sendable where Item.ID: Document
 
   var count: Int { young.count + old.count }
 
-  func contains(_ id: Item.ID) -> Bool {
-    let key = Key(id.documentID.utf8)
-    return young[key] != nil || old[key] != nil
-  }
+  func contains(_ key: Key) -> Bool { young[key] != nil || old[key] != nil }
 
-  mutating func row(_ id: Item.ID) -> Item? {
-    guard count > 0 else { return nil }
-    let key = Key(id.documentID.utf8)
+  mutating func row(_ key: Key) -> Item? {
     if let row = young[key] { return row }
     guard let row = old.removeValue(forKey: key) else { return nil }
-    insert(row, key)
+    add(row, key)
     return row
   }
 
-  mutating func insert(_ row: Item, _ id: Item.ID) {
+  mutating func insert(_ row: Item, _ key: Key) {
     guard generationSize > 0 else { return }
-    let key = Key(id.documentID.utf8)
-    old[key] = nil
-    insert(row, key)
+    if let other = old.removeValue(forKey: key) { fallen.append(other) }
+    add(row, key)
   }
 
-  private mutating func insert(_ row: Item, _ key: Key) {
+  private mutating func add(_ row: Item, _ key: Key) {
     if young.count >= generationSize {
+      fallenGenerations.append(old)
       old = young
       young = [:]
     }
-    young[key] = row
+    if let other = young.updateValue(row, forKey: key) { fallen.append(other) }
   }
 
   /// Forgets rows that are not as they were, or not shown any more.
-  mutating func forget<Section>(_ change: DiffableFetchChange<Item, Section>) {
-    guard count > 0 else { return }
-    for id in change.deletes + change.updates {
-      let key = Key(id.documentID.utf8)
-      young[key] = nil
-      old[key] = nil
+  mutating func forget(_ keys: [Key]) {
+    for key in keys {
+      if let row = young.removeValue(forKey: key) { fallen.append(row) }
+      if let row = old.removeValue(forKey: key) { fallen.append(row) }
     }
+  }
+
+  /// The rows that fell out since the last call, for the caller to let go of.
+  mutating func takeFallen() -> (rows: [Item], generations: [[Key: Item]]) {
+    defer { (fallen, fallenGenerations) = ([], []) }
+    return (fallen, fallenGenerations)
   }
 }

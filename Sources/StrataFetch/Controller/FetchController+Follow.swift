@@ -9,7 +9,7 @@ extension FetchController {
   func follow() {
     let store = rows.store
     state.withLock { state in
-      guard state.follower == nil, !state.isCancelled, !state.isEnded, state.failure == nil else { return }
+      guard state.follower == nil, !state.isCancelled, !state.isEnded else { return }
       // Detached: it outlives whoever happened to wait first.
       state.follower = Task.detached { [weak self] in
         while !Task.isCancelled {
@@ -48,9 +48,11 @@ extension FetchController {
     announcement.announce()
   }
 
-  private func fail(with error: ListError) {
+  /// Tells all iterations that there are now that the list cannot go on. One that begins later tries again.
+  func fail(with error: ListError) {
     state.withLock { state in
       state.failure = error
+      state.failureCount += 1
       state.follower = nil
     }
     announcement.announce()
@@ -65,9 +67,6 @@ extension FetchController {
     old?.cancel()
     if isCancelled { delivery?.cancel() }
   }
-
-  /// Forgets a failure that was delivered, so that a new iteration tries again.
-  func clearFailure() { state.withLock { $0.failure = nil } }
 }
 
 extension EventStore {

@@ -44,8 +44,10 @@ where Item.ID: DocumentID {
     var isCancelled = false
     /// Follows the log for those who wait.
     var follower: Task<Void, Never>?
-    /// Why the list cannot go on.
+    /// Why following ended last, and how often it ended so. Every position knows how many failures it has heard
+    /// of, so that each iteration hears of one once, and none hears of what was before it.
     var failure: ListError?
+    var failureCount: UInt64 = 0
     /// The store was closed.
     var isEnded = false
     /// What tells the delegate.
@@ -101,15 +103,20 @@ where Item.ID: DocumentID {
   /// How iterations end.
   enum Ending: Sendable {
     case none, quiet
-    case failure(ListError)
+    /// A failure, and its number.
+    case failure(ListError, UInt64)
   }
 
-  var ending: Ending {
+  /// How an iteration ends that has heard of some failures already.
+  func ending(behind heardFailures: UInt64) -> Ending {
     state.withLock { state in
       if state.isCancelled || state.isEnded { return .quiet }
-      return state.failure.map { .failure($0) } ?? .none
+      guard let failure = state.failure, state.failureCount > heardFailures else { return .none }
+      return .failure(failure, state.failureCount)
     }
   }
+
+  var failureCount: UInt64 { state.withLock { $0.failureCount } }
 }
 
 // MARK: Fetching

@@ -24,6 +24,8 @@ where Item.ID: DocumentID {
     let controller: FetchController<Item, Section>
     let options: UpdateOptions<Item>
     private var position: UpdatePosition<Item, Section>?
+    /// It ended with nil or an error, and stays ended.
+    private var isOver = false
 
     init(controller: FetchController<Item, Section>, options: UpdateOptions<Item>) {
       self.controller = controller
@@ -37,10 +39,13 @@ where Item.ID: DocumentID {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ListError) -> ListUpdate<Item, Section>? {
+      if isOver { return nil }
+      isOver = true
       guard let (update, position) = try await controller.update(after: position, options) else { return nil }
       // Here the caller's actor has the turn again: whoever cancelled on it meanwhile gets nothing more.
       if controller.isCancelled || Task.isCancelled { return nil }
       self.position = position
+      isOver = false
       return update
     }
   }
@@ -54,6 +59,8 @@ extension FetchController {
     case update(Update, Position)
     /// Nothing to tell: look again once more is announced than this.
     case wait(beyond: UInt64, Position)
+    /// The list cannot go on. Where it had begun, the position has heard of that.
+    case failure(ListError, Position?)
     case end
   }
 
@@ -63,11 +70,12 @@ extension FetchController {
   ) async throws(ListError) -> (Update, Position)? {
     var position = position
     while !Task.isCancelled {
-      switch try await step(from: position, options) {
+      switch await step(from: position, options) {
       case .update(let update, let position): return (update, position)
       case .wait(let number, let new):
         position = new
         await announcement.wait(beyond: number) { [weak self] in self?.follow() }
+      case .failure(let error, _): throw error
       case .end: return nil
       }
     }
@@ -75,29 +83,27 @@ extension FetchController {
   }
 
   /// One look from a position, without any waiting for news.
-  nonisolated func step(
-    from position: Position?, _ options: UpdateOptions<Item>
-  ) async throws(ListError) -> Step {
+  nonisolated func step(from start: Position?, _ options: UpdateOptions<Item>) async -> Step {
     // In this order: what is announced from here on ends the wait, and what was published or appended before the
     // end is delivered before the end is told.
     let number = announcement.number
-    let ending = ending
+    guard var position = start else { return isCancelled ? .end : await begin(options) }
+    let ending = ending(behind: position.heardFailures)
     if isCancelled { return .end }
-    guard var position else { return try await begin(options) }
     let update: Update?
     do throws(ListError) {
       update = try await position.appends == nil ? latest(&position) : nextAppend(&position)
     } catch {
       if case .cancelled = error { return .end }
-      throw error
+      return .failure(error, start)
     }
     if let update { return .update(update, position) }
     switch ending {
     case .none: return .wait(beyond: number, position)
     case .quiet: return .end
-    case .failure(let error):
-      clearFailure()
-      throw error
+    case .failure(let error, let number):
+      position.heardFailures = number
+      return .failure(error, position)
     }
   }
 
@@ -118,20 +124,21 @@ extension FetchController {
 // MARK: Beginning
 
 extension FetchController {
-  private func begin(_ options: UpdateOptions<Item>) async throws(ListError) -> Step {
+  private func begin(_ options: UpdateOptions<Item>) async -> Step {
     // A failure that an earlier iteration left behind is not this one's.
-    clearFailure()
+    let heardFailures = failureCount
     do throws(ListError) {
       let resumption: Resumption =
         if let token = options.token { try await resumption(from: token) } else { .none }
       try await performFetch()
-      let (update, position) = try await first(resumption, options)
+      var (update, position) = try await first(resumption, options)
+      position.heardFailures = heardFailures
       counts.withLock { $0.add(update.changes, appends: 1) }
       return .update(update, position)
     } catch {
       switch error {
       case .cancelled, .store(.closed): return .end
-      default: throw error
+      default: return .failure(error, nil)
       }
     }
   }

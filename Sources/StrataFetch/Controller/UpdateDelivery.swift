@@ -90,18 +90,7 @@ extension FetchController {
       while !Task.isCancelled {
         // Before the look: what is announced while it fails ends the wait.
         let number = announcement.number
-        let step: Step
-        do throws(ListError) {
-          guard let self else { return }
-          step = try await self.step(from: position, options)
-        } catch {
-          if error.refusesToken { options.token = nil }
-          await executor.run { [weak self] in
-            if !delivery.isCancelled, self?.isCancelled == false { failed(error) }
-          }
-          await announcement.wait(beyond: number) {}
-          continue
-        }
+        guard let step = await self?.step(from: position, options) else { return }
         switch step {
         case .update(let update, let new):
           position = new
@@ -113,6 +102,13 @@ extension FetchController {
         case .wait(let number, let new):
           position = new
           await announcement.wait(beyond: number) { [weak self] in self?.follow() }
+        case .failure(let error, let new):
+          position = new
+          if error.refusesToken { options.token = nil }
+          await executor.run { [weak self] in
+            if !delivery.isCancelled, self?.isCancelled == false { failed(error) }
+          }
+          await announcement.wait(beyond: number) {}
         case .end: return
         }
       }

@@ -24,6 +24,8 @@ where Item.ID: DocumentID {
   private var found: ListChanges<Item.ID, Section>?
   private var isAtShown = true
   private let observed: ObservedFields<Item>?
+  /// How many of the controller's failures its consumer was told of, or were before it.
+  var heardFailures: UInt64 = 0
   /// The fold of a consumer who wants every append.
   var appends: AppendFollower?
 

@@ -52,7 +52,7 @@ extension DiffableSnapshot {
     while let section = rest.first?.section {
       let part = rest.prefix { $0.section == section }
       rest = rest.dropFirst(part.count)
-      contents[section].items.remove(atSorted: part.map(\.item))
+      contents[section].items.remove(atSorted: part.map { $0.item })
     }
   }
 

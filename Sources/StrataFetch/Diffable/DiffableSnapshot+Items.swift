@@ -169,7 +169,7 @@ extension DiffableSnapshot {
     places.reserveCapacity(part.count)
     for (item, place) in part {
       guard let place = findNearby(item, place.item, section, within: distanceMax) else {
-        let items = Set(part.map(\.item))
+        let items = Set(part.map { $0.item })
         return contents[section].items.indices.filter { items.contains(contents[section].items[$0]) }
       }
       places.append(place)

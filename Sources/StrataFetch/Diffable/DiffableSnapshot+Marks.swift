@@ -36,7 +36,7 @@ struct SnapshotMarks<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable
 extension DiffableSnapshot {
   /// The sections that are to be shown anew, in their order.
   public var reloadedSectionIdentifiers: [SectionID] {
-    marks.sections.isEmpty ? [] : contents.map(\.id).filter(marks.sections.contains)
+    marks.sections.isEmpty ? [] : contents.map { $0.id }.filter(marks.sections.contains)
   }
 
   /// The items that are to be shown in new cells, in their order.
@@ -46,7 +46,7 @@ extension DiffableSnapshot {
   public var reconfiguredItemIdentifiers: [ItemID] { items(marked: .reconfigure) }
 
   private func items(marked mark: ItemMark) -> [ItemID] {
-    markedItems.filter { $0.mark == mark }.map(\.item)
+    markedItems.filter { $0.mark == mark }.map { $0.item }
   }
 
   /// The marked items in their order, and where they stand. O(k log k) for k of them.

@@ -86,7 +86,7 @@ extension DiffableSnapshot {
         run.append(Content(id: section, items: [], slot: slots.add(section, at: contents.count + number)))
       }
     }
-    let moved = known.compactMap(\.self).sorted()
+    let moved = known.compactMap { $0 }.sorted()
     let isAppended = moved.isEmpty && place == contents.count
     contents.remove(atSorted: moved)
     contents.insert(contentsOf: run, at: place - moved.count { $0 < place })

@@ -50,7 +50,7 @@ public struct DiffableSnapshot<SectionID: Hashable & Sendable, ItemID: Hashable 
   init(unchecked contents: [Content]) {
     self.contents = contents
     for place in contents.indices { self.contents[place].slot = place }
-    slots = SectionSlots(contents.map(\.id))
+    slots = SectionSlots(contents.map { $0.id })
     lookup = ItemLookup(ItemIndex(isFilled: false))
   }
 
@@ -69,10 +69,10 @@ extension DiffableSnapshot {
   /// O(sections).
   public var numberOfItems: Int { contents.reduce(0) { $0 + $1.items.count } }
   /// Whether there is no item, in however many sections. O(sections).
-  public var isEmpty: Bool { contents.allSatisfy(\.items.isEmpty) }
+  public var isEmpty: Bool { contents.allSatisfy { $0.items.isEmpty } }
 
   /// The sections in their order. O(sections).
-  public var sectionIdentifiers: [SectionID] { contents.map(\.id) }
+  public var sectionIdentifiers: [SectionID] { contents.map { $0.id } }
   /// All items, section after section. O(n).
   public var itemIdentifiers: [ItemID] {
     var items: [ItemID] = []

@@ -29,7 +29,7 @@ extension ListChanges {
   ) throws(DiffableSnapshotError) where Value.ID == ItemID {
     self.init()
     if new.marks.isEmpty, old.contents.hasSameStorage(as: new.contents) { return }
-    var diff = SnapshotDiff(from: try old.mapItems(\.id), to: try new.mapItems(\.id))
+    var diff = SnapshotDiff(from: try old.mapItems { $0.id }, to: try new.mapItems { $0.id })
     diff.isChanged = { from, to in
       old.contents[from.section].items[from.item] != new.contents[to.section].items[to.item]
     }

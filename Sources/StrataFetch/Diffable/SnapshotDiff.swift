@@ -100,7 +100,7 @@ extension SnapshotDiff {
     }
     guard oldCount > 0, newCount > 0 else { return }
     // The arrays alone: to reach through a section copies it.
-    let oldItems = old.contents.map(\.items)
+    let oldItems = old.contents.map { $0.items }
     var table = HashedNumbers(capacity: oldCount)
     for (section, middle) in oldMiddles.enumerated() {
       let items = oldItems[section]
@@ -171,7 +171,7 @@ extension SnapshotDiff {
   /// Marks what has another content to be reconfigured, where it is not marked.
   private mutating func addContentChanges() {
     guard let isChanged else { return }
-    let isMarked = Set(updates.map(\.to))
+    let isMarked = Set(updates.map { $0.to })
     for (section, content) in new.contents.enumerated() {
       for item in content.items.indices {
         let place = ListIndex(section: section, item: item)
@@ -236,7 +236,7 @@ extension SnapshotDiff {
       changes.sectionUpdates.append(
         .init(section: content.id, from: other, to: place, count: content.items.count, isReload: isReload))
     }
-    var staying = longestIncreasingSubsequence(kept.map(\.from))[...]
+    var staying = longestIncreasingSubsequence(kept.map { $0.from })[...]
     for (number, (from, to)) in kept.enumerated() {
       if staying.first == number {
         staying.removeFirst()

@@ -70,11 +70,11 @@ extension ListChanges {
   /// The places of sections that are built anew: deleted and inserted ones, and those that move while something
   /// happens inside them.
   private func rebuiltSections(_ style: ListContentStyle) -> (dying: Set<Int>, born: Set<Int>) {
-    var dying = Set(sectionDeletions.map(\.from))
-    var born = Set(sectionInsertions.map(\.to))
+    var dying = Set(sectionDeletions.map { $0.from })
+    var born = Set(sectionInsertions.map { $0.to })
     guard !sectionMoves.isEmpty else { return (dying, born) }
-    var touchedOld = Set(deletions.lazy.map(\.from.section))
-    var touchedNew = Set(insertions.lazy.map(\.to.section))
+    var touchedOld = Set(deletions.lazy.map { $0.from.section })
+    var touchedNew = Set(insertions.lazy.map { $0.to.section })
     for move in moves {
       touchedOld.insert(move.from.section)
       touchedNew.insert(move.to.section)

@@ -31,16 +31,14 @@ extension ListChanges {
     for move in moves { addMove(move.id, offset(move.from), newOffset(move.to)) }
 
     // What stays in a moved section is moved with it: the n-th that stays in the old list is the n-th in the new.
-    let movedOld = Dictionary(grouping: sectionMoves.isEmpty ? [] : deletions.map(\.from) + moves.map(\.from))
-    {
-      $0.section
-    }
-    let movedNew = Dictionary(grouping: sectionMoves.isEmpty ? [] : insertions.map(\.to) + moves.map(\.to)) {
-      $0.section
-    }
+    let hasMoved = !sectionMoves.isEmpty
+    let leaving = hasMoved ? deletions.map { $0.from } + moves.map { $0.from } : []
+    let arriving = hasMoved ? insertions.map { $0.to } + moves.map { $0.to } : []
+    let movedOld = Dictionary(grouping: leaving) { $0.section }
+    let movedNew = Dictionary(grouping: arriving) { $0.section }
     for move in sectionMoves {
-      let gone = Set(movedOld[move.from]?.lazy.map(\.item) ?? [])
-      let came = Set(movedNew[move.to]?.lazy.map(\.item) ?? [])
+      let gone = Set(movedOld[move.from]?.lazy.map { $0.item } ?? [])
+      let came = Set(movedNew[move.to]?.lazy.map { $0.item } ?? [])
       let items = oldSections[move.from].items
       let from = items.indices.lazy.filter { !gone.contains($0) }
       let to = newSections[move.to].items.indices.lazy.filter { !came.contains($0) }

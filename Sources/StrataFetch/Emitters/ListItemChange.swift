@@ -42,7 +42,7 @@ extension ListChanges {
   /// updates.
   public func forEachSectionChange(_ body: (Section, ListSectionChange) -> Void) {
     for change in sectionDeletions { body(change.section, .delete(from: change.from)) }
-    mergeAscending(sectionInsertions.map(\.to), sectionMoves.map(\.to)) { isMove, index in
+    mergeAscending(sectionInsertions.map { $0.to }, sectionMoves.map { $0.to }) { isMove, index in
       if isMove {
         let move = sectionMoves[index]
         body(move.section, .move(from: move.from, to: move.to))
@@ -57,7 +57,7 @@ extension ListChanges {
   /// updates.
   public func forEachItemChange(_ body: (ItemID, ListItemChange) -> Void) {
     for change in deletions { body(change.id, .delete(from: change.from)) }
-    mergeAscending(insertions.map(\.to), moves.map(\.to)) { isMove, index in
+    mergeAscending(insertions.map { $0.to }, moves.map { $0.to }) { isMove, index in
       if isMove {
         let move = moves[index]
         body(move.id, .move(from: move.from, to: move.to, isChanged: move.isChanged))

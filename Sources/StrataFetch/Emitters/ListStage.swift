@@ -81,8 +81,8 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
     newSections = new.sections
     data = old
     sections = old.sections
-    dying = Set(changes.sectionDeletions.map(\.from))
-    born = Set(changes.sectionInsertions.map(\.to))
+    dying = Set(changes.sectionDeletions.map { $0.from })
+    born = Set(changes.sectionInsertions.map { $0.to })
     newPlaces = [Int](repeating: 0, count: sections.count)
   }
 
@@ -116,7 +116,7 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
   mutating func delete() {
     var batch = ListBatch()
     batch.sectionDeletions = Array(dying)
-    batch.deletions = changes.deletions.map(\.from).filter { !dying.contains($0.section) }
+    batch.deletions = changes.deletions.map { $0.from }.filter { !dying.contains($0.section) }
     for move in changes.moves where born.contains(move.to.section) && !dying.contains(move.from.section) {
       batch.deletions.append(move.from)
     }
@@ -126,7 +126,7 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
       takenOut[section] = places
       sections[section].items.remove(atSorted: places)
     }
-    data = snapshot(sections.enumerated().filter { !dying.contains($0.offset) }.map(\.element))
+    data = snapshot(sections.enumerated().filter { !dying.contains($0.offset) }.map { $0.element })
     add(.deletions, batch)
   }
 
@@ -161,7 +161,7 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
 
   mutating func insert() {
     var batch = ListBatch()
-    batch.insertions = changes.insertions.map(\.to).filter { !born.contains($0.section) }
+    batch.insertions = changes.insertions.map { $0.to }.filter { !born.contains($0.section) }
     for move in changes.moves where !born.contains(move.to.section) {
       if dying.contains(move.from.section) {
         batch.insertions.append(move.to)
@@ -196,5 +196,5 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
 
 extension DiffableSnapshot {
   /// How many items each section holds, in order. O(sections).
-  package var itemCounts: [Int] { sections.map(\.items.count) }
+  package var itemCounts: [Int] { sections.map { $0.items.count } }
 }

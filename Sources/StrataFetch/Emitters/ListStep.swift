@@ -54,7 +54,7 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
     removals = changes.deletions.map { ($0.id, $0.from) }
     insertions = changes.insertions.map { ($0.id, $0.to) }
     changedInPlace = changes.updates.map { ($0.id, $0.to) }
-    let removed = Set(changes.sectionDeletions.map(\.from))
+    let removed = Set(changes.sectionDeletions.map { $0.from })
     for move in changes.moves {
       if removed.contains(move.from.section) {
         removals.append((move.id, move.from))
@@ -66,8 +66,8 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
     removals.sort { $0.from > $1.from }
     insertions.sort { $0.to < $1.to }
     sections = StepPlan(
-      removed: changes.sectionDeletions.map(\.from), leaving: changes.sectionMoves.map(\.from),
-      inserted: changes.sectionInsertions.map(\.to), arriving: changes.sectionMoves.map(\.to))
+      removed: changes.sectionDeletions.map { $0.from }, leaving: changes.sectionMoves.map { $0.from },
+      inserted: changes.sectionInsertions.map { $0.to }, arriving: changes.sectionMoves.map { $0.to })
     planItems(removed)
   }
 

@@ -114,7 +114,7 @@ struct MockListUpdate {
         throw .moveAcrossLifetime("cannot move an item from a deleted section (\(section))")
       }
     }
-    let moved = Set(batch.moves.map(\.from))
+    let moved = Set(batch.moves.map { $0.from })
     for place in deletions.sorted(by: >) {
       guard before.indices.contains(place.section) else {
         throw .outOfBounds(
@@ -145,7 +145,7 @@ struct MockListUpdate {
         throw .moveAcrossLifetime("cannot move an item into a newly inserted section (\(section))")
       }
     }
-    let moved = Set(batch.moves.map(\.to))
+    let moved = Set(batch.moves.map { $0.to })
     for place in insertions.sorted() {
       guard after.indices.contains(place.section) else {
         throw .outOfBounds(
@@ -260,10 +260,10 @@ struct MockListUpdate {
 
   /// What UIKit takes without a word, and then shows wrong cells, runs no animation or ends later.
   private func refuseWhatIsSilent() throws(MockListError) {
-    let movedOld = Set(batch.sectionMoves.map(\.from))
-    let movedNew = Set(batch.sectionMoves.map(\.to))
-    let old = deletions.sorted() + batch.moves.map(\.from)
-    let new = insertions.sorted() + batch.moves.map(\.to)
+    let movedOld = Set(batch.sectionMoves.map { $0.from })
+    let movedNew = Set(batch.sectionMoves.map { $0.to })
+    let old = deletions.sorted() + batch.moves.map { $0.from }
+    let new = insertions.sorted() + batch.moves.map { $0.to }
     for place in old where sectionDeletions.contains(place.section) {
       throw .silentCorruption("an operation on an item of a deleted section (\(place.path))")
     }

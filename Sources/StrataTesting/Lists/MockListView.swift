@@ -135,7 +135,7 @@ public struct MockListView<SectionID: Hashable & Sendable, ItemID: Hashable & Se
         continue
       }
       let gone = update.itemsGone[from] ?? []
-      var staying = old[from].cells.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
+      var staying = old[from].cells.enumerated().filter { !gone.contains($0.offset) }.map { $0.element }
         .makeIterator()
       var section = old[from]
       section.cells = []

@@ -187,4 +187,28 @@ internal import Testing
     home.list.cancel()
     #expect(try await third.next() == nil)
   }
+
+  @Test("R75 A failure that passes is told to every iteration of its time once, and to none that began behind it")
+  func passingFailure() async throws {
+    let home = try await Household()
+    var first = home.list.updates.makeAsyncIterator()
+    var second = home.list.updates.makeAsyncIterator()
+    for title in ["x", "y"] {
+      _ = (try await first.next(), try await second.next())
+      try await home.chores.put(Chore(id: 0, title: title))
+    }
+    home.list.fail(with: .store(.poisoned("a sync failed")))
+    // What came before the failure is told before it.
+    try await home.list.performFetch()
+    #expect(try await first.next()?.changes.updates.count == 1)
+    await #expect(throws: ListError.self) { try await first.next() }
+    #expect(try await first.next() == nil)
+    // A later iteration takes nothing away from the others.
+    var third = home.list.updates.makeAsyncIterator()
+    #expect(try await third.next()?.reason == .initial)
+    #expect(try await second.next()?.changes.updates.count == 1)
+    await #expect(throws: ListError.self) { try await second.next() }
+    try await home.chores.delete(1)
+    #expect(try await third.next()?.changes.deletions.map(\.id) == [1])
+  }
 }

@@ -100,6 +100,48 @@ internal import Testing
     #expect(controller.viewObject(with: 2) == nil && controller.viewObject(with: 4) != nil)
   }
 
+  /// A row that says when it ends.
+  private final class Guest: Codable, Identifiable, Sendable {
+    static let ended = Lock<(@Sendable () -> Void)?>(nil)
+    let id: Int
+
+    deinit { Self.ended.withLock { $0 }?() }
+  }
+
+  @Test("R56 A row that ends when it falls out of what is kept may ask the list")
+  func endingRows() async throws {
+    let store = EventStore.inMemory()
+    for id in 0..<30 {
+      try await store.append([
+        NewEvent(
+          DocumentEvent.put, in: StreamName(category: "guest", id: "\(id)"),
+          payload: EventPayload(["id": .int(Int64(id))]))
+      ])
+    }
+    let controller = DiffableFetchController<Guest, Unsectioned>(
+      store.collection("guest", of: Guest.self), sortKeys: [.init(\.id)])
+    controller.nearbyItemsSize = 3
+    try await controller.performFetch()
+    let endedCount = Lock(0)
+    Guest.ended.withLock {
+      $0 = { [weak controller] in
+        _ = (controller?.statistics, controller?.currentSnapshot, controller?.nearbyItemsSize)
+        endedCount.withLock { $0 += 1 }
+      }
+    }
+    defer { Guest.ended.withLock { $0 = nil } }
+    for id in Array(0..<30) + (0..<30).reversed() { #expect(controller.viewObject(with: id)?.id == id) }
+    controller.nearbyItemsSize = nil
+    #expect(endedCount.withLock { $0 } >= 30)
+  }
+
+  @Test("R44 A limit of nothing or less is none, as in Core Data", arguments: [0, -1])
+  func noLimit(_ limit: Int) async throws {
+    let (controller, _, _) = FacadeTests.held(try await FacadeTests.chores(6))
+    let snapshot = try await controller.configureFetch { $0.fetchLimit = limit }
+    #expect(snapshot.numberOfItems == 6)
+  }
+
   @Test("R16 Ids of other bytes are other rows, also where Swift calls them equal")
   func unequalIDs() async throws {
     struct Word: Codable, Identifiable, Sendable { var id: String, text: String }
