@@ -13,6 +13,9 @@
 
 /// A state that one thread at a time may touch. The lock is not recursive.
 ///
+/// A state without a size, such as `Void`, makes ThreadSanitizer report a race that does not exist: it lies at the
+/// object's first byte, where its type is read without the lock.
+///
 /// Sendable without the compiler's proof: `state` is only reached while the mutex is held, and what leaves
 /// `withLock` is the caller's result.
 package final class Lock<State>: @unchecked Sendable {

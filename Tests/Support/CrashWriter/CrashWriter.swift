@@ -37,7 +37,7 @@ enum CrashWriter {
     let store = try await IOThreads.shared.result { [fileSystem, options] () throws(StoreError) in
       try EventStore.open(fileSystem, path: arguments[1], .readWrite, options: options)
     }.get()
-    let output = Lock(())
+    let output = Lock(STDOUT_FILENO)
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<tasks {
         group.addTask {
@@ -52,7 +52,7 @@ enum CrashWriter {
             }
             guard let receipt = try? await store.append(events) else { return }
             let line = "\(receipt.sequences.lowerBound) \(task) \(number) \(count)\n"
-            output.withLock { _ in _ = line.withCString { write(1, $0, strlen($0)) } }
+            output.withLock { file in _ = line.withCString { write(file, $0, strlen($0)) } }
           }
         }
       }
