@@ -210,5 +210,8 @@ internal import Testing
     await #expect(throws: ListError.self) { try await second.next() }
     try await home.chores.delete(1)
     #expect(try await third.next()?.changes.deletions.map(\.id) == [1])
+    // It ends as if nothing had ever failed.
+    try await home.store.close()
+    #expect(try await third.next() == nil)
   }
 }
