@@ -1,4 +1,9 @@
-# To be sourced: how tests are built. One build for all of them, optimised, since a hundred thousand power cuts and lists
-# take that, and with all assertions on. A folder of its own, so that the release build that people use stays as it is.
+# To be sourced: how tests are built, and which suites are heavy.
 # shellcheck disable=SC2034
+
+# One build for all tests, optimised, since a hundred thousand power cuts and lists take that, and with all assertions on.
+# A folder of its own, so that the release build that people use stays as it is.
 testing=(-c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug --scratch-path .build/testing)
+
+# Power cuts, damage, failing calls and full disks.
+cuts='StrataLogTests\.(Crash|Damage|GoldenDamage|FailedCall|FullDisk|BackupCrash|Preallocation|[A-Za-z]*Fault)Tests'
