@@ -299,6 +299,41 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
+  @Test("A filter sees a section that is a UUID as its text, as the explanation says it")
+  func filteredByIdentifier() async throws {
+    struct Ticket: Codable, Identifiable, Sendable { var id: Int, owner: UUID }
+    let tickets = EventStore.inMemory().collection("ticket", of: Ticket.self)
+    let owners = (0..<2).map { _ in UUID() }
+    try await tickets.put((0..<6).map { Ticket(id: $0, owner: owners[$0 % 2]) })
+    let request = ListRequest(Ticket.self).sectioned(by: \.owner)
+    for (filter, count) in [
+      ("$section != null", 6), ("$section == null", 0), ("$section == '\(owners[0].uuidString)'", 3),
+    ] {
+      let list = FetchController(request.filtered(by: filter), from: tickets)
+      #expect(try await list.performFetch().numberOfItems == count, "\(filter)")
+      let why = try await list.why(0)
+      #expect((why.filters.first?.isPassed == true) == (count > 0), "\(why)")
+    }
+  }
+
+  @Test("R60 What names a request among equal ones keeps nothing of the program alive")
+  func shape() throws {
+    final class Probe: Sendable { func takes(_ chore: Chore) -> Bool { chore.isDone } }
+    weak var released: Probe?
+    func identity(_ passes: @escaping @Sendable (Chore) -> Bool) throws -> ViewIdentity {
+      try Self.open.filtered("taken", passes)
+        .compiled { (row) throws(RowProblem) in throw RowProblem(what: row.idText) }.definition.identity
+    }
+    let kept: ViewIdentity
+    do {
+      let probe = Probe()
+      released = probe
+      kept = try identity { probe.takes($0) }
+    }
+    #expect(released == nil)
+    #expect(try kept == identity { _ in true })
+  }
+
   @Test("R76 A row that no filter takes is left out, and is no problem whatever its section is")
   func problemsOfOthers() async throws {
     let store = EventStore.inMemory()

@@ -7,7 +7,8 @@ extension ListDiff {
   ///
   /// Where both lists are the same function of the table, it costs O(k log n) for k rows that changed, or that
   /// only one of the lists has in its window, and O(sections shown) more where the windows inside the sections
-  /// differ. Where the request differs, O(n log n) for n items shown.
+  /// differ. Where the request differs, O(n log n) for n items shown. Where sections are compared and the lists were
+  /// folded apart, as a replay is, O(sections) more, and O(n log n) where the comparison contradicts itself.
   package init(from old: ListVersion, to new: ListVersion) {
     self = Self.found(from: old, to: new).diff
   }
@@ -19,6 +20,7 @@ extension ListDiff {
     var finder = DiffFinder(old: old, new: new)
     let isSameList =
       old.view.definition.identity == new.view.definition.identity && old.isSectioned == new.isSectioned
+      && old.view.hasSectionOrder(of: new.view)
     if isSameList { finder.findByRows() } else { finder.findByItems() }
     var diff = finder.batch(areSectionsFree: !isSameList)
     diff.fromSequence = old.sequence

@@ -176,7 +176,8 @@ extension DiffableFetchController {
     state.withLock { state in
       guard state.follower?.number == number else { return }
       state.follower = nil
-      state.arrival.failure = error
+      // One that was not told yet stays.
+      if let error { state.arrival.failure = error }
     }
     arrivals.announce()
   }

@@ -48,6 +48,8 @@ where Item.ID: DocumentID {
     /// of, so that each iteration hears of one once, and none hears of what was before it.
     var failure: ListError?
     var failureCount: UInt64 = 0
+    /// How many of them were there when somebody fetched last, and got the list.
+    var healedFailureCount: UInt64 = 0
     /// The store was closed.
     var isEnded = false
     /// What tells the delegate.
@@ -117,6 +119,7 @@ where Item.ID: DocumentID {
   }
 
   var failureCount: UInt64 { state.withLock { $0.failureCount } }
+  var healedFailureCount: UInt64 { state.withLock { $0.healedFailureCount } }
 }
 
 // MARK: Fetching
@@ -125,7 +128,15 @@ extension FetchController {
   /// Fetches the list as it is now: it includes every append that was acknowledged before the call.
   @discardableResult
   public func performFetch() async throws(ListError) -> FetchSnapshot<Item, Section> {
-    try await fetch(reaching: rows.store.head.sequence)
+    let snapshot = try await fetch(reaching: rows.store.head.sequence)
+    heal()
+    return snapshot
+  }
+
+  /// Lets those go on who were told of a failure and wait for a fetch that succeeds, also one that finds nothing new.
+  private func heal() {
+    state.withLock { $0.healedFailureCount = $0.failureCount }
+    announcement.announce()
   }
 
   /// The list with an append in it, and everything before it. Where the store is open for reading, this waits
@@ -141,7 +152,9 @@ extension FetchController {
         try await store.wait(beyond: last - 1, or: [(announcement, beyond: number)])
       }
     }
-    return try await fetch(reaching: last)
+    let snapshot = try await fetch(reaching: last)
+    heal()
+    return snapshot
   }
 
   /// Replaces the request. Iterations of `updates` deliver one difference from the old list to the new one.
@@ -263,8 +276,10 @@ extension FetchController {
       if state.isCancelled { return (.cancelled, nil) }
       guard state.generation == generation else { return (.superseded, nil) }
       let old = state.published
-      if let old, old.generation == generation, old.snapshot.sequence >= snapshot.sequence {
-        return (.published(old.snapshot), nil)
+      if let old, old.snapshot.sequence >= snapshot.sequence {
+        if old.generation == generation { return (.published(old.snapshot), nil) }
+        // What is shown never goes back, whichever fold the request reads.
+        if old.snapshot.sequence > snapshot.sequence { return (.superseded, nil) }
       }
       state.published = Published(
         snapshot: snapshot, list: prepared.list, lease: prepared.lease, generation: generation,

@@ -63,6 +63,8 @@ public struct JoinedUpdates<each List: JoinableList>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private let lists: (repeat JoinedList<(each List).Update>)
     private let position: JoinedPosition
+    /// It ended with nil or an error, and stays ended.
+    private var isOver = false
 
     init(lists: (repeat JoinedList<(each List).Update>)) {
       self.lists = lists
@@ -74,9 +76,12 @@ public struct JoinedUpdates<each List: JoinableList>: AsyncSequence, Sendable {
     public mutating func next() async throws(ListError) -> Element? { try await next(isolation: nil) }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(ListError) -> Element? {
+      if isOver { return nil }
+      isOver = true
       guard let sequence = try await position.next() else { return nil }
       // Here the caller's actor has the turn again: whoever cancelled on it meanwhile gets nothing more.
       if position.isCancelled || Task.isCancelled { return nil }
+      isOver = false
       return Element(sequence: sequence, updates: (repeat (each lists).lastUpdate()))
     }
   }

@@ -87,7 +87,8 @@ extension FetchController {
     // In this order: what is announced from here on ends the wait, and what was published or appended before the
     // end is delivered before the end is told.
     let number = announcement.number
-    guard var position = start else { return isCancelled ? .end : await begin(options) }
+    guard let start else { return isCancelled ? .end : await begin(options) }
+    var position = start
     let ending = ending(behind: position.heardFailures)
     if isCancelled { return .end }
     let update: Update?
@@ -95,7 +96,9 @@ extension FetchController {
       update = try await position.appends == nil ? latest(&position) : nextAppend(&position)
     } catch {
       if case .cancelled = error { return .end }
-      return .failure(error, start)
+      position = start
+      if case .failure(_, let number) = ending { position.heardFailures = number }
+      return .failure(error, position)
     }
     if let update { return .update(update, position) }
     switch ending {
@@ -130,7 +133,7 @@ extension FetchController {
     do throws(ListError) {
       let resumption: Resumption =
         if let token = options.token { try await resumption(from: token) } else { .none }
-      try await performFetch()
+      _ = try await fetch(reaching: rows.store.head.sequence)
       var (update, position) = try await first(resumption, options)
       position.heardFailures = heardFailures
       counts.withLock { $0.add(update.changes, appends: 1) }

@@ -108,7 +108,10 @@ extension FetchController {
           await executor.run { [weak self] in
             if !delivery.isCancelled, self?.isCancelled == false { failed(error) }
           }
-          await announcement.wait(beyond: number) {}
+          // Somebody may have fetched the list between the failure and now.
+          let heard = new?.heardFailures ?? 0
+          guard let healed = self?.healedFailureCount else { return }
+          if new == nil || healed < heard { await announcement.wait(beyond: number) {} }
         case .end: return
         }
       }

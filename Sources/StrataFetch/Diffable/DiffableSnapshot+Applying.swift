@@ -4,25 +4,86 @@ extension DiffableSnapshot {
   /// The snapshot after changes, without marks. What is inserted is in the batch by its identifier, so that
   /// for all a and b `a.applying(ListChanges(from: a, to: b)) == b`.
   ///
-  /// O(changes + sections + items of the sections that change), and O(n) where no item was looked up before.
+  /// What ``apply(_:)`` costs, and O(n) more for a copy of where items stand.
   /// - Throws: `changesDoNotFit` where they are not changes of this snapshot.
   public func applying(_ changes: ListChanges<ItemID, SectionID>) throws(DiffableSnapshotError) -> Self {
+    var result = self
+    try result.replace(applying: changes, index: result.takeIndex())
+    return result
+  }
+
+  /// Makes the snapshot what it is after changes, without marks; where it throws, nothing.
+  ///
+  /// O(changes + sections + items of the sections that change), and O(n) where something is put in and no item was
+  /// looked up before. What is known of where items stand goes along: a copy that was made before finds its items
+  /// anew, in O(n), when it is asked for one.
+  /// - Throws: `changesDoNotFit` where they are not changes of this snapshot.
+  public mutating func apply(_ changes: ListChanges<ItemID, SectionID>) throws(DiffableSnapshotError) {
+    try replace(applying: changes, index: moveIndex())
+  }
+
+  /// - Parameter index: this snapshot's, taken out of it.
+  private mutating func replace(
+    applying changes: ListChanges<ItemID, SectionID>, index: consuming ItemIndex<ItemID>
+  ) throws(DiffableSnapshotError) {
+    var index = index
+    // Only to see that what is put in was not there.
+    if !changes.insertions.isEmpty { fill(&index) }
+    do throws(DiffableSnapshotError) {
+      let result = try changed(by: changes, index)
+      var slots = slots
+      for deletion in changes.sectionDeletions { slots.remove(deletion.section) }
+      contents = result
+      for place in contents.indices {
+        if contents[place].slot < 0 {
+          contents[place].slot = slots.add(contents[place].id, at: place)
+        } else {
+          slots.set(contents[place].slot, to: place)
+        }
+      }
+      self.slots = slots
+      marks = SnapshotMarks()
+      if index.isFilled {
+        for deletion in changes.deletions { index.places[deletion.id] = nil }
+        for change in changes.insertions { index.places[change.id] = itemPlace(change.to) }
+        for move in changes.moves { index.places[move.id] = itemPlace(move.to) }
+      }
+    } catch {
+      setIndex(index)
+      throw error
+    }
+    setIndex(index)
+  }
+
+  private func itemPlace(_ index: ListIndex) -> ItemPlace {
+    ItemPlace(slot: Int32(contents[index.section].slot), call: 0, item: index.item)
+  }
+
+  /// The sections after changes; what is inserted has no slot.
+  private func changed(
+    by changes: ListChanges<ItemID, SectionID>, _ index: borrowing ItemIndex<ItemID>
+  ) throws(DiffableSnapshotError) -> [Content] {
     var taken = contents
     try takeItems(changes, &taken)
     var result = try movingSections(changes, taken)
-    try putItems(changes, &result)
-    let after = Self(unchecked: result)
+    try putItems(changes, index, &result)
+    func item(_ index: ListIndex) -> ItemID? {
+      guard result.indices.contains(index.section), result[index.section].items.indices.contains(index.item)
+      else { return nil }
+      return result[index.section].items[index.item]
+    }
     for update in changes.updates {
       try require(itemIdentifier(at: update.from) == update.id, "\(update.id) is not at \(update.from)")
-      try require(
-        after.itemIdentifier(at: update.to) == update.id, "\(update.id) does not come to \(update.to)")
+      try require(item(update.to) == update.id, "\(update.id) does not come to \(update.to)")
     }
     for update in changes.sectionUpdates {
       let (section, from, to) = (update.section, update.from, update.to)
       try require(sectionIdentifier(at: from) == section, "the section \(section) is not at \(from)")
-      try require(after.sectionIdentifier(at: to) == section, "the section \(section) does not come to \(to)")
+      try require(
+        result.indices.contains(to) && result[to].id == section,
+        "the section \(section) does not come to \(to)")
     }
-    return after
+    return result
   }
 
   private func require(
@@ -82,7 +143,7 @@ extension DiffableSnapshot {
       try require(
         !contains(section: section) && inserted.insert(section).inserted,
         "the section \(section) is put in, and is there already")
-      incoming.append((insertion.to, Content(id: section, items: [])))
+      incoming.append((insertion.to, Content(id: section, items: [], slot: -1)))
     }
     if incoming.isEmpty, !isGone.contains(true) { return contents }
     let staying = contents.indices.filter { !isGone[$0] }.map { contents[$0] }
@@ -94,14 +155,15 @@ extension DiffableSnapshot {
 
   /// Puts inserted and moved items in.
   private func putItems(
-    _ changes: ListChanges<ItemID, SectionID>, _ contents: inout [Content]
+    _ changes: ListChanges<ItemID, SectionID>, _ index: borrowing ItemIndex<ItemID>,
+    _ contents: inout [Content]
   ) throws(DiffableSnapshotError) {
     var incoming: [(to: ListIndex, id: ItemID)] = []
     incoming.reserveCapacity(changes.insertions.count + changes.moves.count)
     var inserted: Set<ItemID> = []
     for insertion in changes.insertions {
       try require(
-        !contains(insertion.id) && inserted.insert(insertion.id).inserted,
+        index.places[insertion.id] == nil && inserted.insert(insertion.id).inserted,
         "\(insertion.id) is put in, and is there already")
       incoming.append((insertion.to, insertion.id))
     }

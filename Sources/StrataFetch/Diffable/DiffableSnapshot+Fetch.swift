@@ -7,11 +7,13 @@ extension DiffableSnapshot {
   /// The sections and the items that a list shows. O(n).
   ///
   /// - Throws: `identifiersCollide` where two ids or two sections are different in the list, by their bytes, and
-  ///   equal in Swift; ``init(byteWise:)`` never does.
+  ///   equal in Swift, or a section is not equal to itself, as NaN; ``init(byteWise:)`` never does.
   public init<Item>(_ snapshot: FetchSnapshot<Item, SectionID>) throws(DiffableSnapshotError)
   where Item.ID == ItemID {
     var named: [SectionID: SectionID] = [:]
     for section in snapshot.sectionIdentifiers {
+      // NaN is one section of the list, and none that could be found again here.
+      guard section == section else { throw .identifiersCollide("\(section)", "\(section)") }
       if let other = named.updateValue(section, forKey: section) {
         throw .identifiersCollide("\(other)", "\(section)")
       }

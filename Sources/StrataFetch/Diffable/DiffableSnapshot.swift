@@ -13,7 +13,8 @@ internal import StrataLog
 /// ```
 ///
 /// A value: to change a copy leaves the original as it is. Copies share their memory until one is changed, and
-/// a change copies the section that it touches and no other.
+/// a change copies the section that it touches and no other. Where items were looked up, the first change of a copy
+/// also copies where they stand, O(n) without a hash; the costs of methods are those of a value that is not shared.
 ///
 /// What a caller must not do stops the program: to name an item or a section that is not there, where one is
 /// needed, or the same one twice in one call. Every method that does so has a twin whose name begins with `try`

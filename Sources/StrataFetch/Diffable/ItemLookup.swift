@@ -99,6 +99,18 @@ extension DiffableSnapshot {
     }
   }
 
+  /// Takes the index out also where other copies share it: they find their items anew when they are asked for one.
+  mutating func moveIndex() -> ItemIndex<ItemID> {
+    if isKnownUniquelyReferenced(&lookup) { return takeIndex() }
+    let index = lookup.withIndex { index in
+      let taken = index
+      index = ItemIndex(isFilled: false)
+      return taken
+    }
+    lookup = ItemLookup()
+    return index
+  }
+
   mutating func setIndex(_ index: consuming ItemIndex<ItemID>) {
     // Whatever was changed, sections may begin elsewhere now.
     index.starts = []

@@ -36,7 +36,7 @@ extension ListChanges {
   /// - Rows of items that the new list lacks are asked for until the second stage is over: look them up in the
   ///   old list.
   ///
-  /// `self` must be the changes from `old` to `new`, as `old.applying(self)` makes it without copying the list.
+  /// `self` must be the changes from `old` to `new`, as `apply(_:)` makes it of a copy of `old`.
   ///
   /// - Parameter style: how cells are shown again whose rows changed.
   /// - Complexity: O(k log k + sections + items of the sections that items are taken out of) for k changes.

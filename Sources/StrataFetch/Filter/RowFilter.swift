@@ -9,7 +9,7 @@ package import StrataTables
 /// | operators | `==` (also `=`) `!=` `<` `<=` `>` `>=` `in` `contains` `beginsWith` `endsWith` `matches` |
 /// | options | `[c]` behind an operator ignores case |
 /// | between them | `!` `&&` `\|\|` (also `NOT` `AND` `OR`, in that order of precedence), parentheses |
-/// | fields | `a.b.c`, odd names in backquotes, the row's own `$id` `$revision` `$time` `$section` |
+/// | fields | `a.b.c`, odd names in backquotes, the row's own `$id` `$revision` `$time` `$section` (a UUID as its text) |
 /// | literals | `'text'` `"text"` `1` `-1.5e3` `true` `false` `null` `@'2026-11-20T18:00+01:00'` |
 /// | lists | `{1, 'a'}` or `[1, 'a']`, behind `in`; a field that holds an array can stand there too |
 ///
@@ -45,6 +45,6 @@ public struct RowFilter: Hashable, Sendable {
 }
 
 extension RowFilter: CustomStringConvertible {
-  /// The filter in one form, which reads back as an equal filter.
+  /// The filter in one form, which reads back as an equal filter where it is not longer than `byteCountMax`.
   public var description: String { expression.description }
 }

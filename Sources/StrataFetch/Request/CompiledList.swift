@@ -44,8 +44,6 @@ extension ListRequest {
         filters: compiledFilters, conditions: conditions)
       place = { (row, writer) throws(RowProblem) in try placer.place(row, &writer) }
     }
-    var shape = self
-    shape.window = .all
     return CompiledList(
       definition: ViewDefinition(
         identity: ViewIdentity(shape), sectionOrder: encodedOrder, areNilsLast: areNilsLast,
@@ -54,7 +52,8 @@ extension ListRequest {
   }
 }
 
-/// Whether a row passes all filters. Its section stands at the beginning of the writer.
+/// Whether a row passes all filters. Its section stands at the beginning of the writer; a filter sees the first component
+/// of it, as text where it is a UUID.
 private func passes(
   _ filters: [CompiledFilter], _ row: RowView, _ writer: borrowing SortKeyWriter, isSectioned: Bool
 ) -> Bool {
@@ -63,7 +62,7 @@ private func passes(
       filter.matches(row) {
         guard isSectioned else { return .null }
         var reader = SortKeyReader(bytes)
-        return (try? reader.readDocumentValue()) ?? .null
+        return (try? reader.readAnything()) ?? .null
       }
     }
     guard passes else { return false }

@@ -5,7 +5,8 @@ internal import StrataTables
 
 /// A condition, known by its filter or words, or by the closure's name and version.
 struct FilterPart<Item: Sendable>: Sendable {
-  private enum Identity: Hashable, Sendable {
+  /// What two equal conditions have in common. It holds no closure.
+  enum Identity: Hashable, Sendable {
     case filter(RowFilter)
     case malformed(String)
     case closure(ClosureIdentity)
@@ -20,7 +21,7 @@ struct FilterPart<Item: Sendable>: Sendable {
     case row(@Sendable (RowView) -> Bool)
   }
 
-  private let identity: Identity
+  let identity: Identity
   let condition: Condition
 
   init(_ filter: RowFilter) {

@@ -92,20 +92,28 @@ extension SortKeyOptions {
 }
 
 extension ListRequest: Hashable {
-  public static func == (a: Self, b: Self) -> Bool {
-    a.section == b.section && a.areNilsLast == b.areNilsLast && a.orderIdentity == b.orderIdentity
-      && a.declaredKeys == b.declaredKeys && a.sorts == b.sorts && a.filters == b.filters
-      && a.window == b.window && a.reportsTouches == b.reportsTouches
-  }
+  public static func == (a: Self, b: Self) -> Bool { a.window == b.window && a.shape == b.shape }
 
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(section)
-    hasher.combine(areNilsLast)
-    hasher.combine(orderIdentity)
-    hasher.combine(declaredKeys)
-    hasher.combine(sorts)
-    hasher.combine(filters)
     hasher.combine(window)
-    hasher.combine(reportsTouches)
+    hasher.combine(shape)
+  }
+
+  /// What the request says of a list, but for its window: by names, and without the closures that they stand for. Who
+  /// keeps it keeps nothing of the program alive, and who compares it calls nothing.
+  struct Shape: Hashable, Sendable {
+    var section: KeyPart<Item>?
+    var order: SectionOrderPart<Item, Section>.Identity
+    var areNilsLast: Bool
+    var declared: [[UInt8]]
+    var sorts: [KeyPart<Item>]
+    var filters: [FilterPart<Item>.Identity]
+    var reportsTouches: Bool
+  }
+
+  var shape: Shape {
+    Shape(
+      section: section, order: orderIdentity, areNilsLast: areNilsLast, declared: declaredKeys, sorts: sorts,
+      filters: filters.map { $0.identity }, reportsTouches: reportsTouches)
   }
 }

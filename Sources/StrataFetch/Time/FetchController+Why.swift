@@ -46,8 +46,9 @@ extension EventStore {
       append: append.sequences, appendID: append.id)
   }
 
-  /// The sequence of the last event of a document's stream, where it is a deletion: by the index, which knows
-  /// the sequences of a stream's events without reading them. Nil where no event is in the stream by then.
+  /// The sequence of the event that took a document out, where it is not there: by the index, which knows the
+  /// sequences of a stream's events without reading them. Nil where there was no document by then; deletions that
+  /// found none are passed by.
   fileprivate func lastDeletion(
     in stream: StreamName, notAfter last: UInt64
   ) async throws(StoreError) -> UInt64? {
@@ -55,14 +56,18 @@ extension EventStore {
       let parts = try StoreError.wrapping { () throws(LogError) in
         try log.index.parts(of: Array(stream.text.utf8), after: 0)
       }
+      var deletion: UInt64?
       for part in parts.reversed() {
         for sequence in part.sequences.reversed() where sequence <= last {
           guard let append = try appendBlocking(holding: sequence),
             let event = append.events.first(where: { $0.sequence == sequence })
           else { return nil as UInt64? }
-          if event.type == DocumentEvent.delete { return sequence }
+          if event.type == DocumentEvent.delete {
+            deletion = sequence
+          } else if event.state == .whole, DocumentEvent.all.contains(event.type) {
+            return deletion
+          }
           // What an erasure emptied, or what is none of a document's events, changed nothing.
-          if event.state == .whole, DocumentEvent.all.contains(event.type) { return nil }
         }
       }
       return nil

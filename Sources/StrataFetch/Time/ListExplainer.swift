@@ -40,11 +40,11 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
     var result = explanation(row.idText, .leftOut)
     let item = try? rows.decode(row)
     let sectionKey = sectionKey(of: row, item)
-    let sectionValue = Self.value(of: sectionKey) { reader in try? reader.readDocumentValue() }
+    let sectionValue = Self.value(of: sectionKey) { reader in try? reader.readAnything() }
     result.filters = request.filters.map { verdict($0, row, item, section: sectionValue) }
     if let section = request.section {
       result.section = .init(
-        name: section.name, value: Self.value(of: sectionKey) { reader in try? reader.readAnything() })
+        name: section.name, value: sectionValue)
     }
     result.sorts = sorts(of: row, item)
     var key = PlacedKey()

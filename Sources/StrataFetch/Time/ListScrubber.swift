@@ -37,7 +37,8 @@ where Item.ID: DocumentID {
   private let list: CompiledList
   private let exclusive: Exclusive
   private let shown: Lock<FetchSnapshot<Item, Section>?>
-  /// One thread, so that one move is carried out at a time.
+  /// One move at a time, in the order in which they were begun.
+  private let turns = Turns()
   private let thread = IOThreads(name: "strata-scrub", threadCountMax: 1)
 
   init(
@@ -53,12 +54,16 @@ where Item.ID: DocumentID {
     shown = Lock(snapshot)
   }
 
+  var isMoving: Bool { turns.isTaken }
+
   /// What is shown; nil before the first move of a controller that had fetched nothing.
   public var snapshot: FetchSnapshot<Item, Section>? { shown.withLock { $0 } }
 
   /// Shows the list at a point of the log, which may be inside an append.
   public func move(to point: LogPoint) async throws(ListError) -> ListUpdate<Item, Section> {
     if point == .head { return try await returnToHead() }
+    await turns.take()
+    defer { turns.give() }
     let result = await thread.result { [self] () throws(ListError) in
       do throws(StoreError) {
         let sequence = try rows.store.sequenceBlocking(of: point)
@@ -72,6 +77,8 @@ where Item.ID: DocumentID {
 
   /// Shows the list as it is now: with every append that was acknowledged before the call.
   public func returnToHead() async throws(ListError) -> ListUpdate<Item, Section> {
+    await turns.take()
+    defer { turns.give() }
     let set = try await rows.newestState(list.definition)
     return await thread.run { [self] in show(set) }
   }

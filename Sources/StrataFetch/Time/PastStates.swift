@@ -51,6 +51,7 @@ final class PastStates {
       try fold.run(through: stop)
       guard fold.state.sequence == stop else { throw .closed }
       foldedCount += stop - begin
+      try fold.findChain()
       fold.state.withTable(view.table) { $0.addView(view.definition) }
       keep(fold.state, near: sequence)
     }

@@ -131,7 +131,7 @@ internal struct RawMutex {
     pointer.initialize(to: pthread_mutex_t())
     var attributes = pthread_mutexattr_t()
     pthread_mutexattr_init(&attributes)
-    #if DEBUG
+    #if DEBUG || STRATA_CHECKED_LOCKS
       // Taking a lock twice is then an error that `lock` asserts on, and not a thread that hangs.
       pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
     #endif

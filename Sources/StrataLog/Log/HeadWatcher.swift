@@ -12,6 +12,8 @@ package final class HeadWatcher: Sendable {
     /// True while somebody looks. Looking blocks on the file system, so it is done without the lock.
     var isLooking = false
     var isRunning = false
+    /// The thread ends with an error that may pass, and is about to say so.
+    var isEnding = false
     var isSuspended = false
     var isStopped = false
     var watch: (any FolderWatch)?
@@ -27,14 +29,16 @@ package final class HeadWatcher: Sendable {
     state = Gate(State(reader: reader))
   }
 
-  /// Starts the thread if it does not run.
+  /// Starts the thread if it does not run, also where it ended with an error that may have passed.
   package func start() throws(LogError) {
-    let starts = state.withLock { state in
+    let starts = state.wait { state -> Bool? in
+      if state.isEnding { return nil }
       guard !state.isRunning, !state.isStopped else { return false }
       state.isRunning = true
       return true
     }
     guard starts else { return }
+    source.tail.reopen()
     do throws(FileSystemError) {
       // The thread holds this and not the log, whose end stops it.
       _ = try DedicatedThread(name: "strata-follow") { self.run() }
@@ -89,7 +93,7 @@ package final class HeadWatcher: Sendable {
         guard let isNew = try look(probes: probes, waits: true) else { return }
         pace.looked(isNew: isNew, wasTold: wasTold)
       } catch {
-        source.tail.finish(error)
+        if error.isPassing { end(for: error, watch) } else { source.tail.finish(error) }
         return
       }
       switch watch?.wait(timeout: pace.timeout) {
@@ -111,6 +115,20 @@ package final class HeadWatcher: Sendable {
       case .closed: return
       }
     }
+  }
+
+  /// Ends the thread so that it can be started again. Who starts it takes the end of the log back, and waits until it
+  /// was told.
+  private func end(for error: LogError, _ watch: (any FolderWatch)?) {
+    let isMine = state.withLock { state in
+      state.isEnding = true
+      defer { state.watch = nil }
+      return !state.isStopped
+    }
+    if isMine { watch?.close() }
+    source.tail.finish(error)
+    state.withLock { (state: inout State) in (state.isRunning, state.isEnding) = (false, false) }
+    state.signalAll()
   }
 
   private func rests(for pause: Duration) { _ = state.wait(timeout: pause) { $0.isStopped } }

@@ -103,6 +103,14 @@ extension LogError {
     }
   }
 
+  /// Whether the file system refused something, which it may not do the next time. Nothing is wrong with the log then.
+  var isPassing: Bool {
+    switch self {
+    case .io, .full, .unreadable, .protectedData: true
+    default: false
+    }
+  }
+
   /// Runs calls of the file system and turns their refusals into the log's errors.
   package static func wrapping<Result>(
     _ body: () throws(FileSystemError) -> Result

@@ -84,6 +84,9 @@ package final class VisibleTail: Sendable {
     for continuation in all { continuation.resume() }
   }
 
+  /// Takes back an end that may have passed, for somebody who tries again.
+  func reopen() { state.withLock { if $0.end?.isPassing ?? false { $0.end = nil } } }
+
   /// Suspends until something stands behind `sequence`, the log ends, or the task is cancelled. The caller
   /// looks again: a return promises nothing.
   package func wait(beyond sequence: UInt64, durably isDurable: Bool = false) async {

@@ -30,9 +30,7 @@ extension EventStore {
     for sequence in Set(sequences).sorted() {
       try fold.run(through: sequence)
       guard fold.state.sequence == sequence else { throw .closed }
-      if fold.state.chain == nil {
-        fold.state.chain = try StoreError.wrapping { () throws(LogError) in try log.chain(after: sequence) }
-      }
+      try fold.findChain()
       if let view { fold.state.withTable(view.table) { $0.addView(view.definition) } }
       states[sequence] = fold.state
     }

@@ -63,6 +63,12 @@ package final class Fold {
     }
   }
 
+  /// Sees to it that the state has its chain: where no event was folded, or it ends inside a block, the log is asked.
+  package func findChain() throws(StoreError) {
+    guard state.chain == nil else { return }
+    state.chain = try StoreError.wrapping { () throws(LogError) in try log.chain(after: state.sequence) }
+  }
+
   /// Folds the log again up to where the state is, now that content is gone from it, and keeps the views.
   private func beginAnew() throws(StoreError) {
     let anew = Fold(log, folding)

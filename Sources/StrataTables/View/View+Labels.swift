@@ -1,5 +1,8 @@
 // Sections in the order of a comparison: each gets a number between those of its neighbours.
 
+/// What views are told apart by that were built apart.
+package final class ViewBuild: Sendable {}
+
 /// Trees stand by bytes, and a comparison makes none. So a section that appears is looked for among the others,
 /// by halves, and gets a label between its neighbours' labels, which it keeps.
 ///
@@ -31,6 +34,21 @@ extension View {
       preconditionFailure("labels were spread and there is no room between them")
     }
     keep(label, of: section)
+  }
+
+  /// Whether the sections that both views hold stand in the same order in both. They do, unless they are compared,
+  /// the views were built apart, and the comparison contradicted itself. O(1), and O(sections) for views built apart.
+  package func hasSectionOrder(of other: View) -> Bool {
+    build === other.build || sections(heldBy: other) == other.sections(heldBy: self)
+  }
+
+  private func sections(heldBy other: View) -> [[UInt8]] {
+    var common: [[UInt8]] = []
+    order.forEach(in: 0..<order.count) { key, length in
+      let section = Self.section(key, length)
+      if other.holds(section) { common.append(Array(section)) }
+    }
+    return common
   }
 
   private func stands(

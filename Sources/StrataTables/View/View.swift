@@ -18,6 +18,9 @@ package struct View: Sendable {
   var values: Tree
   /// Row id → why the row is not shown, as UTF-8.
   package internal(set) var problems: Tree
+  /// The building that this is a later state of, where sections are compared: a comparison that contradicts itself
+  /// may have put them in another order in another one.
+  let build: ViewBuild?
 
   /// The view of no rows: it holds the declared sections. O(declared sections × log).
   package init(_ definition: ViewDefinition) {
@@ -34,6 +37,7 @@ package struct View: Sendable {
     labels = Tree(pageSize: TreePages.sections)
     values = Tree(pageSize: TreePages.view)
     problems = Tree()
+    build = definition.isCompared ? ViewBuild() : nil
   }
 
   /// Items in all sections.

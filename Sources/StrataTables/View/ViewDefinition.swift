@@ -96,6 +96,8 @@ package final class ViewDefinition: Sendable {
   let holdsLabels: Bool
   /// Whether the items' values are kept.
   let holdsValues: Bool
+  /// Whether a closure of the program compares sections.
+  var isCompared: Bool { if case .compared = sectionOrder { true } else { false } }
 
   /// - Parameter declared: keys of sections, of at most `keyLengthMax` bytes.
   package init(

@@ -224,6 +224,48 @@ private final class CountingExecutor: SerialExecutor {
     #expect(recorder.updates.last?.changes.deletions.map(\.id) == [0])
   }
 
+  @Test("R61 Who was told of a failure goes on after any fetch that succeeds, also one that finds nothing new")
+  @MainActor
+  func fetchedBefore() async throws {
+    let other = try await Household("x")
+    let token = try #require(try await other.list.performFetch().token)
+    let home = try await Household("ab")
+    try await home.list.performFetch()
+    let recorder = Recorder()
+    home.list.setDelegate(recorder, since: token)
+    while recorder.errorCount == 0 { await Task.yield() }
+    try await home.list.performFetch()
+    while recorder.updates.isEmpty { await Task.yield() }
+    #expect(recorder.updates.first?.reason == .initial && recorder.errorCount == 1)
+    try await home.chores.delete(0)
+    while recorder.updates.count < 2 { await Task.yield() }
+    #expect(recorder.updates.last?.changes.deletions.map(\.id) == [0])
+  }
+
+  @Test("R61 A failure that is over before it can be told stops nothing", arguments: [UpdatePolicy.latest, .everyCommit])
+  func healedFailure(_ policy: UpdatePolicy) async throws {
+    let home = try await Household("ab")
+    let (isBusy, mayGoOn) = (Lock(false), Lock(false))
+    let recorder = Recorder { update in
+      guard update.reason != .initial, !isBusy.withLock({ $0 }) else { return }
+      isBusy.withLock { $0 = true }
+      while !mayGoOn.withLock({ $0 }) {}
+    }
+    // A thread of its own: it blocks.
+    let executor = CountingExecutor()
+    home.list.setDelegate(recorder, on: .executor(executor), policy)
+    await waiting { recorder.updates.count == 1 && home.list.announcement.hasWaiters }
+    try await home.chores.delete(0)
+    await waiting { isBusy.withLock { $0 } }
+    home.list.fail(with: .store(.poisoned("a sync failed")))
+    try await home.list.performFetch()
+    mayGoOn.withLock { $0 = true }
+    await waiting { recorder.errorCount == 1 }
+    try await home.chores.delete(1)
+    await waiting { recorder.updates.count == 3 }
+    #expect(recorder.updates.last?.after.numberOfItems == 0 && recorder.errorCount == 1)
+  }
+
   @Test("R22 What a replaced request held is released where it may use the list")
   func releasedRequest() async throws {
     final class Probe: Sendable {

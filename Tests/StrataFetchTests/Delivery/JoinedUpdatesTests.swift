@@ -144,6 +144,7 @@ private struct Owners: Projection {
     } catch {
       guard case .otherStore = error else { return #expect(Bool(false), "\(error)") }
     }
+    #expect(try await steps.next() == nil)
     let waiting = Task { for try await _ in JoinedUpdates(lists.0) {} }
     while !lists.0.announcement.hasWaiters { await Task.yield() }
     waiting.cancel()

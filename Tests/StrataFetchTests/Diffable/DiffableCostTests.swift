@@ -101,6 +101,25 @@ private struct CountedID: Hashable, Sendable {
     #expect(moveCount < 12)
   }
 
+  @Test("R15 Changes that are applied hash what they name, and not the list")
+  func applied() throws {
+    var shown = DiffableSnapshot(sections: (0..<10).map { ($0, ids($0 * 100..<$0 * 100 + 100)) })
+    _ = counter.take()
+    for number in 0..<20 {
+      var changes = ListChanges<CountedID, Int>()
+      changes.insertions = [
+        .init(id: ids(2_000 + number..<2_001 + number)[0], to: ListIndex(section: number % 10, item: 3))
+      ]
+      let old = shown
+      try shown.apply(changes)
+      #expect(counter.take() <= 6)
+      #expect(changes.staged(from: old, to: shown).count == 1)
+      _ = counter.take()
+    }
+    // The copy finds its items when it is asked.
+    #expect(shown.numberOfItems == 1_020 && shown.contains(ids(2_019..<2_020)[0]))
+  }
+
   @Test("R15 The changes between copies hash nothing, and of sections that are shared neither")
   func changes() {
     let old = DiffableSnapshot<Int, CountedID>(

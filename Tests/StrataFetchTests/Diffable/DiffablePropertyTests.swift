@@ -46,6 +46,7 @@ internal import Testing
       let applied = try old.snapshot.applying(changes)
       try #require(applied == run.snapshot)
       try #require(ListChanges(from: old.snapshot, to: run.snapshot) == changes)
+      try checkInPlace(old, run, changes, isKept: number % 2 == 0)
       let back = ListChanges(from: run.snapshot, to: applied)
       try #require(!back.isStructural)
       // Changes fit one snapshot only, or one that is the same as far as they say.
@@ -53,6 +54,36 @@ internal import Testing
         #expect(throws: DiffableSnapshotError.self) { try DiffableSnapshot<Int, Int>().applying(changes) }
       }
     }
+  }
+}
+
+extension DiffablePropertyTests {
+  /// Changes made in place give the same, with all that is known of where items stand, and leave a copy as it was.
+  private func checkInPlace(
+    _ old: DiffableRun, _ new: DiffableRun, _ changes: ListChanges<Int, Int>, isKept: Bool
+  ) throws {
+    var snapshot = old.snapshot
+    let kept = isKept ? snapshot : nil
+    try snapshot.apply(changes)
+    var model = new.model
+    (model.marks, model.sectionMarks) = ([:], [])
+    try #require(model.differences(snapshot, lookups: 0..<new.itemMax + 2) == [], "\(changes)")
+    if let kept { try #require(old.model.differences(kept, lookups: 0..<old.itemMax + 2) == []) }
+    // A batch that does not fit leaves everything as it was.
+    let before = snapshot
+    do throws(DiffableSnapshotError) { try snapshot.apply(changes) } catch {
+      try #require(model.differences(snapshot, lookups: 0..<new.itemMax + 2) == [], "\(error)")
+    }
+    // What it left is as good for further changes as any.
+    snapshot = before
+    snapshot.deleteItems(Array(model.items.prefix(3)))
+    snapshot.appendSections([77])
+    snapshot.appendItems(Array(model.items.suffix(2)) + [999], toSection: 77)
+    model.delete(Array(model.items.prefix(3)))
+    try model.appendSections([77])
+    let items = Array(before.itemIdentifiers.suffix(2)) + [999]
+    try model.append(items, 77)
+    try #require(model.differences(snapshot, lookups: 0..<new.itemMax + 2) == [])
   }
 }
 
@@ -67,7 +98,7 @@ struct DiffableRun {
   var model = ModelSnapshot()
   private var random: SeededGenerator
   private let isLarge: Bool
-  private var itemMax: Int { isLarge ? 400 : 24 }
+  var itemMax: Int { isLarge ? 400 : 24 }
 
   init(random: SeededGenerator, isLarge: Bool) {
     self.random = random

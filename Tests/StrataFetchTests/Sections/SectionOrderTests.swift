@@ -81,6 +81,26 @@ internal import Testing
     }
   }
 
+  @Test("R70 Where a comparison goes in a circle, the changes to a replayed list make it all the same")
+  func circle() async throws {
+    let board = Board()
+    let next: [String: String] = ["a": "b", "b": "c", "c": "a"]
+    let list = FetchController(base.sectionsOrdered { next[$0 ?? ""] == $1 }, from: board.tickets)
+    try await list.performFetch()
+    for status in ["c", "b", "a"] {
+      try await board.put(status, status)
+      try await list.performFetch()
+    }
+    try await board.put("b", "b", score: 7)
+    let live = try await list.performFetch()
+    let past = try await list.snapshot(at: .sequence(3))
+    // Built one after the other and at once, they have the sections in another order.
+    try #require(live.sectionIdentifiers != past.sectionIdentifiers)
+    let (now, then) = (try DiffableSnapshot(live), try DiffableSnapshot(past))
+    #expect(try now.applying(ListChanges(from: live, to: past)) == then)
+    #expect(try then.applying(ListChanges(from: past, to: live)) == now)
+  }
+
   @Test("R17 Sections stand by the greatest or least value of their items, those without one last")
   func extremes() async throws {
     let board = Board()

@@ -36,6 +36,34 @@ internal import Testing
     }
   }
 
+  @Test("R71 A list has a token wherever it was moved, also before the first event")
+  func tokens() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let log = try await RandomLog(appends: 10, &random)
+    let list = log.controller(ModelRequest(section: "s"))
+    let scrubber = try list.scrubber()
+    for sequence in [0, log.head / 2, 1, log.head, 0] {
+      let token = try await scrubber.move(to: .sequence(sequence)).after.token
+      #expect(token != nil)
+      #expect(try await list.snapshot(at: .sequence(sequence)).token == token)
+    }
+  }
+
+  @Test("R69 A move that is begun while the list returns to the head is carried out behind that")
+  func order() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let log = try await RandomLog(appends: 200, eventsMax: 20, &random)
+    let list = log.controller(ModelRequest(section: "s"))
+    for _ in 0..<20 {
+      let scrubber = try list.scrubber()
+      let first = Task { try await scrubber.returnToHead() }
+      while !scrubber.isMoving, scrubber.snapshot == nil { await Task.yield() }
+      #expect(try await scrubber.move(to: .sequence(5)).sequence == 5)
+      #expect(try await first.value.sequence == log.head)
+      #expect(scrubber.snapshot?.sequence == 5)
+    }
+  }
+
   @Test("R69 Moves that are begun side by side are carried out one after the other, none lost")
   func sideBySide() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())

@@ -53,8 +53,9 @@ internal import Testing
             try #require(!problems.contains(Array(id.utf8)))
           }
           guard row != nil else {
-            let wasThere = log.models[...Int(sequence)].contains { $0.rows[Array(id.utf8)] != nil }
-            try #require(wasThere ? why.outcome == .deleted : [.absent, .deleted].contains(why.outcome))
+            let last = log.models[...Int(sequence)].lastIndex { $0.rows[Array(id.utf8)] != nil }
+            try #require(why.outcome == (last == nil ? .absent : .deleted))
+            try #require(why.deleted?.sequence == last.map { UInt64($0) + 1 }, "\(why)")
             continue
           }
           try #require((why.outcome == .leftOut) == why.filters.contains { $0.isPassed == false })

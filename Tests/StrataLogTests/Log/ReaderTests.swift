@@ -212,6 +212,38 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
+  func `a follower that could not look goes on once somebody follows again`() async throws {
+    let disk = SimulatedDisk()
+    let log = try Log.openWriter(disk, path: Self.path, options: Self.options(segmentSize: 1_000_000))
+    try append(log, "0")
+    let reader = try Log.openReader(disk, path: Self.path, options: Self.options())
+    for number in 1...5 {
+      try reader.follow()
+      try append(log, "\(number)")
+      while reader.mark.sequence < log.mark.sequence { await reader.tail.wait(beyond: reader.mark.sequence) }
+      // The process has no descriptors left, for as long as it takes to be noticed.
+      disk.inject(SimulatedFailure(of: [.open, .read, .size, .kind], code: 24, isLasting: true))
+      await reader.tail.wait(beyond: reader.mark.sequence)
+      guard case .io = reader.tail.end else {
+        Issue.record("\(reader.tail.end as Any)")
+        break
+      }
+      disk.clearFailures()
+    }
+    try reader.follow()
+    #expect(reader.tail.end == nil)
+    try append(log, "6")
+    while reader.mark.sequence < log.mark.sequence { await reader.tail.wait(beyond: reader.mark.sequence) }
+    #expect(try types(reader).count == 7)
+    try reader.close()
+    // What is over for good stays so.
+    #expect(reader.tail.end == .closed)
+    try? reader.follow()
+    #expect(reader.tail.end == .closed)
+    try log.close()
+  }
+
+  @Test(.timeLimit(.minutes(5)))
   func `a follower goes on where the file system promises notices and tells none`() async throws {
     let memory = MemoryFileSystem()
     let silent = SilentFileSystem(base: memory)
