@@ -59,8 +59,9 @@ extension FetchController {
     case update(Update, Position)
     /// Nothing to tell: look again once more is announced than this.
     case wait(beyond: UInt64, Position)
-    /// The list cannot go on. Where it had begun, the position has heard of that.
-    case failure(ListError, Position?)
+    /// The list cannot go on. Where it had begun, the position has heard of the controller's failures; the number is
+    /// that of the one that this is, nil where it is the look's own.
+    case failure(ListError, Position?, number: UInt64?)
     case end
   }
 
@@ -75,7 +76,7 @@ extension FetchController {
       case .wait(let number, let new):
         position = new
         await announcement.wait(beyond: number) { [weak self] in self?.follow() }
-      case .failure(let error, _): throw error
+      case .failure(let error, _, _): throw error
       case .end: return nil
       }
     }
@@ -98,7 +99,7 @@ extension FetchController {
       if case .cancelled = error { return .end }
       position = start
       if case .failure(_, let number) = ending { position.heardFailures = number }
-      return .failure(error, position)
+      return .failure(error, position, number: nil)
     }
     if let update { return .update(update, position) }
     switch ending {
@@ -106,7 +107,7 @@ extension FetchController {
     case .quiet: return .end
     case .failure(let error, let number):
       position.heardFailures = number
-      return .failure(error, position)
+      return .failure(error, position, number: number)
     }
   }
 
@@ -141,7 +142,7 @@ extension FetchController {
     } catch {
       switch error {
       case .cancelled, .store(.closed): return .end
-      default: return .failure(error, nil)
+      default: return .failure(error, nil, number: nil)
       }
     }
   }

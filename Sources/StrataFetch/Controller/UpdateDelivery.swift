@@ -102,16 +102,16 @@ extension FetchController {
         case .wait(let number, let new):
           position = new
           await announcement.wait(beyond: number) { [weak self] in self?.follow() }
-        case .failure(let error, let new):
+        case .failure(let error, let new, let failure):
           position = new
           if error.refusesToken { options.token = nil }
           await executor.run { [weak self] in
             if !delivery.isCancelled, self?.isCancelled == false { failed(error) }
           }
-          // Somebody may have fetched the list between the failure and now.
-          let heard = new?.heardFailures ?? 0
+          // Between a failure of the controller and the look, somebody may have fetched the list again.
           guard let healed = self?.healedFailureCount else { return }
-          if new == nil || healed < heard { await announcement.wait(beyond: number) {} }
+          if let failure, failure <= healed { continue }
+          await announcement.wait(beyond: number) {}
         case .end: return
         }
       }

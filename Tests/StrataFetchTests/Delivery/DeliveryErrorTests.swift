@@ -7,6 +7,8 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
+private actor Desk {}
+
 @Suite(.timeLimit(.minutes(5))) struct DeliveryErrorTests {
   @Test("R61 A store that cannot be read on is an error of the fetch, and the list before stays")
   func damaged() async throws {
@@ -35,6 +37,32 @@ internal import Testing
     await #expect(throws: ListError.self) { _ = try await updates.next() }
     // Up to there the past can be had.
     #expect(try await list.snapshot(at: .sequence(2)).numberOfItems == 2)
+  }
+
+  @Test("R61 A disk that reads nothing for a while is told, not again and again, and is gone on from")
+  func passingDisk() async throws {
+    let disk = SimulatedDisk()
+    let home = try await Household(
+      "ab", store: EventStore.open(disk, path: "/store", .readWrite, options: StoreOptions()))
+    let (told, errors) = (Lock<[ChoreUpdate]>([]), Lock(0))
+    let observation = home.list.observe(
+      .everyCommit, on: .actor(Desk()), failed: { _ in errors.withLock { $0 += 1 } },
+      { update in told.withLock { $0.append(update) } })
+    await waiting { told.withLock { $0.count } == 1 && home.list.announcement.hasWaiters }
+    for round in 1...5 {
+      let errorCount = errors.withLock { $0 }
+      disk.inject(SimulatedFailure(of: [.read], isLasting: true))
+      try await home.chores.put(Chore(id: 10 + round, title: "t\(round)"))
+      await waiting { errors.withLock { $0 } > errorCount }
+      for _ in 0..<300 { await Task.yield() }
+      // The follower's failure, and that of the fold of its own.
+      #expect(errors.withLock { $0 } - errorCount <= 2)
+      disk.clearFailures()
+      try await home.list.performFetch()
+      await waiting { told.withLock { $0.count } == round + 1 }
+    }
+    #expect(told.withLock { $0.last }?.after.numberOfItems == 7)
+    withExtendedLifetime(observation) {}
   }
 
   @Test("R76 Rows that cannot be shown are listed with id, sequence and coding path, a hundred of them")
