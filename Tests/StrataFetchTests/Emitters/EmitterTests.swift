@@ -14,10 +14,12 @@ internal import Testing
   /// Pairs of lists for each test; the environment variable `RUNS` asks for more.
   static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? usualCount
 
-  private func forEachPair(_ name: String = #function, _ body: (ListPair) throws -> Void) throws {
+  private func forEachPair(_ name: String = #function, _ body: (ListPair) throws -> Void) async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed(name))
     var classes = ListPairClasses()
     for _ in 0..<Self.runCount {
+      // So that other tests get a turn.
+      await Task.yield()
       let pair = ListPair(&random)
       classes.add(pair.changes)
       try body(pair)
@@ -31,15 +33,15 @@ internal import Testing
   }
 
   @Test("R24 Taking out what is deleted, moved or updated and putting in the rest makes the new list")
-  func reproduction() throws {
-    try forEachPair { pair in
+  func reproduction() async throws {
+    try await forEachPair { pair in
       try #require(reproduce(pair) == pair.newSnapshot.sections.map { Section(id: $0.id, items: $0.items) })
     }
   }
 
   @Test("R25 Deletions and reloads count in the old list, insertions and reconfigured cells in the new one")
-  func indexBases() throws {
-    try forEachPair { pair in
+  func indexBases() async throws {
+    try await forEachPair { pair in
       for style in [ListContentStyle.reconfigure, .reload] {
         let batch = pair.changes.batch(style)
         let changed = Set(pair.changes.updates.map(\.id) + pair.changes.moves.filter(\.isChanged).map(\.id))
@@ -59,8 +61,8 @@ internal import Testing
   }
 
   @Test("R26 No place is taken out twice or put in twice")
-  func disjointness() throws {
-    try forEachPair { pair in
+  func disjointness() async throws {
+    try await forEachPair { pair in
       let batches =
         [pair.changes.batch(), pair.changes.batch(.reload)]
         + pair.changes.staged(from: pair.oldSnapshot, to: pair.newSnapshot).map(\.batch)
@@ -76,8 +78,8 @@ internal import Testing
   }
 
   @Test("R29 A section holds what it held, less what left it, and what came")
-  func counts() throws {
-    try forEachPair { pair in
+  func counts() async throws {
+    try await forEachPair { pair in
       let batch = pair.changes.batch(.reload)
       let deleted = Set(batch.sectionDeletions)
       let inserted = Set(batch.sectionInsertions)
@@ -96,11 +98,11 @@ internal import Testing
   }
 
   @Test("R30 Deletions descend and everything else ascends")
-  func order() throws {
+  func order() async throws {
     func isAscending<Place: Comparable>(_ places: [Place]) -> Bool {
       zip(places, places.dropFirst()).allSatisfy { $0 < $1 }
     }
-    try forEachPair { pair in
+    try await forEachPair { pair in
       let batches =
         [pair.changes.batch(), pair.changes.batch(.reload)]
         + pair.changes.staged(from: pair.oldSnapshot, to: pair.newSnapshot, .reload).map(\.batch)
@@ -116,29 +118,29 @@ internal import Testing
   }
 
   @Test("R39 Every stage is a legal batch, and the last one's data are the new list")
-  func stages() throws {
-    try forEachPair { pair in
+  func stages() async throws {
+    try await forEachPair { pair in
       try checks(pair).checkStages(.reconfigure)
       try checks(pair).checkStages(.reload)
     }
   }
 
   @Test("R40 One legal batch shows every change")
-  func batch() throws {
-    try forEachPair { pair in
+  func batch() async throws {
+    try await forEachPair { pair in
       try checks(pair).checkBatch(.reconfigure)
       try checks(pair).checkBatch(.reload)
     }
   }
 
   @Test("R41 Each step's places are those that the steps before it left")
-  func steps() throws {
-    try forEachPair { pair in try checks(pair).checkSteps() }
+  func steps() async throws {
+    try await forEachPair { pair in try checks(pair).checkSteps() }
   }
 
   @Test("R42 The old items with the difference applied are the new ones, and moves are pairs")
-  func difference() throws {
-    try forEachPair { pair in try checks(pair).checkDifference() }
+  func difference() async throws {
+    try await forEachPair { pair in try checks(pair).checkDifference() }
   }
 
   // MARK: The reproduction rule

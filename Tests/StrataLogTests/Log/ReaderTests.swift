@@ -212,7 +212,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `a follower that could not look goes on once somebody follows again`() async throws {
+  func `fault 42: a follower that could not look goes on once somebody follows again`() async throws {
     let disk = SimulatedDisk()
     let log = try Log.openWriter(disk, path: Self.path, options: Self.options(segmentSize: 1_000_000))
     try append(log, "0")
