@@ -9,7 +9,8 @@ package protocol FileSystem: Sendable {
   /// Creates the folder, and those above it that are missing. Does nothing where it exists.
   func createDirectory(_ path: String) throws(FileSystemError)
 
-  /// The names in a folder, without `.` and `..`, in ascending order of their bytes.
+  /// The names in a folder, without `.` and `..`, in ascending order of their bytes. No snapshot: what others name or
+  /// remove meanwhile is among them or not, each by itself.
   func contents(ofDirectory path: String) throws(FileSystemError) -> [String]
 
   /// What stands at the path, or nil where nothing does.

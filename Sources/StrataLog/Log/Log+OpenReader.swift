@@ -152,7 +152,7 @@ struct HeadReader {
   /// HEAD's mark with what HEAD does not say: the appends, which the last block counts. Nil where the segment was
   /// rewritten meanwhile.
   private mutating func mark(of head: HeadSlot) throws(LogError) -> VisibleMark? {
-    if !catalog.names.contains(head.segment) { try catalog.refresh() }
+    if !catalog.names.contains(head.segment) { try catalog.refresh(through: head.segment) }
     // What is known of the blocks was found while another writer had the store, and may be gone.
     if head.epoch > epoch { catalog.forget(head.segment) }
     let handle = try catalog.segment(first: head.segment)

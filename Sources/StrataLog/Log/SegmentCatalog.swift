@@ -31,22 +31,36 @@ package final class SegmentCatalog: Sendable {
     state = Lock(State(names: names))
   }
 
-  /// The first sequences of the segments in a folder, ascending. Other names are ignored.
+  /// The first sequences of the segments in a folder, ascending and without a gap. Other names are ignored.
+  ///
+  /// A listing is no snapshot: of two segments that a writer makes meanwhile it may have the later one alone. So it is
+  /// cut off behind one that was there before it began; all before that one were there too, since segments are made in
+  /// their order by one writer at a time.
+  ///
+  /// - Parameter known: a segment that is known to be there, nil for the last one of a listing before.
   package static func names(
-    _ fileSystem: any FileSystem, _ layout: StoreLayout
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, through known: UInt64? = nil
   ) throws(FileSystemError) -> [UInt64] {
     guard try fileSystem.kind(of: layout.log) == .directory else { return [] }
-    return try fileSystem.contents(ofDirectory: layout.log)
-      .compactMap { SegmentHeader.firstSequence(ofFileName: $0) }
-      .sorted()
+    func listed() throws(FileSystemError) -> [UInt64] {
+      try fileSystem.contents(ofDirectory: layout.log)
+        .compactMap { SegmentHeader.firstSequence(ofFileName: $0) }
+        .sorted()
+    }
+    var last = known
+    if last == nil { last = try listed().last }
+    guard let last else { return [] }
+    return try listed().filter { $0 <= last }
   }
 
   package var names: [UInt64] { state.withLock { $0.names } }
 
   /// Looks at the folder again, after a roll in another process.
-  package func refresh() throws(LogError) {
+  ///
+  /// - Parameter known: a segment that is known to be there, for one listing instead of two.
+  package func refresh(through known: UInt64? = nil) throws(LogError) {
     let names: [UInt64]
-    do { names = try Self.names(fileSystem, layout) } catch { throw LogError(error) }
+    do { names = try Self.names(fileSystem, layout, through: known) } catch { throw LogError(error) }
     state.withLock { $0.names = names }
   }
 

@@ -26,6 +26,67 @@ import Testing
     try log.modelAppends().map { $0.append.events[0].type }
   }
 
+  // MARK: Segments that are made while a folder is listed
+
+  /// A store with a segment for each append, and a file system whose listings of `log/`, while it is armed, have the
+  /// second of two segments that come while they are made, and not the first.
+  private struct GappedListings {
+    let memory = MemoryFileSystem()
+    let isArmed = Lock(false)
+    let writer = Lock<Log?>(nil)
+    var hooked: HookedFileSystem
+
+    init() throws {
+      hooked = HookedFileSystem(base: memory) { _ in }
+      let (memory, isArmed, writer) = (memory, isArmed, writer)
+      try Self.append(to: writer, memory, 1)
+      hooked.list = { path throws(FileSystemError) in
+        let before = try memory.contents(ofDirectory: path)
+        guard path == ReaderTests.layout.log, isArmed.withLock({ $0 }) else { return before }
+        do { try Self.append(to: writer, memory, 2) } catch { Issue.record("\(error)") }
+        let after = try memory.contents(ofDirectory: path)
+        let first = after.first { !before.contains($0) }
+        return after.filter { $0 != first }
+      }
+    }
+
+    /// Opens the store for writing where it is not.
+    static func append(to writer: Lock<Log?>, _ memory: MemoryFileSystem, _ count: Int) throws {
+      let log = try writer.withLock { $0 } ?? Log.openWriter(memory, path: ReaderTests.path, options: options())
+      writer.withLock { $0 = log }
+      for _ in 0..<count {
+        _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: "t")]).draft())
+      }
+    }
+
+    func append() throws { try Self.append(to: writer, memory, 1) }
+    func close() throws { try writer.withLock { $0.take() }?.close() }
+  }
+
+  @Test(arguments: ["followed", "opened", "reopened"])
+  func `a segment that comes while the folder is listed is never left out before a later one`(
+    _ moment: String
+  ) throws {
+    let store = try GappedListings()
+    if moment == "opened" { store.isArmed.withLock { $0 = true } }
+    let reader = try Log.openReader(store.hooked, path: Self.path, options: Self.options())
+    if moment == "followed" { try store.append() }
+    if moment == "reopened" { try store.close() }
+    store.isArmed.withLock { $0 = true }
+    try reader.refresh()
+    store.isArmed.withLock { $0 = false }
+    try reader.refresh()
+    let written = try #require(store.writer.withLock { $0 })
+    #expect(reader.mark.sequence == written.mark.sequence && reader.mark.sequence > 2)
+    #expect(try types(reader) == types(written))
+    for sequence in 1...reader.mark.sequence {
+      var cursor = reader.cursor(after: sequence - 1)
+      #expect(try cursor.next()?.header.firstSequence == sequence)
+    }
+    try reader.close()
+    try store.close()
+  }
+
   // MARK: Segments that are rewritten
 
   /// A writer, and a file system for its readers on which the active segment is closed and rewritten right before

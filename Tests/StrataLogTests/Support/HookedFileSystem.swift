@@ -2,14 +2,21 @@
 
 import StrataLog
 
-/// Another file system, and a hook that is called with each path before it is opened.
+/// Another file system, a hook that is called with each path before it is opened, and one that lists folders.
 struct HookedFileSystem: FileSystem {
   let base: any FileSystem
   let willOpen: @Sendable (String) -> Void
+  var list: (@Sendable (String) throws(FileSystemError) -> [String])?
+
+  init(base: any FileSystem, _ willOpen: @escaping @Sendable (String) -> Void) {
+    self.base = base
+    self.willOpen = willOpen
+  }
 
   func createDirectory(_ path: String) throws(FileSystemError) { try base.createDirectory(path) }
   func contents(ofDirectory path: String) throws(FileSystemError) -> [String] {
-    try base.contents(ofDirectory: path)
+    guard let list else { return try base.contents(ofDirectory: path) }
+    return try list(path)
   }
   func kind(of path: String) throws(FileSystemError) -> FileKind? { try base.kind(of: path) }
   func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
