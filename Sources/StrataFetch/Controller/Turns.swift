@@ -12,8 +12,6 @@ final class Turns: Sendable {
 
   private let state = Lock(State())
 
-  var isTaken: Bool { state.withLock { $0.isTaken } }
-
   /// Waits for the turn, also where the task was cancelled: those before it end by themselves.
   nonisolated(nonsending) func take() async {
     await withCheckedContinuation { continuation in

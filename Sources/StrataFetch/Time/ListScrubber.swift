@@ -54,8 +54,6 @@ where Item.ID: DocumentID {
     shown = Lock(snapshot)
   }
 
-  var isMoving: Bool { turns.isTaken }
-
   /// What is shown; nil before the first move of a controller that had fetched nothing.
   public var snapshot: FetchSnapshot<Item, Section>? { shown.withLock { $0 } }
 
