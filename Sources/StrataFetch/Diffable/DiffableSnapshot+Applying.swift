@@ -29,28 +29,23 @@ extension DiffableSnapshot {
     var index = index
     // Only to see that what is put in was not there.
     if !changes.insertions.isEmpty { fill(&index) }
-    do throws(DiffableSnapshotError) {
-      let result = try changed(by: changes, index)
-      var slots = slots
-      for deletion in changes.sectionDeletions { slots.remove(deletion.section) }
-      contents = result
-      for place in contents.indices {
-        if contents[place].slot < 0 {
-          contents[place].slot = slots.add(contents[place].id, at: place)
-        } else {
-          slots.set(contents[place].slot, to: place)
-        }
-      }
-      self.slots = slots
-      marks = SnapshotMarks()
-      if index.isFilled {
-        for deletion in changes.deletions { index.places[deletion.id] = nil }
-        for change in changes.insertions { index.places[change.id] = itemPlace(change.to) }
-        for move in changes.moves { index.places[move.id] = itemPlace(move.to) }
-      }
-    } catch {
+    do throws(DiffableSnapshotError) { contents = try changed(by: changes, index) } catch {
       setIndex(index)
       throw error
+    }
+    for deletion in changes.sectionDeletions { slots.remove(deletion.section) }
+    for place in contents.indices {
+      if contents[place].slot < 0 {
+        contents[place].slot = slots.add(contents[place].id, at: place)
+      } else {
+        slots.set(contents[place].slot, to: place)
+      }
+    }
+    marks = SnapshotMarks()
+    if index.isFilled {
+      for deletion in changes.deletions { index.places[deletion.id] = nil }
+      for change in changes.insertions { index.places[change.id] = itemPlace(change.to) }
+      for move in changes.moves { index.places[move.id] = itemPlace(move.to) }
     }
     setIndex(index)
   }

@@ -12,8 +12,6 @@ package final class HeadWatcher: Sendable {
     /// True while somebody looks. Looking blocks on the file system, so it is done without the lock.
     var isLooking = false
     var isRunning = false
-    /// The thread ends with an error that may pass, and is about to say so.
-    var isEnding = false
     var isSuspended = false
     var isStopped = false
     var watch: (any FolderWatch)?
@@ -31,8 +29,7 @@ package final class HeadWatcher: Sendable {
 
   /// Starts the thread if it does not run, also where it ended with an error that may have passed.
   package func start() throws(LogError) {
-    let starts = state.wait { state -> Bool? in
-      if state.isEnding { return nil }
+    let starts = state.withLock { state in
       guard !state.isRunning, !state.isStopped else { return false }
       state.isRunning = true
       return true
@@ -117,18 +114,18 @@ package final class HeadWatcher: Sendable {
     }
   }
 
-  /// Ends the thread so that it can be started again. Who starts it takes the end of the log back, and waits until it
-  /// was told.
+  /// Ends the thread so that it can be started again.
   private func end(for error: LogError, _ watch: (any FolderWatch)?) {
     let isMine = state.withLock { state in
-      state.isEnding = true
       defer { state.watch = nil }
       return !state.isStopped
     }
     if isMine { watch?.close() }
-    source.tail.finish(error)
-    state.withLock { (state: inout State) in (state.isRunning, state.isEnding) = (false, false) }
-    state.signalAll()
+    // In one step, since who starts it again takes the end of the log back.
+    state.withLock { state in
+      source.tail.finish(error)
+      state.isRunning = false
+    }
   }
 
   private func rests(for pause: Duration) { _ = state.wait(timeout: pause) { $0.isStopped } }

@@ -31,7 +31,7 @@ package final class SegmentCatalog: Sendable {
     state = Lock(State(names: names))
   }
 
-  /// The first sequences of the segments in a folder, ascending and without a gap. Other names are ignored.
+  /// The first sequences of the segments in a folder, ascending. Other names are ignored.
   ///
   /// A listing is no snapshot: of two segments that a writer makes meanwhile it may have the later one alone. So it is
   /// cut off behind one that was there before it began; all before that one were there too, since segments are made in

@@ -51,7 +51,7 @@ import Testing
     }.get()
     print(outcome.counts, "in", outcome.duration)
     for failure in outcome.failures { Issue.record("\(failure)") }
-    // Under a sanitizer the time is over long before there are cases of every class.
-    if outcome.counts.cases >= Self.casesMin { #expect(outcome.counts.missing == [], "\(outcome.counts)") }
+    // Under a sanitizer the time is over before there are so many; the rarest class is less than one in a hundred.
+    if outcome.counts.cases >= 4_000 { #expect(outcome.counts.missing == [], "\(outcome.counts)") }
   }
 }

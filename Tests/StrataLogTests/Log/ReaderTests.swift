@@ -52,7 +52,9 @@ import Testing
 
     /// Opens the store for writing where it is not.
     static func append(to writer: Lock<Log?>, _ memory: MemoryFileSystem, _ count: Int) throws {
-      let log = try writer.withLock { $0 } ?? Log.openWriter(memory, path: ReaderTests.path, options: options())
+      let log =
+        try writer.withLock { $0 }
+        ?? Log.openWriter(memory, path: ReaderTests.path, options: ReaderTests.options())
       writer.withLock { $0 = log }
       for _ in 0..<count {
         _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: "t")]).draft())
