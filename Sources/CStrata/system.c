@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,4 +169,12 @@ void strata_thread_gives_way(void) {
 }
 int strata_thread_is_current(uintptr_t thread) {
   return pthread_equal(pthread_self(), (pthread_t)thread) != 0;
+}
+int strata_processor_count(void) {
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+  const long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 0 ? (int)count : 1;
 }

@@ -82,6 +82,16 @@ int strata_thread_join(uintptr_t thread);
 int strata_thread_detach(uintptr_t thread);
 /// Lets the process's other threads go before the calling one, where the system tells threads apart in that.
 void strata_thread_gives_way(void);
+/// How many processors the process may run on just now; 1 where the system does not say.
+int strata_processor_count(void);
+/// Tells the processor that the calling thread waits for another one in a loop.
+static inline void strata_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
 /// Whether the calling thread is this one.
 int strata_thread_is_current(uintptr_t thread);
 

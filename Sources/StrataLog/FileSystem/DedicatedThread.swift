@@ -33,6 +33,12 @@ package final class DedicatedThread: Sendable {
   /// Lets the process's other threads go before the calling one, where the system can tell threads apart.
   package static func giveWayToOthers() { strata_thread_gives_way() }
 
+  /// How many processors threads can run on at once.
+  package static let processorCount = Int(strata_processor_count())
+
+  /// One step of a loop that waits for another thread without sleeping.
+  package static func relax() { strata_relax() }
+
   deinit {
     phase.withLock { phase in
       if case .started(let thread) = phase { strata_thread_detach(thread) }

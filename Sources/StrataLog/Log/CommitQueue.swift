@@ -1,5 +1,7 @@
 // Where callers hand their appends over, and the committer takes them as groups.
 
+internal import Synchronization
+
 /// What became of an append.
 package struct AppendOutcome: Sendable, Equatable {
   package var first: UInt64
@@ -65,6 +67,10 @@ final class CommitQueue: Sendable {
     var visitorCount = 0
     /// True while the committer waits for nothing but the turn.
     var isTurnWanted = false
+    /// True where the committer's last wait was over so soon that it need not have slept.
+    var isBrisk = false
+    /// True while the committer looks for an append without sleeping.
+    var isWatched = false
     /// Why nothing more is accepted.
     var end: LogError?
     var isClosing = false
@@ -76,8 +82,15 @@ final class CommitQueue: Sendable {
   /// while it syncs.
   private static let gatheringCountMax = 64
 
+  /// The longest that the committer looks for an append before it sleeps.
+  private static let watchingTime: Duration = .microseconds(100)
+  /// With one processor the caller could not come while the committer looks.
+  private static let canWatch = DedicatedThread.processorCount > 1
+
   private let gate = Gate(State())
   private let bytesMax: Int
+  /// Ends the committer's watching. Means nothing while it does not.
+  private let isCalled = Atomic<Bool>(false)
 
   init(bytesMax: Int) { self.bytesMax = bytesMax }
 
@@ -183,6 +196,7 @@ final class CommitQueue: Sendable {
       return nil
     }
     if let refusal { return drafts.map { _ in .failure(refusal) } }
+    isCalled.store(true, ordering: .releasing)
     gate.signalAll()
     return answers.map { $0.wait { $0 } }
   }
@@ -195,6 +209,7 @@ final class CommitQueue: Sendable {
 
   private func enqueue(_ append: PendingAppend) {
     var isEnough = false
+    var isWatched = false
     let refusal = gate.withLock { state -> LogError? in
       if let end = state.end { return end }
       if case .task = append.caller {
@@ -208,9 +223,12 @@ final class CommitQueue: Sendable {
       state.pending.append(append)
       state.bytes += append.draft.byteCount
       isEnough = state.pending.count >= state.wanted
+      isWatched = state.isWatched
       return nil
     }
     if let refusal { return append.finish(.failure(refusal)) }
+    // Behind the lock, or whoever watches would run into it.
+    if isWatched { isCalled.store(true, ordering: .releasing) }
     if isEnough { gate.signalAll() }
   }
 
@@ -228,6 +246,7 @@ final class CommitQueue: Sendable {
   /// or it would sync for the first of them alone and let the others wait for two syncs.
   func take(bytesMax groupBytesMax: Int, after lastCount: Int, timeout: Duration?) -> Work {
     let wanted = min(lastCount, Self.gatheringCountMax)
+    let start = MonotonicTime.now()
     let hasVisitors = gate.withLock { state in
       state.isTurnTaken = false
       state.wanted = max(1, wanted)
@@ -241,11 +260,13 @@ final class CommitQueue: Sendable {
       }
       gate.withLock { $0.wanted = 1 }
     }
+    watch(from: start)
     var work: Work?
     let isReady: (inout State) -> Bool = { state in
       work = state.take(groupBytesMax)
       guard work != nil else { return false }
       state.isTurnTaken = true
+      state.isBrisk = start.elapsed < Self.watchingTime
       state.admit(self.bytesMax)
       return true
     }
@@ -266,6 +287,19 @@ final class CommitQueue: Sendable {
     }
     if case .group = work { gate.signalAll() }
     return work ?? .idle
+  }
+
+  /// Looks for an append without sleeping, where the last one came so soon that this paid: the adaptive spinning of
+  /// mutexes. Nobody relies on being seen here; what comes is signalled as well.
+  private func watch(from start: MonotonicTime) {
+    let watches = gate.withLock { state in
+      state.isWatched = state.isBrisk && state.isEmpty && Self.canWatch
+      if state.isWatched { isCalled.store(false, ordering: .relaxed) }
+      return state.isWatched
+    }
+    guard watches else { return }
+    while !isCalled.load(ordering: .acquiring), start.elapsed < Self.watchingTime { DedicatedThread.relax() }
+    gate.withLock { $0.isWatched = false }
   }
 
   /// Refuses everything from now on. What was accepted is still committed when `error` is `closed`; after a
@@ -309,6 +343,9 @@ final class CommitQueue: Sendable {
 }
 
 extension CommitQueue.State {
+  /// True while there is nothing for the committer to do.
+  fileprivate var isEmpty: Bool { pending.isEmpty && !isClosing && !mustLookAgain && visitorCount == 0 }
+
   /// The next piece of work for the committer, or nil while there is none or somebody else has the turn.
   fileprivate mutating func take(_ bytesMax: Int) -> CommitQueue.Work? {
     guard !isTurnTaken, visitorCount == 0 else { return nil }

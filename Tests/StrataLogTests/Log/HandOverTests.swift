@@ -46,6 +46,34 @@ import Testing
     #expect(found.count + cancelled == 40 * 32 && cancelled > 0 && !found.isEmpty)
     try log.close()
   }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `an append is committed after any pause: while the committer looks for it, and as it falls asleep`()
+    async throws
+  {
+    let log = try Log.openWriter(MemoryFileSystem(), path: "/store", options: StoreOptions())
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var count = 0
+    for _ in 0..<300 {
+      // Some at once, so that the committer looks for the next one.
+      for pause in [0, 0, Int.random(in: 0...300, using: &random)] {
+        let end = MonotonicTime.now().advanced(by: .microseconds(pause))
+        while MonotonicTime.now() < end {}
+        let event = ModelEvent(stream: "s", type: "\(count)", payload: [])
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: _ = try log.appendBlocking(ModelAppend([event]).draft())
+        case 1:
+          let drafts = [ModelAppend([event]).draft(), ModelAppend([event]).draft()]
+          for result in try log.appendBlocking(drafts) { _ = try result.get() }
+          count += 1
+        default: _ = try await log.append(ModelAppend([event]).draft())
+        }
+        count += 1
+      }
+    }
+    #expect(log.mark.visible.sequence == UInt64(count))
+    try log.close()
+  }
 }
 
 extension Result {
