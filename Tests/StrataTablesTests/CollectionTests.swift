@@ -36,8 +36,11 @@ private struct Page: Codable, Identifiable, Sendable, Equatable {
     let store = EventStore.inMemory()
     let pages = store.collection("page", of: Page.self)
     try await pages.put(Page(id: "a", title: "A", note: "n"))
-    guard case .changed(let page, let receipt) = try await pages.update("a", { $0.title = "AA"; $0.note = nil })
-    else { return #expect(Bool(false)) }
+    let update = try await pages.update("a") { page in
+      page.title = "AA"
+      page.note = nil
+    }
+    guard case .changed(let page, let receipt) = update else { return #expect(Bool(false)) }
     #expect(page == Page(id: "a", title: "AA") && receipt.sequences == 2...2)
     let event = try await store.events(in: "page/a").last
     #expect(event?.type == DocumentEvent.merge)

@@ -66,7 +66,8 @@ internal import Testing
     return content
   }
 
-  @Test("R17 A view that changes keep up to date is the one that is built at once, in every order of sections")
+  @Test(
+    "R17 A view that changes keep up to date is the one that is built at once, in every order of sections")
   func builtAtOnce() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let definitions = Self.orders.flatMap { name, order in

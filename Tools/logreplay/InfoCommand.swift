@@ -153,7 +153,8 @@ struct StoreInfo {
     }
     lines += [
       ("chain", LogPosition.hex(chain)), ("durability", durability?.name ?? "unknown"),
-      ("segments", "\(segments), of which \(sealed) are sealed"), ("bytes", "\(bytes) (\(rawBytes) before compression)"),
+      ("segments", "\(segments), of which \(sealed) are sealed"),
+      ("bytes", "\(bytes) (\(rawBytes) before compression)"),
       ("tables", tables?.text ?? "unknown, since the log is damaged"),
       ("closed cleanly", isClean ? "yes" : "no"),
     ]

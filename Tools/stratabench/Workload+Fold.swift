@@ -45,7 +45,8 @@ extension Workload {
     func line(_ name: String, _ key: String) {
       let limit = median(times["dictionary"] ?? [])
       let time = median(times[key] ?? [])
-      report(name, "\(rate(count, time))   dictionary alone \(rate(count, limit))   ratio \(ratio(limit, time))")
+      report(
+        name, "\(rate(count, time))   dictionary alone \(rate(count, limit))   ratio \(ratio(limit, time))")
     }
     line("reading the log, one event an append", "log")
     line("log → table", "table")
@@ -98,7 +99,8 @@ extension EventStore {
             try draft(
               [
                 NewEvent(
-                  DocumentEvent.put, in: StreamName(category: "incident", id: String(decoding: id, as: UTF8.self)),
+                  DocumentEvent.put,
+                  in: StreamName(category: "incident", id: String(decoding: id, as: UTF8.self)),
                   payload: EventPayload(codec: .cbor, bytes: document))
               ], id: nil, time: nil, expecting: [:], isOwn: false)
           case .delete(let id):

@@ -32,7 +32,9 @@ enum FilterText {
     guard text.count >= part.count else { return false }
     for start in 0...(text.count - part.count) {
       guard text[start] == first else { continue }
-      if UnsafeRawBufferPointer(rebasing: text[start..<start + part.count]).hasSameBytes(as: part) { return true }
+      if UnsafeRawBufferPointer(rebasing: text[start..<start + part.count]).hasSameBytes(as: part) {
+        return true
+      }
     }
     return false
   }

@@ -156,7 +156,8 @@ final class Committer: @unchecked Sendable {
     }
     // One without events cannot be closed, and nothing may follow its FOOTER.
     if active.header.isRewritten {
-      return refuse(group, .invalid(what: "the last segment was rewritten and holds no event to go on behind"))
+      return refuse(
+        group, .invalid(what: "the last segment was rewritten and holds no event to go on behind"))
     }
     write(group)
   }

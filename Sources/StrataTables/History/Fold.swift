@@ -56,7 +56,9 @@ package final class Fold {
         pending = nil
         try apply(block, through: last)
       } else {
-        guard let block = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else { return }
+        guard let block = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else {
+          return
+        }
         try apply(block, through: last)
       }
       if mustBeginAnew { try beginAnew() }

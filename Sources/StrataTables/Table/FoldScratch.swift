@@ -57,7 +57,8 @@ package struct PlacedKey: Sendable {
       guard let lengths = try definition.place(row, &writer) else { return }
       guard writer.count + row.id.count <= ViewDefinition.keyLengthMax else {
         throw RowProblem(
-          what: "its section and sort keys take \(writer.count) bytes, and \(ViewDefinition.keyLengthMax) is the most"
+          what:
+            "its section and sort keys take \(writer.count) bytes, and \(ViewDefinition.keyLengthMax) is the most"
         )
       }
       let end = writer.count - lengths.value

@@ -27,7 +27,8 @@ package struct TableSet: Sendable {
 
   /// The table with a name; an empty one where nothing was written to it.
   package subscript(name: String) -> Table {
-    tables.first { $0.name.utf8.elementsEqual(name.utf8) } ?? Table(name: name, recordsTouches: recordsTouches)
+    tables.first { $0.name.utf8.elementsEqual(name.utf8) }
+      ?? Table(name: name, recordsTouches: recordsTouches)
   }
 
   /// Whether anything was ever written to a table.

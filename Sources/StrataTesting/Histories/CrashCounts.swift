@@ -43,7 +43,8 @@ package struct CrashCounts: Sendable, CustomStringConvertible {
 
   private var parts: [(name: String, count: Int)] {
     var parts = [
-      ("clean", clean), ("before zeros", zeroTails), ("torn", torn), ("corrupt", corrupt), ("hole before a later block", holes),
+      ("clean", clean), ("before zeros", zeroTails), ("torn", torn), ("corrupt", corrupt),
+      ("hole before a later block", holes),
     ]
     parts += CrashPhase.allCases.map { ("in \($0)", phases[$0] ?? 0) }
     parts += CrashModel.allCases.map { ("\($0)", models[$0] ?? 0) }

@@ -25,7 +25,8 @@ import Testing
     return appends
   }
 
-  @Test func `fault 31: a feed delivers whole appends, each once, across segments and from inside of one`() async throws
+  @Test func `fault 31: a feed delivers whole appends, each once, across segments and from inside of one`()
+    async throws
   {
     let store = try store()
     #expect(store.log.source.catalog.names.count == 4)

@@ -10,7 +10,8 @@ import Testing
     NewEvent("t", in: "s/1", payload: .opaque([UInt8(truncatingIfNeeded: number)]))
   }
 
-  @Test(.timeLimit(.minutes(5))) func `fault 33: a feed from the future waits, and never delivers anything older`()
+  @Test(.timeLimit(.minutes(5)))
+  func `fault 33: a feed from the future waits, and never delivers anything older`()
     async throws
   {
     let store = EventStore.inMemory()
@@ -73,7 +74,8 @@ import Testing
     try await store.close()
   }
 
-  @Test func `fault 34: a consumer that was ahead of what a power cut left is told that the log diverged`() async throws
+  @Test func `fault 34: a consumer that was ahead of what a power cut left is told that the log diverged`()
+    async throws
   {
     var options = StoreOptions()
     options.durability = .buffered

@@ -49,7 +49,8 @@ private final class Stall: Sendable {
     return (store, Stall(disk, at: .syncData, path: ".seg"))
   }
 
-  @Test func `fault 28: a second writer is told that the store is locked, and by which process`() async throws {
+  @Test func `fault 28: a second writer is told that the store is locked, and by which process`() async throws
+  {
     let path = folder()
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try EventStore.openBlocking(at: path)

@@ -43,7 +43,8 @@ private struct Made: Equatable {
   var round: Int, task: Int, number: Int, count: Int, index: Int
 
   init(_ event: RecordedEvent) throws {
-    let numbers = String(decoding: event.payload.bytes, as: UTF8.self).split(separator: " ").prefix(5).compactMap { Int($0) }
+    let numbers = String(decoding: event.payload.bytes, as: UTF8.self).split(separator: " ").prefix(5)
+      .compactMap { Int($0) }
     try #require(numbers.count == 5)
     (round, task, number, count, index) = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
   }
@@ -60,7 +61,8 @@ private struct FeedCheck: Sendable {
     try #require(append.sequences.lowerBound == head + 1, "a gap or a repetition at \(head + 1)")
     head = append.sequences.upperBound
     let made = try append.events.map(Made.init)
-    try #require(made.count == made[0].count && made.map(\.index) == Array(0..<made[0].count), "a partial append")
+    try #require(
+      made.count == made[0].count && made.map(\.index) == Array(0..<made[0].count), "a partial append")
     let stream = append.events[0].stream.text
     try #require(made[0].number == numbers[stream, default: 0], "\(stream) is out of order")
     numbers[stream] = made[0].number + 1
@@ -82,11 +84,14 @@ private struct FeedCheck: Sendable {
   ]
 
   /// Opens the store after a kill, and looks at what was appended since the last time. Blocks.
-  private static func look(_ path: String, round: Int, lines: [String], _ before: FeedCheck) throws -> FeedCheck {
+  private static func look(_ path: String, round: Int, lines: [String], _ before: FeedCheck) throws
+    -> FeedCheck
+  {
     var check = before
     var options = StoreOptions()
     options.segmentSizeTarget = 40_000
-    let store = try EventStore.openBlocking(at: path, round % 4 == 0 ? .readWrite : .readOnly, options: options)
+    let store = try EventStore.openBlocking(
+      at: path, round % 4 == 0 ? .readWrite : .readOnly, options: options)
     defer { try? store.closeBlocking() }
     var cursor = store.log.cursor(after: check.head)
     while let block = try cursor.next() {
@@ -97,14 +102,17 @@ private struct FeedCheck: Sendable {
       let said = line.split(separator: " ").compactMap { UInt64($0) }
       let append = try #require(try store.appendBlocking(holding: said[0]), "round \(round): \(line) is lost")
       let made = try Made(append.events[0])
-      #expect(made.round == round && made.task == said[1] && made.number == said[2], "round \(round): \(line)")
-      #expect(append.sequences.lowerBound == said[0] && append.events.count == said[3], "round \(round): \(line)")
+      #expect(
+        made.round == round && made.task == said[1] && made.number == said[2], "round \(round): \(line)")
+      #expect(
+        append.sequences.lowerBound == said[0] && append.events.count == said[3], "round \(round): \(line)")
     }
     return check
   }
 
   @Test(.timeLimit(.minutes(20)))
-  func `fault 01: nothing acknowledged is lost when a writer is killed, and who follows only sees whole appends`()
+  func
+    `fault 01: nothing acknowledged is lost when a writer is killed, and who follows only sees whole appends`()
     async throws
   {
     let path = NSTemporaryDirectory() + "strata-kill-\(UUID().uuidString)"
@@ -167,14 +175,17 @@ private struct FeedCheck: Sendable {
     let head = check.head
     // The follower looks at LOCK once a second where no writer moves HEAD.
     let deadline = ContinuousClock.now + .seconds(5)
-    while reader.head.sequence < head, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(20)) }
+    while reader.head.sequence < head, ContinuousClock.now < deadline {
+      try await Task.sleep(for: .milliseconds(20))
+    }
     try reader.closeBlocking()
     let followed = try await follower.value
     #expect(followed.head == head)
     let segments = try SegmentCatalog.names(PosixFileSystem(), StoreLayout(root: path)).count
     let ends = deaths.sorted { $0.key < $1.key }.map { "\($0.value) at \($0.key)" }.joined(separator: ", ")
     print(
-      "\(Self.rounds) kills: \(acknowledged) appends acknowledged, \(head) events, \(segments) segments; \(ends)")
+      "\(Self.rounds) kills: \(acknowledged) appends acknowledged, \(head) events, \(segments) segments; \(ends)"
+    )
     #expect(acknowledged > Self.rounds)
     let whole = try await threads.result { try Self.look(path, round: 0, lines: [], FeedCheck()) }.get()
     #expect(whole.head == head)

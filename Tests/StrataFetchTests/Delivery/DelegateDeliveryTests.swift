@@ -224,7 +224,8 @@ private final class CountingExecutor: SerialExecutor {
     #expect(recorder.updates.last?.changes.deletions.map(\.id) == [0])
   }
 
-  @Test("R61 Who was told of a failure goes on after any fetch that succeeds, also one that finds nothing new")
+  @Test(
+    "R61 Who was told of a failure goes on after any fetch that succeeds, also one that finds nothing new")
   @MainActor
   func fetchedBefore() async throws {
     let other = try await Household("x")
@@ -242,7 +243,9 @@ private final class CountingExecutor: SerialExecutor {
     #expect(recorder.updates.last?.changes.deletions.map(\.id) == [0])
   }
 
-  @Test("R61 A failure that is over before it can be told stops nothing", arguments: [UpdatePolicy.latest, .everyCommit])
+  @Test(
+    "R61 A failure that is over before it can be told stops nothing",
+    arguments: [UpdatePolicy.latest, .everyCommit])
   func healedFailure(_ policy: UpdatePolicy) async throws {
     let home = try await Household("ab")
     let (isBusy, mayGoOn) = (Lock(false), Lock(false))

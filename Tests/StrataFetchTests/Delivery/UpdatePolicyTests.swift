@@ -188,7 +188,8 @@ internal import Testing
     #expect(try await third.next() == nil)
   }
 
-  @Test("R75 A failure that passes is told to every iteration of its time once, and to none that began behind it")
+  @Test(
+    "R75 A failure that passes is told to every iteration of its time once, and to none that began behind it")
   func passingFailure() async throws {
     let home = try await Household()
     var first = home.list.updates.makeAsyncIterator()

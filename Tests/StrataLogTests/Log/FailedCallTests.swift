@@ -232,7 +232,9 @@ import Testing
   }
 
   @Test(arguments: [0.5, 1])
-  func `an append that was refused is not there after a kill, however much of it was written`(part: Double) throws {
+  func `an append that was refused is not there after a kill, however much of it was written`(part: Double)
+    throws
+  {
     var options = Self.options(.synced)
     options.segmentSizeTarget = 1 << 20
     options.sealsInBackground = false

@@ -37,7 +37,9 @@ import Testing
   }
 
   @Test(arguments: Durability.allCases)
-  func `fault 02: an acknowledged append is on the disk, and in paranoid stores HEAD says so`(durability: Durability)
+  func `fault 02: an acknowledged append is on the disk, and in paranoid stores HEAD says so`(
+    durability: Durability
+  )
     throws
   {
     let disk = SimulatedDisk()
@@ -62,7 +64,9 @@ import Testing
     try log.close()
     let segment = Self.layout.segment(1)
     let bytes = after.contents(segment)!
-    after.replace(segment, bytes[..<SegmentHeader.length] + Array(repeating: 0, count: bytes.count - SegmentHeader.length))
+    after.replace(
+      segment, bytes[..<SegmentHeader.length] + Array(repeating: 0, count: bytes.count - SegmentHeader.length)
+    )
     #expect(throws: LogError.self) { try reader(after) }
     #expect(throws: LogError.self) { try writer(after) }
   }

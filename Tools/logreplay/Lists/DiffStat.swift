@@ -24,7 +24,8 @@ struct DiffStat {
     if perSection, diff.new.version.isSectioned {
       let marks: [DiffGroup.Mark] = [.inserted, .deleted, .moved, .updated]
       let rows = groups.map { group in
-        [PeopleText.heading(group.section)] + marks.map { "\($0.rawValue)\(PeopleText.count(group.count($0)))" }
+        [PeopleText.heading(group.section)]
+          + marks.map { "\($0.rawValue)\(PeopleText.count(group.count($0)))" }
       }
       let widths = (0...marks.count).map { column in rows.map { $0[column].count }.max() ?? 0 }
       for (group, row) in zip(groups, rows) {

@@ -80,7 +80,8 @@ struct Incident: Sendable {
 
   var document: [UInt8] {
     DocumentValue.object([
-      "id": .string(id), "time": .int(Int64(1_300_000_000 + time)), "product": .string("PROD\(100 + product)"),
+      "id": .string(id), "time": .int(Int64(1_300_000_000 + time)),
+      "product": .string("PROD\(100 + product)"),
       "status": .string("Accepted"), "substatus": .string("In Progress"), "impact": .string("Medium"),
       "group": .string("V\(number % 30)"), "role": .string("A2_\(number % 5)"),
       "country": .string("France"), "note": .int(Int64(note)),
