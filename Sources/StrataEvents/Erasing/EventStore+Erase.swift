@@ -91,7 +91,7 @@ extension EventStore {
       _ = try withErasing { () throws(StoreError) in try finishErasures() }
     } catch {
       switch error {
-      case .full, .io, .protectedData, .corrupt, .unsupported, .invalid: return
+      case .full, .io, .unreadable, .protectedData, .corrupt, .unsupported, .invalid: return
       default: throw error
       }
     }

@@ -91,7 +91,8 @@ extension RecordedAppend {
       let last = first + UInt64(view.eventCount) - 1
       guard last > sequence else { return }
       var events: [RecordedEvent] = []
-      events.reserveCapacity(view.eventCount)
+      // The count is the file's word, and an event takes far more room here than there.
+      events.reserveCapacity(min(view.eventCount, 4096))
       var cursor = view.events
       for number in first...last {
         do throws(DecodingProblem) {

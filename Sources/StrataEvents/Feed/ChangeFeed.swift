@@ -119,6 +119,7 @@ final class FeedPosition: @unchecked Sendable {
       defer { place = buffer.count }
       return Array(buffer[place...])
     }
+    var hasWaited = false
     while !isEnded {
       if Task.isCancelled { return nil }
       // Before the look, so that what was appended before the end is delivered before the end is told.
@@ -136,10 +137,12 @@ final class FeedPosition: @unchecked Sendable {
       if end == .caughtUp { break }
       if let ending {
         if ending == .closed { return nil }
-        throw StoreError(ending)
+        // What ended the following of a reader before this was asked may have passed, and it begins again.
+        if hasWaited || !ending.isPassing { throw StoreError(ending) }
       }
       do throws(LogError) { try store.log.follow() } catch { throw StoreError(error) }
       await store.log.tail.wait(beyond: delivered, durably: isDurableOnly)
+      hasWaited = true
     }
     return nil
   }

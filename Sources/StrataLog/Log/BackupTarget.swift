@@ -38,6 +38,8 @@ final class BackupTarget {
   let names: [UInt64]
   /// The ends of those segments that are known to be whole.
   private let ends: [UInt64: SegmentEnd]
+  /// The end of the blocks of the last one, whole or not.
+  private let lastEnd: SegmentEnd?
   private let revisions: [UInt64: UInt32]
   /// Copies that are whole and have no name yet, and whatever else has a temporary name.
   private var copied: Set<String>
@@ -69,10 +71,13 @@ final class BackupTarget {
       }
       isWhole = try Self.isWhole(fileSystem, layout, slot, last: names.last.flatMap { headers[$0] })
       var ends: [UInt64: SegmentEnd] = [:]
+      var lastEnd: SegmentEnd?
       for (number, first) in names.enumerated() {
         guard let header = headers[first] else { continue }
         if !isWhole {
-          ends[first] = try Self.walkedEnd(fileSystem, layout, header)
+          let (end, isWhole) = try Self.walkedEnd(fileSystem, layout, header)
+          if isWhole { ends[first] = end }
+          lastEnd = end
         } else if number + 1 < names.count {
           let next = headers[names[number + 1]]
           ends[first] = next.map { SegmentEnd(sequence: $0.previousLast, chain: $0.previousChain) }
@@ -82,6 +87,7 @@ final class BackupTarget {
       }
       self.names = names
       self.ends = ends
+      self.lastEnd = isWhole ? nil : lastEnd
       revisions = headers.mapValues(\.revision)
       copied = Set(files.filter { $0.hasSuffix(StoreLayout.temporarySuffix) })
       head = try LogError.wrapping { () throws(FileSystemError) in try HeadFile(fileSystem, path: layout.head)
@@ -97,10 +103,11 @@ final class BackupTarget {
     lock.release()
   }
 
-  /// Places that the folder's log is known to have reached, or was to reach: HEAD's, and the end of its blocks.
+  /// Places that the folder's log is known to have reached, or was to reach: HEAD's, and the end of its blocks. Behind
+  /// these there may be the zeros or the torn tail of a writer that was cut off.
   var reached: [SegmentEnd] {
     let promised = head.slot.map { SegmentEnd(sequence: $0.durable.sequence, chain: $0.durable.chain) }
-    return [promised, names.last.flatMap { ends[$0] }].compactMap { $0 }
+    return [promised, lastEnd].compactMap { $0 }
   }
 
   /// Whether HEAD names this very end.
@@ -202,18 +209,19 @@ final class BackupTarget {
     }
   }
 
-  /// The end that a segment's blocks reach; nil where they do not fill the file.
+  /// The end that a segment's blocks reach, and whether they fill the file.
   private static func walkedEnd(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ header: SegmentHeader
-  ) throws(LogError) -> SegmentEnd? {
+  ) throws(LogError) -> (end: SegmentEnd, isWhole: Bool) {
     try LogError.wrapping { () throws(FileSystemError) in
       let file = try fileSystem.open(layout.segment(header.firstSequence), .read)
       defer { file.close() }
       var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
-      while !walk.isAtLimit {
-        guard case .valid = try walk.next() else { return nil }
+      var isWhole = true
+      while isWhole, !walk.isAtLimit {
+        if case .invalid = try walk.next() { isWhole = false }
       }
-      return SegmentEnd(sequence: walk.link.lastSequence, chain: walk.link.chain)
+      return (SegmentEnd(sequence: walk.link.lastSequence, chain: walk.link.chain), isWhole)
     }
   }
 }

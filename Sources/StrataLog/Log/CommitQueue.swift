@@ -168,7 +168,11 @@ final class CommitQueue: Sendable {
       state.isTurnTaken = true
       return .some(nil)
     }
-    if let refusal { throw refusal }
+    if let refusal {
+      // The committer may have looked while this one still counted, and would sleep without its end.
+      gate.signalAll()
+      throw refusal
+    }
     defer { giveTurnBack(mustSettle: true) }
     return try body()
   }

@@ -532,7 +532,11 @@ final class Committer: @unchecked Sendable {
     do throws(LogError) { try checkLock() } catch { failure = failure ?? error }
     if failure == nil {
       do throws(FileSystemError) {
-        if durable != link.mark { try syncHead() }
+        if durable != link.mark {
+          try syncHead()
+          // Who waits for what is durable gets the rest before the end is told.
+          publish()
+        }
         let end = UInt64(try active.file.size())
         let isZero = try active.file.isZero(from: durable.offset, to: end)
         if !isTorn, isZero, end > durable.offset {

@@ -61,7 +61,9 @@ package final class HeadWatcher: Sendable {
     state.wait { !$0.isLooking }
   }
 
-  func resume() {
+  /// Goes on, once a look has shown that the store can be looked at.
+  func resume() throws(LogError) {
+    _ = try look(probes: true, waits: false, evenSuspended: true)
     state.withLock { $0.isSuspended = false }
     state.signalAll()
   }
@@ -131,11 +133,12 @@ package final class HeadWatcher: Sendable {
   private func rests(for pause: Duration) { _ = state.wait(timeout: pause) { $0.isStopped } }
 
   /// Looks at HEAD, or at LOCK too. True where the mark moved; nil once this was stopped, and where it is suspended
-  /// and the caller does not wait for the end of that.
-  private func look(probes: Bool, waits: Bool) throws(LogError) -> Bool? {
+  /// and the caller neither waits for the end of that nor ends it.
+  private func look(probes: Bool, waits: Bool, evenSuspended: Bool = false) throws(LogError) -> Bool? {
     let turn = state.wait { state -> HeadReader?? in
-      if state.isStopped || (state.isSuspended && !waits) { return .some(nil) }
-      guard !state.isLooking, !state.isSuspended else { return nil }
+      let isHeldUp = state.isSuspended && !evenSuspended
+      if state.isStopped || (isHeldUp && !waits) { return .some(nil) }
+      guard !state.isLooking, !isHeldUp else { return nil }
       state.isLooking = true
       return state.reader
     }

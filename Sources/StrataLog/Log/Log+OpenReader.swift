@@ -70,14 +70,22 @@ struct HeadReader {
   /// The visible end now: HEAD's mark while a writer is alive, X otherwise.
   ///
   /// Without a writer HEAD is read before the segment, and a writer may open the store in between: then what it
-  /// appends stands behind a HEAD that said "closed cleanly". So what is found wrong counts only if HEAD is
-  /// still the same and there is still no writer.
+  /// appends stands behind a HEAD that said "closed cleanly", and may not be on the disk yet. So what is found counts
+  /// only if HEAD is still the same and there is still no writer.
+  ///
+  /// With one, HEAD may still be that of the writer before, whose marks a power cut made wrong where it only buffered,
+  /// until the one at work has looked through the log. So what is found wrong counts only after a while.
   mutating func look() throws(LogError) -> Sight {
-    for _ in 1..<Self.looksMax {
+    for number in 1..<Self.looksMax {
       let (isAlive, head) = try state()
-      if isAlive, let head { return Sight(mark: try sight(of: head), tornBytes: 0) }
+      if isAlive, let head {
+        do throws(LogError) { return Sight(mark: try sight(of: head), tornBytes: 0) } catch {
+          guard case .corrupt = error, number < Self.looksMax - 1 else { throw error }
+          pauseThread(nanoseconds: 1_000_000 << number)
+          continue
+        }
+      }
       let sight = Result { () throws(LogError) in try assessed(head) }
-      if case .success(let sight) = sight, sight.tornBytes == 0, sight.damage == nil { return sight }
       let after = try state()
       if !after.isAlive, after.head == head { return try sight.get() }
     }

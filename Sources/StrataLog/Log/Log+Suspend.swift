@@ -49,12 +49,7 @@ extension Log {
     defer { phase.finish(after) }
     do throws(LogError) {
       switch role {
-      case .reader(let watcher):
-        watcher.resume()
-        do throws(LogError) { try watcher.refresh() } catch {
-          watcher.suspend()
-          throw error
-        }
+      case .reader(let watcher): try watcher.resume()
       case .writer(let queue, let committer, let sealer): try reopen(queue, committer, sealer)
       }
       after = .open

@@ -104,7 +104,7 @@ extension LogError {
   }
 
   /// Whether the file system refused something, which it may not do the next time. Nothing is wrong with the log then.
-  var isPassing: Bool {
+  package var isPassing: Bool {
     switch self {
     case .io, .full, .unreadable, .protectedData: true
     default: false

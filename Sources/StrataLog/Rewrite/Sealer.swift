@@ -9,6 +9,8 @@ final class Sealer: Sendable {
     var isBusy = false
     var isStopped = false
     var lock: StoreLock
+    /// Segments of which a rewrite failed, perhaps when the new file had the name already.
+    var doubtful: Set<UInt64> = []
   }
 
   private let source: LogSource
@@ -108,15 +110,25 @@ final class Sealer: Sendable {
     if erases == nil, try catalog.segment(first: first).header.isRewritten { return .unchanged }
     let next = try catalog.segment(first: behind).header
     // Another writer's segments are not for this one to replace.
-    let lock = state.withLock { $0.lock }
+    let (lock, isDoubtful) = state.withLock { ($0.lock, $0.doubtful.contains(first)) }
     guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
       throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
     }
     let rewriter = SegmentRewriter(
       fileSystem: catalog.fileSystem, layout: catalog.layout, blockSizeTarget: options.blockSizeTarget,
-      erases: erases, isStopped: { [state] in state.withLock { $0.isStopped } })
-    let outcome = try rewriter.rewrite(first, storeID: catalog.storeID, next: next)
-    if case .rewritten = outcome { catalog.replaced(first) }
-    return outcome
+      erases: erases, isDoubtful: isDoubtful, isStopped: { [state] in state.withLock { $0.isStopped } })
+    do throws(LogError) {
+      let outcome = try rewriter.rewrite(first, storeID: catalog.storeID, next: next)
+      if case .rewritten = outcome {
+        catalog.replaced(first)
+        state.withLock { _ = $0.doubtful.remove(first) }
+      }
+      return outcome
+    } catch {
+      // The new file may have the name, though perhaps not on the disk, and the old one's content may be gone from it.
+      catalog.replaced(first)
+      state.withLock { _ = $0.doubtful.insert(first) }
+      throw error
+    }
   }
 }

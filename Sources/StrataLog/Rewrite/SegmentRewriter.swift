@@ -24,6 +24,8 @@ struct SegmentRewriter {
   let blockSizeTarget: Int
   /// Which events lose their content; nil where a segment is only sealed.
   var erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?
+  /// Rewrites also where nothing is to be erased: whether the file that has the name has it on disk is not known.
+  var isDoubtful = false
   /// Asked now and then.
   var isStopped: () -> Bool = { false }
 
@@ -41,7 +43,13 @@ struct SegmentRewriter {
     var isNamed = false
     defer { if !isNamed { try? fileSystem.remove(temporary) } }
     let outcome = try write(old, next, to: temporary)
-    guard case .rewritten = outcome else { return outcome }
+    guard case .rewritten = outcome else {
+      // What is there may be the work of a process that ended before the name was on disk.
+      if outcome == .unchanged {
+        try LogError.wrapping { () throws(FileSystemError) in try fileSystem.syncDirectory(layout.log) }
+      }
+      return outcome
+    }
     try LogError.wrapping { () throws(FileSystemError) in
       try fileSystem.rename(temporary, to: path)
       isNamed = true
@@ -96,7 +104,7 @@ struct SegmentRewriter {
     }
     if let kept { return .kept(kept) }
     if isHalted { return .stopped }
-    if erases != nil, appends.erasedCount == 0 { return .unchanged }
+    if erases != nil, appends.erasedCount == 0, !isDoubtful { return .unchanged }
     try LogError.wrapping { () throws(FileSystemError) in
       header = try packer.finish()
       try header.encoded().lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }

@@ -46,12 +46,17 @@ package final class DecodedBlock: @unchecked Sendable {
     defer { withExtendedLifetime(self) {} }
     var cursor = ByteCursor(storage, count: count)
     var sequence = header.firstSequence
+    var appends: UInt32 = 0
     while cursor.remaining > 0 {
       let append: AppendView
       do throws(DecodingProblem) { append = try cursor.nextAppend() } catch { throw ContentProblem(error) }
       guard sequence - header.firstSequence + UInt64(append.eventCount) <= UInt64(header.eventCount) else {
         throw .damaged("the block holds more events than its header counts")
       }
+      guard appends < header.appendCount else {
+        throw .damaged("the block holds more appends than its header counts")
+      }
+      appends += 1
       try body(append, sequence)
       sequence += UInt64(append.eventCount)
     }

@@ -168,7 +168,7 @@ package final class SegmentHandle: Sendable {
         next = block.nextSequence
       case .failure(let problem):
         let first = next ?? header.firstSequence
-        throw .corrupt(problem.finding(in: name, at: offset, first: first, last: first - 1))
+        throw .corrupt(problem.finding(in: name, at: offset, first: first, last: max(first, 1) - 1))
       }
     }
   }
