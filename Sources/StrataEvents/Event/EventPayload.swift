@@ -13,15 +13,21 @@ public enum PayloadCodec: UInt64, Sendable {
 public struct EventPayload: Hashable, Sendable {
   public var codec: PayloadCodec
   public var bytes: [UInt8]
+  /// How deep the document was nested, where that is too deep to be written.
+  private(set) var depthRefused: Int?
 
   public init(codec: PayloadCodec, bytes: [UInt8]) {
     self.codec = codec
     self.bytes = bytes
   }
 
-  /// A document, in deterministic CBOR.
+  /// A document, in deterministic CBOR. One that is nested deeper than `CodecLimits.depthMax` could not be read back:
+  /// it has no bytes, and appending it throws `tooLarge`.
   public init(_ document: DocumentValue) {
-    self.init(codec: .cbor, bytes: document.cbor())
+    let depth = document.depth
+    let isTooDeep = depth > CodecLimits.depthMax
+    self.init(codec: .cbor, bytes: isTooDeep ? [] : document.cbor())
+    depthRefused = isTooDeep ? depth : nil
   }
 
   /// Bytes that Strata does not look into.

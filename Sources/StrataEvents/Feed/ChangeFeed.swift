@@ -6,7 +6,8 @@ internal import StrataLog
 public enum FeedStart: Sendable, Hashable {
   /// With the first append of the log.
   case beginning
-  /// With the next append from now on.
+  /// With the next append from now on. Of a store that is open for reading: behind the end that it last saw, which
+  /// whoever reads at its head, waits or asks for a feed that ends brings up to date.
   case head
   /// Behind a sequence. It may lie in the future: nothing older is ever delivered.
   case after(UInt64)
@@ -181,8 +182,10 @@ final class FeedPosition: @unchecked Sendable {
   /// Once: the limit of a feed that ends, and the check of a position that was read before.
   private func begin() throws(StoreError) {
     guard let start else { return }
-    if case .position(let position) = start, position.sequence > store.log.mark.sequence {
-      // Somebody read further than this reader has looked.
+    // Somebody may have read further than this reader has looked, and what is there now is what its writer appended.
+    let isBehind =
+      if case .position(let position) = start { position.sequence > store.log.mark.sequence } else { false }
+    if isBehind || end == .caughtUp {
       try StoreError.wrapping { () throws(LogError) in try store.log.refresh() }
     }
     let mark = store.log.mark

@@ -44,7 +44,7 @@ extension EventStore {
   }
 
   /// Appends what the body gathers as one append. The body runs once, on the caller, and a body that gathers
-  /// nothing appends nothing.
+  /// nothing appends nothing. What it may append is what `append` may.
   @discardableResult
   public nonisolated(nonsending) func write(
     id: String? = nil, time: Timestamp? = nil, _ body: (inout WriteBatch) throws -> Void
@@ -53,7 +53,7 @@ extension EventStore {
     try body(&batch)
     guard !batch.events.isEmpty else { return nil }
     return try await append(
-      draft(batch.events, id: id, time: time, expecting: batch.expectations, isOwn: false))
+      draft(batch.events, id: id, time: time, expecting: batch.expectations))
   }
 
   package func append(_ draft: AppendDraft) async throws(StoreError) -> AppendReceipt {
@@ -108,6 +108,13 @@ extension EventStore {
         what: "the type's name", actual: event.type.utf8.count, limit: FormatLimits.typeLengthMax)
     }
     if isOwn { try checkOwn(event) }
+    if let depth = event.payload.depthRefused {
+      throw Self.tooDeep("the payload of \(event.stream)", depth)
+    }
+    let metadataDepth = DocumentValue.object(event.metadata).depth
+    guard metadataDepth <= CodecLimits.depthMax else {
+      throw Self.tooDeep("the metadata of \(event.stream)", metadataDepth)
+    }
     guard event.payload.bytes.count <= options.payloadSizeMax else {
       throw .tooLarge(
         what: "the payload of \(event.stream)", actual: event.payload.bytes.count,
@@ -135,6 +142,10 @@ extension EventStore {
         }
       }
     }
+  }
+
+  private static func tooDeep(_ what: String, _ depth: Int) -> StoreError {
+    .tooLarge(what: "the nesting of \(what)", actual: depth, limit: CodecLimits.depthMax)
   }
 
   private func checkOwn(_ event: NewEvent) throws(StoreError) {

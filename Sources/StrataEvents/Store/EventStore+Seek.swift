@@ -7,6 +7,7 @@ extension EventStore {
   public func position(at time: Timestamp) async throws(StoreError) -> LogPosition {
     let result = await IOThreads.shared.result { [log] () throws(StoreError) in
       try StoreError.wrapping { () throws(LogError) in
+        try log.refresh()
         let last = try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
         return LogPosition(sequence: last, chain: try log.chain(after: last) ?? 0)
       }
@@ -26,7 +27,8 @@ extension EventStore {
     let result = await IOThreads.shared.result { [self] () throws(StoreError) in
       guard
         let first = try StoreError.wrapping({ () throws(LogError) in
-          try log.index.first(ofID: Array(id.utf8))
+          try log.refresh()
+          return try log.index.first(ofID: Array(id.utf8))
         })
       else { return nil as RecordedAppend? }
       return try appendBlocking(holding: first)
@@ -51,7 +53,8 @@ extension EventStore {
   /// The append that holds a sequence, or nil where the log does not have it.
   public func append(holding sequence: UInt64) async throws(StoreError) -> RecordedAppend? {
     let result = await IOThreads.shared.result { [self] () throws(StoreError) in
-      try appendBlocking(holding: sequence)
+      if sequence > log.mark.sequence { try StoreError.wrapping { () throws(LogError) in try log.refresh() } }
+      return try appendBlocking(holding: sequence)
     }
     return try result.get()
   }

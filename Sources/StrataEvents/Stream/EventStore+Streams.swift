@@ -8,7 +8,8 @@ extension EventStore {
     let name = Array(stream.text.utf8)
     let result = await IOThreads.shared.result { [log] () throws(StoreError) in
       try StoreError.wrapping { () throws(LogError) in
-        try log.index.revision(of: name)
+        try log.refresh()
+        return try log.index.revision(of: name)
       }
     }
     return try result.get()
@@ -31,6 +32,7 @@ extension EventStore {
     in stream: StreamName, after revision: UInt64 = 0, limit: Int = 1000
   ) throws(StoreError) -> [RecordedEvent] {
     try StoreError.wrapping { () throws(LogError) in
+      try log.refresh()
       var reader = StreamReader(log: log)
       return try reader.events(of: Array(stream.text.utf8), after: revision, limit: limit)
     }

@@ -147,8 +147,9 @@ extension Log {
   }
 
   /// Looks now whether there is more than the visible mark says: another process's writer may have told somebody of
-  /// an append before this reader saw it. Blocks. Of a writer nothing is newer than its mark.
+  /// an append before this reader saw it. Blocks. Of a writer nothing is newer than its mark, and a reader that stands
+  /// before damage stays there.
   package func refresh() throws(LogError) {
-    if case .reader(let watcher) = role { try watcher.refresh() }
+    if case .reader(let watcher) = role, damage == nil { try watcher.refresh() }
   }
 }

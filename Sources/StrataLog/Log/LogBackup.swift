@@ -78,12 +78,35 @@ package struct LogBackup {
     return report
   }
 
-  /// A store is no backup of itself.
+  /// A store is no backup of itself, and what stands in its folder is not out of reach of what happens to it.
   private func refuseSourceAsTarget() throws(LogError) {
-    let (own, other) = try LogError.wrapping { () throws(FileSystemError) in
-      (try fileSystem.identity(of: source.layout.root), try target.identity(of: path))
+    let isInside = try LogError.wrapping { () throws(FileSystemError) in
+      guard let own = try fileSystem.identity(of: source.layout.root) else { return false }
+      var place = path
+      var found = try target.identity(of: place)
+      while found == nil, let above = Self.folder(above: place) {
+        place = above
+        found = try target.identity(of: place)
+      }
+      // Upwards by the file system's own `..`, which no symbolic link leads astray; the root is its own parent.
+      var below: String?
+      while let identity = found, identity != below {
+        if identity == own { return true }
+        below = identity
+        place += "/.."
+        found = try target.identity(of: place)
+      }
+      return false
     }
-    if let own, own == other { throw .invalid(what: "the backup of a store cannot go into the store itself") }
+    if isInside { throw .invalid(what: "the backup of a store cannot go into the store itself") }
+  }
+
+  /// What stands before the last name of a path; nil where there is no more.
+  private static func folder(above path: String) -> String? {
+    let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true)
+    guard let last = names.last else { return nil }
+    let above = String(Substring(path.utf8[..<last.startIndex]))
+    return above.isEmpty ? (path == "." ? nil : ".") : above
   }
 
   // MARK: What to copy

@@ -12,8 +12,8 @@ package final class Fold {
   private let scratch = FoldScratch()
   /// A block of which only the first events are folded in.
   private var pending: DecodedBlock?
-  /// The head when the fold began: what was erased by then, it never saw.
-  package let headAtBegin: UInt64
+  /// The head when the fold last began: what was erased by then, it never saw.
+  package private(set) var headAtBegin: UInt64
   /// An erasure was carried out that the state does not reflect.
   private var mustBeginAnew = false
   /// Why the log cannot be folded on. Nothing behind it is ever folded in, however often somebody asks.
@@ -50,8 +50,11 @@ package final class Fold {
   /// Folds events up to a sequence, or up to the end where the log is shorter. An event inside an append is
   /// fine: the state then holds a part of it.
   package func run(through last: UInt64) throws(StoreError) {
-    while state.sequence < last {
+    while true {
       if let failure { throw failure }
+      // Where that failed, whoever asks next begins here: what was erased is in the state until it succeeds.
+      if mustBeginAnew { try beginAnew() }
+      guard state.sequence < last else { return }
       if let block = pending {
         pending = nil
         try apply(block, through: last)
@@ -61,7 +64,6 @@ package final class Fold {
         }
         try apply(block, through: last)
       }
-      if mustBeginAnew { try beginAnew() }
     }
   }
 
@@ -81,6 +83,11 @@ package final class Fold {
       for view in table.views { anew.state.withTable(table.name) { $0.addView(view.definition) } }
     }
     state = anew.state
+    // It saw nothing of what was erased meanwhile either, so their notes count no more. What is to come is read anew:
+    // a block that was read before an erasure has what was erased.
+    headAtBegin = anew.headAtBegin
+    pending = nil
+    cursor = log.cursor(after: state.sequence)
     mustBeginAnew = false
   }
 
@@ -89,8 +96,14 @@ package final class Fold {
     through last: UInt64, _ body: (borrowing TableSet) throws -> Void
   ) throws {
     var refusal: (any Error)?
-    while state.sequence < last, refusal == nil {
+    while refusal == nil {
       if let failure { throw failure }
+      if mustBeginAnew {
+        try beginAnew()
+        do { try body(state) } catch { refusal = error }
+        continue
+      }
+      guard state.sequence < last else { break }
       let block: DecodedBlock
       if let kept = pending {
         pending = nil
@@ -102,10 +115,6 @@ package final class Fold {
       try apply(block, through: last) { () -> Bool in
         do { try body(state) } catch { refusal = error }
         return refusal == nil
-      }
-      if mustBeginAnew {
-        try beginAnew()
-        do { try body(state) } catch { refusal = error }
       }
     }
     if let refusal { throw refusal }

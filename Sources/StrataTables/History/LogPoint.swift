@@ -32,6 +32,8 @@ extension EventStore {
   ///
   /// Throws `invalid` for a sequence that the log does not have.
   package func sequenceBlocking(of point: LogPoint) throws(StoreError) -> UInt64 {
+    // Another process's writer may have gone on.
+    if point != .beginning { try StoreError.wrapping { () throws(LogError) in try log.refresh() } }
     let mark = log.mark
     switch point {
     case .head: return mark.sequence

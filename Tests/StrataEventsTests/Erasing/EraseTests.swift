@@ -237,6 +237,56 @@ import Testing
     #expect(try Self.findings(disk).isEmpty)
   }
 
+  @Test func `an erasure that goes on behind a failed sync of the folder is on the disk and is what is read`()
+    throws
+  {
+    let disk = SimulatedDisk()
+    let store = try Self.store(disk)
+    let first = StoreLayout(root: Self.root).segment(1)
+    #expect(try store.eventsBlocking(in: "person/1", limit: 1).first?.state == .whole)
+    let erasure = Erasure(sequences: [3...4], because: "asked to")
+    // The new file has the name, and whether it has it on the disk is not known.
+    let isNamed = Lock(false)
+    disk.onOperation { call in
+      if call.operation == .rename, call.path.hasPrefix(first) { isNamed.withLock { $0 = true } }
+      let fails = call.operation == .syncDirectory && isNamed.withLock { $0 }
+      return fails ? .fail(SystemErrorCode.inputOutput) : .proceed
+    }
+    #expect(throws: StoreError.self) { try store.eraseBlocking(erasure) }
+    #expect(isNamed.withLock { $0 })
+    disk.onOperation(nil)
+    #expect(try store.eventsBlocking(in: "person/1", limit: 1).first?.state == .erased)
+    try store.eraseBlocking(erasure)
+    let after = try Self.open(disk.crash(seed: 1, model: .dropAll))
+    let events = try after.eventsBlocking(in: "person/1", limit: 100)
+    #expect(events.prefix(2).allSatisfy { $0.state == .erased })
+    #expect(events.dropFirst(2).allSatisfy { $0.state == .whole } && events.count == 40)
+    try after.closeBlocking()
+    try store.closeBlocking()
+  }
+
+  @Test func `a bad sector keeps no store from being opened because an erasure is unfinished`() throws {
+    let disk = SimulatedDisk()
+    let store = try Self.store(disk)
+    disk.capacity = disk.usedSize + 900
+    #expect(throws: StoreError.self) {
+      try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
+    }
+    disk.capacity = nil
+    try store.closeBlocking()
+    // Nothing says where the order is but the log, a part of which cannot be read.
+    for path in disk.paths where path.hasPrefix("\(Self.root)/derived/") { disk.delete(path) }
+    let first = StoreLayout(root: Self.root).segment(1)
+    disk.makeUnreadable(first, 4096..<4608)
+    let again = try Self.open(disk)
+    #expect(try again.log.isErasing)
+    try again.closeBlocking()
+    disk.makeReadable()
+    let whole = try Self.open(disk)
+    #expect(try Self.filesWithSecret(disk).isEmpty)
+    try whole.closeBlocking()
+  }
+
   @Test func `an order that is carried out late leaves what was appended after it`() throws {
     let disk = SimulatedDisk()
     let store = try Self.store(disk)

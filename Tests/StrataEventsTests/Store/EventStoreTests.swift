@@ -34,6 +34,47 @@ struct EventStoreTests {
     try await store.close()
   }
 
+  @Test func `what a program may not append it may not write either`() async throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    _ = try store.collection("ticket", of: Ticket.self)
+    let forged = [
+      NewEvent("$erased", in: "$erasures", .null),
+      NewEvent("$erase", in: "$erasures", ["streams": ["person/1"], "sequences": [], "reason": ""]),
+      NewEvent("$other", in: "a/1", .null), NewEvent("closed", in: "ticket/1", .null),
+    ]
+    for event in forged {
+      await #expect(throws: StoreError.self) { try await store.append([event]) }
+      await #expect(throws: StoreError.self) {
+        try await store.write { batch in
+          try batch.append(NewEvent("fine", in: "a/1", .null))
+          try batch.append(event)
+        }
+      }
+    }
+    #expect(store.head.sequence == 0)
+    try await store.close()
+  }
+
+  @Test func `what is nested too deep to be read back is refused, in payloads and in metadata`() async throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    var deepest = DocumentValue.null
+    for _ in 0..<CodecLimits.depthMax { deepest = .array([deepest]) }
+    let deeper = DocumentValue.object(["body": deepest])
+    try await store.append([NewEvent("t", in: "a/1", deepest)])
+    #expect(try await store.events(in: "a/1").first?.payload.document() == deepest)
+    func refusal(_ what: String) -> StoreError {
+      .tooLarge(
+        what: "the nesting of the \(what) of a/1", actual: CodecLimits.depthMax + 1,
+        limit: CodecLimits.depthMax)
+    }
+    await #expect(throws: refusal("payload")) { try await store.append([NewEvent("t", in: "a/1", deeper)]) }
+    await #expect(throws: refusal("metadata")) {
+      try await store.append([NewEvent("t", in: "a/1", .null, metadata: ["body": deepest])])
+    }
+    #expect(store.head.sequence == 1)
+    try await store.close()
+  }
+
   @Test func `a conflict says what was expected and what was there`() async throws {
     let store = EventStore.inMemory()
     try await store.append([TicketEvent.closed], to: "t/1")

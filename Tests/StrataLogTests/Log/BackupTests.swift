@@ -1,5 +1,6 @@
 // Backups of live stores: the log at one mark, checked, taken up again, and never a part that looks whole.
 
+import Foundation
 import StrataLog
 import StrataTesting
 import Testing
@@ -298,6 +299,61 @@ import Testing
     #expect(throws: LogError.self) { try backup(live.log, to: foreign) }
     #expect(try foreign.contents(ofDirectory: Self.target) == ["notes.txt"])
     for log in [live.log, other.log, behind] { try log.close() }
+  }
+
+  @Test(arguments: [CrashModel.dropAll, .lossless])
+  func `a backup that was opened and appended to is refused, also where only its blocks tell of it`(
+    model: CrashModel
+  ) throws {
+    var live = try Live()
+    try live.append(20)
+    let disk = SimulatedDisk()
+    try backup(live.log, to: disk)
+    let writer = try Log.openWriter(disk, path: Self.target, options: Self.options(segmentSize: 1 << 20))
+    for _ in 0..<10 { _ = try writer.appendBlocking(live.source.append().draft()) }
+    // HEAD is that of the open, and behind the blocks there are zeros.
+    let after = disk.crash(seed: 1, model: model)
+    try writer.close()
+    func bytes() -> [[UInt8]?] {
+      after.paths.filter { !$0.hasSuffix("LOCK") }.map { after.contents($0) }
+    }
+    let before = bytes()
+    do throws(LogError) {
+      try backup(live.log, to: after)
+      Issue.record("what was acknowledged is overwritten")
+    } catch {
+      guard case .diverged = error else {
+        Issue.record("\(error)")
+        return
+      }
+    }
+    let isUnchanged = bytes() == before
+    #expect(isUnchanged)
+    try live.log.close()
+  }
+
+  @Test func `a backup goes into no folder of the store, by whatever way`() throws {
+    let folder = try TemporaryFolder()
+    let fileSystem = PosixFileSystem()
+    let store = folder.path + "/store"
+    let log = try Log.openWriter(fileSystem, path: store, options: Self.options())
+    _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: "t")]).draft())
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("link"), withDestinationPath: store + "/log")
+    let inside = [
+      "/store", "/store/", "/store/quarantine", "/store/log/x", "/store/a/b/c", "/link", "/link/x", "/store/../store/x",
+    ]
+    for path in inside {
+      #expect(throws: LogError.invalid(what: "the backup of a store cannot go into the store itself"), "\(path)") {
+        var backup = LogBackup(of: log, to: fileSystem, path: folder.path + path)
+        return try backup.run()
+      }
+    }
+    for path in ["/other", "/store.backup", "/new/folder"] {
+      var backup = LogBackup(of: log, to: fileSystem, path: folder.path + path)
+      #expect(try backup.run().end.sequence == 1)
+    }
+    try log.close()
   }
 
   @Test func `a store is not backed up into itself, not by a reader either`() throws {

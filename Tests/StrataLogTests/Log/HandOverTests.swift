@@ -76,6 +76,44 @@ import Testing
   }
 }
 
+extension HandOverTests {
+  @Test(.timeLimit(.minutes(5)))
+  func `a writer whose sync failed gives the store back, also where somebody waited for a turn`() async throws {
+    let disk = SimulatedDisk()
+    let log = try Log.openWriter(disk, path: "/store", options: StoreOptions())
+    let moment = Gate((isSyncing: false, goesOn: false))
+    disk.onOperation { call in
+      guard call.operation == .syncData else { return .proceed }
+      moment.withLock { $0.isSyncing = true }
+      moment.signalAll()
+      moment.wait { $0.goesOn }
+      return .fail(SystemErrorCode.inputOutput)
+    }
+    let append = Task {
+      try await log.append(ModelAppend([ModelEvent(stream: "s", type: "t")]).draft())
+    }
+    let visitor = try DedicatedThread(name: "visitor") {
+      moment.wait { $0.isSyncing }
+      #expect(throws: LogError.self) { try log.roll() }
+    }
+    let release = try DedicatedThread(name: "release") {
+      moment.wait { $0.isSyncing }
+      // So that the visitor waits.
+      pauseThread(nanoseconds: 20_000_000)
+      moment.withLock { $0.goesOn = true }
+      moment.signalAll()
+    }
+    await #expect(throws: LogError.self) { try await append.value }
+    visitor.join()
+    release.join()
+    disk.onOperation(nil)
+    // Nobody has closed the failed one: what says that it must be opened again must not keep that from being done.
+    let again = try Log.openWriter(disk, path: "/store", options: StoreOptions())
+    try again.close()
+    try? log.close()
+  }
+}
+
 extension Result {
   fileprivate static func from(_ body: () async throws(Failure) -> Success) async -> Result {
     do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }

@@ -307,6 +307,86 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
+  func `a reader that is opened while a writer comes shows nothing that is not acknowledged`() throws {
+    let disk = SimulatedDisk()
+    let first = try Log.openWriter(disk, path: Self.path, options: Self.options(segmentSize: 1 << 20))
+    try append(first, "0")
+    // The process ends without a close.
+    let store = disk.clone()
+    let moment = Gate((isSyncing: false, goesOn: false, isDone: false))
+    let isArmed = Lock(true)
+    let writer = Lock<Log?>(nil)
+    let appending = Lock<DedicatedThread?>(nil)
+    // As the reader opens the segment, somebody opens the store and appends, and the sync of that takes its time.
+    let hooked = HookedFileSystem(base: store) { path in
+      guard path == Self.layout.segment(1), isArmed.withLock({ isArmed in
+        defer { isArmed = false }
+        return isArmed
+      }) else { return }
+      do {
+        let log = try Log.openWriter(store, path: Self.path, options: Self.options(segmentSize: 1 << 20))
+        writer.withLock { $0 = log }
+        store.onOperation { call in
+          guard call.operation == .syncData else { return .proceed }
+          moment.withLock { $0.isSyncing = true }
+          moment.signalAll()
+          moment.wait { $0.goesOn }
+          return .proceed
+        }
+        let thread = try DedicatedThread(name: "append") {
+          _ = try? log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: "1")]).draft())
+          moment.withLock { $0.isDone = true }
+          moment.signalAll()
+        }
+        appending.withLock { $0 = thread }
+        moment.wait { $0.isSyncing }
+      } catch { Issue.record("\(error)") }
+    }
+    let reader = try Log.openReader(hooked, path: Self.path, options: Self.options())
+    #expect(reader.mark.sequence == 1, "the second is not acknowledged")
+    moment.withLock { $0.goesOn = true }
+    moment.signalAll()
+    moment.wait { $0.isDone }
+    store.onOperation(nil)
+    try reader.refresh()
+    #expect(reader.mark.sequence == 2)
+    appending.withLock { $0.take() }?.join()
+    try reader.close()
+    try writer.withLock { $0.take() }?.close()
+    try first.close()
+  }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `a reader waits for a writer that has not looked through what a power cut left`() throws {
+    let disk = SimulatedDisk()
+    let log = try Log.openWriter(disk, path: Self.path, options: Self.options(.buffered, segmentSize: 1 << 20))
+    try append(log, "0")
+    // The writer before had only buffered what its HEAD, which reached the disk, says is visible.
+    let path = Self.layout.head
+    let right = try #require(disk.contents(path))
+    var slot = try #require(try HeadFile.read(disk, path: path))
+    slot.generation += 1
+    slot.visible.offset += 4096
+    slot.visible.sequence += 9
+    var wrong = right
+    wrong.replaceSubrange(HeadSlot.offsets[0]..<HeadSlot.offsets[0] + HeadSlot.length, with: slot.encoded())
+    disk.replace(path, wrong)
+    let thread = try DedicatedThread(name: "recovers") {
+      pauseThread(nanoseconds: 10_000_000)
+      disk.replace(path, right)
+    }
+    let reader = try Log.openReader(disk, path: Self.path, options: Self.options())
+    #expect(reader.mark.sequence == 1)
+    thread.join()
+    // What stays wrong is an error, after a while.
+    disk.replace(path, wrong)
+    #expect(throws: LogError.self) { try Log.openReader(disk, path: Self.path, options: Self.options()) }
+    disk.replace(path, right)
+    try reader.close()
+    try log.close()
+  }
+
+  @Test(.timeLimit(.minutes(5)))
   func `a follower goes on where the file system promises notices and tells none`() async throws {
     let memory = MemoryFileSystem()
     let silent = SilentFileSystem(base: memory)

@@ -220,6 +220,33 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
+  func `a reader that cannot be resumed yet ends nobody who waits`() async throws {
+    let disk = SimulatedDisk()
+    var model = LogModel()
+    var source = RandomAppends(seed: 5)
+    let log = try writer(disk)
+    let reader = try Log.openReader(disk, path: Self.path, options: Self.options())
+    for _ in 0..<20 {
+      try reader.follow()
+      try reader.suspend()
+      // The device is still locked.
+      disk.inject(SimulatedFailure(of: [.open, .read, .size, .kind], isLasting: true))
+      for _ in 0..<3 { #expect(throws: LogError.self) { try reader.resume() } }
+      pauseThread(nanoseconds: 1_000_000)
+      #expect(reader.tail.end == nil)
+      disk.clearFailures()
+      try reader.resume()
+      try append(log, &model, &source)
+      while reader.mark.sequence < model.head, reader.tail.end == nil {
+        await reader.tail.wait(beyond: reader.mark.sequence)
+      }
+      #expect(reader.mark.sequence == model.head && reader.tail.end == nil)
+    }
+    try reader.close()
+    try log.close()
+  }
+
+  @Test(.timeLimit(.minutes(5)))
   func `a suspended reader touches no file, and sees what is new when it is resumed`() async throws {
     let disk = SimulatedDisk()
     var model = LogModel()
