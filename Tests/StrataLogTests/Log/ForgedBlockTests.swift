@@ -107,6 +107,30 @@ import Testing
     #expect(finding.class == kind, "\(finding)")
   }
 
+  @Test func `a closed segment whose headers lie about sequences is an error with its place`() throws {
+    for first in [0, 1, 2, UInt64.max - 1] {
+      let disk = try Self.store(seed: 2, appends: 12, segmentSizeTarget: 6_000)
+      var (bytes, blocks) = try Self.blocks(disk)
+      try #require(blocks.count > 2)
+      // Nothing before the first block, as its header has it, and no block behind it.
+      var forged = blocks[0]
+      forged.firstSequence = first
+      forged.eventCount = 0
+      forged.appendCount = 0
+      Self.write(forged, to: &bytes, at: Int(forged.ownOffset))
+      for place in Int(blocks[1].ownOffset)..<bytes.count { bytes[place] = 0xA5 }
+      disk.replace(Self.layout.segment(1), bytes)
+      let log = try Log.openReader(disk, path: Self.root, options: StoreOptions())
+      for sequence in [0, 1, 3] as [UInt64] {
+        #expect(throws: LogError.self, "\(first), \(sequence)") {
+          var cursor = log.cursor(after: sequence)
+          while try cursor.next() != nil {}
+        }
+      }
+      try log.close()
+    }
+  }
+
   @Test func `a byte in the padding makes a block invalid`() throws {
     var (bytes, blocks) = try Self.blocks(try Self.store(seed: 1, appends: 3))
     let used = Int(blocks[1].ownOffset) + BlockHeader.length + Int(blocks[1].storedLength)
