@@ -44,7 +44,7 @@ struct AtCommand: BlockingCommand {
       try text.write(state, to: &writer)
     }
     try writer.flush()
-    if named == nil { try opened.reportEnd() }
+    if resolver.dependsOnEnd { try opened.reportEnd() }
     if ListProblems.report(state) { throw ExitCode(ExitStatus.skipped) }
   }
 }

@@ -58,7 +58,7 @@ struct DiffCommand: BlockingCommand {
     var writer = OutputWriter()
     try write(diff, query, to: &writer)
     try writer.flush()
-    if points.to == nil { try opened.reportEnd() }
+    if resolver.dependsOnEnd { try opened.reportEnd() }
     if ListProblems.report(earlier, later) { throw ExitCode(ExitStatus.skipped) }
     if exitCode, !diff.batch.isEmpty { throw ExitCode(ExitStatus.negative) }
   }

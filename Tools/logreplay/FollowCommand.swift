@@ -46,15 +46,16 @@ struct FollowCommand: BlockingCommand {
       countMax: wait.count, follows: true, deadline: try wait.deadline())
     let opened = try OpenedStore.open(target.store)
     let resolver = PointResolver(store: opened)
-    var start = try resolver.head()
-    if wait.untilCaughtUp { events.through = start.sequence }
-    if let point { start = try resolver.resolve(point) }
+    if wait.untilCaughtUp { events.through = opened.log.mark.sequence }
+    var given = try point.map { try resolver.resolve($0) }
     if let path = wait.cursorFile {
       let file = CursorFile(path: path)
       events.cursorFile = file
-      if let position = try file.read() { start = try resolver.point(of: position) }
+      if let position = try file.read() { given = try resolver.point(of: position) }
     }
+    let start = try given ?? resolver.head()
     events.after = start.sequence
+    events.dependsOnEnd = resolver.dependsOnEnd
     guard let query else { return try EventRun(opened, events, filter: eventFilter, output: output).run() }
     let run = try ListRun(ListReplay(opened, query), from: start, events, output: output)
     if try run.run() { throw ExitCode(ExitStatus.skipped) }

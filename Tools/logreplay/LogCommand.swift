@@ -101,6 +101,7 @@ struct LogCommand: BlockingCommand {
         events.after = max(events.after, position.sequence)
       }
     }
+    events.dependsOnEnd = resolver.dependsOnEnd
     if !events.follows { Pager.start() }
     try EventRun(opened, events, filter: filter, output: output).run()
   }
@@ -125,19 +126,5 @@ struct LogCommand: BlockingCommand {
     throw CommandFailure(
       ExitStatus.usage, "'\(text)' is no time", at: option,
       next: "write '2026-11-20 18:17:16', yesterday, '2h30m ago', -2h, @1732130000 or RFC 3339")
-  }
-}
-
-extension PointResolver {
-  /// The last sequence whose time is before a moment.
-  func sequence(before time: Int64) throws -> UInt64 {
-    time == .min ? store.log.mark.logBegin - 1 : try sequence(notAfter: time - 1)
-  }
-
-  /// The last sequence whose time is at a moment or before it.
-  func sequence(notAfter time: Int64) throws -> UInt64 {
-    do throws(LogError) {
-      return try store.log.lastAppend(notAfter: time)?.last ?? store.log.mark.logBegin - 1
-    } catch { throw store.failure(StoreError(error)) }
   }
 }

@@ -14,9 +14,15 @@ struct ResolvedPoint: Hashable, Sendable {
   var inside: ClosedRange<UInt64>?
 }
 
-/// Finds points in an open store. Blocks.
-struct PointResolver {
+/// Finds points in an open store. Blocks; belongs to one thread.
+final class PointResolver {
   let store: OpenedStore
+  /// Whether some point would be another one if the log went on behind the visible end: the head, what is
+  /// counted from there, and a time or a prefix of an id that what stands behind it might match. Where that
+  /// is damage, the answer is about a log that is not whole.
+  private(set) var dependsOnEnd = false
+
+  init(store: OpenedStore) { self.store = store }
 
   private var log: Log { store.log }
 
@@ -34,7 +40,10 @@ struct PointResolver {
   }
 
   /// The visible end, for where no point is given.
-  func head() throws -> ResolvedPoint { try place(log.mark.sequence, "head") }
+  func head() throws -> ResolvedPoint {
+    dependsOnEnd = true
+    return try place(log.mark.sequence, "head")
+  }
 
   /// The point that a cursor names, if the log up to there is the one that it was taken from.
   func point(of position: LogPosition) throws -> ResolvedPoint {
@@ -57,8 +66,10 @@ struct PointResolver {
     case .sequence(let sequence):
       return try place(sequence, text)
     case .head:
+      dependsOnEnd = true
       return try place(mark.sequence, text)
     case .back(let count):
+      dependsOnEnd = true
       guard count <= mark.appends else { throw missing("\(text) is before the beginning of the log") }
       if count == mark.appends { return try place(0, text) }
       guard let append = try failing({ () throws(LogError) in try log.append(ordinal: mark.appends - count) })
@@ -71,6 +82,8 @@ struct PointResolver {
       guard let append = try failing({ () throws(LogError) in try log.lastAppend(notAfter: time) }) else {
         return ResolvedPoint(sequence: mark.logBegin - 1)
       }
+      // An append behind it with a later time is all that can be known to end it.
+      if append.last == mark.sequence { dependsOnEnd = true }
       return ResolvedPoint(sequence: append.last, time: Timestamp(nanoseconds: append.time))
     case .id(let id):
       return try find(id: id)
@@ -95,6 +108,7 @@ struct PointResolver {
   /// Throws where the log up to a position is not the one that it was taken from.
   func check(_ position: LogPosition) throws {
     let mark = log.mark
+    if position.sequence > mark.sequence { try store.throwDamage() }
     if position.sequence < mark.logBegin - 1 {
       throw store.failure(StoreError.trimmed(firstAvailable: mark.logBegin))
     }
@@ -125,7 +139,20 @@ struct PointResolver {
         next: "give one of them whole: " + shown.joined(separator: ", ")
           + (names.count > shown.count ? ", …" : ""))
     }
+    dependsOnEnd = true
     return try find(id: only)
+  }
+
+  /// The last sequence whose time is before a moment.
+  func sequence(before time: Int64) throws -> UInt64 {
+    time == .min ? log.mark.logBegin - 1 : try sequence(notAfter: time - 1)
+  }
+
+  /// The last sequence whose time is at a moment or before it.
+  func sequence(notAfter time: Int64) throws -> UInt64 {
+    let place = try failing { () throws(LogError) in try log.lastAppend(notAfter: time) }
+    if place?.last == log.mark.sequence { dependsOnEnd = true }
+    return place?.last ?? log.mark.logBegin - 1
   }
 
   private func failing<Result>(_ body: () throws(LogError) -> Result) throws -> Result {
@@ -139,7 +166,9 @@ struct PointResolver {
     return "the log holds \(mark.logBegin)…\(mark.sequence)"
   }
 
-  private func missing(_ what: String) -> CommandFailure {
-    CommandFailure(ExitStatus.notFound, what, at: store.path, next: available)
+  /// The error for what the log does not have. Where it is damaged nobody knows: the damage is the error.
+  func missing(_ what: String) -> CommandFailure {
+    do throws(CommandFailure) { try store.throwDamage() } catch { return error }
+    return CommandFailure(ExitStatus.notFound, what, at: store.path, next: available)
   }
 }

@@ -39,7 +39,7 @@ struct ReplayCommand: BlockingCommand {
       writer.bytes += report.text(people: output.people.text).utf8
     }
     try writer.flush()
-    if named == nil { try opened.reportEnd() }
+    if resolver.dependsOnEnd { try opened.reportEnd() }
   }
 }
 

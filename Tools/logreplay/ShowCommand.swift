@@ -24,11 +24,7 @@ struct ShowCommand: BlockingCommand {
     let found = try resolver.resolve(named)
     guard let append = try appendHolding(found.sequence, in: opened),
       let event = append.events.first(where: { $0.sequence == found.sequence })
-    else {
-      throw CommandFailure(
-        ExitStatus.notFound, "there is no event at seq \(found.sequence)", at: opened.path,
-        next: resolver.available)
-    }
+    else { throw resolver.missing("there is no event at seq \(found.sequence)") }
     Pager.start()
     var writer = OutputWriter()
     switch output.format {
@@ -44,6 +40,7 @@ struct ShowCommand: BlockingCommand {
       writer.bytes += EventText.whole(event, of: append, people: people).utf8
     }
     try writer.flush()
+    if resolver.dependsOnEnd { try opened.reportEnd() }
   }
 
   private func appendHolding(_ sequence: UInt64, in opened: OpenedStore) throws -> RecordedAppend? {

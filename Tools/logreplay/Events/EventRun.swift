@@ -19,6 +19,8 @@ struct EventRange {
   /// Gives up then.
   var deadline: MonotonicTime?
   var cursorFile: CursorFile?
+  /// Where it begins or ends was counted from the visible end.
+  var dependsOnEnd = false
 }
 
 /// One pass over a range. Blocks; belongs to one thread.
@@ -65,7 +67,12 @@ final class EventRun {
     }
     printer.end(to: &output.bytes)
     try flush()
-    if !isFull, range.through ?? .max >= log.mark.sequence { try opened.reportEnd() }
+    if range.dependsOnEnd || isOfEnd { try opened.reportEnd() }
+  }
+
+  /// Whether the run went up to the visible end, or counted from there.
+  private var isOfEnd: Bool {
+    range.through ?? .max >= log.mark.sequence && (!isFull || range.isReversed || range.last != nil)
   }
 
   // MARK: Forward

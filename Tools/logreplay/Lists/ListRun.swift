@@ -24,7 +24,7 @@ final class ListRun {
   private var opened: OpenedStore { replay.opened }
   private var isFull: Bool { range.countMax.map { printed >= $0 } ?? false }
 
-  /// - Parameter range: `through`, `countMax`, `deadline` and `cursorFile` hold for a list too.
+  /// - Parameter range: `through`, `countMax`, `deadline`, `cursorFile` and `dependsOnEnd` hold here too.
   init(
     _ replay: ListReplay, from start: ResolvedPoint, _ range: EventRange, output: OutputOptions
   ) throws {
@@ -53,7 +53,7 @@ final class ListRun {
       try flush()
       throw error
     }
-    if !isFull { try opened.reportEnd() }
+    if !isFull || range.dependsOnEnd { try opened.reportEnd() }
     return problemCount > 0
   }
 

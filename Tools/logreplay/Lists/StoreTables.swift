@@ -13,8 +13,11 @@ struct StoreTables {
   /// The categories of all document events up to the head, ascending. O(events).
   ///
   /// Of a damaged log it names those before the damage: a point there can still be asked for.
-  func names() throws -> [String] {
+  ///
+  /// - Returns: with the names, the damage behind which there may be others.
+  private func found() throws -> (names: [String], damage: CommandFailure?) {
     var found: Set<[UInt8]> = []
+    var damage: CommandFailure?
     var last: [UInt8] = []
     var cursor = opened.log.cursor(after: opened.log.mark.logBegin - 1)
     do throws(LogError) {
@@ -39,9 +42,12 @@ struct StoreTables {
         }
       }
     } catch {
-      if found.isEmpty { throw opened.failure(StoreError(error)) }
+      damage = opened.failure(StoreError(error))
     }
-    return found.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+    do throws(CommandFailure) { try opened.throwDamage() } catch { damage = damage ?? error }
+    if found.isEmpty, let damage { throw damage }
+    let names = found.sorted { $0.lexicographicallyPrecedes($1) }
+    return (names.map { String(decoding: $0, as: UTF8.self) }, damage)
   }
 
   private static let types = [DocumentEvent.put, DocumentEvent.merge, DocumentEvent.delete].map {
@@ -54,10 +60,10 @@ struct StoreTables {
 
   /// The one table that need not be named.
   func only() throws -> String {
-    let names = try names()
+    let (names, damage) = try found()
     let own = names.filter { !$0.hasPrefix("$") }
     if own.count == 1 { return own[0] }
-    guard !own.isEmpty else { throw missing("the store has no table", names) }
+    guard !own.isEmpty else { throw damage ?? missing("the store has no table", names) }
     throw CommandFailure(
       ExitStatus.usage, "the store has \(own.count) tables, and --table says which", at: opened.path,
       next: "give one of them: " + Self.listed(own))
@@ -65,9 +71,9 @@ struct StoreTables {
 
   /// Throws where no event of the store was ever written to a table.
   func check(_ table: String) throws {
-    let names = try names()
+    let (names, damage) = try found()
     guard !names.contains(where: { $0.utf8.elementsEqual(table.utf8) }) else { return }
-    throw missing("there is no table '\(table)'", names)
+    throw damage ?? missing("there is no table '\(table)'", names)
   }
 
   private func missing(_ what: String, _ names: [String]) -> CommandFailure {
