@@ -41,16 +41,30 @@ struct TimeTextTests {
   @Test(arguments: [
     "", "5", "-2h", "2h", "ago", " ago", "2 ago", "2x ago", "2026-02-30", "2026-13-01", "2026-11-20 25:00",
     "2026-11-20 1:00:00", "20-11-2026", "tomorrow", "@", "@x", "@1.", "2026-11-20 18:17:16.",
-    "99999999999h ago",
-    "9999-01-01",
+    "0001-02-30", "99999999999 ago", "99999999999999999999x ago",
   ])
   func `what is no time is refused`(text: String) {
     #expect(times.nanoseconds(text) == nil)
   }
 
+  @Test(arguments: [
+    ("9999-12-31", Int64.max), ("9999-12-31T23:59:59Z", .max), ("0001-01-01", .min),
+    ("0001-01-01 00:00:00+00:00", .min), ("99999999999h ago", .min), ("99999999999999999999h 1h ago", .min),
+    ("@9223372036.854775808", .max), ("@99999999999999999999", .max), ("@-9223372036.854775809", .min),
+    ("2262-04-11 23:47:16.854775807Z", .max), ("1677-09-21T00:12:43.145224193Z", .min + 1),
+  ])
+  func `a time that nanoseconds cannot say is the first or the last that they can`(
+    text: String, expected: Int64
+  ) {
+    #expect(times.nanoseconds(text) == expected)
+  }
+
   @Test func `a sign is read where since and until ask for it`() {
     #expect(times.nanoseconds("-2h", allowsSigned: true) == Self.nanoseconds("2026-11-20T16:17:16Z"))
     #expect(times.nanoseconds("+90 s", allowsSigned: true) == Self.nanoseconds("2026-11-20T18:18:46Z"))
+    #expect(times.nanoseconds("-999999w", allowsSigned: true) == .min)
+    #expect(times.nanoseconds("+999999w", allowsSigned: true) == .max)
+    #expect(TimeText.duration("999999w") == nil)
   }
 
   @Test func `the same text means another moment in UTC`() {
@@ -61,7 +75,9 @@ struct TimeTextTests {
 
   @Test func `what people are shown reads back as the same moment`() {
     let people = PeopleText(zone: .fixed(-5400), isColored: false)
-    for nanoseconds: Int64 in [0, -1, 1, 1_000, 120_000_000, 1_795_198_636_123_456_789, -62_135_596_800] {
+    for nanoseconds: Int64 in [
+      0, -1, 1, 1_000, 120_000_000, 1_795_198_636_123_456_789, -62_135_596_800, .max, .min + 1,
+    ] {
       let text = people.time(Timestamp(nanoseconds: nanoseconds))
       #expect(times.nanoseconds(text) == nanoseconds, "\(text)")
     }

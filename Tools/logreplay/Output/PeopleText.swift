@@ -27,7 +27,8 @@ struct PeopleText: Sendable {
     let seconds = time.nanoseconds.seconds
     let offset = zone.offset(at: seconds)
     let civil = CivilTime(seconds: seconds + Int64(offset))
-    let rest = Int(time.nanoseconds - seconds * 1_000_000_000)
+    // Not by what the seconds leave over: those of the first moments there are do not fit as nanoseconds.
+    let rest = Int((time.nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000)
     return "\(Self.padded(civil.year, 4))-\(Self.padded(civil.month, 2))-\(Self.padded(civil.day, 2)) "
       + "\(Self.padded(civil.hour, 2)):\(Self.padded(civil.minute, 2)):\(Self.padded(civil.second, 2))"
       + ".\(Self.fraction(rest))\(Self.offsetText(offset))"

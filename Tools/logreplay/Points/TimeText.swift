@@ -15,7 +15,8 @@ package struct TimeText: Sendable {
 
   private static let second: Int64 = 1_000_000_000
 
-  /// The moment that a text names, in nanoseconds, or nil where it is no time.
+  /// The moment that a text names, in nanoseconds, or nil where it is no time. A moment that nanoseconds
+  /// since 1970 cannot say, before 1677 or behind 2262, is the first or the last that they can.
   ///
   /// - Parameter allowsSigned: also reads `-2h` and `+30m`, as `--since` and `--until` do.
   package func nanoseconds(_ text: String, allowsSigned: Bool = false) -> Int64? {
@@ -28,22 +29,24 @@ package struct TimeText: Sendable {
     }
     if text.hasPrefix("@") { return unixTime(text.dropFirst()) }
     for suffix in [" ago", ".ago"] where text.hasSuffix(suffix) {
-      return TimeText.duration(text.dropLast(suffix.count)).flatMap { now.subtracting($0) }
+      return Self.length(text.dropLast(suffix.count)).map { Int64(clamping: Int128(now) - $0) }
     }
     if allowsSigned, let sign = text.first, sign == "-" || sign == "+" {
-      guard let length = TimeText.duration(text.dropFirst()) else { return nil }
-      return sign == "-" ? now.subtracting(length) : now.adding(length)
+      guard let length = Self.length(text.dropFirst()) else { return nil }
+      return Int64(clamping: Int128(now) + (sign == "-" ? -length : length))
     }
-    if let time = Timestamp(text.replacingFirstSpace()) { return time.nanoseconds }
+    if let instant = RFC3339.instant(text.replacingFirstSpace()) {
+      return Self.nanoseconds(instant.seconds, instant.attoseconds / 1_000_000_000)
+    }
     return wallClock(text)
   }
 
   /// Midnight in the zone, so many days before the current one.
-  private func midnight(daysBack: Int64) -> Int64? {
+  private func midnight(daysBack: Int64) -> Int64 {
     let seconds = now.seconds
     let wall = seconds + Int64(zone.offset(at: seconds))
     let day = wall.flooredDay - daysBack * 86_400
-    return zone.moment(ofWallClock: day).multiplied(by: Self.second)
+    return Self.nanoseconds(zone.moment(ofWallClock: day), 0)
   }
 
   /// `SECONDS` or `SECONDS.FRACTION`.
@@ -51,7 +54,9 @@ package struct TimeText: Sendable {
     let isNegative = text.first == "-"
     let parts = text.dropFirst(isNegative ? 1 : 0).split(
       separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let first = parts.first, first.isDigits, let seconds = Int64(first) else { return nil }
+    guard let first = parts.first, first.isDigits else { return nil }
+    // Digits alone: what is no number is too large to be one.
+    let seconds = Int64(first) ?? .max
     let fraction: Int64
     if parts.count == 2 {
       guard let value = Self.fraction(parts[1]) else { return nil }
@@ -59,8 +64,7 @@ package struct TimeText: Sendable {
     } else {
       fraction = 0
     }
-    guard let total = seconds.multiplied(by: Self.second)?.adding(fraction) else { return nil }
-    return isNegative ? -total : total
+    return isNegative ? Self.nanoseconds(-seconds, -fraction) : Self.nanoseconds(seconds, fraction)
   }
 
   /// A date, or a date and a time, without an offset.
@@ -91,7 +95,12 @@ package struct TimeText: Sendable {
       let civil = CivilTime(
         year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
     else { return nil }
-    return zone.moment(ofWallClock: civil.seconds).multiplied(by: Self.second)?.adding(fraction)
+    return Self.nanoseconds(zone.moment(ofWallClock: civil.seconds), fraction)
+  }
+
+  /// Seconds and a fraction as nanoseconds. In 128 bits, because the first second of all begins before them.
+  private static func nanoseconds(_ seconds: Int64, _ fraction: Int64) -> Int64 {
+    Int64(clamping: Int128(seconds) * Int128(second) + Int128(fraction))
   }
 
   /// The digits behind a decimal point as nanoseconds; those behind the ninth are dropped.
@@ -120,8 +129,16 @@ package struct TimeText: Sendable {
   /// A length of time such as `2h30m`, `90 s` or `1 day 4 hours`, in nanoseconds. Nil for anything else, and
   /// for a number without a unit.
   package static func duration(_ text: some StringProtocol) -> Int64? {
+    length(text).flatMap { Int64(exactly: $0) }
+  }
+
+  /// Longer than any two moments are apart.
+  private static let lengthMax: Int128 = 1 << 70
+
+  /// The same of any length, up to one that is longer than all of time.
+  private static func length(_ text: some StringProtocol) -> Int128? {
     var rest = Substring(text)
-    var total: Int64 = 0
+    var total: Int128 = 0
     var isEmpty = true
     while true {
       rest = rest.drop { $0 == " " }
@@ -130,10 +147,8 @@ package struct TimeText: Sendable {
       rest = rest.dropFirst(digits.count).drop { $0 == " " }
       let name = rest.prefix { $0.isLetter }
       rest = rest.dropFirst(name.count)
-      guard let count = Int64(digits), let unit = units[String(name)],
-        let sum = count.multiplied(by: unit)?.adding(total)
-      else { return nil }
-      total = sum
+      guard !digits.isEmpty, let unit = units[String(name)] else { return nil }
+      total = min(lengthMax, total + Int128(Int64(digits) ?? .max) * Int128(unit))
       isEmpty = false
     }
   }
@@ -145,21 +160,6 @@ extension Int64 {
 
   /// Seconds, rounded down to a whole day.
   fileprivate var flooredDay: Int64 { self - ((self % 86_400) + 86_400) % 86_400 }
-
-  fileprivate func adding(_ other: Int64) -> Int64? {
-    let (sum, isOver) = addingReportingOverflow(other)
-    return isOver ? nil : sum
-  }
-
-  fileprivate func subtracting(_ other: Int64) -> Int64? {
-    let (difference, isOver) = subtractingReportingOverflow(other)
-    return isOver ? nil : difference
-  }
-
-  fileprivate func multiplied(by other: Int64) -> Int64? {
-    let (product, isOver) = multipliedReportingOverflow(by: other)
-    return isOver ? nil : product
-  }
 }
 
 extension StringProtocol {
