@@ -66,11 +66,19 @@ struct RewriteTests {
     let before = try await json("info", folder.store).value["last"]
     for (arguments, code) in [
       (["--reason", "x", "--yes"], 64), (["--sequence", "7-3", "--reason", "x", "--yes"], 64),
-      (["--sequence", "1-9999", "--reason", "x", "--yes"], 65),
-      (["--stream", "person/99", "--reason", "x", "--yes"], 65), (["--stream", "person/3"], 64),
+      (["--sequence", "1-9999", "--reason", "x", "--yes"], 66), (["--sequence", "301", "--reason", "x"], 66),
+      (["--sequence", "1-18446744073709551615", "--reason", "x"], 66),
+      (["--stream", "person/99", "--reason", "x", "--yes"], 66),
+      (["--stream", "person/99", "--reason", "x"], 66),
+      (["--stream", "", "--reason", "x"], 64), (["--stream", "$erasures", "--reason", "x", "--yes"], 64),
+      (["--stream", "person/3"], 64),
     ] as [([String], Int32)] {
       let outcome = try await LogreplayProcess(["erase", folder.store] + arguments).wait()
       #expect(outcome.code == code && !outcome.errors.isEmpty, "\(arguments): \(outcome.errors)")
+      guard code == 66 else { continue }
+      #expect(
+        outcome.errors.contains("(\(folder.store))") && outcome.errors.contains("the log holds 1…300"),
+        "\(outcome.errors)")
     }
     #expect(try await json("info", folder.store).value["last"] == before)
     for command in [["seal"], ["erase", "--stream", "a", "--reason", "x", "--yes"]] {

@@ -35,7 +35,7 @@ struct EraseCommand: BlockingCommand {
   func perform() throws {
     try output.refuse(.csv)
     let erasure = Erasure(
-      streams: stream.map { StreamName($0) }, sequences: try sequence.map(Self.range), because: reason)
+      streams: try stream.map(Self.name), sequences: try sequence.map(Self.range), because: reason)
     guard !stream.isEmpty || !sequence.isEmpty else {
       throw CommandFailure(
         ExitStatus.usage, "nothing to erase is named", next: "name it with --stream or --sequence")
@@ -43,7 +43,10 @@ struct EraseCommand: BlockingCommand {
     guard yes else { return try rehearse(erasure) }
     let store = try OpenedStore.openForWriting(target.store)
     defer { try? store.closeBlocking() }
-    let receipt = try store.eraseBlocking(erasure)
+    let opened = OpenedStore(path: target.store, store: store)
+    try check(erasure, in: opened)
+    let receipt: ErasureReceipt
+    do throws(StoreError) { receipt = try store.eraseBlocking(erasure) } catch { throw opened.failure(error) }
     var writer = OutputWriter()
     if output.format.isJSON {
       var line = JSONLine.document()
@@ -60,10 +63,47 @@ struct EraseCommand: BlockingCommand {
   /// Counts what would be erased, and changes nothing.
   private func rehearse(_ erasure: Erasure) throws {
     let opened = try OpenedStore.open(target.store)
-    let count = try opened.store.erasableCountBlocking(erasure)
+    try check(erasure, in: opened)
+    let count: UInt64
+    do throws(StoreError) { count = try opened.store.erasableCountBlocking(erasure) } catch {
+      throw opened.failure(error)
+    }
     throw CommandFailure(
       ExitStatus.negative, "\(count) events would lose their content, for good", at: target.store,
       next: "say it again with --yes")
+  }
+
+  /// Throws where the store does not have what is to be erased.
+  private func check(_ erasure: Erasure, in opened: OpenedStore) throws(CommandFailure) {
+    let resolver = PointResolver(store: opened)
+    let log = opened.log
+    for stream in erasure.streams {
+      do throws(LogError) {
+        guard try log.index.revision(of: Array(stream.text.utf8)) == 0 else { continue }
+      } catch { throw opened.failure(StoreError(error)) }
+      throw resolver.missing("there is no stream \(stream)")
+    }
+    for range in erasure.sequences
+    where range.lowerBound < log.mark.logBegin || range.upperBound > log.mark.sequence {
+      throw resolver.missing(
+        range.lowerBound == range.upperBound
+          ? "seq \(range.lowerBound) is not in the log"
+          : "seq \(range.lowerBound)…\(range.upperBound) are not all in the log")
+    }
+  }
+
+  private static func name(_ text: String) throws(CommandFailure) -> StreamName {
+    let name = StreamName(text)
+    do throws(StoreError) { try name.check() } catch {
+      throw CommandFailure(
+        ExitStatus.usage, error.what, at: "--stream", next: "give a stream as TABLE/ID, as `log` shows it")
+    }
+    guard name != ErasureEvent.stream else {
+      throw CommandFailure(
+        ExitStatus.usage, "what was erased, and why, is not erased", at: "--stream \(text)",
+        next: "name another stream")
+    }
+    return name
   }
 
   private static func range(_ text: String) throws(CommandFailure) -> ClosedRange<UInt64> {
