@@ -95,6 +95,7 @@ struct BackupCommandTests {
     }
     try await expect(66, folder.file("nothing"), target, "no store is there")
     try await expect(64, folder.store, folder.store, "into the store itself")
+    try await expect(64, folder.store, "", "no name")
     #expect(try await LogreplayProcess.run("backup", folder.store, target).code == 0)
     try await expect(73, other.store, target, "another one")
     try FileManager.default.createDirectory(atPath: folder.file("notes"), withIntermediateDirectories: true)

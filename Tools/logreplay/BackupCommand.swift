@@ -26,6 +26,10 @@ struct BackupCommand: BlockingCommand {
 
   func perform() throws {
     try output.refuse(.csv)
+    guard !target.isEmpty else {
+      throw CommandFailure(
+        ExitStatus.usage, "the folder for the backup has no name", next: "give the path of a folder")
+    }
     let (id, backup) = try copy()
     var writer = OutputWriter()
     if output.format.isJSON {

@@ -103,7 +103,11 @@ struct ImportCommand: AsyncParsableCommand {
     do throws(StoreError) {
       return try EventStore.openBlocking(at: store, options: options)
     } catch {
-      throw CommandFailure(error)
+      // What is damaged is named with the store; a path where none can be made is no store that is missing.
+      switch error {
+      case .corrupt, .unsupported: throw CommandFailure(reading: store, error)
+      default: throw CommandFailure(error)
+      }
     }
   }
 

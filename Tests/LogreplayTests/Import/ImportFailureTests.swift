@@ -133,6 +133,22 @@ struct ImportFailureTests {
     try await store.close()
   }
 
+  @Test func `a damaged store is named with its path and the place in it`() async throws {
+    let folder = try ImportFolder()
+    try folder.write(importedLines(1...50))
+    try await folder.importLines()
+    let segment = folder.store + "/log/" + SegmentHeader.fileName(firstSequence: 1)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: segment))
+    bytes[4096 + 200] ^= 0x40
+    try bytes.write(to: URL(fileURLWithPath: segment))
+    let failure = try await folder.failure()
+    #expect(failure.code == ExitStatus.corrupt && failure.place == "\(segment) at byte 4096", "\(failure)")
+    let file = try folder.write("x", to: "file")
+    let command = try ImportCommand.parse([file, folder.file("lines.jsonl"), "--table", "t", "--id", "id"])
+    let none = await #expect(throws: CommandFailure.self) { _ = try await command.execute { _ in } }
+    #expect(none?.code == ExitStatus.cannotCreate)
+  }
+
   @Test func `a full disk ends the import with nothing acknowledged lost, and room lets it go on`()
     async throws
   {
