@@ -118,6 +118,26 @@ struct AtTests {
     #expect(try await shape(folder, "--table", "$own") == "null:x")
   }
 
+  @Test func `a section that is a time is shown as one`() async throws {
+    let folder = try await SampleFolder.list()
+    let by = ["--section-by", "$time"]
+    func output(_ command: String...) async throws -> String {
+      let outcome = try await LogreplayProcess([command[0], folder.store] + command.dropFirst() + by).wait()
+      #expect(outcome.code == 0, "\(outcome.errors)")
+      return outcome.output
+    }
+    let time = "2026-01-01T00:00:02.000000000Z"
+    #expect(try await shape(folder, "4", by[0], by[1]) == "2026-01-01T00:00:01.000000000Z:a \(time):bcd")
+    #expect(try await output("at", "4", "-o", "jsonl").contains(#""section":"\#(time)","id":"b""#))
+    #expect(try await output("at", "4", "-o", "csv").contains("\n\(time),b,2,"))
+    #expect(try await output("at", "4", "--fields", "n").contains("\n\(time)  3\n"))
+    let diff = try await output("diff", "4..7", "-o", "json")
+    #expect(diff.contains(#""op":"insertSection","section":"2026-01-01T00:00:03.000000000Z""#), "\(diff)")
+    #expect(diff.contains(#""op":"deleteSection","section":"2026-01-01T00:00:01.000000000Z""#), "\(diff)")
+    #expect(try await output("diff", "4..7").contains("\n- 2026-01-01T00:00:01.000000000Z  "))
+    #expect(try await output("diff", "4..7", "--stat").contains("2026-01-01T00:00:01.000000000Z "))
+  }
+
   @Test func `a time is every append up to it, and a part of an append says so`() async throws {
     let folder = try await SampleFolder.list()
     #expect(try await shape(folder, "2026-01-01T00:00:01Z") == "null:a")

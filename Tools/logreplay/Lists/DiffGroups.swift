@@ -31,7 +31,8 @@ struct DiffGroup {
     var isChanged = true
   }
 
-  var key: [UInt8]
+  /// The section's value.
+  var section: DocumentValue
   /// What happened to the section itself.
   var mark: Mark?
   /// How many items it held; nil where it was not shown.
@@ -40,8 +41,6 @@ struct DiffGroup {
   var newCount: Int?
   /// Those that were taken out by their old place, then all others by their new one.
   var items: [Item] = []
-
-  var section: DocumentValue { ListState.section(key) }
 
   func count(_ mark: Mark) -> Int { items.reduce(0) { $0 + ($1.mark == mark ? 1 : 0) } }
 }
@@ -54,7 +53,7 @@ extension ListComparison {
     for place in 0..<new.version.sectionCount {
       new.version.withSection(at: place) { key, count, _ in
         places[Array(key)] = groups.count
-        groups.append(DiffGroup(key: Array(key), newCount: count))
+        groups.append(DiffGroup(section: new.section(Array(key)), newCount: count))
       }
     }
     /// Which group an old section belongs to.
@@ -62,7 +61,7 @@ extension ListComparison {
     for place in 0..<old.version.sectionCount {
       old.version.withSection(at: place) { key, count, _ in
         let index = places[Array(key)] ?? groups.count
-        if index == groups.count { groups.append(DiffGroup(key: Array(key))) }
+        if index == groups.count { groups.append(DiffGroup(section: old.section(Array(key)))) }
         groups[index].oldCount = count
         oldPlaces.append(index)
       }

@@ -103,16 +103,16 @@ struct DiffJSON {
       line.position("from", change.from)
     case .sectionDeletion(let change):
       line.field("op", "deleteSection")
-      line.field("section", ListState.section(change.section))
+      line.field("section", diff.new.section(change.section))
       line.field("from", change.from)
     case .sectionInsertion(let change):
       line.field("op", "insertSection")
-      line.field("section", ListState.section(change.section))
+      line.field("section", diff.new.section(change.section))
       line.field("to", change.to)
       line.field("count", change.count)
     case .sectionMove(let change):
       line.field("op", "moveSection")
-      line.field("section", ListState.section(change.section))
+      line.field("section", diff.new.section(change.section))
       line.field("from", change.from)
       line.field("to", change.to)
     case .insertion(let change):
@@ -138,7 +138,7 @@ struct DiffJSON {
       addRowChange(change.id, to: &line)
     case .sectionUpdate(let change):
       line.field("op", "updateSection")
-      line.field("section", ListState.section(change.section))
+      line.field("section", diff.new.section(change.section))
       line.field("to", change.to)
       line.field("count", change.count)
     }

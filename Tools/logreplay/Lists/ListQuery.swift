@@ -12,6 +12,8 @@ struct ListQuery: Sendable {
   var fields: ShownFields
   /// The field of the sections, which need not be shown again beside each row.
   var sectionPath: FieldPath?
+  /// Whether the sections' values are moments, which lists hold as nanoseconds and everybody else as text.
+  var isSectionedByTime: Bool { sectionPath == .time }
 
   init(_ options: ListOptions) throws(CommandFailure) {
     table = options.table

@@ -16,6 +16,8 @@ struct ListState {
   var chain: UInt64
   /// Whether the sequence is inside an append.
   var isPartial = false
+  /// Whether the sections are moments.
+  var isSectionedByTime = false
 
   /// How many rows pass the filter, shown or not.
   var count: Int { version.view.count }
@@ -24,18 +26,20 @@ struct ListState {
 
   /// The value of the section at a place.
   func section(at place: Int) -> DocumentValue {
-    version.withSection(at: place) { key, _, _ in Self.section(key) }
+    version.withSection(at: place) { key, _, _ in section(key) }
   }
 
   /// The value that a section's key stands for; null for the one section of a list without sections.
-  static func section(_ key: UnsafeRawBufferPointer) -> DocumentValue {
+  private func section(_ key: UnsafeRawBufferPointer) -> DocumentValue {
     if key.isEmpty { return .null }
     var reader = SortKeyReader(key)
     // Keys of sections are appended without options, and so are always read back.
-    return (try? reader.readDocumentValue()) ?? .null
+    let value = (try? reader.readDocumentValue()) ?? .null
+    guard isSectionedByTime, case .int(let nanoseconds) = value else { return value }
+    return .string(Timestamp(nanoseconds: nanoseconds).description)
   }
 
-  static func section(_ key: [UInt8]) -> DocumentValue { key.withUnsafeBytes { section($0) } }
+  func section(_ key: [UInt8]) -> DocumentValue { key.withUnsafeBytes { section($0) } }
 
   /// Lends a row of the table. Null where there is none.
   func withRow<Result>(_ id: String, _ body: (RowView?) throws -> Result) rethrows -> Result {
@@ -66,7 +70,8 @@ final class ListReplay {
     try run(through: point.sequence)
     return ListState(
       table: table, version: version(of: fold.state), sequence: point.sequence, time: point.time,
-      chain: try chain(after: point.sequence), isPartial: point.inside != nil)
+      chain: try chain(after: point.sequence), isPartial: point.inside != nil,
+      isSectionedByTime: query.isSectionedByTime)
   }
 
   /// Folds up to a sequence, and holds the list's view from there on.
@@ -94,7 +99,8 @@ final class ListReplay {
     guard !batch.isEmpty else { return nil }
     let new = ListState(
       table: table, version: version, sequence: set.sequence,
-      time: set.time.map { Timestamp(nanoseconds: $0) }, chain: try chain(after: set.sequence))
+      time: set.time.map { Timestamp(nanoseconds: $0) }, chain: try chain(after: set.sequence),
+      isSectionedByTime: query.isSectionedByTime)
     return ListComparison(old: old, new: new, batch: batch)
   }
 
