@@ -2,6 +2,7 @@
 
 import Foundation
 import Strata
+import StrataLog
 import Testing
 
 @testable import logreplay
@@ -140,6 +141,19 @@ struct CommandTests {
     }
     let one = try await LogreplayProcess.run("dump", folder.store, "--block", "4096", "--hex")
     #expect(one.code == 0 && one.output.contains("00000000  "))
-    #expect(try await LogreplayProcess.run("dump", folder.store, "--block", "4100").code == 65)
+    for (arguments, next) in [
+      (["--block", "4097"], "begins at byte 4096"), (["--block", "4100"], "begins at byte 4096"),
+      (["--block", "0"], "begins at byte 4096"), (["--block", "99999999"], "to see where blocks begin"),
+      (["--segment", "8"], "the log holds 1…7"),
+    ] {
+      let missing = try await LogreplayProcess(["dump", folder.store] + arguments).wait()
+      #expect(missing.code == 66 && missing.errors.contains(next), "\(arguments): \(missing.errors)")
+    }
+    #expect(try await LogreplayProcess.run("dump", folder.store, "--segment", "7").code == 0)
+    let path = folder.store + "/log/" + SegmentHeader.fileName(firstSequence: 1)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    bytes[4096 + 16] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: path))
+    #expect(try await LogreplayProcess.run("dump", folder.store, "--block", "4096").code == 65)
   }
 }

@@ -81,6 +81,7 @@ struct BlockDump {
           ExitStatus.notFound, "no segment holds sequence \(segment)", at: path,
           next: "the first one begins at \(names[0])")
       }
+      try checkHolds(segment, first)
       chosen = [first]
     } else if onlyBlock != nil, names.count > 1 {
       throw CommandFailure(
@@ -101,6 +102,42 @@ struct BlockDump {
       Terminal.note(CommandFailure(reading: path, .corrupt(finding)).text)
     }
     throw CommandFailure(reading: path, worst.class == .unsupported ? .unsupported(worst) : .corrupt(worst))
+  }
+
+  /// Throws where the log ends before a sequence. A last segment that is damaged or not finished may hold it.
+  private func checkHolds(_ sequence: UInt64, _ first: UInt64) throws(CommandFailure) {
+    guard first == names.last, sequence > first else { return }
+    var last = first - 1
+    if isWriterAlive, let head, head.segment == first {
+      last = head.visible.sequence
+    } else {
+      guard let file = try? fileSystem.open(layout.segment(first), .read) else { return }
+      defer { file.close() }
+      guard let header = try? SegmentHandle.readHeader(of: file, first: first, storeID: head?.storeID),
+        let size = try? UInt64(file.size())
+      else { return }
+      let (block, end) = Self.lastBlock(of: file, header, before: size)
+      guard end == size else { return }
+      if let block { last = block.nextSequence - 1 }
+    }
+    guard sequence > last else { return }
+    throw CommandFailure(
+      ExitStatus.notFound, "no segment holds sequence \(sequence)", at: path,
+      next: last < names[0] ? "the store is empty" : "the log holds \(names[0])…\(last)")
+  }
+
+  /// The last block that begins before an offset, and where it ends. The walk goes by the headers and ends
+  /// before the first that is not valid.
+  private static func lastBlock(
+    of file: any File, _ segment: SegmentHeader, before limit: UInt64
+  ) -> (block: BlockHeader?, end: UInt64) {
+    guard let size = try? UInt64(file.size()) else { return (nil, 0) }
+    var source = BlockSource(file: file, segment: segment, step: 1 << 16)
+    var (last, end) = (BlockHeader?.none, UInt64(SegmentHeader.length))
+    while end < limit, case .success(let block)? = try? source.header(at: end, limit: size) {
+      (last, end) = (block, block.end)
+    }
+    return (last, end)
   }
 
   private mutating func dump(_ first: UInt64) throws(CommandFailure) {
@@ -199,6 +236,13 @@ struct BlockDump {
           problem.finding(in: name, at: offset, first: block.firstSequence, last: block.nextSequence &- 1))
       }
     case .invalid(let problem):
+      let (block, end) = Self.lastBlock(of: file, header, before: offset)
+      guard end <= offset else {
+        throw CommandFailure(
+          ExitStatus.notFound, "no block begins at byte \(offset)", at: "\(layout.root)/\(name)",
+          next: block.map { "the one around it begins at byte \($0.ownOffset)" }
+            ?? "the first one begins at byte \(end)")
+      }
       findings.append(
         problem.finding(in: name, at: offset, first: header.firstSequence, last: header.firstSequence - 1))
     }
