@@ -85,6 +85,21 @@ struct FollowTests {
     #expect(none.code == 0 && none.output.isEmpty)
   }
 
+  @Test(.timeLimit(.minutes(2))) func `time runs out in the middle of a search that does not end`()
+    async throws
+  {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    try await store.append([NewEvent("t", in: "s/1", .string(String(repeating: "a", count: 5_000)))])
+    try await store.close()
+    for format in ["short", "jsonl"] {
+      let late = try await LogreplayProcess.run(
+        "log", folder.store, "-g", "(.*)*(.*)*x$", "--timeout", "100ms", "-o", format)
+      #expect(late.code == 124 && late.output.isEmpty, "\(late.code) \(late.errors)")
+      #expect(late.errors.contains("the time was up"))
+    }
+  }
+
   @Test func `a reader that goes away ends a follower that has nothing to say`() async throws {
     let folder = try await SampleFolder.sample()
     let process = try LogreplayProcess(["log", folder.store, "-f", "-o", "jsonl"])

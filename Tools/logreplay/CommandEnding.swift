@@ -24,19 +24,55 @@ enum CommandEnding {
     }
   }
 
-  static func succeed() -> Never {
-    Pager.finish()
+  /// Ends the process at a moment, in the middle of whatever it does then. That is for work that does not
+  /// look at the time: who does has `grace` to say itself how far it came.
+  static func end(at deadline: MonotonicTime, with failure: CommandFailure, isJSON: Bool) throws {
+    let last = deadline.advanced(by: grace)
+    do throws(FileSystemError) {
+      _ = try DedicatedThread(name: "timeout") {
+        while true {
+          let left = last.nanoseconds - MonotonicTime.now().nanoseconds
+          guard left > 0 else { break }
+          pauseThread(nanoseconds: Int(left))
+        }
+        begin()
+        Pager.finish()
+        Terminal.note(isJSON ? failure.json : failure.text)
+        _exit(failure.code)
+      }
+    } catch { throw LogError(error) }
+  }
+
+  /// Whoever looks at the time does so at least this often.
+  private static let grace: Duration = .seconds(1)
+
+  private static let isEnding = Lock(false)
+
+  /// Lets one thread end the process: a command that is done may wait for the reader of its pager for long.
+  private static func begin() {
+    let isTaken = isEnding.withLock { isEnding in
+      defer { isEnding = true }
+      return isEnding
+    }
+    while isTaken { pause() }
+  }
+
+  static func succeed(isJSON: Bool) -> Never {
+    begin()
+    if !Pager.finish() { say(Pager.failure, isJSON: isJSON) }
     exit(0)
   }
 
   /// Says what went wrong on standard error, as JSON where the answer was to be JSON, and ends.
   static func fail(with error: any Error, isJSON: Bool) -> Never {
-    Pager.finish()
-    if error is BrokenPipe { exit(0) }
-    if let failure = CommandFailure(any: error) {
-      Terminal.note(isJSON ? failure.json : failure.text)
-      exit(failure.code)
+    begin()
+    let isShown = Pager.finish()
+    if error is BrokenPipe {
+      // Nobody reads any more: a success, unless nobody ever did.
+      if !isShown { say(Pager.failure, isJSON: isJSON) }
+      exit(0)
     }
+    if let failure = CommandFailure(any: error) { say(failure, isJSON: isJSON) }
     // What is left is the argument parser's: wrong usage, and what is no error at all, as help is.
     let code = Logreplay.exitCode(for: error).rawValue
     if code == 0 || !isJSON || error is ExitCode { Logreplay.exit(withError: error) }
@@ -45,6 +81,11 @@ enum CommandEnding {
         code, Logreplay.message(for: error), next: "see logreplay help, or a command's --help"
       ).json)
     exit(code)
+  }
+
+  private static func say(_ failure: CommandFailure, isJSON: Bool) -> Never {
+    Terminal.note(isJSON ? failure.json : failure.text)
+    exit(failure.code)
   }
 }
 

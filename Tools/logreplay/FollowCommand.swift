@@ -43,7 +43,8 @@ struct FollowCommand: BlockingCommand {
     let query = isOfList ? try ListQuery(list) : nil
     let eventFilter = try EventFilter(filter)
     var events = EventRange(
-      countMax: wait.count, follows: true, deadline: try wait.deadline())
+      countMax: wait.count, follows: true,
+      deadline: try wait.armedDeadline(reading: target.store, isJSON: output.format.isJSON))
     let opened = try OpenedStore.open(target.store)
     let resolver = PointResolver(store: opened)
     if wait.untilCaughtUp { events.through = opened.log.mark.sequence }

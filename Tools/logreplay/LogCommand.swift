@@ -32,6 +32,13 @@ struct WaitOptions: ParsableArguments, Sendable {
     return MonotonicTime.now().advanced(by: .nanoseconds(length))
   }
 
+  /// The same for a command that reads a store, which ends then whatever it is doing.
+  func armedDeadline(reading path: String, isJSON: Bool) throws -> MonotonicTime? {
+    guard let deadline = try deadline() else { return nil }
+    try CommandEnding.end(at: deadline, with: AppendWait.timeIsUp(reading: path), isJSON: isJSON)
+    return deadline
+  }
+
   func check() throws(CommandFailure) {
     if let count, count < 0 {
       throw CommandFailure(ExitStatus.usage, "--count is at least 0", at: "--count", next: "give a count")
@@ -81,7 +88,7 @@ struct LogCommand: BlockingCommand {
     let filter = try EventFilter(filter)
     var events = EventRange(
       countMax: wait.count, last: last, isReversed: isReversed, follows: follows && !wait.untilCaughtUp,
-      deadline: try wait.deadline())
+      deadline: try wait.armedDeadline(reading: target.store, isJSON: output.format.isJSON))
     let opened = try OpenedStore.open(target.store)
     let resolver = PointResolver(store: opened)
     events.after = opened.log.mark.logBegin - 1

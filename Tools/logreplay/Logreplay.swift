@@ -37,6 +37,6 @@ struct Logreplay: AsyncParsableCommand {
     } catch {
       CommandEnding.fail(with: error, isJSON: isJSON)
     }
-    CommandEnding.succeed()
+    CommandEnding.succeed(isJSON: isJSON)
   }
 }

@@ -35,8 +35,12 @@ struct AppendWait {
   /// Throws once the time is up.
   func checkTime() throws(CommandFailure) {
     guard let deadline, MonotonicTime.now() >= deadline else { return }
-    throw CommandFailure(
-      ExitStatus.timeout, "the time was up before the end was reached", at: opened.path,
+    throw Self.timeIsUp(reading: opened.path)
+  }
+
+  static func timeIsUp(reading path: String) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.timeout, "the time was up before the end was reached", at: path,
       next: "raise --timeout, or go on from what was printed")
   }
 }

@@ -47,11 +47,25 @@ enum Pager {
   }
 
   /// Tells the pager that this is all, and waits until its reader leaves it. Safe in a signal's handler.
-  static func finish() {
-    guard process != 0 else { return }
+  ///
+  /// - Returns: false where the pager could not be started, so that nobody saw anything of the answer.
+  @discardableResult
+  static func finish() -> Bool {
+    guard process != 0 else { return true }
     close(STDOUT_FILENO)
     var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    var ended = waitpid(process, &status, 0)
+    while ended < 0, errno == EINTR { ended = waitpid(process, &status, 0) }
     process = 0
+    // The shell ends with these where it may not run the command, or does not find it.
+    let code = status >> 8 & 0xFF
+    return ended < 0 || status & 0x7F != 0 || (code != 126 && code != 127)
+  }
+
+  /// Why an answer was lost.
+  static var failure: CommandFailure {
+    CommandFailure(
+      ExitStatus.inputOutput, "the pager cannot be started", at: Terminal.variable("PAGER") ?? "PAGER",
+      next: "set PAGER=cat, or another pager")
   }
 }
