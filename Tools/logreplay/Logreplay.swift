@@ -28,6 +28,8 @@ struct Logreplay: AsyncParsableCommand {
     let arguments = Array(CommandLine.arguments.dropFirst())
     let isJSON = OutputFormat.requested(in: arguments)?.isJSON ?? false
     do {
+      try CommandArguments.checkText()
+      try CommandArguments.checkSigns(arguments)
       var command = try parseAsRoot(arguments)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
@@ -35,7 +37,7 @@ struct Logreplay: AsyncParsableCommand {
         try command.run()
       }
     } catch {
-      CommandEnding.fail(with: error, isJSON: isJSON)
+      CommandEnding.fail(with: CommandArguments.explained(error, arguments), isJSON: isJSON)
     }
     CommandEnding.succeed(isJSON: isJSON)
   }
