@@ -57,6 +57,7 @@ struct TimeTextTests {
     text: String, expected: Int64
   ) {
     #expect(times.nanoseconds(text) == expected)
+    #expect(times.nanoseconds(Timestamp(nanoseconds: expected).description) == expected)
   }
 
   @Test func `a sign is read where since and until ask for it`() {
