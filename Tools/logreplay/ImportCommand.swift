@@ -100,6 +100,7 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   private func openStore(_ options: StoreOptions) throws(CommandFailure) -> EventStore {
+    guard !store.isEmpty else { throw usage("the store has no name", next: "give the path of a folder") }
     do throws(StoreError) {
       return try EventStore.openBlocking(at: store, options: options)
     } catch {

@@ -144,9 +144,11 @@ struct ImportFailureTests {
     let failure = try await folder.failure()
     #expect(failure.code == ExitStatus.corrupt && failure.place == "\(segment) at byte 4096", "\(failure)")
     let file = try folder.write("x", to: "file")
-    let command = try ImportCommand.parse([file, folder.file("lines.jsonl"), "--table", "t", "--id", "id"])
-    let none = await #expect(throws: CommandFailure.self) { _ = try await command.execute { _ in } }
-    #expect(none?.code == ExitStatus.cannotCreate)
+    for (store, code) in [(file, ExitStatus.cannotCreate), ("", ExitStatus.usage)] {
+      let command = try ImportCommand.parse([store, folder.file("lines.jsonl"), "--table", "t", "--id", "id"])
+      let none = await #expect(throws: CommandFailure.self) { _ = try await command.execute { _ in } }
+      #expect(none?.code == code)
+    }
   }
 
   @Test func `a full disk ends the import with nothing acknowledged lost, and room lets it go on`()
