@@ -6,6 +6,7 @@ extension Log {
     _ fileSystem: any FileSystem, path: String, options: StoreOptions
   ) throws(LogError) -> Log {
     let layout = StoreLayout(root: path)
+    try layout.checkRoot()
     let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: path) }
     guard let kind else { throw .notFound(path: path, what: "no store is there") }
     guard kind == .directory else {

@@ -25,6 +25,7 @@ extension Log {
   /// Refuses a path at which something else stands. A name that a store has too proves nothing: a bare git
   /// repository has a `HEAD`, LevelDB a `LOCK`, and many a folder a `log`.
   static func checkPlace(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError) {
+    try layout.checkRoot()
     let (kind, names) = try LogError.wrapping { () throws(FileSystemError) in
       let kind = try fileSystem.kind(of: layout.root)
       return (kind, kind == .directory ? try fileSystem.contents(ofDirectory: layout.root) : [])

@@ -69,6 +69,7 @@ package struct LogVerifier {
   /// or if there was one at the beginning, whose HEAD bounded the check. That HEAD bounds nothing where the segment
   /// that it names was closed and rewritten before it was opened here: then HEAD names a later one by now.
   package mutating func run() throws(LogError) -> VerifyReport {
+    try layout.checkRoot()
     let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: layout.root) }
     guard let kind else { throw .notFound(path: layout.root, what: "no store is there") }
     guard kind == .directory else {

@@ -8,6 +8,15 @@ package struct StoreLayout: Sendable {
     self.root = root.count > 1 && root.hasSuffix("/") ? String(root.dropLast()) : root
   }
 
+  /// Refuses what is no path, and would lead elsewhere: an empty one to the root of the machine, one with a zero byte to
+  /// what stands before that.
+  func checkRoot() throws(LogError) {
+    guard !root.isEmpty else { throw .invalid(what: "a store has a path, and an empty one was given") }
+    guard !root.utf8.contains(0) else {
+      throw .invalid(what: "the path of a store holds a zero byte, which no path can: \(root.debugDescription)")
+    }
+  }
+
   package static let headName = "HEAD"
   package static let lockName = "LOCK"
   package static let logName = "log"
