@@ -52,7 +52,7 @@ package struct StreamReader {
     of stream: [UInt8], after revision: UInt64, limit: Int
   ) throws(LogError) -> [RecordedEvent] {
     var events: [RecordedEvent] = []
-    for part in try log.index.parts(of: stream, after: revision) {
+    for part in try log.index.parts(of: stream, after: revision, limit: limit) {
       let skipped = revision > part.base ? Int(min(revision - part.base, UInt64(part.sequences.count))) : 0
       let wanted = part.sequences[skipped...].prefix(max(0, limit - events.count))
       try read(wanted, into: &events)

@@ -32,6 +32,18 @@ package struct ClosedIndex: @unchecked Sendable {
     }
   }
 
+  /// How many events a stream has before this segment and in it, or nil where it has none here.
+  package func extent(of stream: UnsafeRawBufferPointer) throws(LogError) -> StreamExtent? {
+    switch content {
+    case .memory(let index):
+      return index.extent(of: stream, through: .max)
+    case .file(let file):
+      guard let value = try value(KeyTag.stream, stream, in: file) else { return nil }
+      guard let extent = StreamExtent(decoding: value) else { throw damaged(file) }
+      return extent
+    }
+  }
+
   /// The first sequence of the append with an id, or nil.
   package func first(ofID id: UnsafeRawBufferPointer) throws(LogError) -> UInt64? {
     switch content {

@@ -35,13 +35,7 @@ extension KeyTable {
   ///
   /// - Parameter eventIndex: the first event that is not wanted; `eventCount` for all.
   package func eventIndices(of index: EntryIndex, upTo eventIndex: UInt32) -> [UInt32] {
-    let entry = self[index]
-    var event = entry.last
-    var count = Int(entry.count)
-    while event != Self.none, event >= eventIndex {
-      event = events.start[Int(event)].previous
-      count -= 1
-    }
+    var (event, count) = lastEvent(of: index, upTo: eventIndex)
     // An array of no capacity is one that all threads share, and it is written to.
     guard count > 0 else { return [] }
     return [UInt32](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -52,6 +46,23 @@ extension KeyTable {
       assert(event == Self.none, "a stream holds more events than its entry counts")
       initialized = count
     }
+  }
+
+  /// How many events an entry has below a bound. O(events of the entry behind it).
+  package func eventCount(of index: EntryIndex, upTo eventIndex: UInt32) -> Int {
+    lastEvent(of: index, upTo: eventIndex).count
+  }
+
+  /// An entry's last event below a bound, and how many it has up to there.
+  private func lastEvent(of index: EntryIndex, upTo eventIndex: UInt32) -> (event: UInt32, count: Int) {
+    let entry = self[index]
+    var event = entry.last
+    var count = Int(entry.count)
+    while event != Self.none, event >= eventIndex {
+      event = events.start[Int(event)].previous
+      count -= 1
+    }
+    return (event, count)
   }
 
   /// The entry that an event of the segment belongs to.

@@ -82,10 +82,23 @@ package final class SegmentIndex {
     return places(of: entry, through: last)
   }
 
+  /// How many events a stream has before this segment and in it, up to `last`; nil where there is none in it.
+  /// O(events of the stream behind `last`).
+  package func extent(of stream: UnsafeRawBufferPointer, through last: UInt64) -> StreamExtent? {
+    guard let entry = streams.find(stream, hash: XXH64.of(stream)) else { return nil }
+    let count = streams.eventCount(of: entry, upTo: bound(through: last))
+    guard count > 0 else { return nil }
+    return StreamExtent(base: streams[entry].base, count: UInt64(count))
+  }
+
+  /// The index of the first event behind `last`.
+  private func bound(through last: UInt64) -> UInt32 {
+    guard last >= firstSequence else { return 0 }
+    return UInt32(min(UInt64(streams.eventCount), last - firstSequence + 1))
+  }
+
   private func places(of entry: KeyTable.EntryIndex, through last: UInt64) -> StreamPlaces? {
-    guard last >= firstSequence else { return nil }
-    let bound = UInt32(min(UInt64(streams.eventCount), last - firstSequence + 1))
-    let indices = streams.eventIndices(of: entry, upTo: bound)
+    let indices = streams.eventIndices(of: entry, upTo: bound(through: last))
     guard !indices.isEmpty else { return nil }
     return StreamPlaces(base: streams[entry].base, sequences: indices.map { firstSequence + UInt64($0) })
   }

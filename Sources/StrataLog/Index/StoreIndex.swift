@@ -158,11 +158,18 @@ package final class StoreIndex: Sendable {
     before active: UInt64, _ body: (ClosedIndex) throws(LogError) -> Bool
   ) throws(LogError) {
     for first in source.catalog.names.reversed() where first < active {
-      do throws(LogError) {
-        if try body(try closedIndex(first)) { return }
-      } catch .corrupt(let finding) where finding.class == .index {
-        if try body(try replaced(first)) { return }
-      }
+      if try asking(first, body) { return }
+    }
+  }
+
+  /// Calls the body with the index of one closed segment; once more where its file turns out to be damaged.
+  private func asking<Result>(
+    _ first: UInt64, _ body: (ClosedIndex) throws(LogError) -> Result
+  ) throws(LogError) -> Result {
+    do throws(LogError) {
+      return try body(try closedIndex(first))
+    } catch .corrupt(let finding) where finding.class == .index {
+      return try body(try replaced(first))
     }
   }
 
@@ -185,8 +192,8 @@ package final class StoreIndex: Sendable {
   ) throws(LogError) -> UInt64 {
     var revision: UInt64 = 0
     try searchClosed(before: active) { index throws(LogError) in
-      guard let places = try index.places(of: stream) else { return false }
-      revision = places.revision
+      guard let extent = try index.extent(of: stream) else { return false }
+      revision = extent.revision
       return true
     }
     return revision
@@ -203,33 +210,52 @@ package final class StoreIndex: Sendable {
   }
 
   /// The parts of a stream that hold revisions behind `revision`, oldest first, up to the visible mark: for
-  /// each segment that has any, the revision before it and the sequences in it.
+  /// each segment that has any, the revision before it and the sequences in it. What is behind the first
+  /// `limit` of such revisions is left out, except where it is in one segment with some of these.
   package func parts(
-    of stream: [UInt8], after revision: UInt64, isNewestOnly: Bool = false
+    of stream: [UInt8], after revision: UInt64, limit: Int = .max
   ) throws(LogError) -> [StreamPlaces] {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
-    var parts: [StreamPlaces] = []
-    try stream.lendBytes { name throws(LogError) in
-      let (activeFirst, newest) = active.withLock {
-        ($0.firstSequence, $0.places(of: name, through: visible))
+    return try stream.lendBytes { (name) throws(LogError) in
+      let (index, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
+      // How much each segment holds, down to the one that holds the first revision wanted.
+      var found: [(first: UInt64, extent: StreamExtent)] = []
+      if let newest { found.append((index.firstSequence, newest)) }
+      if newest.map({ $0.base > revision }) ?? true {
+        try searchClosed(before: index.firstSequence) { closed throws(LogError) in
+          guard let extent = try closed.extent(of: name) else { return false }
+          found.append((closed.firstSequence, extent))
+          return extent.base <= revision
+        }
       }
-      if let newest {
-        parts.append(newest)
-        if newest.base <= revision || isNewestOnly { return }
+      var parts: [StreamPlaces] = []
+      var left = UInt64(max(0, limit))
+      for (first, extent) in found.reversed() where left > 0 && extent.revision > revision {
+        // Alone with the index that was asked before: if its segment was closed since, it has not changed.
+        let part =
+          first == index.firstSequence
+          ? active.withLock { _ in index.places(of: name, through: visible) }
+          : try asking(first) { closed throws(LogError) in try closed.places(of: name) }
+        guard let part else { continue }
+        parts.append(part)
+        left -= min(left, part.revision - min(part.revision, max(part.base, revision)))
       }
-      try searchClosed(before: activeFirst) { index throws(LogError) in
-        guard let places = try index.places(of: name) else { return false }
-        if places.revision > revision { parts.append(places) }
-        return places.base <= revision || isNewestOnly
-      }
+      return parts
     }
-    return parts.reversed()
   }
 
-  /// How many visible events a stream holds.
+  /// How many visible events a stream holds. O(segments behind its last event), whatever it holds.
   package func revision(of stream: [UInt8]) throws(LogError) -> UInt64 {
-    try parts(of: stream, after: 0, isNewestOnly: true).last?.revision ?? 0
+    if !isWriter { try catchUp() }
+    let visible = source.tail.mark.sequence
+    return try stream.lendBytes { (name) throws(LogError) in
+      let (activeFirst, newest) = active.withLock {
+        ($0.firstSequence, $0.extent(of: name, through: visible))
+      }
+      if let newest { return newest.revision }
+      return try closedRevision(of: name, before: activeFirst)
+    }
   }
 
   /// The first sequence of the visible append with an id, or nil.

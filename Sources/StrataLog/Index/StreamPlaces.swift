@@ -1,5 +1,42 @@
 // What an index holds for a stream: its revision before the segment, and where its events are.
 
+/// How many events of one stream are before a segment, and how many in it.
+package struct StreamExtent: Equatable, Sendable {
+  /// Events of the stream before the segment.
+  package var base: UInt64
+  /// Events of the stream in the segment.
+  package var count: UInt64
+
+  package init(base: UInt64, count: UInt64) {
+    self.base = base
+    self.count = count
+  }
+
+  /// The revision of the last of them.
+  package var revision: UInt64 { base &+ count }
+}
+
+extension StreamExtent {
+  /// What the places in a value come to, without reading them; nil where the bytes are none. O(1).
+  package init?(decoding bytes: [UInt8]) {
+    let decoded = bytes.withUnsafeBytes { buffer -> StreamExtent? in
+      guard let start = buffer.baseAddress else { return nil }
+      var cursor = ByteCursor(start, count: buffer.count)
+      return StreamExtent(&cursor)
+    }
+    guard let decoded else { return nil }
+    self = decoded
+  }
+
+  /// Reads the two numbers that a value begins with. Each of the events takes a byte at least.
+  fileprivate init?(_ cursor: inout ByteCursor) {
+    guard let base = cursor.varint(), let count = cursor.varint(), count <= UInt64(cursor.remaining),
+      !base.addingReportingOverflow(count).overflow
+    else { return nil }
+    self.init(base: base, count: count)
+  }
+}
+
 /// The events of one stream in one segment.
 package struct StreamPlaces: Equatable, Sendable {
   /// Events of the stream before the segment.
@@ -13,7 +50,7 @@ package struct StreamPlaces: Equatable, Sendable {
   }
 
   /// The revision of the last of them.
-  package var revision: UInt64 { base + UInt64(sequences.count) }
+  package var revision: UInt64 { base &+ UInt64(sequences.count) }
 
   /// Varints: base, count, and each sequence as the distance from the one before (the first from the
   /// segment's first).
@@ -32,19 +69,17 @@ package struct StreamPlaces: Equatable, Sendable {
     let decoded = bytes.withUnsafeBytes { buffer -> StreamPlaces? in
       guard let start = buffer.baseAddress else { return nil }
       var cursor = ByteCursor(start, count: buffer.count)
-      guard let base = cursor.varint(), let count = cursor.varint(), count <= UInt64(buffer.count),
-        !base.addingReportingOverflow(count).overflow
-      else { return nil }
+      guard let extent = StreamExtent(&cursor) else { return nil }
       var sequences: [UInt64] = []
-      sequences.reserveCapacity(Int(count))
+      sequences.reserveCapacity(Int(extent.count))
       var previous = firstSequence
-      for index in 0..<count {
+      for index in 0..<extent.count {
         guard let distance = cursor.varint(), distance <= lastSequence - previous, index == 0 || distance > 0
         else { return nil }
         previous += distance
         sequences.append(previous)
       }
-      return cursor.remaining == 0 ? StreamPlaces(base: base, sequences: sequences) : nil
+      return cursor.remaining == 0 ? StreamPlaces(base: extent.base, sequences: sequences) : nil
     }
     guard let decoded else { return nil }
     self = decoded
