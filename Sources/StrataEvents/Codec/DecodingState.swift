@@ -14,6 +14,8 @@ final class DecodingState {
   @exclusivity(unchecked) private(set) var bytes: UnsafeRawBufferPointer
   /// Whether the bytes are known to be one well-formed item.
   @exclusivity(unchecked) private(set) var isChecked = false
+  /// The containers around the item whose path was asked for last, from the outermost to the innermost.
+  private var trail: [PathContainer] = []
 
   init(_ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable]) {
     self.bytes = bytes
@@ -24,7 +26,10 @@ final class DecodingState {
   @inline(__always)
   var isOpen: Bool { bytes.count > 0 }
 
-  func close() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
+  func close() {
+    bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    trail = []
+  }
 
   @inline(__always)
   func reader(at offset: Int) -> CBORReader { CBORReader(bytes, at: offset) }
@@ -78,39 +83,96 @@ extension DecodingState {
     return head == .null || head == .undefined ? .valueNotFound(type, context) : .typeMismatch(type, context)
   }
 
-  /// The keys and indices that lead to the item at an offset. O(bytes before it).
+  /// The keys and indices that lead to the item at an offset.
+  ///
+  /// A type that tries one kind after another asks at every item of a long array, so the way to the last item
+  /// is kept: an item behind it in the same container costs O(bytes in between), one before it O(log members).
+  /// What lies in another member is looked for from the beginning of that member.
   func path(to target: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
-    var reader = reader(at: 0)
-    while reader.offset < target, let step = try? step(&reader, towards: target) {
-      if let key = step { path.append(key) }
+    var offset = 0
+    while offset < target {
+      let depth = path.count
+      if depth == trail.count {
+        guard let container = PathContainer(reader(at: offset)) else { break }
+        trail.append(container)
+      }
+      guard trail[depth].start < target, let index = trail[depth].index(holding: target, reader(at: 0)),
+        let (key, value) = trail[depth].member(index, reader(at: 0))
+      else { break }
+      if trail[depth].entered != index {
+        trail.removeSubrange((depth + 1)...)
+        trail[depth].entered = index
+      }
+      path.append(key)
+      offset = value
     }
     return path
   }
+}
 
-  /// Moves from a container to the member that holds the target, from a tag to what it tags.
-  private func step(_ reader: inout CBORReader, towards target: Int) throws(CodecError) -> DocumentKey?? {
-    switch try reader.readHead() {
-    case .tag: return .some(nil)
-    case .array:
-      var index = 0
-      while true {
-        var member = reader
-        try member.skip()
-        if member.offset > target { return DocumentKey(intValue: index) }
-        reader = member
-        index += 1
+/// An array or a map on the way to an item, and where the members end that were passed so far.
+private struct PathContainer {
+  /// The offset of the head, behind the tags in front of it.
+  let start: Int
+  let isMap: Bool
+  /// The offset of the first member.
+  let first: Int
+  private var ends: [Int] = []
+  /// The member that the next container of the way is in.
+  var entered: Int?
+
+  /// Nil where the item is no container.
+  init?(_ reader: CBORReader) {
+    var reader = reader
+    while true {
+      let start = reader.offset
+      guard let head = try? reader.readHead() else { return nil }
+      switch head {
+      case .tag: continue
+      case .array: isMap = false
+      case .map: isMap = true
+      default: return nil
       }
-    case .map:
-      while true {
-        let key = try reader.readText()
-        var member = reader
-        try member.skip()
-        if member.offset > target { return DocumentKey(stringValue: key) }
-        reader = member
-      }
-    default: return nil
+      self.start = start
+      first = reader.offset
+      return
     }
+  }
+
+  /// The first member that ends behind the target, or nil where what comes before it cannot be read.
+  mutating func index(holding target: Int, _ reader: CBORReader) -> Int? {
+    if let last = ends.last, last > target {
+      // Mostly the one that was asked for last.
+      var (low, high) = (0, ends.count - 1)
+      if high == 0 || ends[high - 1] <= target { low = high }
+      while low < high {
+        let middle = (low + high) / 2
+        if ends[middle] > target { high = middle } else { low = middle + 1 }
+      }
+      return low
+    }
+    var reader = reader
+    reader.offset = ends.last ?? first
+    repeat {
+      guard (try? skipMember(&reader)) != nil else { return nil }
+      ends.append(reader.offset)
+    } while reader.offset <= target
+    return ends.count - 1
+  }
+
+  private func skipMember(_ reader: inout CBORReader) throws(CodecError) {
+    if isMap { _ = try reader.readText() }
+    try reader.skip()
+  }
+
+  /// The key of a member that was passed, and the offset of its value.
+  func member(_ index: Int, _ reader: CBORReader) -> (key: DocumentKey, value: Int)? {
+    var reader = reader
+    reader.offset = index == 0 ? first : ends[index - 1]
+    guard isMap else { return (DocumentKey(intValue: index), reader.offset) }
+    guard let key = try? reader.readText() else { return nil }
+    return (DocumentKey(stringValue: key), reader.offset)
   }
 }
 
