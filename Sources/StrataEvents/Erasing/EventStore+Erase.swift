@@ -156,42 +156,76 @@ private final class ErasureTurn: Sendable {
 /// Which events an order means.
 private struct ErasureTargets {
   private let order: UInt64
-  private let streams: [[UInt8]]
+  private let streams: Set<[UInt8]>
   /// Hashes of the streams' names, asked before the names are.
   private let hashes: Set<UInt64>
+  /// Ascending, and none touches the next.
   private let sequences: [ClosedRange<UInt64>]
 
   init(_ erasure: Erasure, before order: UInt64) {
     self.order = order
-    streams = erasure.streams.map { Array($0.text.utf8) }
+    streams = Set(erasure.streams.map { Array($0.text.utf8) })
     hashes = Set(streams.map { XXH64.of($0) })
-    sequences = erasure.sequences
+    sequences = Self.merged(erasure.sequences)
   }
 
+  /// The same sequences in as few ranges as can be, ascending. O(k log k).
+  private static func merged(_ ranges: [ClosedRange<UInt64>]) -> [ClosedRange<UInt64>] {
+    var merged: [ClosedRange<UInt64>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      // A range that begins right behind the last one goes on from it; no sequence is 0.
+      if let last = merged.last, max(range.lowerBound, 1) - 1 <= last.upperBound {
+        merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+      } else {
+        merged.append(range)
+      }
+    }
+    return merged
+  }
+
+  /// O(log ranges), and of a name that is meant O(its bytes).
   func contain(_ event: borrowing EventView, _ sequence: UInt64) -> Bool {
     guard sequence < order, !ErasureEvent.isOwn(event) else { return false }
-    if sequences.contains(where: { $0.contains(sequence) }) { return true }
+    let ahead = sequences.countAhead { $0.lowerBound <= sequence }
+    if ahead > 0, sequences[ahead - 1].contains(sequence) { return true }
     guard hashes.contains(XXH64.of(event.stream)) else { return false }
-    let name = Array(event.stream)
-    return streams.contains(name)
+    return streams.contains(Array(event.stream))
   }
 
-  /// The closed segments that hold such events, by the index and by the names of the segments.
+  /// The closed segments that hold such events, ascending, by the index and by the names of the segments.
   func segments(of log: Log) throws(LogError) -> [UInt64] {
     let closed = log.closedSegments
     var found: Set<UInt64> = []
-    func add(_ sequence: UInt64) {
-      if let first = closed.last(where: { $0 <= sequence }) { found.insert(first) }
-    }
     for stream in streams {
       for part in try log.index.parts(of: stream, after: 0) {
-        for sequence in part.sequences where sequence < order { add(sequence) }
+        // The sequences of a part are in one segment.
+        guard let sequence = part.sequences.first, sequence < order else { continue }
+        let ahead = closed.countAhead { $0 <= sequence }
+        if ahead > 0 { found.insert(closed[ahead - 1]) }
       }
     }
+    var segment = 0
     for range in sequences {
-      add(range.lowerBound)
-      found.formUnion(closed.filter { range.contains($0) })
+      let ahead = closed.countAhead { $0 <= range.lowerBound }
+      segment = max(segment, ahead - 1)
+      while segment < closed.count, closed[segment] <= range.upperBound {
+        found.insert(closed[segment])
+        segment += 1
+      }
     }
     return found.sorted()
+  }
+}
+
+extension Array {
+  /// How many elements at the beginning fulfil a condition that none behind them fulfils. O(log count).
+  fileprivate func countAhead(where isAhead: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if isAhead(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }
