@@ -5,12 +5,7 @@ extension CBORReader {
   /// floats, no indefinite lengths, keys strictly ascending by their encoded bytes, big integers only where 64
   /// bits do not do. False for bytes that are no item at all. O(n).
   public static func isDeterministic(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    var reader = CBORReader(bytes)
-    do {
-      return try reader.skipDeterministic(depth: 0) && reader.isAtEnd
-    } catch {
-      return false
-    }
+    isDeterministic(bytes, isDocument: false)
   }
 
   /// Whether these bytes are one item in the core deterministic encoding.
@@ -18,8 +13,24 @@ extension CBORReader {
     bytes.withUnsafeBytes { isDeterministic($0) }
   }
 
-  /// Moves past one item; false as soon as something in it is not deterministic.
-  private mutating func skipDeterministic(depth: Int) throws(CodecError) -> Bool {
+  /// Whether these bytes are what `DocumentValue.cbor()` writes of some value: one item in the core
+  /// deterministic encoding, and one that a document can hold. O(n).
+  package static func isDeterministicDocument(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    isDeterministic(bytes, isDocument: true)
+  }
+
+  private static func isDeterministic(_ bytes: UnsafeRawBufferPointer, isDocument: Bool) -> Bool {
+    var reader = CBORReader(bytes)
+    do {
+      return try reader.skipDeterministic(depth: 0, isDocument: isDocument) && reader.isAtEnd
+    } catch {
+      return false
+    }
+  }
+
+  /// Moves past one item; false as soon as something in it is not deterministic, or, where it is to be a
+  /// document, nothing that one can hold (`CodecError.Reason.notRepresentable`).
+  private mutating func skipDeterministic(depth: Int, isDocument: Bool) throws(CodecError) -> Bool {
     let start = offset
     let head = try readHead()
     let length = offset - start
@@ -33,21 +44,25 @@ extension CBORReader {
       return length == Self.headLength(UInt64(count))
     case .array(let count?):
       guard depth < CodecLimits.depthMax, length == Self.headLength(UInt64(count)) else { return false }
-      for _ in 0..<count where !(try skipDeterministic(depth: depth + 1)) { return false }
+      for _ in 0..<count {
+        guard try skipDeterministic(depth: depth + 1, isDocument: isDocument) else { return false }
+      }
       return true
     case .map(let count?):
       guard depth < CodecLimits.depthMax, length == Self.headLength(UInt64(count)) else { return false }
-      return try skipDeterministicPairs(count, depth: depth + 1)
+      return try skipDeterministicPairs(count, depth: depth + 1, isDocument: isDocument)
     case .tag(let tag):
       guard length == Self.headLength(tag) else { return false }
-      if tag == CBORTag.positiveBignum || tag == CBORTag.negativeBignum, let byte = nextByte,
-        byte & 0xE0 == CBORMajor.bytes
-      {
-        return try skipDeterministicInteger()
+      if tag == CBORTag.positiveBignum || tag == CBORTag.negativeBignum {
+        if let byte = nextByte, byte & 0xE0 == CBORMajor.bytes {
+          return try skipDeterministicInteger(isDocument: isDocument)
+        }
+        if isDocument { return false }
       }
       guard depth < CodecLimits.depthMax else { return false }
-      return try skipDeterministic(depth: depth + 1)
-    case .bool, .null, .undefined, .simple: return true
+      return try skipDeterministic(depth: depth + 1, isDocument: isDocument)
+    case .bool, .null: return true
+    case .undefined, .simple: return !isDocument
     case .float(let value):
       // One writer is made only where there are floats at all.
       var shortest = CBORWriter(capacity: 16)
@@ -59,19 +74,22 @@ extension CBORReader {
     }
   }
 
-  private mutating func skipDeterministicPairs(_ count: Int, depth: Int) throws(CodecError) -> Bool {
+  private mutating func skipDeterministicPairs(
+    _ count: Int, depth: Int, isDocument: Bool
+  ) throws(CodecError) -> Bool {
     var previous = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     for _ in 0..<count {
       let start = offset
+      if isDocument, let byte = nextByte, byte & 0xE0 != CBORMajor.text { return false }
       if !skipPlain() {
-        guard try skipDeterministic(depth: depth) else { return false }
+        guard try skipDeterministic(depth: depth, isDocument: isDocument) else { return false }
       }
       let key = UnsafeRawBufferPointer(start: base + start, count: offset - start)
         .assumingMemoryBound(to: UInt8.self)
       guard compareBytes(previous, key) < 0 else { return false }
       previous = key
       if !skipPlain() {
-        guard try skipDeterministic(depth: depth) else { return false }
+        guard try skipDeterministic(depth: depth, isDocument: isDocument) else { return false }
       }
     }
     return true
@@ -103,13 +121,15 @@ extension CBORReader {
     }
   }
 
-  /// Moves past the bytes of a big integer: more than eight, without a leading zero.
-  private mutating func skipDeterministicInteger() throws(CodecError) -> Bool {
+  /// Moves past the bytes of a big integer: more than eight, without a leading zero, and in a document no more
+  /// than are read.
+  private mutating func skipDeterministicInteger(isDocument: Bool) throws(CodecError) -> Bool {
     let start = offset
     guard case .bytes(let count?) = try readHead(), offset - start == Self.headLength(UInt64(count)) else {
       return false
     }
     let bytes = try readRaw(count: count)
+    if isDocument, bytes.count > CodecLimits.integerByteCountMax { return false }
     return bytes.count > 8 && bytes.first != 0
   }
 

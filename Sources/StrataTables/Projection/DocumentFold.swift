@@ -55,7 +55,7 @@ enum DocumentFold {
   ) {
     // What Strata's own writers append is in this form already, and is kept as it is.
     if codec == PayloadCodec.cbor.rawValue, let first = payload.first, first & 0xE0 == 0xA0,
-      CBORReader.isDeterministic(payload)
+      CBORReader.isDeterministicDocument(payload)
     {
       return table.put(id: id, document: payload, at: stamp, scratch)
     }
@@ -71,11 +71,13 @@ enum DocumentFold {
     case .success(let value): patch = value
     case .failure(let problem): return set(id, .failure(problem), stamp, in: &table, scratch)
     }
-    let old = table.withRow(id) { row -> DocumentValue in
-      guard let row, let value = try? DocumentValue(cbor: row.document) else { return .object([:]) }
-      return value
+    let old = table.withRow(id) { row -> Result<DocumentValue, RowProblem> in
+      guard let row else { return .success(.object([:])) }
+      do throws(CodecError) { return .success(try DocumentValue(cbor: row.document)) } catch {
+        return .failure(RowProblem(what: "the document that it changes cannot be read: \(error)"))
+      }
     }
-    set(id, .success(old.applying(mergePatch: patch)), stamp, in: &table, scratch)
+    set(id, old.map { $0.applying(mergePatch: patch) }, stamp, in: &table, scratch)
   }
 
   /// Sets a row to a value, which must be an object.
