@@ -19,9 +19,9 @@ import Testing
       return step
     }
     #if DEBUG
-      3_989
+      return 3_989
     #else
-      1
+      return 1
     #endif
   }
 
