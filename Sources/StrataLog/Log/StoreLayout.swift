@@ -13,7 +13,7 @@ package struct StoreLayout: Sendable {
   func checkRoot() throws(LogError) {
     guard !root.isEmpty else { throw .invalid(what: "a store has a path, and an empty one was given") }
     guard !root.utf8.contains(0) else {
-      throw .invalid(what: "the path of a store holds a zero byte, which no path can: \(root.debugDescription)")
+      throw .invalid(what: "\(root.debugDescription) holds a zero byte, which no path can")
     }
   }
 

@@ -55,7 +55,8 @@ struct EventStoreTests {
     try await store.close()
   }
 
-  @Test func `what is nested too deep to be read back is refused, in payloads and in metadata`() async throws {
+  @Test func `what is nested too deep to be read back is refused, in payloads and in metadata`() async throws
+  {
     let store = EventStore.inMemory(clock: .fixed)
     var deepest = DocumentValue.null
     for _ in 0..<CodecLimits.depthMax { deepest = .array([deepest]) }

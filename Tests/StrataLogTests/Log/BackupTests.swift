@@ -341,10 +341,13 @@ import Testing
     try FileManager.default.createSymbolicLink(
       atPath: folder.file("link"), withDestinationPath: store + "/log")
     let inside = [
-      "/store", "/store/", "/store/quarantine", "/store/log/x", "/store/a/b/c", "/link", "/link/x", "/store/../store/x",
+      "/store", "/store/", "/store/quarantine", "/store/log/x", "/store/a/b/c", "/link", "/link/x",
+      "/store/../store/x",
     ]
     for path in inside {
-      #expect(throws: LogError.invalid(what: "the backup of a store cannot go into the store itself"), "\(path)") {
+      #expect(
+        throws: LogError.invalid(what: "the backup of a store cannot go into the store itself"), "\(path)"
+      ) {
         var backup = LogBackup(of: log, to: fileSystem, path: folder.path + path)
         return try backup.run()
       }

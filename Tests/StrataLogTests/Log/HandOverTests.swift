@@ -78,7 +78,8 @@ import Testing
 
 extension HandOverTests {
   @Test(.timeLimit(.minutes(5)))
-  func `a writer whose sync failed gives the store back, also where somebody waited for a turn`() async throws {
+  func `a writer whose sync failed gives the store back, also where somebody waited for a turn`() async throws
+  {
     let disk = SimulatedDisk()
     let log = try Log.openWriter(disk, path: "/store", options: StoreOptions())
     let moment = Gate((isSyncing: false, goesOn: false))

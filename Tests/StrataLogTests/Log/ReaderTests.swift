@@ -319,10 +319,12 @@ import Testing
     let appending = Lock<DedicatedThread?>(nil)
     // As the reader opens the segment, somebody opens the store and appends, and the sync of that takes its time.
     let hooked = HookedFileSystem(base: store) { path in
-      guard path == Self.layout.segment(1), isArmed.withLock({ isArmed in
-        defer { isArmed = false }
-        return isArmed
-      }) else { return }
+      guard path == Self.layout.segment(1),
+        isArmed.withLock({ isArmed in
+          defer { isArmed = false }
+          return isArmed
+        })
+      else { return }
       do {
         let log = try Log.openWriter(store, path: Self.path, options: Self.options(segmentSize: 1 << 20))
         writer.withLock { $0 = log }
@@ -359,7 +361,8 @@ import Testing
   @Test(.timeLimit(.minutes(5)))
   func `a reader waits for a writer that has not looked through what a power cut left`() throws {
     let disk = SimulatedDisk()
-    let log = try Log.openWriter(disk, path: Self.path, options: Self.options(.buffered, segmentSize: 1 << 20))
+    let log = try Log.openWriter(
+      disk, path: Self.path, options: Self.options(.buffered, segmentSize: 1 << 20))
     try append(log, "0")
     // The writer before had only buffered what its HEAD, which reached the disk, says is visible.
     let path = Self.layout.head

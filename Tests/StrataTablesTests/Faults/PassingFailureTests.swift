@@ -32,9 +32,11 @@ internal import Testing
     return fold.state.stateHash
   }
 
-  @Test("A fold that could not begin anew after an erasure does so before it shows anything", arguments: [
-    false, true,
-  ])
+  @Test(
+    "A fold that could not begin anew after an erasure does so before it shows anything",
+    arguments: [
+      false, true,
+    ])
   func beginningAnew(byAppend: Bool) throws {
     let disk = SimulatedDisk()
     let store = try Self.store(disk)
