@@ -88,13 +88,14 @@ package struct LogBackup {
         place = above
         found = try target.identity(of: place)
       }
-      // Upwards by the file system's own `..`, which no symbolic link leads astray; the root is its own parent.
+      // Upwards by the file system's own `..`, which no symbolic link leads astray; the root is its own parent. What
+      // may not be looked at is above the store, whose folders may be.
       var below: String?
       while let identity = found, identity != below {
         if identity == own { return true }
         below = identity
         place += "/.."
-        found = try target.identity(of: place)
+        found = try? target.identity(of: place)
       }
       return false
     }

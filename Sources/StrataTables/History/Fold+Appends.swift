@@ -4,7 +4,8 @@ package import StrataEvents
 
 extension Fold {
   /// Folds whole appends up to a sequence, and returns the state at the end of each: at most so many, none at the
-  /// end. Where the log cannot be read on, the states before that come first. The states share all pages that did not change between them.
+  /// end. Where the log cannot be read on, the states before that come first. The states share all pages that did
+  /// not change between them.
   ///
   /// A block that holds more appends than that is walked again by the next call, so a few at a time cost less
   /// than one by one.
