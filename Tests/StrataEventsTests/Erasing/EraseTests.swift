@@ -277,7 +277,8 @@ import Testing
     // Nothing says where the order is but the log, a part of which cannot be read.
     for path in disk.paths where path.hasPrefix("\(Self.root)/derived/") { disk.delete(path) }
     let first = StoreLayout(root: Self.root).segment(1)
-    disk.makeUnreadable(first, 4096..<4608)
+    let payload = SegmentHeader.length + BlockHeader.length
+    disk.makeUnreadable(first, payload..<payload + 1)
     let again = try Self.open(disk)
     #expect(try again.log.isErasing)
     try again.closeBlocking()

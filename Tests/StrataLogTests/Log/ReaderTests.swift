@@ -314,17 +314,16 @@ import Testing
     // The process ends without a close.
     let store = disk.clone()
     let moment = Gate((isSyncing: false, goesOn: false, isDone: false))
-    let isArmed = Lock(true)
+    let hasLooked = Lock(false)
     let writer = Lock<Log?>(nil)
     let appending = Lock<DedicatedThread?>(nil)
-    // As the reader opens the segment, somebody opens the store and appends, and the sync of that takes its time.
+    // The reader has found that there is no writer. As it opens the segment, somebody opens the store and appends, and
+    // the sync of that takes its time.
     let hooked = HookedFileSystem(base: store) { path in
-      guard path == Self.layout.segment(1),
-        isArmed.withLock({ isArmed in
-          defer { isArmed = false }
-          return isArmed
-        })
-      else { return }
+      if path == Self.layout.lock { hasLooked.withLock { $0 = true } }
+      guard path == Self.layout.segment(1), hasLooked.withLock({ $0 }), writer.withLock({ $0 == nil }) else {
+        return
+      }
       do {
         let log = try Log.openWriter(store, path: Self.path, options: Self.options(segmentSize: 1 << 20))
         writer.withLock { $0 = log }
@@ -345,6 +344,7 @@ import Testing
       } catch { Issue.record("\(error)") }
     }
     let reader = try Log.openReader(hooked, path: Self.path, options: Self.options())
+    #expect(writer.withLock { $0 != nil }, "nobody came")
     #expect(reader.mark.sequence == 1, "the second is not acknowledged")
     moment.withLock { $0.goesOn = true }
     moment.signalAll()
