@@ -108,7 +108,8 @@ extension EventStore {
         what: "the type's name", actual: event.type.utf8.count, limit: FormatLimits.typeLengthMax)
     }
     if isOwn { try checkOwn(event) }
-    if let depth = event.payload.depthRefused {
+    // Bytes that were put in its place since are what is meant.
+    if let depth = event.payload.depthRefused, event.payload.bytes.isEmpty {
       throw Self.tooDeep("the payload of \(event.stream)", depth)
     }
     let metadataDepth = DocumentValue.object(event.metadata).depth
