@@ -49,7 +49,7 @@ let package = Package(
     // The grammar of points and times, apart so that it can be fuzzed.
     .target(
       name: "LogreplayPoints",
-      dependencies: ["StrataEvents"],
+      dependencies: ["StrataEvents", "StrataTables"],
       path: "Tools/logreplay/Points",
       swiftSettings: houseRules
     ),

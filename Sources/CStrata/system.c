@@ -72,6 +72,32 @@ void strata_drop_cache(int descriptor) {
 #endif
 }
 
+int strata_rename_new(const char *path, const char *new_path) {
+  // Some file systems do not know the call, and a kernel may be older than it.
+#if defined(__APPLE__)
+  if (renamex_np(path, new_path, RENAME_EXCL) == 0) return 0;
+  if (errno != ENOTSUP && errno != EINVAL) return -1;
+#elif defined(__linux__) && defined(SYS_renameat2)
+  const unsigned no_replace = 1;
+  if (syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, new_path, no_replace) == 0) return 0;
+  if (errno != ENOSYS && errno != EINVAL) return -1;
+#endif
+  // Two steps: a process that ends in between leaves the file both names.
+  if (link(path, new_path) == 0) {
+    while (unlink(path) != 0)
+      if (errno != EINTR) return -1;
+    return 0;
+  }
+  if (errno != EPERM && errno != ENOTSUP && errno != EOPNOTSUPP && errno != ENOSYS) return -1;
+  // A file system with neither, such as FAT: a look and a rename, which are not one step.
+  struct stat found;
+  if (lstat(new_path, &found) == 0) {
+    errno = EEXIST;
+    return -1;
+  }
+  return errno == ENOENT ? rename(path, new_path) : -1;
+}
+
 int strata_lock(int descriptor, int exclusive) {
   return flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB);
 }
@@ -112,6 +138,45 @@ const char *strata_directory_next(void *directory) {
 }
 
 void strata_directory_close(void *directory) { closedir(directory); }
+
+void *strata_directory_open_itself(const char *path) {
+  const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return NULL;
+  DIR *directory = fdopendir(descriptor);
+  if (directory == NULL) {
+    const int code = errno;
+    close(descriptor);
+    errno = code;
+  }
+  return directory;
+}
+
+int strata_directory_remove(void *directory, const char *name) {
+  const int descriptor = dirfd(directory);
+  struct stat found;
+  if (fstatat(descriptor, name, &found, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -1;
+  if (S_ISDIR(found.st_mode)) return 0;
+  return unlinkat(descriptor, name, 0) == 0 || errno == ENOENT ? 0 : -1;
+}
+
+int strata_is_link(const char *path) {
+  struct stat found;
+  if (lstat(path, &found) != 0) return -1;
+  return S_ISLNK(found.st_mode) ? 1 : 0;
+}
+
+char *strata_working_directory(void) {
+  for (size_t capacity = 256; capacity <= (1u << 20); capacity *= 2) {
+    char *path = malloc(capacity);
+    if (path == NULL) return NULL;
+    if (getcwd(path, capacity) != NULL) return path;
+    free(path);
+    if (errno != ERANGE) return NULL;
+  }
+  return NULL;
+}
+
+void strata_free(void *memory) { free(memory); }
 
 /// What a new thread needs before its body runs.
 typedef struct {

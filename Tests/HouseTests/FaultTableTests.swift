@@ -29,9 +29,12 @@ import Testing
     }
   }
 
-  @Test func `every fault from 1 to 45 has a row, a test that is there and a mutant that is there`() throws {
+  @Test
+  func `every fault has a row, without a gap, a test that is there and a mutant that is there`()
+    throws
+  {
     let rows = try Self.rows()
-    #expect(rows.map(\.number) == Array(1...45))
+    #expect(rows.map(\.number) == Array(1...max(55, rows.count)))
     let mutants = try FileManager.default.contentsOfDirectory(
       atPath: Repository.root.appendingPathComponent("Tools/mutants").path)
     for row in rows {

@@ -116,7 +116,8 @@ struct FormatTable {
         ("rewritten only: offset of the footer", Offset.footerOffset),
         ("rewritten only: last sequence", Offset.rewrittenLast),
         ("rewritten only: chain", Offset.rewrittenChain),
-        ("rewritten only: offset of the end", Offset.rewrittenEnd), ("CRC32C of bytes", Offset.checksum),
+        ("rewritten only: offset of the end", Offset.rewrittenEnd),
+        ("rewritten only: [mark of what is erased]", Offset.erasures), ("CRC32C of bytes", Offset.checksum),
       ])
     #expect(String(decoding: SegmentHeader.magic, as: UTF8.self) == "STRATASG")
   }

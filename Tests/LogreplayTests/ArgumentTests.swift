@@ -1,4 +1,4 @@
-// Arguments that a parser would take for something else, and a pager that is not there.
+// Arguments that a parser would take for something else.
 
 import Foundation
 import Strata
@@ -7,7 +7,7 @@ import Testing
 
 struct ArgumentTests {
   @Test(arguments: [
-    ["at", "-2h"], ["log", "-r", "-2h"], ["at", "-2h30m", "--utc"], ["show", "-5"], ["at", "--", "-2h"],
+    ["at", "-2"], ["at", "-2x", "--utc"], ["show", "-5"], ["at", "--", "-2"],
   ])
   func `a signed number is no point, and no call for help`(arguments: [String]) async throws {
     let folder = try await SampleFolder.sample()
@@ -21,10 +21,55 @@ struct ArgumentTests {
     #expect(try DocumentValue(json: json.errors)["error"]?["code"] == 64)
   }
 
-  @Test func `what is written for a signed number is a point`() async throws {
+  @Test(arguments: [
+    "2012-05-01T10:00Z", "2012-05-01 10:00", "2012-05-01", "2012-05", "-999d", "999d ago", "@1335830400",
+    "2012-05-01T12:00:00+02:00",
+  ])
+  func `a point, since, until and a date in a filter are one grammar of times`(time: String) async throws {
     let folder = try await SampleFolder.list()
-    let outcome = try await LogreplayProcess.run("at", folder.store, "-2h")
-    #expect(outcome.errors.contains("'2h ago' or 2h.ago"))
+    for arguments in [
+      ["at", time], ["at", "-9999d..", "--table", "incident"], ["log", "\(time)..head"], ["log", "-r", time],
+      ["log", "--since", time], ["log", "--until", time], ["at", "--where", "$time > @'\(time)'"],
+      ["diff", time, "head"],
+    ] where arguments[1] != "-9999d.." || arguments[0] != "at" {
+      let outcome = try await LogreplayProcess([arguments[0], folder.store] + arguments.dropFirst()).wait()
+      #expect(outcome.code == 0, "\(arguments): \(outcome.errors)")
+    }
+    let all = try await LogreplayProcess.run(
+      "at", folder.store, "--where", "$time > @'\(time)'", "-o", "jsonl")
+    #expect(all.lines.count == 3, "\(all)")
+    #expect(
+      try await LogreplayProcess.run("log", folder.store, "--since", time, "-o", "jsonl").lines.count == 8)
+    #expect(try await LogreplayProcess.run("log", folder.store, "\(time)..", "-o", "jsonl").lines.count == 8)
+  }
+
+  @Test func `a date without an offset is of one zone everywhere`() async throws {
+    let folder = try await SampleFolder.list()
+    // The first append is a second after midnight in UTC, and so before midnight an hour to the west.
+    for (zone, count) in [("UTC", 0), ("WEST1", 3)] {
+      let before = ["--where", "$time < @'2026-01-01'", "-o", "jsonl"]
+      let filter = try await LogreplayProcess(["at", folder.store] + before, zone: zone).wait()
+      #expect(filter.lines.count == count, "\(zone): \(filter)")
+      let point = try await LogreplayProcess(["at", folder.store, "2026-01-01", "-o", "jsonl"], zone: zone)
+        .wait()
+      #expect(point.lines.count == count, "\(zone): \(point)")
+    }
+  }
+
+  @Test func `a length of time with a sign is a point before now`() async throws {
+    let folder = try await SampleFolder.list()
+    for arguments in [
+      ["at", "-2h"], ["at", "-2h30m", "--utc"], ["show", "-r", "-1d"], ["log", "-2h..-1h"],
+    ] {
+      let words = arguments.filter { $0 != "-r" }
+      let outcome = try await LogreplayProcess([words[0], folder.store] + words.dropFirst()).wait()
+      #expect(outcome.code == 0 && outcome.errors.contains(".ago → seq 8"), "\(arguments): \(outcome)")
+    }
+    let behindFlag = try await LogreplayProcess.run("log", folder.store, "-r", "-2h")
+    #expect(behindFlag.code == 0 && behindFlag.lines.count == 8, "\(behindFlag)")
+    let dashes = try await LogreplayProcess.run("at", folder.store, "--", "-2h")
+    #expect(dashes.code == 0 && dashes.errors.hasPrefix("-2h → seq 8"), "\(dashes)")
+    #expect(try await LogreplayProcess.run("log", folder.store, "-g", "-2h").code == 0)
     #expect(try await LogreplayProcess.run("at", folder.store, "2h ago").code == 0)
     #expect(try await LogreplayProcess.run("at", folder.store, "2h.ago").code == 0)
     #expect(try await LogreplayProcess.run("log", folder.store, "--since", "-2h").code == 0)
@@ -68,61 +113,5 @@ struct ArgumentTests {
     let all = try await LogreplayProcess.run(
       "log", folder.store, "--since", "0001-01-01", "--until", "9999-12-31")
     #expect(all.code == 0 && all.lines.count == 1)
-  }
-}
-
-/// Commands that write to a terminal.
-struct PagerTests {
-  /// The code, what came to the terminal, and what was said beside it.
-  private func run(
-    _ arguments: [String], pager: String
-  ) async throws -> (code: Int32, shown: String, errors: String) {
-    let folder = try ImportFolder()
-    defer { withExtendedLifetime(folder) {} }
-    let errors = try folder.write("", to: "err")
-    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
-    var (lock, number) = (Int32(0), Int32(0))
-    // TIOCSPTLCK and TIOCGPTN, which are macros that Swift does not see.
-    try #require(terminal >= 0 && ioctl(terminal, 0x4004_5431, &lock) == 0)
-    try #require(ioctl(terminal, 0x8004_5430, &number) == 0)
-    let end = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
-    try #require(end >= 0)
-    let process = Process()
-    process.executableURL = LogreplayProcess.executable
-    process.arguments = arguments
-    process.environment = ["PATH": "/usr/bin:/bin", "PAGER": pager, "TERM": "dumb", "TZ": "UTC"]
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle(fileDescriptor: end, closeOnDealloc: false)
-    process.standardError = FileHandle(forWritingAtPath: errors)
-    try process.run()
-    close(end)
-    return try await IOThreads.shared.run { () throws(any Error) in
-      var shown: [UInt8] = []
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      // The end of a terminal that nobody has open any more is an error.
-      while true {
-        let count = read(terminal, &buffer, buffer.count)
-        guard count > 0 else { break }
-        shown += buffer[..<count]
-      }
-      close(terminal)
-      process.waitUntilExit()
-      let said = try String(contentsOfFile: errors, encoding: .utf8)
-      return (process.terminationStatus, String(decoding: shown, as: UTF8.self), said)
-    }
-  }
-
-  @Test func `a pager that cannot be started is an error, and no lost answer`() async throws {
-    let folder = try await SampleFolder.sample()
-    for pager in ["/no/such/pager", "/dev/null"] {
-      let lost = try await run(["log", folder.store], pager: pager)
-      #expect(
-        lost.code == 74 && lost.errors.contains("\(pager))") && lost.errors.contains("set PAGER=cat"),
-        "\(lost)")
-    }
-    for pager in ["cat", "cat -u", "head -n 1"] {
-      let paged = try await run(["log", folder.store], pager: pager)
-      #expect(paged.code == 0 && paged.shown.contains("incident/1"), "\(paged)")
-    }
   }
 }

@@ -99,7 +99,7 @@ struct BackupCommandTests {
     #expect(try await LogreplayProcess.run("backup", folder.store, target).code == 0)
     try await expect(73, other.store, target, "another one")
     try FileManager.default.createDirectory(atPath: folder.file("notes"), withIntermediateDirectories: true)
-    FileManager.default.createFile(atPath: folder.file("notes/a.txt"), contents: Data())
+    #expect(FileManager.default.createFile(atPath: folder.file("notes/a.txt"), contents: Data()))
     try await expect(73, folder.store, folder.file("notes"), "other things")
     let writer = try await EventStore.open(at: target)
     try await expect(75, folder.store, target, "open for writing")

@@ -23,6 +23,95 @@ struct CommandTests {
     try await store.close()
   }
 
+  @Test func `info counts the bytes of the indexes beside those of the log`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open(segmentSize: 8 << 10)
+    for number in 1...200 {
+      let text = DocumentValue.string(String((0..<40).map { _ in "abcdefghij".randomElement() ?? "a" }))
+      try await store.append([NewEvent("t", in: "s/\(number)", text)], id: "id:\(number)")
+    }
+    try await store.close()
+    let derived = folder.store + "/derived"
+    var bytes: Int64 = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: derived) {
+      bytes += Int64(try Data(contentsOf: URL(fileURLWithPath: "\(derived)/\(name)")).count)
+    }
+    #expect(bytes > 1000)
+    let json = try await LogreplayProcess.run("info", folder.store, "-o", "json")
+    #expect(json.code == 0)
+    #expect(try DocumentValue(json: json.output)["derivedBytes"] == .int(bytes))
+    let text = try await LogreplayProcess.run("info", folder.store)
+    #expect(text.code == 0 && text.output.contains("\nderived         \(bytes) bytes"), "\(text.output)")
+    try FileManager.default.removeItem(atPath: derived)
+    let without = try await LogreplayProcess.run("info", folder.store, "-o", "json")
+    #expect(try without.code == 0 && DocumentValue(json: without.output)["derivedBytes"] == 0, "\(without)")
+  }
+
+  @Test func `verify expects the chain that info shows, as text and as JSON`() async throws {
+    let folder = try await SampleFolder.sample()
+    let text = try await LogreplayProcess.run("info", folder.store).lines
+    let shown = try #require(text.first { $0.hasPrefix("chain ") }?.split(separator: " ").last)
+    #expect(shown.hasPrefix("7@"))
+    guard
+      case .string(let chain)? =
+        try DocumentValue(json: await LogreplayProcess.run("info", folder.store, "-o", "json").output)[
+          "chain"]
+    else { return #expect(Bool(false), "info has no chain") }
+    for expected in [String(shown), chain] {
+      let outcome = try await LogreplayProcess.run("verify", folder.store, "--expect-chain", expected)
+      #expect(outcome.code == 0, "\(expected): \(outcome)")
+    }
+    let store = try await folder.open()
+    try await store.append([NewEvent("later", in: "ticket/42", [:])])
+    try await store.close()
+    let at7 = try await LogreplayProcess.run("verify", folder.store, "--expect-chain", String(shown))
+    #expect(at7.code == 0, "\(at7)")
+    let atEnd = try await LogreplayProcess.run("verify", folder.store, "--expect-chain", chain)
+    #expect(atEnd.code == 68 && atEnd.errors.contains("SEQ@\(chain)"), "\(atEnd)")
+    let none = try await LogreplayProcess.run("verify", folder.store, "--expect-chain", "7@x")
+    #expect(none.code == 64 && none.errors.contains("16 hex digits"), "\(none)")
+  }
+
+  @Test func `a folder that is no store is not taken for one that was never finished`() async throws {
+    let folder = try SampleFolder()
+    let path = folder.file("other")
+    func make(_ names: String...) throws {
+      for name in names {
+        try FileManager.default.createDirectory(
+          atPath: "\(path)/\(name)", withIntermediateDirectories: true)
+      }
+    }
+    func says(_ command: String) async throws -> String {
+      let outcome = try await LogreplayProcess.run(command, path)
+      #expect(outcome.code == 66 && outcome.output.isEmpty, "\(outcome)")
+      return outcome.errors
+    }
+    try make("")
+    #expect(try await says("info") == "logreplay: no store is there (\(path))\n  check the path\n")
+    try make("log")
+    #expect(try await says("info").hasPrefix("logreplay: no store is there (\(path))\n"))
+    try make("LOCK", "derived", "quarantine")
+    #expect(try await says("info").contains("the making of one was never finished"))
+    try make("src")
+    #expect(try await says("info").hasPrefix("logreplay: no store is there (\(path))\n"))
+  }
+
+  @Test func `a literal and the same as an expression find the same events`() async throws {
+    let folder = try await SampleFolder.sample()
+    for (literal, expression) in [
+      ("größer", "größe[r]"), (#""status":"Closed""#, #""status":"Close[d]""#), (#"\$merge"#, #"[$]merge"#),
+      (#"\"x\\"#, #"["]x[\\]"#), ("nothing", "nothin[g]"), ("", "()"), ("import:1", "import.1"),
+      (#"\{"b64""#, #"[{]"b64""#), ("[1,1]", "[1],[1]"), (#"\[1,1\]"#, #"[\[]1,1[\]]"#),
+    ] {
+      let found = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl", "-g", literal)
+      let expected = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl", "-g", expression)
+      #expect(found.code == 0 && expected.code == 0, "\(literal): \(found) \(expected)")
+      if literal != "[1,1]" { #expect(found.output == expected.output, "\(literal)") }
+    }
+    let closed = try await LogreplayProcess.run("log", folder.store, "-g", #"\$merge"#)
+    #expect(closed.lines.count == 1)
+  }
+
   @Test func `log lists what lies behind the first point up to the second`() async throws {
     let folder = try await SampleFolder.sample()
     func sequences(_ arguments: String...) async throws -> [Int] {

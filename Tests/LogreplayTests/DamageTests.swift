@@ -37,6 +37,30 @@ struct DamageTests {
     }
   }
 
+  @Test(.timeLimit(.minutes(5)))
+  func `a dump beside a writer that seals what is about to be read is whole, and finds no damage`()
+    async throws
+  {
+    let folder = try SampleFolder()
+    let store = try await folder.open(segmentSize: 100 << 10)
+    // More than a dump gathers and a pipe holds, so that it waits before it reads the last segment.
+    for number in 1...1_500 { try await store.append([NewEvent("t", in: "s/1", .int(Int64(number)))]) }
+    let dump = try LogreplayProcess(["dump", folder.store, "-o", "jsonl"])
+    let begin = await dump.readLines(1)
+    #expect(try await store.seal().segmentCount > 2)
+    let rest = try await dump.wait()
+    #expect(rest.code == 0, "\(rest.errors)")
+    var next: Int64 = 1
+    for line in begin + rest.lines {
+      let block = try DocumentValue(json: line)
+      guard block["kind"] == "events", case .int(let last)? = block["last"] else { continue }
+      #expect(block["first"] == .int(next))
+      next = last + 1
+    }
+    #expect(next == 1_501)
+    try await store.close()
+  }
+
   @Test func `log prints what stands before the damage, then says what it is`() async throws {
     let (folder, files) = try await segments()
     try flip(files[1], at: 4096 + 200)

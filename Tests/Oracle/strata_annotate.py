@@ -3,7 +3,7 @@
 A file is a line `FILE name length` and then lines that give each of its bytes once, in order:
 
     00000008  01 00                    format major = 1
-    000000a0  (3932 zero bytes)  reserved
+    000000a8  (3924 zero bytes)  reserved
 
 Lines that begin with `    | ` repeat, under the stored bytes of an LZ4 block, what they decode to.
 """
@@ -76,7 +76,8 @@ SEGMENT_FIELDS = [
     (8, "time at which the segment was created", time), (4, "revision", number),
     (1, "algorithm of the chain", one_of(n1="XXH64")), (3, "reserved", None), (8, "rewritten: offset of the footer", number),
     (8, "rewritten: last sequence", number), (8, "rewritten: chain after the last event", hexadecimal),
-    (8, "rewritten: offset of the end of the last block", number), (3932, "reserved", None),
+    (8, "rewritten: offset of the end of the last block", number),
+    (8, "rewritten: mark of what is erased", hexadecimal), (3924, "reserved", None),
     (4, "CRC32C of bytes 0 to 4091", hexadecimal),
 ]  # fmt: skip
 

@@ -18,6 +18,7 @@ SALT = bytes(range(0xA0, 0xB0))
 
 CBOR, JSON, BYTES = 1, 2, 3
 EVENTS, RECOVERY, FOOTER = 1, 2, 3
+ERASED = 2
 STORED, LZ4 = 0, 1
 
 Forged = namedtuple("Forged", "files findings events written")
@@ -184,6 +185,7 @@ class Segment:
         self.synced = 4096
         self.body = bytearray()
         self.index = []
+        self.erasures = xxh64(b"")
         self.marks = [(4096, first - 1, self.chain)]
         self.written = list(after.written) if after else []
 
@@ -205,6 +207,8 @@ class Segment:
             chain = chain_through(append, sequence, chain)
             for number, event in enumerate(append.events, sequence):
                 self.written.append((number, event.stream, event.revision, event.type, event.payload))
+                if event.kind == ERASED:
+                    self.erasures = xxh64(struct.pack("<QQ", self.erasures, number))
             sequence += len(append.events)
         if raw is None:
             raw = b"".join(append.encoded() for append in appends)
@@ -223,10 +227,12 @@ class Segment:
         payload = struct.pack("<QQqIHH", self.end, len(cut), self.time, crc32c(cut), 1, len(path))
         return self.control(RECOVERY, payload + path)
 
-    def footer(self, codec=STORED):
+    def footer(self, codec=STORED, is_marked=False):
         at = self.end
         self.control(FOOTER, struct.pack("<II", len(self.index), self.reserved) + b"".join(self.index), codec)
-        self.fields = dict(dict(footer=at, last=self.sequence - 1, chain=self.chain, end=self.end), **self.fields)
+        mark = self.erasures if is_marked else 0
+        ends = dict(footer=at, last=self.sequence - 1, chain=self.chain, end=self.end, mark=mark)
+        self.fields = dict(ends, **self.fields)
         return self
 
     def block(self, kind, raw, codec, stored, events, appends, times, chain, in_group, fields):
@@ -265,9 +271,10 @@ class Segment:
             previous_chain=self.previous[2], previous_time=self.previous[3], appends=self.appends_before,
             epoch=self.epoch, created=BEGINNING, revision=self.revision, algorithm=1,
             reserved=bytes([self.reserved & 255]) * 3, footer=0, last=0, chain=0, end=0,
+            mark=0 if self.revision else int.from_bytes(bytes([self.reserved & 255]) * 8, "little"),
         )  # fmt: skip
         values.update(self.fields)
-        data = struct.pack("<8sHHI16sQQQQQQQqQQqIB3sQQQQ", *values.values())
+        data = struct.pack("<8sHHI16sQQQQQQQqQQqIB3sQQQQQ", *values.values())
         data += bytes([self.reserved & 255]) * (4092 - len(data))
         return data + struct.pack("<I", crc32c(data))
 

@@ -1,11 +1,16 @@
 """A check of a whole store, as "What a check reports" says, and a reader that stops at the first damage."""
 
+import struct
 from collections import namedtuple
 
-from strata_codecs import Malformed
+from strata_codecs import Malformed, xxh64
 from strata_payloads import Unsupported, decode_block, footer_entry
 from strata_segment import EVENTS, FOOTER, Place, headers_behind, judge_block, judge_segment_header
 from strata_store import SEQUENCE_MAX, only_zeros, read_head, segment_path, segments_of
+
+ERASED = 2
+# What the header of a segment says that was rewritten before there were marks.
+NO_MARK = 0
 
 Finding = namedtuple("Finding", "kind file offset first last")
 File = namedtuple("File", "first path trouble header data")
@@ -120,6 +125,8 @@ class Check:
         else:
             if place.rewritten:
                 kind = compare_ends(place, header.last, (header.chain,))
+                if kind is None and header.mark not in (NO_MARK, walk.mark):
+                    kind = "stale"
             if kind is None and following and self.continues_in(file, following):
                 then = following.header
                 kind = compare_ends(place, then.previous_last, (then.previous_chain, then.previous_time, then.appends))
@@ -172,7 +179,7 @@ class Walk:
 
     `place` is where the prefix ends, `damage` the (class, block) of what does not decode,
     `at_head_mark` the (sequence, chain) at HEAD's durable offset, if HEAD means this segment, `last_block` the
-    last valid block.
+    last valid block, `mark` the mark of what is erased.
     """
 
     def __init__(self, check, file):
@@ -180,6 +187,7 @@ class Walk:
         self.damage = None
         self.last_block = None
         self.at_head_mark = None
+        self.mark = xxh64(b"")
         mark = check.head.durable_offset if check.head else None
         index = []
         while True:
@@ -207,6 +215,9 @@ class Walk:
             self.damage = ("unsupported", block)
             return
         check.events += len(events)
+        for event in events:
+            if event.kind == ERASED:
+                self.mark = xxh64(struct.pack("<QQ", self.mark, event.sequence))
         if block.kind == EVENTS:
             index.append(footer_entry(block))
         if check.visit:

@@ -37,6 +37,8 @@ RANGES = {
     "torn-before-an-impossible-promise": [(2, 1)], "torn-before-an-unaligned-header": [(2, 1)],
     "corrupt-before-a-header-without-its-payload": [(2, 3)], "header-previous-last": [(4, 3)],
     "rewritten-synced": [(1, 1)], "rewritten-without-footer": [(3, 2)], "rewritten-names-another-chain": [(2, 1)],
+    "marked-as-if-more-were-erased": [(2, 1)], "marked-as-if-less-were-erased": [(2, 1)],
+    "marked-as-if-another-were-erased": [(3, 2)], "marked-and-ends-with-another-chain": [(2, 9)],
     "footer-elsewhere": [(2, 1)], "footer-in-a-segment-as-first-written": [(2, 1)], "unsupported-then-torn": [(2, 2)],
     "unsupported-kind-0": [(1, 0)], "unsupported-codec-of-control": [(1, 0)], "no-commit-time": [(1, 1)],
     "unsupported-before-malformed": [(2, 3)], "malformed-before-unsupported": [(2, 3)],

@@ -3,6 +3,7 @@
     strata_reader.py log STORE           the events up to X, as `logreplay log -o jsonl` prints them
     strata_reader.py verify STORE        what a check reports, as `logreplay verify -o json` does
     strata_reader.py verify-many         store paths from standard input, one verify object a line
+    strata_reader.py indexes STORE       what each index file holds, and how it differs from the log
     strata_reader.py payloads STORE DIR  LZ4 payloads as files for `lz4 -dc`, with the bytes expected
     strata_reader.py annotate STORE      HEAD and the segments of a small store as annotated hex
     strata_reader.py rebuild FILE DIR    the files that such hex, perhaps amid other text, gives
@@ -16,6 +17,7 @@ import struct
 import sys
 
 from strata_check import Check, exit_code, verify
+from strata_index import compare
 from strata_json import as_line, event_object, verify_object
 from strata_payloads import raw_payload
 from strata_segment import EVENTS, FOOTER, RECOVERY
@@ -51,6 +53,15 @@ def command_verify_many():
         sys.stdout.write(as_line(answer) + "\n")
         sys.stdout.flush()
     return 0
+
+
+def command_indexes(path):
+    """One line for each index file; exit code 65 where one differs."""
+    store, code = FolderStore(path), 0
+    for answer in compare(store, os.listdir(os.path.join(path, "derived"))):
+        code = code if answer["differs"] is None else 65
+        sys.stdout.write(as_line(answer) + "\n")
+    return code
 
 
 def command_payloads(path, folder):
@@ -96,6 +107,7 @@ def main(arguments):
         "log": (command_log, 1),
         "verify": (command_verify, 1),
         "verify-many": (command_verify_many, 0),
+        "indexes": (command_indexes, 1),
         "payloads": (command_payloads, 2),
         "annotate": (command_annotate, 1),
         "rebuild": (command_rebuild, 2),

@@ -116,6 +116,25 @@ def reserved_bytes():
     return store([segment], head(slot(segment, 1, 0, reserved=7), slot(segment, 2, reserved=9, flags=2)))
 
 
+def one_erased(**fields):
+    """A rewritten segment of three events, of which the second is erased."""
+    closed = Segment(revision=2, **fields)
+    closed.events(incident(1), Append(BEGINNING + SECOND, [Event("a/1", 1).erased()]))
+    return closed.events(incident(2, second=2)).footer(is_marked=True)
+
+
+@recipe
+def erased_and_marked():
+    closed = one_erased()
+    return store([closed, closed.next().events(incident(3, second=3))])
+
+
+@recipe
+def erased_before_there_were_marks():
+    closed = one_erased(mark=0)
+    return store([closed, closed.next().events(incident(3, second=3))])
+
+
 @recipe
 def reserved_bytes_rewritten():
     closed = Segment(revision=1, reserved=0x11111111).events(incident(1)).footer()

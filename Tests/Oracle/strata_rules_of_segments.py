@@ -256,6 +256,43 @@ def rewritten_ends_with_another_chain():
     return store([segment], findings=[("stale", segment.path, segment.end)])
 
 
+def marked(mark, *events):
+    """A rewritten segment whose header bears a mark."""
+    segment = Segment(revision=1, mark=mark).events(Append(BEGINNING, list(events))).footer()
+    return store([segment], findings=[("stale", segment.path, segment.end)])
+
+
+@recipe
+def marked_as_if_more_were_erased():
+    erased = Segment(revision=1).events(Append(BEGINNING, [Event("a/1", 1).erased()]))
+    return marked(erased.erasures, Event("a/1", 1))
+
+
+@recipe
+def marked_as_if_less_were_erased():
+    return marked(Segment().erasures, Event("a/1", 1).erased())
+
+
+@recipe
+def marked_as_if_another_were_erased():
+    erased = Segment(revision=1).events(Append(BEGINNING, [Event("a/1", 1), Event("a/1", 2).erased()]))
+    return marked(erased.erasures, Event("a/1", 1).erased(), Event("a/1", 2))
+
+
+@recipe
+def marked_and_ends_with_another_chain():
+    """Where a segment ends is compared before its mark, and one finding is enough."""
+    segment = Segment(revision=1, mark=7, last=9).events(incident(1)).footer()
+    return store([segment], findings=[("missing", segment.path, segment.end)])
+
+
+@recipe
+def marked_as_first_written():
+    """A mark of a segment that was never rewritten says nothing."""
+    closed = plain_segment(mark=7)
+    return store([closed])
+
+
 @recipe
 def rewritten_and_last_does_not_decode():
     segment = Segment(revision=1, last=9).events(incident(1), last_time=BEGINNING + 9).footer()

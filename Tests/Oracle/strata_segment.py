@@ -19,9 +19,9 @@ SegmentHeader = namedtuple(
     "SegmentHeader",
     "magic major minor length uuid first incompatible readonly compatible previous_first "
     "previous_last previous_chain previous_time appends epoch created revision chain_algorithm "
-    "reserved footer last chain end",
+    "reserved footer last chain end mark",
 )
-SEGMENT_FORM = struct.Struct("<8sHHI16sQQQQQQQqQQqIB3sQQQQ")
+SEGMENT_FORM = struct.Struct("<8sHHI16sQQQQQQQqQQqIB3sQQQQQ")
 
 
 def judge_segment_header(data, is_first):

@@ -22,6 +22,7 @@ import strata_annotate as annotate  # noqa: E402
 import strata_codecs as codecs  # noqa: E402
 import strata_forge as forge  # noqa: E402
 from strata_check import read_events, verify  # noqa: E402
+from strata_index import meaning, passes, read_index  # noqa: E402
 from strata_json import as_line, event_object, time_text, verify_object  # noqa: E402
 from strata_store import FolderStore, MemoryStore, segment_path, segments_of  # noqa: E402
 
@@ -40,6 +41,70 @@ def small_store():
     closed = forge.Segment().events(forge.incident(1, id=b"one"))
     active = closed.next().events(forge.incident(2, second=1), codec=forge.LZ4).events(forge.incident(3, second=2))
     return forge.store([closed, active], forge.head(forge.slot(active, 1, 1), forge.slot(active, 2)))
+
+
+class Indexes(unittest.TestCase):
+    """The small index of FORMAT.md, read by the page's own rules."""
+
+    def example(self):
+        with open(os.path.join(HERE, "..", "..", "FORMAT.md"), encoding="utf-8") as file:
+            part = file.read().split("### A small index", 1)[1]
+        rows = re.findall(r"^    ([0-9a-f]{3})   ((?:[0-9a-f]{2} ?){16})$", part, re.MULTILINE)
+        self.assertEqual([int(row[0], 16) for row in rows], list(range(0, 288, 16)))
+        return bytes.fromhex("".join(row[1] for row in rows))
+
+    def test_the_example_holds_what_the_page_says(self):
+        index = read_index(self.example())
+        self.assertEqual(index.entries, [(b"a/1", b"\x01"), (b"a/2", b""), (b"b", b"\x02\x03")])
+        trailer = index.trailer
+        self.assertEqual((trailer.uuid, trailer.first, trailer.last), (bytes(range(16)), 1001, 2000))
+        self.assertEqual((trailer.chain, trailer.chunks), (0xFEEDFACECAFEBEEF, 2))
+
+    def test_a_changed_bit_anywhere_is_noticed(self):
+        whole = self.example()
+        for at in range(len(whole)):
+            damaged = bytearray(whole)
+            damaged[at] ^= 1 << at % 8
+            with self.assertRaises(codecs.Malformed, msg="byte %d" % at):
+                read_index(bytes(damaged))
+
+    def test_the_filter_refuses_most_keys_that_are_not_there(self):
+        data = self.example()
+        bloom = data[0x1C : 0x1C + 64]
+        passed = sum(passes(bloom, b"absent/%d" % number) for number in range(1000))
+        self.assertLess(passed, 30)
+
+    def test_values_are_streams_and_ids_by_their_first_byte(self):
+        index = read_index(self.example())
+        entries = [(b"aimport:1", b"\x05"), (b"sincident/1", b"\x07\x02\x00\x81\x01")]
+        streams, ids = meaning(index._replace(entries=entries))
+        self.assertEqual(streams, {b"incident/1": (7, [1001, 1130])})
+        self.assertEqual(ids, {b"import:1": 1006})
+        wrong = [(b"x", b"\x00"), (b"ai", b"\x87\x08"), (b"ss", b"\x00\x02\x00\x00"), (b"ss", b"\x00\x00"), (b"ss", b"\x00\x02\x01")]
+        for entry in wrong:
+            with self.assertRaises(codecs.Malformed, msg=entry):
+                meaning(index._replace(entries=[entry]))
+
+
+class WithoutHead(unittest.TestCase):
+    """What the page says that nobody sees where HEAD says nothing."""
+
+    def three(self, keeps_head):
+        one = forge.Segment().events(forge.incident(1, id=b"one"))
+        two = one.next().events(forge.incident(2, second=1))
+        three = two.next().events(forge.incident(3, second=2))
+        return forge.store([one, two, three], None if keeps_head else b"").files
+
+    def test_segments_that_are_missing_at_either_end_are_seen_only_with_head(self):
+        for keeps_head in (True, False):
+            files = self.three(keeps_head)
+            paths = sorted(path for path in files if path.startswith("log/"))
+            for missing in (paths[2:], paths[1:], paths[:1]):
+                rest = {path: data for path, data in files.items() if path not in missing}
+                kinds, events = judged(rest)
+                self.assertEqual(kinds, ["missing"] if keeps_head else [], (keeps_head, missing))
+            kinds, _ = judged({path: data for path, data in files.items() if path != paths[1]})
+            self.assertEqual(kinds, ["missing"], "one in the middle is always seen")
 
 
 class ChecksumsAndVarints(unittest.TestCase):

@@ -39,7 +39,7 @@ internal import Testing
     ("a == 1.", "     ^^", "this is no number"),
     ("a == 1e999", "     ^^^^^", "too large"),
     ("a == @'yesterday'", "     ^^^^^^^^^^^^", "@'2026-11-20T18:00+01:00'"),
-    ("a == @'2026-11-20T18:00'", "     ^^^^^^^^^^^^^^^^^^^", "no date with a time and an offset"),
+    ("a == @'2026-11-20T18:0'", "     ^^^^^^^^^^^^^^^^^^", "this is no date"),
     ("a == @2026", "     ^", "a date is missing"),
     ("a matches '('", "          ^^^", "the pattern is not one"),
     ("a matches b", "          ^", "matches needs a pattern"),

@@ -99,31 +99,4 @@ private struct Page: Codable, Identifiable, Sendable, Equatable {
         "id": "a", "value": ["x": .null], "extra": true, "part": ["known": 2, "extra": [1]],
       ])
   }
-
-  @Test("Updates from many tasks at once lose none of each other's changes")
-  func contention() async throws {
-    let store = EventStore.inMemory()
-    let pages = store.collection("page", of: Page.self)
-    try await pages.put(Page(id: "a", title: "A"))
-    var done = 0
-    try await withThrowingTaskGroup(of: Int.self) { group in
-      for _ in 0..<16 {
-        group.addTask {
-          var done = 0
-          for _ in 0..<5 {
-            do {
-              try await pages.update("a") { $0.count += 1 }
-              done += 1
-            } catch StoreError.conflict {
-              // Eight others were faster; the update says so, and nothing was appended.
-            }
-          }
-          return done
-        }
-      }
-      for try await count in group { done += count }
-    }
-    #expect(try await pages["a"]?.count == done)
-    #expect(done > 0)
-  }
 }

@@ -62,4 +62,50 @@ internal import Testing
     try reader.closeBlocking()
     try store.closeBlocking()
   }
+
+  @Test func `no state by appends is shown twice, and none after an erasure holds what it took`() throws {
+    for countMax in [1, 2, 32] {
+      let store = try store(SimulatedDisk())
+      try fill(store, 0..<20)
+      let fold = Fold(store.log, .documents(only: nil))
+      try fold.run(through: 10)
+      try store.eraseBlocking(Erasure(streams: ["person/3"], because: "asked to"))
+      let head = store.head.sequence
+      var sequences: [UInt64] = []
+      while fold.state.sequence < head || sequences.last != head {
+        let states = try fold.statesByAppend(through: head, countMax: countMax)
+        if states.isEmpty { break }
+        sequences += states.map(\.sequence)
+        for state in states where state.sequence == head { #expect(state["person"].count == 4) }
+      }
+      #expect(sequences == Array(11...head), "\(countMax) at a time")
+      try store.closeBlocking()
+    }
+  }
+
+  @Test func `a fold that has come beyond an erasure in part holds nothing of what is erased so far`()
+    async throws
+  {
+    let disk = SimulatedDisk()
+    let store = try store(disk)
+    try fill(store, 0..<60)
+    let live = store.projector(.documents(only: nil))
+    let before = try await live.state(reaching: store.head.sequence)
+    // The first segment cannot be rewritten.
+    let first = store.log.layout.segment(1)
+    disk.onOperation { call in
+      call.operation == .rename && call.path.hasPrefix(first) ? .fail(SystemErrorCode.noSpace) : .proceed
+    }
+    #expect(throws: StoreError.self) {
+      try store.eraseBlocking(Erasure(streams: ["person/3"], because: "asked to"))
+    }
+    disk.onOperation(nil)
+    #expect(try store.eventsBlocking(in: "$erasures", limit: 9).map(\.type) == ["$erase", "$erasing"])
+    let head = store.head.sequence
+    let anew = Fold(store.log, .documents(only: nil))
+    try anew.run(through: head)
+    let after = try await live.state(reaching: head)
+    #expect(after.stateHash == anew.state.stateHash && after.stateHash != before.stateHash)
+    try store.closeBlocking()
+  }
 }

@@ -109,8 +109,11 @@ import Testing
         bytes += key
       }
       let ranks = bytes.withUnsafeBytes { tree.ranks(of: keys, in: $0) }
-      #expect(ranks == keys.map { tree.rank(of: Array(bytes[$0])).rank })
-      #expect(bytes.withUnsafeBytes { Tree().ranks(of: keys, in: $0) } == keys.map { _ in 0 })
+      let alone = keys.map { tree.rank(of: Array(bytes[$0])) }
+      #expect(ranks.ranks == alone.map(\.rank))
+      #expect(ranks.areAllFound == alone.allSatisfy(\.isFound))
+      let none = bytes.withUnsafeBytes { Tree().ranks(of: keys, in: $0) }
+      #expect(none.ranks == keys.map { _ in 0 } && none.areAllFound == (count == 0))
     }
   }
 

@@ -5,7 +5,7 @@ internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataLog
 
-struct AtCommand: BlockingCommand {
+struct AtCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "at", abstract: "Shows a table's list at a point: the state after everything up to it.",
     discussion: """
@@ -15,7 +15,10 @@ struct AtCommand: BlockingCommand {
 
   @OptionGroup var target: StoreArgument
 
-  @Argument(help: "The point: a sequence, head, head~N, first, 0, id:APPEND, a time. The head without it.")
+  @Argument(
+    help:
+      "The point: a sequence, head, head~N, first, 0, id:APPEND, a time; see POINTS below. The head without it."
+  )
   var point: String?
 
   @OptionGroup var options: ListOptions
@@ -26,7 +29,7 @@ struct AtCommand: BlockingCommand {
     let named = try point.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }
-    let query = try ListQuery(options)
+    let query = try ListQuery(options, times: times)
     let opened = try OpenedStore.open(target.store)
     let resolver = PointResolver(store: opened)
     let replay = try ListReplay(opened, query)
@@ -44,6 +47,7 @@ struct AtCommand: BlockingCommand {
       try text.write(state, to: &writer)
     }
     try writer.flush()
+    UnknownFields.report(query, state)
     if resolver.dependsOnEnd { try opened.reportEnd() }
     if ListProblems.report(state) { throw ExitCode(ExitStatus.skipped) }
   }

@@ -17,8 +17,34 @@ enum CommandArguments {
     }
   }
 
-  /// Throws where a signed number stands as an argument of its own: the parser would read options in it, and a
-  /// call for help in `-2h`.
+  /// The arguments with every length of time before now as a point that the parser takes for one: `2h.ago` for
+  /// `-2h`, in which it would read options, and a call for help. What may be the value of an option, or follows
+  /// `--`, stays as it is.
+  static func withoutSigns(_ arguments: [String]) -> [String] {
+    var arguments = arguments
+    for index in arguments.indices {
+      let argument = arguments[index]
+      if argument == "--" { break }
+      let last = index == 0 ? "" : arguments[index - 1]
+      guard argument.hasPrefix("-"), !last.hasPrefix("-") || takesNothing.contains(last) else { continue }
+      let length = argument.dropFirst().prefix { $0 != "." }
+      let rest = argument.dropFirst(1 + length.count)
+      guard rest.isEmpty || rest.hasPrefix(".."), TimeText.duration(length) != nil else { continue }
+      arguments[index] = length + ".ago" + rest
+    }
+    return arguments
+  }
+
+  /// Options before points that take no value.
+  private static let takesNothing: Set<String> = [
+    "-r", "--reverse", "-R", "-f", "--follow", "--utc", "--stat", "--summary", "--exit-code",
+    "--until-caught-up",
+  ]
+
+  /// The options whose values may be any text, and so begin with a sign.
+  private static let takesText: Set<String> = ["--since", "--until", "--where", "--grep", "-g"]
+
+  /// Throws where a signed number stands as an argument of its own: the parser would read options in it.
   static func checkSigns(_ arguments: [String]) throws(CommandFailure) {
     try checkSigns(arguments) { $0.hasPrefix("-") }
   }
@@ -28,12 +54,9 @@ enum CommandArguments {
     guard CommandFailure(any: error) == nil, Logreplay.exitCode(for: error) == .success,
       !arguments.contains(where: { ["-h", "--help", "help"].contains($0) })
     else { return error }
-    do throws(CommandFailure) { try checkSigns(arguments) { takesSign.contains($0) } } catch { return error }
+    do throws(CommandFailure) { try checkSigns(arguments) { takesText.contains($0) } } catch { return error }
     return error
   }
-
-  /// The options whose values may begin with a sign.
-  private static let takesSign: Set<String> = ["--since", "--until"]
 
   private static func checkSigns(
     _ arguments: [String], unlessBehind isOption: (String) -> Bool
@@ -43,13 +66,22 @@ enum CommandArguments {
         index == 0 || !isOption(arguments[index - 1])
       else { continue }
       let number = argument.dropFirst()
-      let next =
-        switch (TimeText.duration(number), number.isDigits) {
-        case (_?, _): "write '\(number) ago' or \(number.filter { $0 != " " }).ago"
-        case (nil, true): "write head~\(number) for so many appends before the head"
-        default: "see logreplay help; what is no option and begins with - stands behind --"
-        }
-      throw CommandFailure(ExitStatus.usage, "'\(argument)' is no point", at: argument, next: next)
+      throw CommandFailure(
+        ExitStatus.usage, "'\(argument)' is no point", at: argument,
+        next: number.isDigits
+          ? "write head~\(number) for that many appends before the head"
+          : "see logreplay help; what is no option and begins with - stands behind --")
     }
+  }
+
+  /// Throws where the first word is no command, and says which one is near.
+  static func checkCommand(_ arguments: [String]) throws(CommandFailure) {
+    let words = arguments.drop { $0 == "help" }
+    guard let name = words.first, !name.hasPrefix("-") else { return }
+    let names = Logreplay.configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard !names.contains(name) else { return }
+    throw CommandFailure(
+      ExitStatus.usage, "there is no command '\(name)'",
+      next: NearNames.hint(for: name, among: names) ?? "see logreplay help")
   }
 }

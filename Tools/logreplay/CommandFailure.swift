@@ -46,7 +46,7 @@ struct CommandFailure: Error {
       case .corrupt(let finding): finding.class == .torn ? ExitStatus.torn : ExitStatus.corrupt
       case .unsupported: ExitStatus.unsupported
       case .notFound: ExitStatus.notFound
-      case .notAStore, .cannotCreate: ExitStatus.cannotCreate
+      case .notAStore, .cannotCreate, .linked: ExitStatus.cannotCreate
       case .diverged, .trimmed: ExitStatus.diverged
       case .invalid, .tooLarge, .conflict, .idReused: ExitStatus.corrupt
       case .full, .io, .unreadable, .protectedData, .poisoned, .closed, .suspended, .readOnly:

@@ -6,7 +6,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLog
 
-struct DiffCommand: BlockingCommand {
+struct DiffCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Shows what changed in a table's list between two points.",
     discussion: """
@@ -37,7 +37,8 @@ struct DiffCommand: BlockingCommand {
   func perform() throws {
     let times = TimeText(now: systemNanoseconds(), zone: output.people.zone)
     let points = try PointRange(range, times: times)
-    let query = try ListQuery(options)
+    let query = try ListQuery(options, times: times)
+    try query.checkShowsItems()
     if stat || summary, output.format == .patch || (stat && summary) {
       throw CommandFailure(
         ExitStatus.usage, "--stat, --summary and -o patch are three answers", next: "choose one of them")
@@ -58,6 +59,7 @@ struct DiffCommand: BlockingCommand {
     var writer = OutputWriter()
     try write(diff, query, to: &writer)
     try writer.flush()
+    UnknownFields.report(query, earlier, later)
     if resolver.dependsOnEnd { try opened.reportEnd() }
     if ListProblems.report(earlier, later) { throw ExitCode(ExitStatus.skipped) }
     if exitCode, !diff.batch.isEmpty { throw ExitCode(ExitStatus.negative) }

@@ -38,7 +38,7 @@ struct DumpCommand: BlockingCommand {
 struct BlockDump {
   private let path: String
   private let layout: StoreLayout
-  private let fileSystem = PosixFileSystem()
+  private let fileSystem: any FileSystem
   private let head: HeadSlot?
   private let isWriterAlive: Bool
   private let names: [UInt64]
@@ -46,13 +46,16 @@ struct BlockDump {
   private let printer: BlockPrinter
   private var findings: [Finding] = []
 
-  init(path: String, output: OutputOptions, withPayload: Bool, onlyBlock: UInt64?) throws(CommandFailure) {
+  init(
+    path: String, output: OutputOptions, withPayload: Bool, onlyBlock: UInt64?,
+    on fileSystem: any FileSystem = PosixFileSystem()
+  ) throws(CommandFailure) {
     self.path = path
+    self.fileSystem = fileSystem
     self.onlyBlock = onlyBlock
     let layout = StoreLayout(root: path)
     self.layout = layout
     printer = BlockPrinter(output, withPayload: withPayload)
-    let fileSystem = fileSystem
     (isWriterAlive, head, names) = try Self.failing(path) { () throws(LogError) in
       let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: path) }
       guard let kind else { throw .notFound(path: path, what: "no store is there") }
@@ -118,7 +121,8 @@ struct BlockDump {
       else { return }
       let (block, end) = Self.lastBlock(of: file, header, before: size)
       guard end == size else { return }
-      if let block { last = block.nextSequence - 1 }
+      // Only the header was looked at, and one may say that it begins at 0.
+      if let block { last = max(block.nextSequence, 1) - 1 }
     }
     guard sequence > last else { return }
     throw CommandFailure(
@@ -140,35 +144,81 @@ struct BlockDump {
     return (last, end)
   }
 
-  private mutating func dump(_ first: UInt64) throws(CommandFailure) {
-    let (file, size) = try Self.failing(path) { [fileSystem, layout] () throws(LogError) in
+  /// LOCK and HEAD, which say how far a segment is to be read.
+  private struct Sight: Equatable {
+    var isWriterAlive: Bool
+    var head: HeadSlot?
+  }
+
+  /// How far a file is read, and what that was taken from.
+  private struct Bounds {
+    var limit: UInt64
+    /// The last segment of a store that nobody writes: what it ends with may never have been finished.
+    var isActive: Bool
+    var sight: Sight
+  }
+
+  private func sight() throws(CommandFailure) -> Sight {
+    try Self.failing(path) { [fileSystem, layout] () throws(LogError) in
       try LogError.wrapping { () throws(FileSystemError) in
-        let file = try fileSystem.open(layout.segment(first), .read)
-        return (file, UInt64(try file.size()))
+        Sight(
+          isWriterAlive: try StoreLock.isHeld(fileSystem, layout),
+          head: try HeadFile.read(fileSystem, path: layout.head))
       }
     }
-    defer { file.close() }
-    let header: SegmentHeader
-    do throws(LogError) {
-      header = try SegmentHandle.readHeader(of: file, first: first, storeID: head?.storeID)
-    } catch {
-      switch error {
-      case .corrupt(let finding), .unsupported(let finding): return findings.append(finding)
-      default: throw CommandFailure(reading: path, StoreError(error))
-      }
+  }
+
+  /// The bounds of a segment's file that was opened after HEAD was read. Nil where HEAD's marks are no offsets in it,
+  /// because the segment was closed and rewritten in between; HEAD names a later one by then.
+  private func bounds(_ sight: Sight, _ header: SegmentHeader, size: UInt64) -> Bounds? {
+    let first = header.firstSequence
+    if sight.isWriterAlive, let head = sight.head, head.segment == first {
+      guard head.isOf(header) else { return nil }
+      // Behind the mark of a running writer stands what it is writing.
+      return Bounds(limit: min(size, head.visible.offset), isActive: false, sight: sight)
     }
-    printer.add(header, size: size)
-    if let onlyBlock { return try dumpBlock(at: onlyBlock, in: file, header, size: size) }
-    // Behind the mark of a running writer stands what it is writing.
-    let isLive = isWriterAlive && head?.segment == first
-    let limit = isLive ? min(size, head?.visible.offset ?? size) : size
-    try walk(file, header, limit: limit, isActive: first == names.last && !isLive)
+    let isClosed = sight.head.map { $0.segment > first } ?? false
+    return Bounds(limit: size, isActive: first == names.last && !isClosed, sight: sight)
+  }
+
+  /// A writer that closes segments makes this look again, at most so often.
+  private static let looksMax = 8
+
+  private mutating func dump(_ first: UInt64) throws(CommandFailure) {
+    for number in 1...Self.looksMax {
+      let sight = try sight()
+      let (file, size) = try Self.failing(path) { [fileSystem, layout] () throws(LogError) in
+        try LogError.wrapping { () throws(FileSystemError) in
+          let file = try fileSystem.open(layout.segment(first), .read)
+          return (file, UInt64(try file.size()))
+        }
+      }
+      defer { file.close() }
+      let header: SegmentHeader
+      do throws(LogError) {
+        header = try SegmentHandle.readHeader(of: file, first: first, storeID: head?.storeID)
+      } catch {
+        switch error {
+        case .corrupt(let finding), .unsupported(let finding): return findings.append(finding)
+        default: throw CommandFailure(reading: path, StoreError(error))
+        }
+      }
+      // One that is rewritten has its end in its own header, whatever HEAD goes on saying.
+      let last = Bounds(limit: size, isActive: false, sight: sight)
+      guard let bounds = bounds(sight, header, size: size) ?? (number == Self.looksMax ? last : nil) else {
+        continue
+      }
+      printer.add(header, size: size)
+      if let onlyBlock { return try dumpBlock(at: onlyBlock, in: file, header, size: size) }
+      return try walk(file, header, bounds)
+    }
   }
 
   private mutating func walk(
-    _ file: any File, _ header: SegmentHeader, limit: UInt64, isActive: Bool
+    _ file: any File, _ header: SegmentHeader, _ bounds: Bounds
   ) throws(CommandFailure) {
-    var walk = BlockWalk(file: file, segment: header, limit: limit)
+    var bounds = bounds
+    var walk = BlockWalk(file: file, segment: header, limit: bounds.limit)
     while !walk.isAtLimit {
       let place = walk.link
       let verdict: BlockVerdict
@@ -187,22 +237,40 @@ struct BlockDump {
           return  // Nobody reads any more; the end of the dump finds that out again.
         }
       case .invalid(let problem):
-        return try stop(at: place, problem, file, header, isActive: isActive)
+        guard let newer = try newerBounds(than: bounds, file, header) else {
+          return try stop(at: place, problem, file, header, bounds)
+        }
+        bounds = newer
+        walk = BlockWalk(file: file, segment: header, from: place, limit: newer.limit)
       }
     }
   }
 
+  /// The bounds where a writer opened the store since, so that what looked wrong may be what it was writing. Nil where
+  /// that cannot be: nothing is different, or what was read is behind no mark.
+  private func newerBounds(
+    than bounds: Bounds, _ file: any File, _ header: SegmentHeader
+  ) throws(CommandFailure) -> Bounds? {
+    guard bounds.isActive else { return nil }
+    let now = try sight()
+    guard now != bounds.sight else { return nil }
+    let size = try Self.failing(path) { () throws(LogError) in
+      try LogError.wrapping { () throws(FileSystemError) in UInt64(try file.size()) }
+    }
+    return self.bounds(now, header, size: size)
+  }
+
   /// Says why a walk ended before the file did: damage, or the tail of an active segment.
   private mutating func stop(
-    at place: BlockLink, _ problem: BlockProblem, _ file: any File, _ header: SegmentHeader, isActive: Bool
+    at place: BlockLink, _ problem: BlockProblem, _ file: any File, _ header: SegmentHeader, _ bounds: Bounds
   ) throws(CommandFailure) {
     let name = StoreLayout.segmentName(header.firstSequence)
-    guard isActive else {
+    guard bounds.isActive else {
       return findings.append(
         problem.finding(in: name, at: place.offset, first: place.nextSequence, last: place.lastSequence))
     }
-    let assessment = try Self.failing(path) { [head] () throws(LogError) in
-      try TailRule.assess(file: file, name: name, segment: header, head: head)
+    let assessment = try Self.failing(path) { () throws(LogError) in
+      try TailRule.assess(file: file, name: name, segment: header, head: bounds.sight.head)
     }
     switch assessment.state {
     case .clean: break

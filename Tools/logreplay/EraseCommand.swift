@@ -12,8 +12,10 @@ struct EraseCommand: BlockingCommand {
       Payload and metadata go, of all events of a stream up to now or of single ones; stream, type, time, revision \
       and append id stay, with the content's length and a hash of it. The order and its reason stay in the log. \
       Segments that hold such events are rewritten and quarantine/ is emptied; what crashes in between is finished by \
-      the next command that writes. Backups and other copies are not reached. It cannot be taken back, so it asks for \
-      --yes; without it, it only says how many events it would erase (exit 1).
+      the next command that writes. A segment that is damaged, or that the disk has no room for, keeps no other one \
+      from being rewritten; the same command again goes on with what is left. Backups and other copies are not \
+      reached. It cannot be taken back, so it asks for --yes; without it, it only says how many events it would erase \
+      (exit 1).
       """)
 
   @OptionGroup var target: StoreArgument

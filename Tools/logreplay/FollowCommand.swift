@@ -5,7 +5,7 @@ internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataLog
 
-struct FollowCommand: BlockingCommand {
+struct FollowCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "follow",
     abstract: "Prints new appends as they come: their events, or what they change in a list.",
@@ -40,7 +40,8 @@ struct FollowCommand: BlockingCommand {
     let point = try from.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }
-    let query = isOfList ? try ListQuery(list) : nil
+    let query = isOfList ? try ListQuery(list, times: times) : nil
+    try query?.checkShowsItems()
     let eventFilter = try EventFilter(filter)
     var events = EventRange(
       countMax: wait.count, follows: true,

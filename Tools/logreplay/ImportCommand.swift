@@ -51,7 +51,9 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(help: "The field that is a line's time: RFC 3339, with an offset. Default: the clock.")
   var time: String?
 
-  @Option(help: "What the lines are called in append ids. Default: the file's name; none for standard input.")
+  @Option(
+    help:
+      "What the lines are called in append ids. Default: the file's name; none for standard input and pipes.")
   var source: String?
 
   @Flag(help: "Each line is a merge patch (RFC 7396), not a whole document.")
@@ -122,13 +124,16 @@ struct ImportCommand: AsyncParsableCommand {
   // MARK: Lines
 
   private func importLines(_ note: @escaping (String) -> Void) throws(CommandFailure) -> ImportReport {
-    let choices = try lineChoices()
+    var choices = try lineChoices()
     let input = try ImportInput(file)
+    // A pipe in place of a file has the name of a descriptor, which the next one has too.
+    if source == nil, !input.isFile { choices.source = nil }
     let store = try openStore(options)
     defer { try? store.closeBlocking() }
     if choices.source == nil {
       note(
-        "standard input without --source: the lines get no ids, and importing them again appends them again")
+        "\(file == "-" ? "standard input" : "a pipe") without --source: the lines get no ids, and importing them "
+          + "again appends them again")
     }
     let lines = try ImportLines(input, into: store, choices, note: note)
     return try lines.importAll()

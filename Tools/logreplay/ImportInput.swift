@@ -14,6 +14,8 @@ internal import StrataLog
 final class ImportInput {
   /// What messages call it.
   let name: String
+  /// Whether it is a file, whose name says what it is and which holds the same when it is read again.
+  let isFile: Bool
   /// How long the file is on disk; nil where that is not known.
   let byteCount: Int64?
   private let descriptor: Int32
@@ -41,7 +43,7 @@ final class ImportInput {
       }
     }
     var status = stat()
-    let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     byteCount = isFile ? Int64(status.st_size) : nil
     if try readsMagic(isSeekable: isFile) { try startGzip(isSeekable: isFile) }
   }

@@ -52,6 +52,8 @@ struct StoreInfo {
   var sealed = 0
   /// Bytes of the log on disk, up to the end.
   var bytes: UInt64 = 0
+  /// Bytes of everything in `derived/`, which can be built again from the log.
+  var derivedBytes: UInt64 = 0
   /// Bytes of the events' blocks before compression.
   var rawBytes: UInt64 = 0
   var isClean: Bool
@@ -82,12 +84,15 @@ struct StoreInfo {
       lastTime = mark.time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: mark.time)
       for first in log.source.catalog.names where first <= mark.segment {
         let handle = try log.source.catalog.segment(first: first)
-        let end = try log.source.end(of: handle, in: mark)
+        let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try handle.file.size()) }
+        // The header of a rewritten segment may name any end.
+        let end = min(try log.source.end(of: handle, in: mark), size)
         segments += 1
         if handle.header.isRewritten { sealed += 1 }
-        bytes += end
+        bytes = bytes.addingSaturated(end)
         rawBytes += try Self.rawBytes(of: handle, end: end)
       }
+      derivedBytes = try log.layout.derivedBytes(log.source.catalog.fileSystem)
       let place = try log.append(holding: mark.logBegin)
       firstTime = place.map { Timestamp(nanoseconds: $0.time) }
     } catch { throw opened.failure(StoreError(error)) }
@@ -133,6 +138,7 @@ struct StoreInfo {
     line.field("sealed", sealed)
     line.field("bytes", bytes)
     line.field("rawBytes", rawBytes)
+    line.field("derivedBytes", derivedBytes)
     line.array("checkpoints", [])
     line.array("tables", tables?.json ?? [])
     line.field("clean", isClean)
@@ -152,9 +158,10 @@ struct StoreInfo {
       lines.append(("to", people.time(lastTime)))
     }
     lines += [
-      ("chain", LogPosition.hex(chain)), ("durability", durability?.name ?? "unknown"),
+      ("chain", "\(last)@\(LogPosition.hex(chain))"), ("durability", durability?.name ?? "unknown"),
       ("segments", "\(segments), of which \(sealed) are sealed"),
       ("bytes", "\(bytes) (\(rawBytes) before compression)"),
+      ("derived", "\(derivedBytes) bytes of indexes, made from the log"),
       ("tables", tables?.text ?? "unknown, since the log is damaged"),
       ("closed cleanly", isClean ? "yes" : "no"),
     ]

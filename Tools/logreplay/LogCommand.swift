@@ -46,7 +46,7 @@ struct WaitOptions: ParsableArguments, Sendable {
   }
 }
 
-struct LogCommand: BlockingCommand {
+struct LogCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "Lists the events of a range, oldest first.",
     discussion: """
@@ -94,6 +94,9 @@ struct LogCommand: BlockingCommand {
     events.after = opened.log.mark.logBegin - 1
     if let from = points.from { events.after = try resolver.resolve(from).sequence }
     if let to = points.to { events.through = try resolver.resolve(to).sequence }
+    if let from = points.from, let to = points.to, events.after > events.through ?? .max {
+      noteBackwards(from.text, to.text)
+    }
     if let since = bounds.since {
       events.after = max(events.after, try resolver.sequence(before: since))
     }
@@ -113,6 +116,12 @@ struct LogCommand: BlockingCommand {
     try EventRun(opened, events, filter: filter, output: output).run()
   }
 
+  /// `diff` reads a range either way; a list of events has nothing to show for one that ends before it begins.
+  private func noteBackwards(_ from: String, _ to: String) {
+    let what = "\(from) is after \(to), and a range is what lies after its first point; write \(to)..\(from)"
+    Terminal.note("logreplay: warning: \(PeopleText.printable(what))")
+  }
+
   private func check() throws(CommandFailure) {
     try wait.check()
     func refuse(_ condition: Bool, _ what: String) throws(CommandFailure) {
@@ -129,9 +138,9 @@ struct LogCommand: BlockingCommand {
 
   private func time(_ text: String?, _ option: String, _ times: TimeText) throws(CommandFailure) -> Int64? {
     guard let text else { return nil }
-    if let time = times.nanoseconds(text, allowsSigned: true) { return time }
+    if let time = times.nanoseconds(text) { return time }
     throw CommandFailure(
       ExitStatus.usage, "'\(text)' is no time", at: option,
-      next: "write '2026-11-20 18:17:16', yesterday, '2h30m ago', -2h, @1732130000 or RFC 3339")
+      next: "write \(PointGrammar.timeExamples)")
   }
 }

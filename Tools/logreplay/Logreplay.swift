@@ -1,12 +1,19 @@
 // The command itself: its subcommands, and how every one of them ends.
 
 internal import ArgumentParser
+internal import StrataLog
 
 @main
 struct Logreplay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logreplay",
     abstract: "Looks into a Strata store: its log, any past state, and what changed.",
+    discussion: """
+      Commands, options and their values can be completed by the shell: see what \
+      logreplay --generate-completion-script bash (or zsh, fish) prints. -o json makes every command speak to \
+      programs, in its errors too.
+      """,
+    version: "\(version), store format \(FormatLimits.major).\(FormatLimits.minor)",
     subcommands: [
       ImportCommand.self,
       InfoCommand.self,
@@ -23,12 +30,16 @@ struct Logreplay: AsyncParsableCommand {
       EraseCommand.self,
     ])
 
+  /// The version of the command.
+  private static let version = "1.0.0"
+
   static func main() async {
     CommandEnding.handleSignals()
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = CommandArguments.withoutSigns(Array(CommandLine.arguments.dropFirst()))
     let isJSON = OutputFormat.requested(in: arguments)?.isJSON ?? false
     do {
       try CommandArguments.checkText()
+      try CommandArguments.checkCommand(arguments)
       try CommandArguments.checkSigns(arguments)
       var command = try parseAsRoot(arguments)
       if var command = command as? any AsyncParsableCommand {
@@ -37,7 +48,9 @@ struct Logreplay: AsyncParsableCommand {
         try command.run()
       }
     } catch {
-      CommandEnding.fail(with: CommandArguments.explained(error, arguments), isJSON: isJSON)
+      let error = CommandArguments.explained(error, arguments)
+      CommandHelp.print(error, arguments)
+      CommandEnding.fail(with: error, isJSON: isJSON)
     }
     CommandEnding.succeed(isJSON: isJSON)
   }

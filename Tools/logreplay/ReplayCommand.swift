@@ -6,7 +6,7 @@ internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
 
-struct ReplayCommand: BlockingCommand {
+struct ReplayCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
     abstract: "Rebuilds all tables from the start, and prints how long that took and the state's hash.",
@@ -86,7 +86,7 @@ struct ReplayReport {
     let rate = seconds > 0 ? " (\(PeopleText.count(Int(Double(events) / seconds))) a second)" : ""
     return KeyedText.lines([
       ("point", "seq \(end.sequence)" + (end.time.map { ", \(people.time($0))" } ?? "")),
-      ("events", PeopleText.count(Int(events), "event") + " in \(seconds) s" + rate),
+      ("events", PeopleText.count(Int(clamping: events), "event") + " in \(seconds) s" + rate),
       ("tables", tables.text), ("state hash", people.colored(hash, .yellow)),
     ])
   }

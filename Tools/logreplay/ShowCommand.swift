@@ -5,13 +5,13 @@ internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataLog
 
-struct ShowCommand: BlockingCommand {
+struct ShowCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Shows one event, whole: the last one of a point.")
 
   @OptionGroup var target: StoreArgument
 
-  @Argument(help: "The point: a sequence, head, head~N, first, id:APPEND, a time.")
+  @Argument(help: "The point: a sequence, head, head~N, first, id:APPEND, a time; see POINTS below.")
   var point: String
 
   @OptionGroup var output: OutputOptions

@@ -21,7 +21,10 @@ struct VerifyCommand: BlockingCommand {
   @Flag(help: "Also builds the derived indexes again and compares them.")
   var deep = false
 
-  @Option(help: "Also checks that the log up to a sequence is the one with this chain: SEQ@CHAIN.")
+  @Option(
+    help:
+      "Also checks that the log up to a sequence is the one with this chain: SEQ@CHAIN, or the CHAIN at its end."
+  )
   var expectChain: String?
 
   @OptionGroup var output: OutputOptions
@@ -31,7 +34,7 @@ struct VerifyCommand: BlockingCommand {
     guard !(quick && deep) else {
       throw CommandFailure(ExitStatus.usage, "--quick and --deep are both given", next: "choose one")
     }
-    let expected = try expectation()
+    let expectation = try expectation()
     let report = try check()
     var writer = OutputWriter()
     if output.format.isJSON {
@@ -42,18 +45,12 @@ struct VerifyCommand: BlockingCommand {
     }
     try writer.flush()
     if !report.isOK, !report.isOnlyTorn { throw ExitCode(report.exitCode) }
-    if let expected {
-      try PointResolver(store: try OpenedStore.open(target.store)).check(expected)
-    }
+    if let expectation { try expectation.check(try OpenedStore.open(target.store)) }
     if report.exitCode != 0 { throw ExitCode(report.exitCode) }
   }
 
-  private func expectation() throws(CommandFailure) -> LogPosition? {
-    guard let expectChain else { return nil }
-    if let position = LogPosition(expectChain) { return position }
-    throw CommandFailure(
-      ExitStatus.usage, "'\(expectChain)' is no position", at: "--expect-chain",
-      next: "give a sequence, @ and the chain behind it in 16 hex digits, as `info` shows it")
+  private func expectation() throws(CommandFailure) -> ExpectedChain? {
+    try expectChain.map { text throws(CommandFailure) in try ExpectedChain(text) }
   }
 
   private func check() throws(CommandFailure) -> VerifyReport {

@@ -41,6 +41,9 @@ int strata_sync_data(int descriptor);
 /// Asks the system to forget the cached pages of a file.
 void strata_drop_cache(int descriptor);
 
+/// Renames a file where nothing has the new name. 0, or -1 with errno set: EEXIST where something has.
+int strata_rename_new(const char *path, const char *new_path);
+
 /// flock without waiting. 0, or -1 with errno set (EWOULDBLOCK where somebody else has it).
 int strata_lock(int descriptor, int exclusive);
 void strata_unlock(int descriptor);
@@ -62,6 +65,15 @@ void *strata_directory_open(const char *path);
 /// The next name, valid until the next call; NULL at the end (errno 0) or after a failure (errno set).
 const char *strata_directory_next(void *directory);
 void strata_directory_close(void *directory);
+/// The same as `strata_directory_open`, but where the path is a symbolic link itself it fails.
+void *strata_directory_open_itself(const char *path);
+/// Removes a name of an open folder, if it is not a folder's. 0, or -1 with errno set; 0 too where it is not there.
+int strata_directory_remove(void *directory, const char *name);
+/// 1 where a symbolic link has this name, 0 where something else has, -1 with errno set.
+int strata_is_link(const char *path);
+/// The path of the working directory, to be given to `strata_free`; NULL with errno set.
+char *strata_working_directory(void);
+void strata_free(void *memory);
 
 /// Begins to watch a folder for writes to the files in it and for names that come and go. Fills in two descriptors:
 /// where the notices arrive, and one that ends a wait. 0, or -1 with errno set: ENOTSUP where the system has no such

@@ -68,12 +68,41 @@ extension DocumentValue {
 
   /// How many arrays, objects and tags stand inside each other here: 0 for a scalar. O(n).
   public var depth: Int {
-    switch self {
-    case .array(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)
-    case .object(let object): 1 + (object.lazy.map(\.value.depth).max() ?? 0)
-    case .tagged(_, let value): 1 + value.depth
+    let limit = CodecLimits.depthMax + 1
+    let depth = depth(countedTo: limit)
+    return depth < limit ? depth : depthWithoutRecursion
+  }
+
+  /// The depth, or the limit where it is more: a value may be nested deeper than a stack is.
+  private func depth(countedTo limit: Int) -> Int {
+    guard limit > 0 else { return 0 }
+    return switch self {
+    case .array(let values): 1 + (values.lazy.map { $0.depth(countedTo: limit - 1) }.max() ?? 0)
+    case .object(let object): 1 + (object.lazy.map { $0.value.depth(countedTo: limit - 1) }.max() ?? 0)
+    case .tagged(_, let value): 1 + value.depth(countedTo: limit - 1)
     default: 0
     }
+  }
+
+  private var depthWithoutRecursion: Int {
+    var deepest = 0
+    var level = [self]
+    while !level.isEmpty {
+      var next: [DocumentValue] = []
+      var hasContainer = false
+      for value in level {
+        switch value {
+        case .array(let values): next += values
+        case .object(let object): for (_, value) in object { next.append(value) }
+        case .tagged(_, let value): next.append(value)
+        default: continue
+        }
+        hasContainer = true
+      }
+      if hasContainer { deepest += 1 }
+      level = next
+    }
+    return deepest
   }
 
   /// The same value, an integer in its shortest form.

@@ -39,12 +39,16 @@ struct EncodingSlot {
 final class EncodingState {
   /// The slot of the value that the call is about.
   static let root = 0
+  /// How many values may be encoding themselves inside each other. A value that hands over to another one in a single
+  /// value container gets no deeper in the document, and the stack does.
+  private static let callDepthMax = 4 * CodecLimits.depthMax
 
   let userInfo: [CodingUserInfoKey: any Sendable]
   @exclusivity(unchecked) private var scratch = CBORWriter(capacity: 512)
   @exclusivity(unchecked) private var slots: UnsafeMutablePointer<EncodingSlot>
   @exclusivity(unchecked) private var slotCount = 1
   @exclusivity(unchecked) private var slotCapacity = 12
+  @exclusivity(unchecked) private var callDepth = 0
 
   init(userInfo: [CodingUserInfoKey: any Sendable]) {
     self.userInfo = userInfo
@@ -185,7 +189,11 @@ extension EncodingState {
       }
       return encode(document, in: slot)
     }
-    guard slots[slot].depth <= CodecLimits.depthMax else { throw tooDeep(value, in: slot) }
+    guard slots[slot].depth <= CodecLimits.depthMax, callDepth < Self.callDepthMax else {
+      throw tooDeep(value, in: slot)
+    }
+    callDepth &+= 1
+    defer { callDepth &-= 1 }
     try value.encode(to: SlotEncoder(state: self, slot: slot))
   }
 
@@ -229,8 +237,9 @@ extension EncodingState {
     .invalidValue(value, .init(codingPath: path(to: slot), debugDescription: explanation))
   }
 
-  private func tooDeep(_ value: Any, in slot: Int) -> EncodingError {
-    invalid(value, "nested deeper than \(CodecLimits.depthMax)", in: slot)
+  /// Names the type and not the value: to describe that could take more stack than there is.
+  private func tooDeep<Value>(_ value: Value, in slot: Int) -> EncodingError {
+    invalid(Value.self, "nested deeper than \(CodecLimits.depthMax)", in: slot)
   }
 }
 

@@ -1,5 +1,7 @@
 // What an append came to.
 
+package import StrataLog
+
 /// The answer to an append that is as durable as the store was opened for.
 public struct AppendReceipt: Sendable, Hashable {
   /// The sequences of its events.
@@ -8,6 +10,11 @@ public struct AppendReceipt: Sendable, Hashable {
   public var time: Timestamp
   /// True where an append with this id was in the log already, and nothing was appended now.
   public var wasKnown: Bool
+  /// The store that it was appended to.
+  package let storeID: StoreID
+
+  /// The id of the store that it was appended to.
+  public var store: String { storeID.description }
 }
 
 /// A place at the end of an append: everything up to a sequence, with the chain that proves it.

@@ -42,7 +42,8 @@ where Item.ID: DocumentID {
   public let store: EventStore
   public let category: String
 
-  /// Writes a whole document.
+  /// Writes a whole document. Throws `invalid` where it does not encode, and where the `id` in it is not the id of its
+  /// stream: lists and reads refuse such a document too.
   @discardableResult
   public func put(
     _ item: Item, expecting version: ExpectedVersion = .any, metadata: DocumentObject = [:]
@@ -109,14 +110,24 @@ where Item.ID: DocumentID {
         }
         guard let value = try? reader.readDocument() else { return nil }
         switch value {
-        case .string(let text): return text == id ? nil : "its field id is \(text)"
-        case .int(let number): return String(number) == id ? nil : "its field id is \(number)"
+        case .string(let text):
+          return text == id ? nil : DocumentIDMismatch.sentence(stream: id, document: text)
+        case .int(let number):
+          return String(number) == id
+            ? nil : DocumentIDMismatch.sentence(stream: id, document: String(number))
         default: return nil
         }
       }
       return nil
     }
     if let problem { throw .invalid(what: "the document for \(stream) is refused: \(problem)") }
+  }
+}
+
+/// What is said of a document whose id is not that of its stream, wherever it is refused.
+package enum DocumentIDMismatch {
+  package static func sentence(stream: String, document: String) -> String {
+    "its id is \(stream), and the one in it is written \(document)"
   }
 }
 

@@ -40,7 +40,7 @@ extension EventStore {
   ) throws(StoreError) -> AppendReceipt {
     let draft = try draft(events, id: id, time: time, expecting: expecting)
     return AppendReceipt(
-      try StoreError.wrapping { () throws(LogError) in try log.appendBlocking(draft) })
+      try StoreError.wrapping { () throws(LogError) in try log.appendBlocking(draft) }, in: log.storeID)
   }
 
   /// Appends what the body gathers as one append. The body runs once, on the caller, and a body that gathers
@@ -57,7 +57,7 @@ extension EventStore {
   }
 
   package func append(_ draft: AppendDraft) async throws(StoreError) -> AppendReceipt {
-    do throws(LogError) { return AppendReceipt(try await log.append(draft)) } catch {
+    do throws(LogError) { return AppendReceipt(try await log.append(draft), in: log.storeID) } catch {
       throw StoreError(error)
     }
   }
@@ -168,9 +168,9 @@ extension EventStore {
 }
 
 extension AppendReceipt {
-  init(_ outcome: AppendOutcome) {
+  init(_ outcome: AppendOutcome, in store: StoreID) {
     self.init(
       sequences: outcome.first...outcome.last, time: Timestamp(nanoseconds: outcome.time),
-      wasKnown: outcome.isKnown)
+      wasKnown: outcome.isKnown, storeID: store)
   }
 }

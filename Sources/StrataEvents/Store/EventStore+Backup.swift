@@ -28,7 +28,8 @@ extension EventStore {
   /// Every block is checked and decoded, with its chain, as it is copied. A backup that was interrupted is begun again
   /// into the same folder and copies what is missing; a finished one takes in what is new. An interrupted one is
   /// refused by whoever opens it, or is the backup that it was before. Indexes and quarantine are not copied. Whole
-  /// segments are copied: of the last one, everything again.
+  /// segments are copied: of the last one, everything again. What this store has erased leaves the backup, and what the
+  /// backup has erased since it was opened for writing is not brought back.
   ///
   /// - Parameter path: a folder that is not there, is empty, or holds a backup of this store.
   /// - Throws: `corrupt` for damage in this store, with its place; `diverged` where the folder holds events that

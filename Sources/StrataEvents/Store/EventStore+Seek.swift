@@ -24,29 +24,27 @@ extension EventStore {
 
   /// The append with an id, or nil where there is none.
   public func append(withID id: String) async throws(StoreError) -> RecordedAppend? {
-    let result = await IOThreads.shared.result { [self] () throws(StoreError) in
-      guard
-        let first = try StoreError.wrapping({ () throws(LogError) in
-          try log.refresh()
-          return try log.index.first(ofID: Array(id.utf8))
-        })
-      else { return nil as RecordedAppend? }
-      return try appendBlocking(holding: first)
+    try await lookingUp { [self] builds throws(LogError) in
+      try log.refresh()
+      return try log.index.first(ofID: Array(id.utf8), builds: builds).flatMap { first throws(LogError) in
+        try recordedAppend(holding: first)
+      }
     }
-    return try result.get()
   }
 
   /// The append that holds a sequence, or nil where the log does not have it. Blocks.
   package func appendBlocking(holding sequence: UInt64) throws(StoreError) -> RecordedAppend? {
-    guard let block = try StoreError.wrapping({ () throws(LogError) in try log.block(holding: sequence) })
-    else { return nil }
+    try StoreError.wrapping { () throws(LogError) in try recordedAppend(holding: sequence) }
+  }
+
+  private func recordedAppend(holding sequence: UInt64) throws(LogError) -> RecordedAppend? {
+    guard let block = try log.block(holding: sequence) else { return nil }
     do throws(ContentProblem) {
       return try RecordedAppend.appends(in: block, after: sequence - 1).first
     } catch {
-      throw StoreError(
-        error.logError(
-          in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-          first: block.header.firstSequence, last: sequence))
+      throw error.logError(
+        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+        first: block.header.firstSequence, last: sequence)
     }
   }
 

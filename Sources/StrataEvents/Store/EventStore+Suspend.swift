@@ -15,7 +15,8 @@ extension EventStore {
   /// Throws where the store could not be closed cleanly. It is closed then, and what was acknowledged as synced is
   /// there.
   public func suspend() async throws(StoreError) {
-    let result = await IOThreads.shared.result { [log] () throws(LogError) in try log.suspend() }
+    let thread = IOThreads(name: "strata-close", threadCountMax: 1)
+    let result = await thread.result { [log] () throws(LogError) in try log.suspend() }
     do throws(LogError) { try result.get() } catch { throw StoreError(error) }
   }
 
@@ -23,10 +24,11 @@ extension EventStore {
   ///
   /// Throws as opening does, and the store stays suspended: `locked` where another writer has it now, and
   /// `protectedData` where the device is still locked; try again. `diverged` where the log is not the one that was
-  /// left: open it anew.
+  /// left: open it anew. A task that is cancelled while it waits for the lock gets `cancelled`.
   public func resume() async throws(StoreError) {
-    let result = await IOThreads.shared.result { [self] () throws(StoreError) in try resumeBlocking() }
-    try result.get()
+    try await LockWait.trying(for: log.options.lockTimeout) { [self] () throws(StoreError) in
+      try resumeBlocking(lockTimeout: .zero)
+    }
   }
 
   /// The same as `suspend` for a thread that may block. Never on the cooperative pool.
@@ -35,8 +37,10 @@ extension EventStore {
   }
 
   /// The same as `resume` for a thread that may block. Never on the cooperative pool.
-  public func resumeBlocking() throws(StoreError) {
-    try StoreError.wrapping { () throws(LogError) in try log.resume() }
+  public func resumeBlocking() throws(StoreError) { try resumeBlocking(lockTimeout: nil) }
+
+  private func resumeBlocking(lockTimeout: Duration?) throws(StoreError) {
+    try StoreError.wrapping { () throws(LogError) in try log.resume(lockTimeout: lockTimeout) }
     // What another writer left undone is done, as when the store is opened.
     if !log.isReadOnly { try finishErasuresAtOpen() }
   }

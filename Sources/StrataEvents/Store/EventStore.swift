@@ -45,14 +45,26 @@ public final class EventStore: Sendable {
   /// Opens the store in a folder.
   ///
   /// Opening reads the headers of all segments and the last segment whole; it does not depend on how much the
-  /// closed segments hold.
+  /// closed segments hold. Of a store that may have an unfinished erasure, which every backup may have, the indexes of
+  /// all segments are asked for it; where they are not there, as in a new backup, they are built first, from the whole
+  /// log and once. An open has a thread of its own, and keeps no other store waiting.
+  ///
+  /// Where another writer has the store, this waits for `StoreOptions.lockTimeout` without a thread. A task that is
+  /// cancelled meanwhile gets `StoreError.cancelled` at once.
   public static func open(
     at path: String, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
   ) async throws(StoreError) -> EventStore {
-    let result = await IOThreads.shared.result { () throws(StoreError) in
-      try openBlocking(at: path, access, options: options)
+    try await open(PosixFileSystem(), at: path, access, options: options)
+  }
+
+  /// The same on any file system.
+  package static func open(
+    _ fileSystem: any FileSystem, at path: String, _ access: Access, options: StoreOptions
+  ) async throws(StoreError) -> EventStore {
+    let path = fileSystem.absolutePath(path)
+    return try await LockWait.trying(for: options.lockTimeout) { () throws(StoreError) in
+      try open(fileSystem, path: path, access, options: options, lockTimeout: .zero)
     }
-    return try result.get()
   }
 
   /// Opens the store in a folder that a file URL names.
@@ -73,11 +85,13 @@ public final class EventStore: Sendable {
   /// Opens a store on any file system.
   package static func open(
     _ fileSystem: any FileSystem, path: String, _ access: Access, options: StoreOptions,
-    storeID: StoreID? = nil
+    storeID: StoreID? = nil, lockTimeout: Duration? = nil
   ) throws(StoreError) -> EventStore {
     let log = try StoreError.wrapping { () throws(LogError) in
       switch access {
-      case .readWrite: try Log.openWriter(fileSystem, path: path, options: options, storeID: storeID)
+      case .readWrite:
+        try Log.openWriter(
+          fileSystem, path: path, options: options, storeID: storeID, lockTimeout: lockTimeout)
       case .readOnly: try Log.openReader(fileSystem, path: path, options: options)
       }
     }
@@ -102,10 +116,17 @@ public final class EventStore: Sendable {
   /// Drains what was accepted, refuses new appends with `StoreError.closed`, and marks the store as closed cleanly.
   /// Feeds end once they have delivered what is there.
   ///
+  /// What is there can be read afterwards as before, as long as somebody holds the store: events, appends by id and
+  /// sequence, documents, projections, and lists at the head and at any point of the past; a feed that begins then
+  /// delivers it and ends, and so do the updates of a list. Everything that would change the store throws `closed`:
+  /// appends, also one that is in the log already, erasures, seals, `suspend` and `resume`. Closing again does nothing.
+  ///
   /// Throws where what was only buffered could not be put on disk; what was acknowledged as synced is there in any
   /// case.
   public func close() async throws(StoreError) {
-    let result = await IOThreads.shared.result { [log] () throws(LogError) in try log.close() }
+    // A thread of its own: what was accepted may wait for an index.
+    let thread = IOThreads(name: "strata-close", threadCountMax: 1)
+    let result = await thread.result { [log] () throws(LogError) in try log.close() }
     do throws(LogError) { try result.get() } catch { throw StoreError(error) }
   }
 
@@ -131,6 +152,11 @@ public final class EventStore: Sendable {
 
   /// The first sequence that the log still has. 1 unless it was trimmed.
   public var firstSequence: UInt64 { log.mark.logBegin }
+
+  /// Damage that this store has found by itself since it was opened: of a writer, in segments that were to be sealed in
+  /// the background (see `StoreOptions.damageFound`); of a reader that goes on with what comes before damage, where that
+  /// is. Restore those files from a backup. `logreplay verify` finds all there is.
+  public var knownDamage: [Finding] { log.knownDamage }
 
   /// Bytes of a torn tail that the open found: never acknowledged, kept until the next append moves them to
   /// `quarantine/`.

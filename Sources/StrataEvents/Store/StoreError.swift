@@ -21,7 +21,8 @@ public enum StoreError: Error, Sendable, Equatable {
   case suspended
   /// The store is open for reading only.
   case readOnly
-  /// The task was cancelled before its append was in a group; nothing was appended.
+  /// The task was cancelled: before its append was in a group, or while it waited for a read or a store's lock. Nothing
+  /// was done.
   case cancelled
   /// The disk is full. Nothing of the append remains. Make room and append again.
   case full(path: String)
@@ -37,6 +38,9 @@ public enum StoreError: Error, Sendable, Equatable {
   case notFound(path: String, what: String)
   /// Something else stands where the store should be.
   case notAStore(path: String, what: String)
+  /// A symbolic link stands where a file or a folder of the store's own belongs. Whoever writes follows none, since what
+  /// it leads to is not the store's to change. The path of the store itself may be one.
+  case linked(path: String)
   /// The store cannot be made there.
   case cannotCreate(path: String, what: String)
   /// The system refused a call: which, on what, and the number of the reason.
@@ -56,6 +60,7 @@ extension StoreError {
     case .unsupported(let finding): self = .unsupported(finding)
     case .notFound(let path, let what): self = .notFound(path: path, what: what)
     case .notAStore(let path, let what): self = .notAStore(path: path, what: what)
+    case .linked(let path): self = .linked(path: path)
     case .cannotCreate(let path, let what): self = .cannotCreate(path: path, what: what)
     case .locked(let path, let holder): self = .locked(path: path, holder: holder)
     case .full(let path): self = .full(path: path)
@@ -78,6 +83,17 @@ extension StoreError {
     case .diverged(let sequence, _, _): self = .diverged(sequence: sequence)
     case .trimmed(let first): self = .trimmed(firstAvailable: first)
     case .cancelled: self = .cancelled
+    case .indexMissing(let segment):
+      self = .invalid(what: "the index of the segment that begins at \(segment) is not built")
+    }
+  }
+
+  /// Whether the error is about a part of the store, or a refusal of the file system: the store goes on without what the
+  /// error is about.
+  var isLocal: Bool {
+    switch self {
+    case .full, .io, .unreadable, .protectedData, .linked, .corrupt, .unsupported, .invalid: true
+    default: false
     }
   }
 
@@ -103,13 +119,14 @@ extension StoreError: CustomStringConvertible {
     case .closed: "the store is closed"
     case .suspended: "the store is suspended"
     case .readOnly: "the store is open for reading only"
-    case .cancelled: "the append was cancelled before it was written"
+    case .cancelled: "the task was cancelled before anything was done"
     case .full: "the disk is full"
     case .tooLarge(let what, let actual, let limit):
       "\(what) has a size of \(actual), and 1 to \(limit) is allowed"
     case .invalid(let what): what
     case .corrupt(let finding), .unsupported(let finding): finding.what
     case .notFound(_, let what), .notAStore(_, let what), .cannotCreate(_, let what): what
+    case .linked: "a symbolic link stands where a file or a folder of the store belongs"
     case .io(let operation, _, let code): "cannot \(operation): \(systemMessage(code))"
     case .unreadable(_, _, let sequences, let code):
       "cannot read the events \(sequences.lowerBound) to \(sequences.upperBound): \(systemMessage(code))"
@@ -123,7 +140,7 @@ extension StoreError: CustomStringConvertible {
     switch self {
     case .conflict(let stream, _, _): stream.text
     case .locked(let path, _), .full(let path), .notFound(let path, _), .notAStore(let path, _),
-      .cannotCreate(let path, _), .io(_, let path, _), .protectedData(let path):
+      .cannotCreate(let path, _), .linked(let path), .io(_, let path, _), .protectedData(let path):
       path
     case .corrupt(let finding), .unsupported(let finding): "\(finding.file) at byte \(finding.offset)"
     case .unreadable(let path, let offset, _, _): "\(path) at byte \(offset)"
@@ -142,7 +159,7 @@ extension StoreError: CustomStringConvertible {
     case .closed: "open the store again"
     case .suspended: "resume the store, then append again"
     case .readOnly: "open the store for writing"
-    case .cancelled: "append again if it is still wanted"
+    case .cancelled: "do it again if it is still wanted"
     case .full: "make room and try again; nothing acknowledged is lost"
     case .tooLarge: "append less at a time, or raise the limit in the options"
     case .invalid: "correct what was given"
@@ -150,6 +167,10 @@ extension StoreError: CustomStringConvertible {
     case .notFound: "check the path, or create the store by opening it for writing"
     case .notAStore: "choose another path; what stands there was not touched"
     case .cannotCreate: "check the permissions and the path"
+    case .linked:
+      "put the file or the folder itself there, or move the whole store and let its own path be the link"
+    case .io(_, _, let code) where code == SystemErrorCode.notRegularFile:
+      "move what is there out of the store"
     case .io: "check the disk and the permissions"
     case .unreadable: "check the disk; other events can be read, and a backup has these"
     case .diverged: "read the log anew from a sequence that both have"

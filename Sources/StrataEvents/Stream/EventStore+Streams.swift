@@ -6,13 +6,10 @@ extension EventStore {
   /// How many events a stream holds. 0 where there is no such stream.
   public func version(of stream: StreamName) async throws(StoreError) -> UInt64 {
     let name = Array(stream.text.utf8)
-    let result = await IOThreads.shared.result { [log] () throws(StoreError) in
-      try StoreError.wrapping { () throws(LogError) in
-        try log.refresh()
-        return try log.index.revision(of: name)
-      }
+    return try await lookingUp { [log] builds throws(LogError) in
+      try log.refresh()
+      return try log.index.revision(of: name, builds: builds)
     }
-    return try result.get()
   }
 
   /// The events of a stream behind a revision, oldest first, at most `limit` of them.
@@ -21,10 +18,9 @@ extension EventStore {
   public func events(
     in stream: StreamName, after revision: UInt64 = 0, limit: Int = 1000
   ) async throws(StoreError) -> [RecordedEvent] {
-    let result = await IOThreads.shared.result { [self] () throws(StoreError) in
-      try eventsBlocking(in: stream, after: revision, limit: limit)
+    try await lookingUp { [self] builds throws(LogError) in
+      try events(in: stream, after: revision, limit: limit, builds: builds)
     }
-    return try result.get()
   }
 
   /// The same for a thread that may block.
@@ -32,10 +28,29 @@ extension EventStore {
     in stream: StreamName, after revision: UInt64 = 0, limit: Int = 1000
   ) throws(StoreError) -> [RecordedEvent] {
     try StoreError.wrapping { () throws(LogError) in
-      try log.refresh()
-      var reader = StreamReader(log: log)
-      return try reader.events(of: Array(stream.text.utf8), after: revision, limit: limit)
+      try events(in: stream, after: revision, limit: limit, builds: true)
     }
+  }
+
+  private func events(
+    in stream: StreamName, after revision: UInt64, limit: Int, builds: Bool
+  ) throws(LogError) -> [RecordedEvent] {
+    try log.refresh()
+    var reader = StreamReader(log: log)
+    return try reader.events(of: Array(stream.text.utf8), after: revision, limit: limit, builds: builds)
+  }
+
+  /// Runs a look-up on the threads that everybody shares. Where it needs an index that is not built, it is run again
+  /// on the store's own thread, which may build it: that takes as long as reading the segments.
+  package func lookingUp<Result: Sendable>(
+    _ body: @escaping @Sendable (_ builds: Bool) throws(LogError) -> Result
+  ) async throws(StoreError) -> Result {
+    let found = await IOThreads.shared.result { () throws(LogError) in try body(false) }
+    do throws(LogError) { return try found.get() } catch {
+      guard case .indexMissing = error else { throw StoreError(error) }
+    }
+    let built = await log.index.threads.result { () throws(LogError) in try body(true) }
+    do throws(LogError) { return try built.get() } catch { throw StoreError(error) }
   }
 }
 
@@ -49,10 +64,10 @@ package struct StreamReader {
   package init(log: Log) { self.log = log }
 
   package mutating func events(
-    of stream: [UInt8], after revision: UInt64, limit: Int
+    of stream: [UInt8], after revision: UInt64, limit: Int, builds: Bool = true
   ) throws(LogError) -> [RecordedEvent] {
     var events: [RecordedEvent] = []
-    for part in try log.index.parts(of: stream, after: revision, limit: limit) {
+    for part in try log.index.parts(of: stream, after: revision, limit: limit, builds: builds) {
       let skipped = revision > part.base ? Int(min(revision - part.base, UInt64(part.sequences.count))) : 0
       let wanted = part.sequences[skipped...].prefix(max(0, limit - events.count))
       try read(wanted, into: &events)

@@ -15,8 +15,10 @@ struct GatheredKeys {
     return keys.count - 1
   }
 
-  /// The rank of each key in a tree.
-  func ranks(in tree: Tree) -> [Int] { bytes.withUnsafeBytes { tree.ranks(of: keys, in: $0) } }
+  /// The rank of each key in a tree, and whether it has all of them.
+  func ranks(in tree: Tree) -> (ranks: [Int], areAllFound: Bool) {
+    bytes.withUnsafeBytes { tree.ranks(of: keys, in: $0) }
+  }
 
   /// Lends the first bytes of a key.
   func withPrefix<Result>(_ length: Int, of number: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result

@@ -8,7 +8,9 @@ extension ListDiff {
   /// Where both lists are the same function of the table, it costs O(k log n) for k rows that changed, or that
   /// only one of the lists has in its window, and O(sections shown) more where the windows inside the sections
   /// differ. Where the request differs, O(n log n) for n items shown. Where sections are compared and the lists were
-  /// folded apart, as a replay is, O(sections) more, and O(n log n) where the comparison contradicts itself.
+  /// folded apart, as a replay is, O(sections) more, and O(n log n) where the comparison contradicts itself. Where
+  /// the program's code makes keys and the lists were folded apart, O(what their views do not share) more, and
+  /// O(n log n) where that code makes other keys of a row than it did.
   package init(from old: ListVersion, to new: ListVersion) {
     self = Self.found(from: old, to: new).diff
   }
@@ -21,7 +23,14 @@ extension ListDiff {
     let isSameList =
       old.view.definition.identity == new.view.definition.identity && old.isSectioned == new.isSectioned
       && old.view.hasSectionOrder(of: new.view)
-    if isSameList { finder.findByRows() } else { finder.findByItems() }
+    var isFound = false
+    if isSameList { isFound = finder.findByRows() }
+    if !isFound {
+      let cost = finder.cost
+      finder = DiffFinder(old: old, new: new)
+      finder.cost = cost
+      finder.findByItems()
+    }
     var diff = finder.batch(areSectionsFree: !isSameList)
     diff.fromSequence = old.sequence
     diff.toSequence = new.sequence
@@ -64,6 +73,9 @@ struct DiffFinder {
     var new: Key?
     var hasSameKey: Bool
     var changedFields: [String]?
+
+    /// How many keys of either list the row's change explains.
+    var differingKeyCount: Int { hasSameKey ? 0 : (old == nil ? 0 : 1) + (new == nil ? 0 : 1) }
   }
 
   let old: ListVersion
@@ -85,8 +97,11 @@ extension DiffFinder {
   /// Whether a write of the same is a change.
   private var withTouches: Bool { old.table.recordsTouches && new.table.recordsTouches }
 
-  /// Looks only at rows that changed, and at the ends of windows.
-  mutating func findByRows() {
+  /// Looks only at rows that changed, and at the ends of windows. False where the lists do not have the rows where
+  /// the functions of their request put them now: then nothing of what was gathered holds.
+  mutating func findByRows() -> Bool {
+    let callsProgram = old.view.definition.calls != .none
+    var isAsMade = true
     let isCut = old.isCut || new.isCut
     var touchedOld: Set<[UInt8]> = []
     var touchedNew: Set<[UInt8]> = []
@@ -102,11 +117,19 @@ extension DiffFinder {
       cost.rows += 1
       oldKey.place(change.old, by: definition, &writer)
       newKey.place(change.new, by: definition, &writer)
-      guard oldKey.isShown || newKey.isShown else { return }
+      if callsProgram,
+        !(isLeftOut(oldKey, of: change.id, by: old) && isLeftOut(newKey, of: change.id, by: new))
+      {
+        isAsMade = false
+      }
+      guard isAsMade, oldKey.isShown || newKey.isShown else { return }
       let hasSameKey = oldKey.isShown && newKey.isShown && oldKey.bytes == newKey.bytes
       let fields = change.changedFields(withTouches: withTouches)
       // Written, and what the list shows of it is as it was.
-      if hasSameKey, fields == nil { return }
+      if hasSameKey, fields == nil {
+        if callsProgram, !isItem(oldKey) { isAsMade = false }
+        return
+      }
       if isCut {
         if oldKey.isShown { touchedOld.insert(oldKey.bytes) }
         if newKey.isShown { touchedNew.insert(newKey.bytes) }
@@ -118,19 +141,42 @@ extension DiffFinder {
           new: newKey.isShown ? (newKeys.append(newKey), newKey.sectionLength) : nil,
           hasSameKey: hasSameKey, changedFields: fields))
     }
-    place(rows, oldKeys, newKeys)
-    guard isCut else { return }
+    guard isAsMade, place(rows, oldKeys, newKeys) else { return false }
+    if old.view.isApart(from: new.view), !isExplained(by: rows) { return false }
+    guard isCut else { return true }
     if old.window.section != new.window.section { lookAtAllSections() } else { lookAtEdges() }
     for index in sections.all.indices {
       findCrossing(index, .old, touched: touchedOld)
       findCrossing(index, .new, touched: touchedNew)
     }
+    return true
   }
 
-  /// Finds where both lists show the rows.
-  private mutating func place(_ rows: [ChangedRow], _ oldKeys: GatheredKeys, _ newKeys: GatheredKeys) {
-    let oldRanks = oldKeys.ranks(in: sections.items(.old))
-    let newRanks = newKeys.ranks(in: sections.items(.new))
+  /// Whether a list does not have a row that has no key in it now.
+  private func isLeftOut(_ key: PlacedKey, of id: UnsafeRawBufferPointer, by list: ListVersion) -> Bool {
+    key.isShown || !key.isOfRow || !list.view.mayShow(id, leftOut: key)
+  }
+
+  /// Whether both lists have a key.
+  private func isItem(_ key: PlacedKey) -> Bool {
+    key.bytes.withUnsafeBytes { old.view.items.contains($0) && new.view.items.contains($0) }
+  }
+
+  /// Whether the lists differ in the keys of changed rows alone. Each of these is in its list, so that their number
+  /// decides.
+  private func isExplained(by rows: [ChangedRow]) -> Bool {
+    var differing = 0
+    Tree.forEachDifference(from: old.view.items, to: new.view.items) { _ in differing += 1 }
+    return differing == rows.reduce(0) { $0 + $1.differingKeyCount }
+  }
+
+  /// Finds where both lists show the rows; false where a list has one of them elsewhere.
+  private mutating func place(
+    _ rows: [ChangedRow], _ oldKeys: GatheredKeys, _ newKeys: GatheredKeys
+  ) -> Bool {
+    let (oldRanks, areAllOld) = oldKeys.ranks(in: sections.items(.old))
+    let (newRanks, areAllNew) = newKeys.ranks(in: sections.items(.new))
+    guard areAllOld, areAllNew else { return false }
     entries.reserveCapacity(rows.count)
     for row in rows {
       let old = row.old.flatMap { place(oldKeys, $0, rank: oldRanks[$0.number], .old) }
@@ -139,6 +185,7 @@ extension DiffFinder {
       entries.append(
         Entry(id: row.id, old: old, new: new, isFree: !row.hasSameKey, changedFields: row.changedFields))
     }
+    return true
   }
 
   private mutating func place(

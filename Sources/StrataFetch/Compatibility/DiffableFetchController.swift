@@ -68,7 +68,7 @@ where Item.ID: DocumentID {
   let hasItsID: @Sendable (Item) -> Bool
   let state: Lock<State>
   let arrivals = Announcement()
-  let configuring = Turns()
+  let configuring = Turns<OneThing>()
 
   /// - Parameters:
   ///   - request: how the list is sectioned, sorted and filtered.

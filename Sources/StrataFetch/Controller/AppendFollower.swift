@@ -1,4 +1,4 @@
-// A consumer's own fold, for who wants the list at the end of every append.
+// A consumer's own fold, for one that wants the list at the end of every append.
 
 internal import StrataEvents
 internal import StrataLog
@@ -10,10 +10,17 @@ internal import StrataTables
 final class AppendFollower: @unchecked Sendable {
   /// So many appends are folded in one go. Their states share what they do not change.
   private static let countMax = 32
-  /// Threads for these folds alone, so that a long one keeps nobody from the disk.
-  private static let threads = IOThreads(name: "strata-follow", threadCountMax: 2)
+  /// What only the thread that folds touches.
+  private struct Exclusive: @unchecked Sendable {
+    let fold: Fold
+  }
 
-  private let fold: Fold
+  private let log: Log
+  private let folding: Folding
+  private let threads: FairThreads
+  /// Nil once a task was cancelled that waited for it: it may be in use for a while.
+  private var fold: Exclusive?
+  private var headAtBegin: UInt64
   private var states: [TableSet] = []
   private var place = 0
   /// The state that was taken last.
@@ -28,8 +35,10 @@ final class AppendFollower: @unchecked Sendable {
         state.withTable(table.name) { $0.removeView(view.definition.identity) }
       }
     }
-    fold = Fold(rows.store.log, rows.folding, from: state)
-    fold.tracksChain = true
+    log = rows.store.log
+    folding = rows.folding
+    threads = rows.store.foldThreads.following
+    headAtBegin = state.sequence
     self.state = state
   }
 
@@ -37,10 +46,7 @@ final class AppendFollower: @unchecked Sendable {
   func next(through last: UInt64) async throws(StoreError) -> TableSet? {
     if place == states.count {
       guard state.sequence < last else { return nil }
-      let result = await Self.threads.result { [self] () throws(StoreError) in
-        try fold.statesByAppend(through: last, countMax: Self.countMax)
-      }
-      states = try result.get()
+      states = try await more(through: last)
       place = 0
     }
     guard place < states.count else { return nil }
@@ -53,9 +59,32 @@ final class AppendFollower: @unchecked Sendable {
     return state
   }
 
+  /// The states of the next appends. Where the task is cancelled, the next call begins again behind `state`.
+  private func more(through last: UInt64) async throws(StoreError) -> [TableSet] {
+    let exclusive = fold ?? Exclusive(fold: Fold(log, folding, from: state, headAtBegin: headAtBegin))
+    exclusive.fold.tracksChain = true
+    fold = nil
+    do throws(StoreError) {
+      let states = try await threads.result(orThrow: .cancelled) { (slice) throws(StoreError) in
+        try exclusive.fold.statesByAppend(through: last, countMax: Self.countMax, slice)
+      }
+      fold = exclusive
+      headAtBegin = exclusive.fold.headAtBegin
+      return states
+    } catch {
+      // What could not be read is asked for again where this fold stopped.
+      if error != .cancelled { fold = exclusive }
+      throw error
+    }
+  }
+
   /// A state with one view more. Building it takes its time, and holds no thread of the pool.
-  static func state(_ state: TableSet, adding view: ViewDefinition, to table: String) async -> TableSet {
-    await threads.run { () throws(Never) in
+  static func state<Item>(
+    _ state: TableSet, of rows: RowTable<Item>, adding view: ViewDefinition
+  ) async throws(StoreError) -> TableSet {
+    let table = rows.name
+    return try await rows.store.foldThreads.following.result(orThrow: .cancelled) {
+      (_) throws(StoreError) in
       var state = state
       state.withTable(table) { $0.addView(view) }
       return state
@@ -66,14 +95,13 @@ final class AppendFollower: @unchecked Sendable {
   static func state<Item>(
     _ state: TableSet, of rows: RowTable<Item>, through sequence: UInt64
   ) async throws(StoreError) -> TableSet {
-    let (log, folding) = (rows.store.log, rows.folding)
-    let result = await threads.result { () throws(StoreError) in
-      let fold = Fold(log, folding, from: state)
-      try fold.run(through: sequence)
-      guard fold.state.sequence == sequence else { throw .closed }
-      return fold.state
+    let exclusive = Exclusive(fold: Fold(rows.store.log, rows.folding, from: state))
+    return try await rows.store.foldThreads.following.result(orThrow: .cancelled) {
+      (slice) throws(StoreError) in
+      guard try exclusive.fold.run(through: sequence, slice) else { return nil }
+      guard exclusive.fold.state.sequence == sequence else { throw .closed }
+      return exclusive.fold.state
     }
-    return try result.get()
   }
 }
 
@@ -109,7 +137,9 @@ extension FetchController {
   ) async throws(ListError) -> TableSet {
     let (rows, definition) = (prepared.rows, prepared.list.definition)
     if state.recordsTouches == prepared.request.reportsTouches {
-      return await AppendFollower.state(state, adding: definition, to: rows.name)
+      return try await ListError.wrapping { () async throws(StoreError) in
+        try await AppendFollower.state(state, of: rows, adding: definition)
+      }
     }
     let states = try await ListError.wrapping { () async throws(StoreError) in
       try await rows.store.states(

@@ -12,7 +12,7 @@ extension FetchController {
       guard state.follower == nil, !state.isCancelled, !state.isEnded else { return }
       // Detached: it outlives whoever happened to wait first.
       state.follower = Task.detached { [weak self] in
-        while !Task.isCancelled {
+        following: while !Task.isCancelled {
           guard let shown = self?.published?.snapshot.sequence else { break }
           do throws(StoreError) {
             try await store.wait(beyond: shown)
@@ -25,6 +25,7 @@ extension FetchController {
           guard announcement.hasWaiters else { break }
           do throws(ListError) { _ = try await fetch(reaching: store.head.sequence) } catch {
             if case .store(let error) = error { return end(with: error) }
+            if case .cancelled = error { break following }
             return fail(with: error)
           }
         }

@@ -60,6 +60,9 @@ where Item.ID: DocumentID {
   let state: Lock<State>
   let announcement = Announcement()
   let counts: Lock<ListStatistics>
+  /// Who makes the list of a request that was put in force. One at a time, so that of many requests at once those that
+  /// others have replaced by then are never begun.
+  private let building = Turns<OneThing>()
 
   /// - Parameter source: a collection of documents, or a table of a projection.
   public init(
@@ -140,10 +143,12 @@ extension FetchController {
   }
 
   /// The list with an append in it, and everything before it. Where the store is open for reading, this waits
-  /// until it sees that much of what its writer appends; a cancelled task throws `cancelled`.
+  /// until it sees that much of what its writer appends; a cancelled task throws `cancelled`. The receipt of another
+  /// store, which the list would wait for in vain, throws `otherStore`.
   @discardableResult
   public func reaches(_ receipt: AppendReceipt) async throws(ListError) -> FetchSnapshot<Item, Section> {
     let (store, last) = (rows.store, receipt.sequences.upperBound)
+    guard receipt.storeID == store.log.storeID else { throw .otherStore(receipt.store, expected: store.id) }
     while store.head.sequence < last {
       let number = announcement.number
       if Task.isCancelled || isCancelled { throw .cancelled }
@@ -159,8 +164,8 @@ extension FetchController {
 
   /// Replaces the request. Iterations of `updates` deliver one difference from the old list to the new one.
   ///
-  /// Where another call replaces it again meanwhile, the list of that one is returned. Where the request is
-  /// refused, the one before stays in force.
+  /// Where another call replaces it again meanwhile, the list of that one is returned, and a list that was not begun by
+  /// then is never made. Where the request is refused, the one before stays in force.
   @discardableResult
   public func apply(
     _ request: ListRequest<Item, Section>
@@ -207,6 +212,17 @@ extension FetchController {
   }
 
   func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    if isBuilt { return try await fetchInTurn(reaching: sequence) }
+    try await ListError.wrapping { () async throws(StoreError) in try await building.take(.it) }
+    defer { building.give() }
+    return try await fetchInTurn(reaching: sequence)
+  }
+
+  /// Whether the list of the request in force is there.
+  private var isBuilt: Bool { state.withLock { $0.published?.generation == $0.generation } }
+
+  private func fetchInTurn(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section>
+  {
     while true {
       let prepared = try prepared()
       if let shown = prepared.published, shown.sequence >= sequence { return shown }

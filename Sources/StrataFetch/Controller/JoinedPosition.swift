@@ -20,7 +20,7 @@ protocol JoinedMember: Sendable {
   /// What a state of the projector comes to at a later sequence.
   func state(_ set: TableSet, through sequence: UInt64) async throws(ListError) -> TableSet
   /// The state with the list's view, where it does not have it.
-  func completed(_ set: TableSet) async -> TableSet
+  func completed(_ set: TableSet) async throws(ListError) -> TableSet
   /// Looks at the list in a state. True where something changed.
   func look(at set: TableSet) -> Bool
   /// Makes the update from what was delivered last to what was looked at last.
@@ -87,11 +87,13 @@ where Item.ID: DocumentID {
     }
   }
 
-  func completed(_ set: TableSet) async -> TableSet {
+  func completed(_ set: TableSet) async throws(ListError) -> TableSet {
     let prepared = prepared
     let definition = prepared.list.definition
     guard set[prepared.rows.name].view(definition.identity) == nil else { return set }
-    return await AppendFollower.state(set, adding: definition, to: prepared.rows.name)
+    return try await ListError.wrapping { () async throws(StoreError) in
+      try await AppendFollower.state(set, of: prepared.rows, adding: definition)
+    }
   }
 
   func look(at set: TableSet) -> Bool {
@@ -192,7 +194,7 @@ final class JoinedPosition: Sendable {
     for member in members {
       let projector = ObjectIdentifier(member.projector)
       guard var set = sets[projector] else { continue }
-      set = await member.completed(set)
+      set = try await member.completed(set)
       // Another projector came further. The step up to it is made aside, so that nobody has to stop.
       if set.sequence < target { set = try await member.state(set, through: target) }
       sets[projector] = set

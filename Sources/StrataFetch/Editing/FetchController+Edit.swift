@@ -4,27 +4,19 @@ public import StrataEvents
 public import StrataTables
 
 extension FetchController where Item: Codable {
-  /// How often an edit reads anew, where others append to its rows, before it gives up.
-  public static var editAttemptsMax: Int { 8 }
+  /// For how long an edit reads anew and tries again, where others write its rows, before it gives up: 10 seconds.
+  public static var editTimeMax: Duration { Retries.timeMax }
 
   /// Deletes a row's document. The list need not show it, but it has to be there: of two who delete it, the
   /// second gets `absent`, and one event is appended.
   @discardableResult
   public func delete(_ id: Item.ID) async throws(ListEditError) -> AppendReceipt {
     let collection = try editableCollection()
-    for _ in 0..<Self.editAttemptsMax {
-      do throws(StoreError) {
-        let stream = try collection.stream(of: id)
-        // Before the row is looked for: what is appended in between is seen, or is the conflict.
-        let version = try await rows.store.version(of: stream)
-        if try await isThere(id) { return try await collection.delete(id, expecting: .exactly(version)) }
-      } catch {
-        if case .conflict = error { continue }
-        throw .store(error)
-      }
-      throw .absent("there is no \(rows.name)/\(id.documentID)")
+    let receipt = try await ListEditError.wrapping { () async throws(StoreError) in
+      try await deleteInTurn(id, of: collection)
     }
-    throw .conflict("\(rows.name)/\(id.documentID) was changed again and again")
+    if let receipt { return receipt }
+    throw .absent("there is no \(rows.name)/\(id.documentID)")
   }
 
   /// Deletes the document of the row at a place of a snapshot: of `snapshot`, where none is given.
@@ -35,8 +27,8 @@ extension FetchController where Item: Codable {
     try await delete(try await id(at: index, of: shown))
   }
 
-  /// Changes a row's document, as `DocumentCollection.update` does: what the body changed is appended, and the
-  /// body runs again where another append came in between.
+  /// Changes a row's document, as `DocumentCollection.update` does: what the body changed is appended, edits of the
+  /// document take turns, and the body runs again where something else was appended to it in between.
   ///
   /// - Throws: `ListEditError.notEditable`, and what `DocumentCollection.update` throws.
   @discardableResult
@@ -60,6 +52,25 @@ extension FetchController where Item: Codable {
   private func editableCollection() throws(ListEditError) -> DocumentCollection<Item> {
     try rows.checkEditable()
     return rows.store.collection(rows.name, of: Item.self)
+  }
+
+  /// Nil where there is no such document.
+  private func deleteInTurn(
+    _ id: Item.ID, of collection: DocumentCollection<Item>
+  ) async throws(StoreError) -> AppendReceipt? {
+    let stream = try collection.stream(of: id)
+    let documents = rows.store.documentTurns
+    try await documents.turns.take(stream)
+    defer { documents.turns.give(stream) }
+    var retries = documents.retries()
+    while true {
+      // Before the row is looked for: what is appended in between is seen, or is the conflict.
+      let version = try await rows.store.version(of: stream)
+      guard try await isThere(id) else { return nil }
+      do throws(StoreError) { return try await collection.delete(id, expecting: .exactly(version)) } catch {
+        guard case .conflict = error, try await retries.goOn() else { throw error }
+      }
+    }
   }
 
   private func isThere(_ id: Item.ID) async throws(StoreError) -> Bool {

@@ -122,21 +122,25 @@ extension FetchController where Item: Codable {
       previous: target.previous.map { Array($0.documentID.utf8) },
       next: target.next.map { Array($0.documentID.utf8) }, section: target.section,
       isAtFront: target.isAtFront)
-    // One move at a time in a store, so that each sees where the one before it has put its row.
-    let turns = rows.store.attachment { Turns() }
-    await turns.take()
-    defer { turns.give() }
-    return try await carryOut(Array(id.documentID.utf8), to: bytes, editor)
+    let stream = StreamName(category: rows.name, id: id.documentID)
+    let (moves, documents) = (rows.store.attachment { MoveTurns() }.turns, rows.store.documentTurns)
+    // Always in this order, so that no two moves wait for each other.
+    try await ListEditError.wrapping { () async throws(StoreError) in try await moves.take(.it) }
+    defer { moves.give() }
+    try await ListEditError.wrapping { () async throws(StoreError) in try await documents.turns.take(stream) }
+    defer { documents.turns.give(stream) }
+    return try await carryOut(Array(id.documentID.utf8), to: bytes, editor, documents.retries())
   }
 
   private func carryOut(
-    _ id: [UInt8], to target: MoveTarget<[UInt8]>, _ editor: RowEditor<Item, Section>
+    _ id: [UInt8], to target: MoveTarget<[UInt8]>, _ editor: RowEditor<Item, Section>, _ retries: Retries
   ) async throws(ListEditError) -> ListMove {
     let store = rows.store
+    var retries = retries
     // Held from here to the end, so that the view is built once at most.
     let lease = rows.projector.lease(editor.definition, of: rows.name)
     defer { withExtendedLifetime(lease) {} }
-    for _ in 0..<Self.editAttemptsMax {
+    repeat {
       let version = try await newest(editor.request)
       let plan = try MovePlanner(version: version, isReverse: editor.isReverse).plan(id, to: target)
       var events: [NewEvent] = []
@@ -162,7 +166,16 @@ extension FetchController where Item: Codable {
       } catch {
         guard case .conflict = error else { throw .store(error) }
       }
-    }
-    throw .conflict("\(String(decoding: id, as: UTF8.self)) was changed again and again")
+    } while try await goesOn(&retries)
+    throw .changedAgain(StreamName(category: rows.name, id: String(decoding: id, as: UTF8.self)))
   }
+
+  private func goesOn(_ retries: inout Retries) async throws(ListEditError) -> Bool {
+    do throws(StoreError) { return try await retries.goOn() } catch { throw .store(error) }
+  }
+}
+
+/// One move at a time in a store, so that each sees where the one before it has put its row.
+private final class MoveTurns: Sendable {
+  let turns = Turns<OneThing>()
 }

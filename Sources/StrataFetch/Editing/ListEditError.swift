@@ -31,9 +31,18 @@ extension ListEditError: CustomStringConvertible {
     }
   }
 
+  /// Others wrote a document for as long as an edit tries.
+  static func changedAgain(_ stream: StreamName) -> ListEditError {
+    .conflict("\(stream) was changed again and again")
+  }
+
+  /// Runs calls of the store and turns its errors into those of editing.
   static func wrapping<Result>(
     _ body: () async throws(StoreError) -> Result
   ) async throws(ListEditError) -> Result {
-    do throws(StoreError) { return try await body() } catch { throw .store(error) }
+    do throws(StoreError) { return try await body() } catch {
+      if case .conflict(let stream, _, _) = error { throw .changedAgain(stream) }
+      throw .store(error)
+    }
   }
 }

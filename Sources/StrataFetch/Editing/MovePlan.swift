@@ -99,9 +99,7 @@ struct MovePlanner {
   /// The place of a row among all items, nil where it is not in the list, or not in this section.
   private func rank(of id: [UInt8], in section: [UInt8]?) -> Int? {
     id.withUnsafeBytes { id in
-      var key = PlacedKey()
-      var writer = SortKeyWriter()
-      version.table.withRow(id) { key.place($0, by: view.definition, &writer) }
+      let key = version.table.withRow(id) { row in row.map { view.key(of: $0) } ?? PlacedKey() }
       guard key.isShown else { return nil }
       if let section, !key.bytes.prefix(key.sectionLength).elementsEqual(section) { return nil }
       return key.bytes.withUnsafeBytes { view.items.rank(of: $0).rank }

@@ -65,6 +65,19 @@ extension FilterExpression {
       expressions.reduce(into: []) { $0.formUnion($1.fields) }
     }
   }
+
+  /// The fields on both sides of each comparison that has one on either, in the order in which they were written.
+  package var comparisonsOfFields: [(left: FieldPath, right: FieldPath)] {
+    switch self {
+    case .comparison(let comparison):
+      guard case .field(let left) = comparison.left, case .field(let right) = comparison.right else {
+        return []
+      }
+      return [(left, right)]
+    case .not(let expression): return expression.comparisonsOfFields
+    case .and(let expressions), .or(let expressions): return expressions.flatMap(\.comparisonsOfFields)
+    }
+  }
 }
 
 extension FilterOperand {

@@ -98,12 +98,11 @@ extension FilterLexer {
 
   /// Reads a date: a string behind an @.
   mutating func readDate(_ start: String.Index) throws(FilterError) -> FilterToken {
-    let suggestion = "write dates as in @'2026-11-20T18:00+01:00' or @'2026-11-20T17:00:00Z'"
+    let suggestion = "write dates as in @'2026-11-20T18:00+01:00' or @'2026-11-20'"
     advance()
     guard next == "'" || next == "\"" else { throw error("a date is missing", suggestion, from: start) }
-    var text = try readString()
-    guard let instant = text.withUTF8({ InstantText.instant(UnsafeRawBufferPointer($0)) }) else {
-      throw error("this is no date with a time and an offset", suggestion, from: start)
+    guard let instant = date(try readString()) else {
+      throw error("this is no date", suggestion, from: start)
     }
     guard RFC3339.secondsRange.contains(instant.seconds) else {
       throw error("the date is not between the years 0000 and 9999 in UTC", suggestion, from: start)

@@ -8,9 +8,12 @@ struct FilterLexer {
   let text: String
   let scalars: String.UnicodeScalarView
   var index: String.Index
+  /// What the text of a date says; nil where it is none.
+  let date: (String) -> Instant?
 
-  init(_ text: String) {
+  init(_ text: String, date: @escaping (String) -> Instant?) {
     self.text = text
+    self.date = date
     scalars = text.unicodeScalars
     index = scalars.startIndex
   }

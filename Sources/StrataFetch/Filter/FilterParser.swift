@@ -22,13 +22,17 @@ struct FilterParser {
   private var depth = 0
 
   /// The expression that takes up all of a text.
-  static func parse(_ text: String) throws(FilterError) -> FilterExpression {
+  ///
+  /// - Parameter date: what the text of a date says; nil where it is none.
+  static func parse(
+    _ text: String, date: @escaping (String) -> Instant?
+  ) throws(FilterError) -> FilterExpression {
     guard text.utf8.count <= RowFilter.byteCountMax else {
       let message = "the filter is longer than \(RowFilter.byteCountMax) bytes"
       // The text is what is too much; it is not repeated.
       throw FilterError(message, "write a shorter one", text: "", byteRange: 0..<0)
     }
-    var parser = FilterParser(text)
+    var parser = FilterParser(text, date: date)
     try parser.advance()
     if parser.token == .end { throw parser.error("the filter is empty", comparisonSuggestion) }
     let expression = try parser.parseOr()
@@ -36,8 +40,8 @@ struct FilterParser {
     return expression
   }
 
-  private init(_ text: String) {
-    lexer = FilterLexer(text)
+  private init(_ text: String, date: @escaping (String) -> Instant?) {
+    lexer = FilterLexer(text, date: date)
     range = text.startIndex..<text.startIndex
   }
 

@@ -1,5 +1,6 @@
 // The filter language's public face: which rows, as text.
 
+package import StrataEvents
 package import StrataTables
 
 /// Which rows to take, written as in `impact == 'High' && $time > @'2026-11-20T18:00+01:00'`.
@@ -10,7 +11,8 @@ package import StrataTables
 /// | options | `[c]` behind an operator ignores case |
 /// | between them | `!` `&&` `\|\|` (also `NOT` `AND` `OR`, in that order of precedence), parentheses |
 /// | fields | `a.b.c`, odd names in backquotes, the row's own `$id` `$revision` `$time` `$section` (a UUID as its text) |
-/// | literals | `'text'` `"text"` `1` `-1.5e3` `true` `false` `null` `@'2026-11-20T18:00+01:00'` |
+/// | literals | `'text'` `"text"` `1` `-1.5e3` `true` `false` `null` |
+/// | dates | `@'2026-11-20T18:00+01:00'`; in UTC `@'2026-11-20 17:00:16.5'` `@'2026-11-20'` `@'2026-11'` |
 /// | lists | `{1, 'a'}` or `[1, 'a']`, behind `in`; a field that holds an array can stand there too |
 ///
 /// What it means:
@@ -38,7 +40,16 @@ public struct RowFilter: Hashable, Sendable {
 
   /// The filter that a text says. Filters whose texts differ in spaces, quotes or superfluous parentheses are
   /// equal. O(length of the text).
-  public init(_ text: String) throws(FilterError) { expression = try FilterParser.parse(text) }
+  public init(_ text: String) throws(FilterError) {
+    try self.init(text) { InstantText.named($0) }
+  }
+
+  /// The same with dates in another grammar, such as one that knows a zone and the current time.
+  ///
+  /// - Parameter date: what the text of a date says; nil where it is none.
+  package init(_ text: String, date: @escaping (String) -> Instant?) throws(FilterError) {
+    expression = try FilterParser.parse(text, date: date)
+  }
 
   /// The paths that the filter reads.
   package var fields: Set<FieldPath> { expression.fields }

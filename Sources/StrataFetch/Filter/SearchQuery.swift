@@ -61,6 +61,9 @@ struct SearchPart<Item: Sendable>: Sendable {
 
   var needsItem: Bool { read != nil }
 
+  /// The field that it reads, nil where it reads an item's property.
+  var field: FieldPath? { if case .field(let path) = source { path } else { nil } }
+
   init<Value: SearchableText>(_ keyPath: any KeyPath<Item, Value> & Sendable) {
     source = .keyPath(AnyKeyPathBox(keyPath: keyPath))
     read = { item, body in

@@ -62,6 +62,15 @@ struct FilterPart<Item: Sendable>: Sendable {
 }
 
 extension FilterPart {
+  /// The paths of fields that it names; a closure names none.
+  var paths: Set<FieldPath> {
+    switch identity {
+    case .filter(let filter): filter.fields
+    case .malformed, .closure: []
+    case .search(_, let parts): Set(parts.compactMap(\.field))
+    }
+  }
+
   /// The filter's text, the words that are searched for, or the name of the closure.
   var name: String {
     switch identity {
@@ -71,6 +80,14 @@ extension FilterPart {
     case .closure(.unnamed): "a closure without a name"
     case .search(let query, _): query.description
     }
+  }
+}
+
+extension FilterPart {
+  /// Whether it is a filter that asks for the row's section.
+  var readsSection: Bool {
+    guard case .filter(let filter) = condition else { return false }
+    return filter.fields.contains { $0.subject == .section }
   }
 }
 

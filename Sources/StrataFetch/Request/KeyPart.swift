@@ -69,6 +69,15 @@ struct KeyPart<Item: Sendable>: Sendable {
     }
   }
 
+  /// The path of a field that it names, also as a manual order; nil where it names an item's property.
+  var path: FieldPath? {
+    switch identity {
+    case .keyPath: nil
+    case .field(let path): path
+    case .manual(let rank): if case .field(let path) = rank.place { path } else { nil }
+    }
+  }
+
   /// The field that it reads, nil where it reads an item's property.
   var field: FieldKey? {
     guard case .field(let path) = identity else { return nil }

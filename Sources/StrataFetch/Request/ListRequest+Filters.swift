@@ -29,7 +29,8 @@ extension ListRequest {
     with { $0.filters.append(FilterPart(.named(name, version: version), passes)) }
   }
 
-  /// Only rows that a closure accepts. A request with a closure that has no name equals only its own copies.
+  /// Only rows that a closure accepts. The closure is pure. A request with a closure that has no name equals only its
+  /// own copies.
   public func filtered(_ passes: @escaping @Sendable (Item) -> Bool) -> Self {
     with { $0.filters.append(FilterPart(.unnamed(), passes)) }
   }
@@ -41,14 +42,15 @@ extension ListRequest {
   /// Only rows that pass a predicate, which its name and version stand for: give it another version when it
   /// changes its meaning, or captures another value.
   ///
-  /// A row for which the predicate throws is left out, and reported among the problems. A predicate takes more
+  /// The predicate is pure: `Date.now` belongs into a value that it captures, and into its version. A row for which it
+  /// throws is left out, and reported among the problems. A predicate takes more
   /// than ten times as long as a closure.
   public func filtered(_ name: String, version: Int = 1, by predicate: Predicate<Item>) -> Self {
     filtered(by: predicate, .named(name, version: version))
   }
 
-  /// Only rows that pass a predicate. Predicates cannot be compared, so a request with one that has no name
-  /// equals only its own copies.
+  /// Only rows that pass a predicate, which is pure. Predicates cannot be compared, so a request with one that has
+  /// no name equals only its own copies.
   public func filtered(by predicate: Predicate<Item>) -> Self {
     filtered(by: predicate, .unnamed())
   }
@@ -72,6 +74,8 @@ extension ListRequest {
   /// Case and the marks on letters do not count: `"oster"` finds Øster and ÖSTER. A word is found in the middle
   /// of others too, since not every script puts spaces between words, and since parts of compound words and of
   /// numbers are searched for. A text without words filters nothing, and the request equals the one without it.
+  ///
+  /// What the key paths lead to has to follow from the item alone.
   ///
   /// Of a text the first 1,024 characters (Unicode scalars) and the first 16 different words count.
   public func searched<each Value: SearchableText>(

@@ -30,7 +30,8 @@ public enum ListSectionOrder<Section: Hashable & Sendable>: Hashable, Sendable {
 // MARK: By what
 
 extension ListRequest {
-  /// The same rows in sections by a property.
+  /// The same rows in sections by a property. A computed one has to follow from the item alone: a label as "Today"
+  /// does not, and is made of the section where it is shown.
   ///
   /// - Parameter nils: what becomes of rows where the property is nil. Nil and an empty string are two sections.
   public func sectioned<Value: SortKey & Hashable>(
@@ -156,7 +157,8 @@ extension ListRequest {
   /// The same sections by the greatest value of a property among all their items, shown or not: `.reverse` by
   /// the time of an item puts the section with the newest item first.
   ///
-  /// Nil is no value; sections without one stand last in either direction. O(log n) for each change.
+  /// The property follows from the item alone. Nil is no value; sections without one stand last in either direction.
+  /// O(log n) for each change.
   public func sectionsOrdered<Value: SortKey>(
     byMaximumOf keyPath: any KeyPath<Item, Value> & Sendable, _ direction: SortDirection = .forward,
     _ options: SortKeyOptions = []

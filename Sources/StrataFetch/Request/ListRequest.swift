@@ -20,6 +20,12 @@ public struct Unsectioned: Hashable, Sendable {
 ///
 /// Two requests are equal when they are made of equal key paths, field paths, filters, limits, and closures of
 /// the same name and version. Equal requests share their work.
+///
+/// All code of the program that a request calls has to be pure: what key paths lead to, `init(from:)` of the item,
+/// filters, predicates, and closures that order sections follow from the row or the section alone, and read no clock,
+/// locale or setting. They are called when a row changes and never because time passes. Where one is not pure, lists
+/// still do not contradict themselves; rows stay where their last change put them, and one that is found elsewhere
+/// than its functions now say is reported in `FetchSnapshot.problems`.
 public struct ListRequest<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   var section: KeyPart<Item>?
@@ -56,7 +62,7 @@ public enum SortDirection: Hashable, Sendable {
 
 extension ListRequest {
   /// Sorted by a property; calls after the first one break ties. Remaining ties stand by the ids' bytes,
-  /// ascending.
+  /// ascending. A computed property has to follow from the item alone.
   ///
   /// - Parameter options: `.nilsLast`, `.caseInsensitive`, `.numeric`.
   public func sorted<Value: SortKey>(

@@ -231,7 +231,9 @@ extension FetchSnapshot {
 
 // MARK: Problems
 
-/// A row that a list leaves out because it cannot show it.
+/// A row that a list leaves out because it cannot show it, or of which the request's functions made another key than
+/// before though it did not change: they read something else than the row, as a clock or a locale. Such a row is
+/// shown where its newest key puts it, and reported until it is removed.
 public struct ListProblem: Hashable, Sendable {
   /// The row's id as text.
   public var id: String
@@ -242,16 +244,19 @@ public struct ListProblem: Hashable, Sendable {
 }
 
 extension FetchSnapshot {
-  /// How many rows the list leaves out because they do not decode, or because a section or sort value is none.
-  public var numberOfProblems: Int { version.view.problems.count + version.table.problems.count }
+  /// How many rows the list leaves out because they do not decode, or because a section or sort value is none; and
+  /// how many changed their key though they did not change.
+  public var numberOfProblems: Int {
+    version.view.problems.count + version.view.drifts.count + version.table.problems.count
+  }
 
   /// How many problems are listed at most.
   private static var listedProblemsMax: Int { 100 }
 
-  /// The first hundred rows that are left out, by the bytes of their ids. O(problems listed).
+  /// The first hundred of them, by the bytes of their ids. O(problems listed).
   public var problems: [ListProblem] {
     var problems: [(id: [UInt8], problem: ListProblem)] = []
-    for tree in [version.table.problems, version.view.problems] {
+    for tree in [version.table.problems, version.view.problems, version.view.drifts] {
       tree.forEach(in: 0..<min(tree.count, Self.listedProblemsMax)) { id, what in
         let sequence = version.table.withRow(id) { $0?.revision }
         let problem = ListProblem(

@@ -8,7 +8,7 @@ public enum ListError: Error, Sendable {
   case filter(FilterError)
   /// The store cannot go on.
   case store(StoreError)
-  /// The list was cancelled.
+  /// The list was cancelled, or the task that waits for it.
   case cancelled
   /// A row that was asked for is there and cannot be shown: a sentence that says why.
   case row(String)
@@ -47,6 +47,9 @@ extension ListError: CustomStringConvertible {
   static func wrapping<Result>(
     _ body: () async throws(StoreError) -> Result
   ) async throws(ListError) -> Result {
-    do throws(StoreError) { return try await body() } catch { throw .store(error) }
+    do throws(StoreError) { return try await body() } catch {
+      if error == .cancelled { throw .cancelled }
+      throw .store(error)
+    }
   }
 }

@@ -124,15 +124,10 @@ extension ListVersion {
     try view.forEachItem(in: start + places.lowerBound..<start + places.upperBound, body)
   }
 
-  /// Where a row is shown, nil where it is not. O(log n), and the making of the row's key.
+  /// Where a row is shown, nil where it is not. O(log n), and the making of the row's key; O(n log n) once for a list
+  /// in which the program's code makes another key of the row than it did.
   package func position(of id: UnsafeRawBufferPointer) -> ListIndex? {
-    let key = table.withRow(id) { row in
-      guard let row else { return PlacedKey() }
-      var key = PlacedKey()
-      var writer = SortKeyWriter()
-      key.place(row, by: view.definition, &writer)
-      return key
-    }
+    let key = table.withRow(id) { row in row.map { view.key(of: $0) } ?? PlacedKey() }
     return key.bytes.withUnsafeBytes {
       key.isShown ? position(key: $0, sectionLength: key.sectionLength) : nil
     }

@@ -52,10 +52,11 @@ extension EventStore {
   fileprivate func lastDeletion(
     in stream: StreamName, notAfter last: UInt64
   ) async throws(StoreError) -> UInt64? {
+    let name = Array(stream.text.utf8)
+    let parts = try await lookingUp { [log] builds throws(LogError) in
+      try log.index.parts(of: name, after: 0, builds: builds)
+    }
     let result = await IOThreads.shared.result { [self] () throws(StoreError) in
-      let parts = try StoreError.wrapping { () throws(LogError) in
-        try log.index.parts(of: Array(stream.text.utf8), after: 0)
-      }
       var deletion: UInt64?
       for part in parts.reversed() {
         for sequence in part.sequences.reversed() where sequence <= last {

@@ -47,9 +47,7 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
         name: section.name, value: sectionValue)
     }
     result.sorts = sorts(of: row, item)
-    var key = PlacedKey()
-    var writer = SortKeyWriter()
-    key.place(row, by: version.view.definition, &writer)
+    let key = version.view.key(of: row)
     if let problem = key.problem {
       result.outcome = .problem(problem.what)
     } else if key.isShown {

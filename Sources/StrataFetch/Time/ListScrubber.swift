@@ -17,11 +17,14 @@ public import StrataTables
 /// first update is `.initial`.
 ///
 /// Moves are carried out one after the other, in the order in which they were begun, on a thread of the
-/// scrubber's own. A task that is cancelled does not take its move back.
+/// scrubber's own. A task that is cancelled does not take its move back; its `returnToHead` may throw `cancelled`
+/// while it waits for the newest state, and then what is shown stays.
 ///
 /// The first move costs a replay of the log up to its point. After that, going back by d events replays about d
-/// of them at most, or 64, and going forward what lies between: a bounded number of states is kept on the way,
-/// dense where the list was moved last and sparser by a constant factor farther away. The difference costs
+/// of them at most, or 64, and going forward what lies between: states are kept on the way, dense where the list was
+/// moved last and sparser by a constant factor farther away. At most 48 are kept, and at most `keptSizeMax` bytes of
+/// them, where what they share counts once; so in a large store that changes much, going back replays more. The
+/// difference costs
 /// O(k log n) for k rows that changed. To and from the head it costs a look at every row, since the newest
 /// state shares no pages with the replayed ones, and no replay.
 public final class ListScrubber<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
@@ -38,19 +41,20 @@ where Item.ID: DocumentID {
   private let exclusive: Exclusive
   private let shown: Lock<FetchSnapshot<Item, Section>?>
   /// One move at a time, in the order in which they were begun.
-  private let turns = Turns()
+  private let turns = Turns<OneThing>()
   private let thread = IOThreads(name: "strata-scrub", threadCountMax: 1)
 
   init(
     _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>,
-    showing snapshot: FetchSnapshot<Item, Section>?
+    showing snapshot: FetchSnapshot<Item, Section>?, keptSizeMax: Int
   ) throws(ListError) {
     self.request = request
     let rows = rows.folded(for: request)
     self.rows = rows
     list = try request.compiled(decode: rows.decode)
     exclusive = Exclusive(
-      states: PastStates(rows.store.log, rows.folding, view: (rows.name, list.definition)))
+      states: PastStates(
+        rows.store.log, rows.folding, view: (rows.name, list.definition), keptSizeMax: keptSizeMax))
     shown = Lock(snapshot)
   }
 
@@ -99,8 +103,12 @@ where Item.ID: DocumentID {
 extension FetchController {
   /// A list of its own that can be moved through the past. It begins with what this controller shows, keeps the
   /// request that is in force now, and leaves the controller as it is.
-  public func scrubber() throws(ListError) -> ListScrubber<Item, Section> {
+  ///
+  /// - Parameter keptSizeMax: how many bytes of past states it keeps at most, so that it need not replay to them again;
+  ///   64 MiB where nothing is said. What the states share counts once. One state is kept whatever it takes up, and
+  ///   beside it there are the state that is shown and the one that it goes on from.
+  public func scrubber(keptSizeMax: Int = 64 << 20) throws(ListError) -> ListScrubber<Item, Section> {
     let (request, snapshot) = (request, snapshot)
-    return try ListScrubber(request, rows, showing: snapshot)
+    return try ListScrubber(request, rows, showing: snapshot, keptSizeMax: keptSizeMax)
   }
 }

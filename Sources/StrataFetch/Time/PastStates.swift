@@ -10,12 +10,16 @@ internal import StrataTables
 /// A state is a value that shares its pages with its neighbours, so to keep one costs what changes behind it.
 /// On the way to a sequence the states 64, 128, 256 … events before it are kept. To go back by d events from
 /// there replays at most d of them, or 64 (plus what was thinned out); to go forward replays what lies between,
-/// or less where a state is kept on the way. At most `keptCountMax` states are kept: past that, one goes whose
-/// neighbours are nearest to each other, measured by how far they are from where somebody looks. So what is
-/// kept is dense there and gets sparser by a constant factor, like the levels of a skip list.
+/// or less where a state is kept on the way. At most `keptCountMax` states are kept, and at most `keptSizeMax` bytes of
+/// them, but always one: past that, one goes whose neighbours are nearest to each other, measured by how far they are
+/// from where somebody looks. So what is kept is dense there and gets sparser by a constant factor, like the levels of
+/// a skip list.
 final class PastStates {
   /// How many states are kept at most.
   static let keptCountMax = 48
+  /// How many bytes of pages the kept states hold together at most, where nothing else is said. A page that several
+  /// share counts once.
+  static let keptSizeMaxDefault = 64 << 20
   /// How far the nearest kept state is from where somebody looks, in events.
   static let strideMin: UInt64 = 64
 
@@ -23,6 +27,9 @@ final class PastStates {
   private let folding: Folding
   private let view: (table: String, definition: ViewDefinition)
   private var fold: Fold?
+  private let keptSizeMax: Int
+  /// The pages of the kept states.
+  private var tally = PageTally()
   /// Ascending by sequence.
   private(set) var kept: [TableSet] = []
   /// What the first of the folds had as its head when it began: states of the others come from it.
@@ -32,7 +39,11 @@ final class PastStates {
   /// How many events were folded in so far, for tests that count them.
   private(set) var foldedCount: UInt64 = 0
 
-  init(_ log: Log, _ folding: Folding, view: (table: String, definition: ViewDefinition)) {
+  init(
+    _ log: Log, _ folding: Folding, view: (table: String, definition: ViewDefinition),
+    keptSizeMax: Int = keptSizeMaxDefault
+  ) {
+    self.keptSizeMax = keptSizeMax
     self.log = log
     self.folding = folding
     self.view = view
@@ -91,13 +102,25 @@ final class PastStates {
     erasureCount = count
     fold = nil
     kept = []
+    tally = PageTally()
   }
+
+  /// How many bytes of pages the kept states hold together.
+  var keptSize: Int { tally.bytes }
 
   private func keep(_ state: TableSet, near focus: UInt64) {
     let place = kept.firstIndex { $0.sequence >= state.sequence } ?? kept.count
     if place < kept.count, kept[place].sequence == state.sequence { return }
     kept.insert(state, at: place)
-    guard kept.count > Self.keptCountMax else { return }
+    for tree in state.trees { tally.add(tree) }
+    while kept.count > 1, kept.count > Self.keptCountMax || tally.bytes > keptSizeMax {
+      let thinned = kept.remove(at: expendable(near: focus, except: state.sequence))
+      for tree in thinned.trees { tally.remove(tree) }
+    }
+  }
+
+  /// Which kept state is missed least. There are two at least.
+  private func expendable(near focus: UInt64, except newest: UInt64) -> Int {
     // The gap that a state's going would leave, against how far it is from where somebody looks.
     func loss(_ index: Int) -> Double {
       let sequence = kept[index].sequence
@@ -106,7 +129,6 @@ final class PastStates {
       let distance = sequence > focus ? sequence - focus : focus - sequence
       return Double(behind - before) / Double(distance + Self.strideMin)
     }
-    let thinned = kept.indices.filter { $0 != place }.min { loss($0) < loss($1) }
-    if let thinned { kept.remove(at: thinned) }
+    return kept.indices.filter { kept[$0].sequence != newest }.min { loss($0) < loss($1) } ?? 0
   }
 }

@@ -1,7 +1,7 @@
 // The seam through which every byte reaches and leaves the disk, so that the same log runs over POSIX
 // files, over memory, and over a simulated disk that loses power.
 
-/// What a store needs of a file system: a dozen calls, each with the contract that recovery relies on.
+/// What a store needs of a file system: some dozen calls, each with the contract that recovery relies on.
 ///
 /// Paths are absolute or relative to the working directory, separated by `/`. All calls block; none may be
 /// made on the cooperative pool.
@@ -16,15 +16,33 @@ package protocol FileSystem: Sendable {
   /// What stands at the path, or nil where nothing does.
   func kind(of path: String) throws(FileSystemError) -> FileKind?
 
-  /// Opens a file. The descriptor does not survive `exec`.
+  /// Opens a regular file, and waits for nobody to open what is none. The descriptor does not survive `exec`. For
+  /// writing no symbolic link is followed from the last name of the path.
   func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File
 
   /// Gives a file a new name in one step; whatever had that name is gone. Durable only after
   /// `syncDirectory` of the folder.
   func rename(_ path: String, to newPath: String) throws(FileSystemError)
 
+  /// Gives a file a new name in one step where nothing has that name, and fails with `EEXIST` where something has.
+  /// Durable only after `syncDirectory` of the folder; until then a power cut may leave the file both names.
+  func renameNew(_ path: String, to newPath: String) throws(FileSystemError)
+
   /// Removes a file. Durable only after `syncDirectory` of the folder.
   func remove(_ path: String) throws(FileSystemError)
+
+  /// Removes those files of a folder whose names are meant, and no folder. The folder itself is not reached through a
+  /// symbolic link, nor is any file. Nothing where there is no folder. Durable only after `syncDirectory`.
+  func removeFiles(in folder: String, where isMeant: (String) -> Bool) throws(FileSystemError)
+
+  /// Whether a symbolic link has this name, wherever it leads.
+  func isLink(_ path: String) throws(FileSystemError) -> Bool
+
+  /// A number that nobody else is given who uses this file system: for the names of unfinished files.
+  func freshToken() -> UInt64
+
+  /// The same path for as long as the process lives, whatever its working directory becomes.
+  func absolutePath(_ path: String) -> String
 
   /// Makes the folder's entries (names created, renamed, removed) durable.
   func syncDirectory(_ path: String) throws(FileSystemError)
@@ -72,6 +90,10 @@ package protocol File: AnyObject, Sendable {
 
   /// Gives the lock back; closing does too.
   func unlock()
+
+  /// A text that no other file has for as long as this one is open, on the same file system. Nil where nothing can be
+  /// said.
+  var identity: String? { get }
 
   /// The identity of the file behind the descriptor and of the one at its path now; they differ when the
   /// file was replaced or removed.

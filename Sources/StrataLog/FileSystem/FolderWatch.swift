@@ -28,14 +28,6 @@ package enum FolderNotice: Sendable, Equatable {
   case failed
 }
 
-extension FileSystem {
-  /// For a file system that tells of nothing.
-  package func watch(_ folder: String) -> (any FolderWatch)? { nil }
-
-  /// For a file system that cannot say.
-  package func identity(of path: String) throws(FileSystemError) -> String? { nil }
-}
-
 /// Notices of the machine's file system.
 final class PosixFolderWatch: FolderWatch {
   private let notices: Int32

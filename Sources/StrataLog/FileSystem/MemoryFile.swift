@@ -74,6 +74,8 @@ final class MemoryFile: File {
 
   func unlock() { node.content.withLock { $0.locks.unlock(owner: owner) } }
 
+  var identity: String? { "memory file \(ObjectIdentifier(node))" }
+
   func isStillAtItsPath() throws(FileSystemError) -> Bool {
     try check("look at", isOpen: true)
     return fileSystem.isFile(node, at: path)

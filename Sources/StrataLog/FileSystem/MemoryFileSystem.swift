@@ -93,6 +93,14 @@ package final class MemoryFileSystem: FileSystem {
   }
 
   package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+    try rename(path, to: newPath, replaces: true)
+  }
+
+  package func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+    try rename(path, to: newPath, replaces: false)
+  }
+
+  private func rename(_ path: String, to newPath: String, replaces: Bool) throws(FileSystemError) {
     let (from, to) = (PathParts(path), PathParts(newPath))
     try tree.withLock { (tree) throws(FileSystemError) in
       // Both folders first, then the names in them: the order in which the system looks.
@@ -101,6 +109,7 @@ package final class MemoryFileSystem: FileSystem {
       }
       switch (tree.entries[from], tree.entries[to]) {
       case (nil, _): throw FileSystemError("rename", path, code: ENOENT)
+      case (_, .some) where !replaces: throw FileSystemError("rename", path, code: EEXIST)
       case (.folder, _), (_, .folder): throw FileSystemError("rename", path, code: EISDIR)
       case (.file(let node), _):
         guard from != to else { return }

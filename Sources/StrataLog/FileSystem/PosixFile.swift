@@ -24,9 +24,22 @@ package final class PosixFile: File {
   private let use: Lock<Use>
   private let transfers: SystemTransfers
 
-  init(path: String, descriptor: Int32, transfers: SystemTransfers = .system) {
+  /// What the descriptor stood for when it was opened. Device and number of a file stay what they are.
+  let opened: strata_file_status
+
+  /// Takes the descriptor over, and closes it where it throws.
+  init(
+    path: String, descriptor: Int32, transfers: SystemTransfers = .system
+  ) throws(FileSystemError) {
+    var status = strata_file_status()
+    guard strata_fstat(descriptor, &status) == 0 else {
+      let code = strata_errno()
+      Self.closeDescriptor(descriptor)
+      throw FileSystemError("open", path, code: code)
+    }
     self.path = path
     self.transfers = transfers
+    opened = status
     use = Lock(Use(descriptor: descriptor))
   }
 
@@ -93,10 +106,15 @@ package final class PosixFile: File {
     try? withDescriptor("unlock") { (descriptor) throws(FileSystemError) in strata_unlock(descriptor) }
   }
 
+  package var identity: String? { opened.identity }
+
   package func isStillAtItsPath() throws(FileSystemError) -> Bool {
-    let own = try status("look at")
-    guard let found = try PosixFileSystem.status(of: path) else { return false }
-    return own.device == found.device && own.inode == found.inode
+    // Open until the other one was looked at: no other file has its number before.
+    let found = try withDescriptor("look at") { (_) throws(FileSystemError) in
+      try PosixFileSystem.status(of: path)
+    }
+    guard let found else { return false }
+    return opened.device == found.device && opened.inode == found.inode
   }
 
   package func close() {

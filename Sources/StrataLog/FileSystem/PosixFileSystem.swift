@@ -62,16 +62,30 @@ package struct PosixFileSystem: FileSystem {
     let flags =
       switch mode {
       case .read: O_RDONLY
-      case .readWrite: O_RDWR
-      case .create: O_RDWR | O_CREAT
-      case .createNew: O_RDWR | O_CREAT | O_EXCL
+      case .readWrite: O_RDWR | O_NOFOLLOW
+      case .create: O_RDWR | O_NOFOLLOW | O_CREAT
+      case .createNew: O_RDWR | O_NOFOLLOW | O_CREAT | O_EXCL
       }
-    let descriptor = try SystemCall.repeating("open", path) { strata_open(path, flags, 0o666) }
-    let file = PosixFile(path: path, descriptor: descriptor, transfers: transfers)
-    guard try file.status("open").is_directory == 0 else {
-      throw FileSystemError("open", path, code: EISDIR)
+    let descriptor: Int32
+    do throws(FileSystemError) {
+      // Of a pipe, the open would wait until somebody opens its other end. Of a regular file the flag says nothing.
+      descriptor = try SystemCall.repeating("open", path) { strata_open(path, flags | O_NONBLOCK, 0o666) }
+    } catch {
+      throw try linkError(error)
+    }
+    let file = try PosixFile(path: path, descriptor: descriptor, transfers: transfers)
+    guard file.opened.is_directory == 0 else { throw FileSystemError("open", path, code: EISDIR) }
+    guard file.opened.is_file != 0 else {
+      throw FileSystemError("open", path, code: SystemErrorCode.notRegularFile)
     }
     return file
+  }
+
+  /// The error of an open that follows no link, and what it says where that is the reason.
+  private func linkError(_ error: FileSystemError) throws(FileSystemError) -> FileSystemError {
+    // Systems disagree on the number: a link is a loop, no folder, or too many links.
+    guard [ELOOP, ENOTDIR, EMLINK].contains(error.code), try isLink(error.path) else { return error }
+    return FileSystemError(error.operation, error.path, code: SystemErrorCode.isLink)
   }
 
   package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
@@ -85,15 +99,61 @@ package struct PosixFileSystem: FileSystem {
     #endif
   }
 
+  package func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+    _ = try SystemCall.repeating("rename", path) { strata_rename_new(path, newPath) }
+  }
+
   package func remove(_ path: String) throws(FileSystemError) {
     _ = try SystemCall.repeating("remove", path) { unlink(path) }
+  }
+
+  package func removeFiles(
+    in folder: String, where isMeant: (String) -> Bool
+  ) throws(FileSystemError) {
+    guard let directory = strata_directory_open_itself(folder) else {
+      let error = FileSystemError("list", folder, code: strata_errno())
+      if error.code == ENOENT { return }
+      throw try linkError(error)
+    }
+    defer { strata_directory_close(directory) }
+    // Gathered first: a listing need not name what is left where names go meanwhile.
+    var names: [String] = []
+    while let name = strata_directory_next(directory) {
+      let text = String(cString: name)
+      if isMeant(text) { names.append(text) }
+    }
+    let code = strata_errno()
+    guard code == 0 else { throw FileSystemError("list", folder, code: code) }
+    for name in names {
+      _ = try SystemCall.repeating("remove", "\(folder)/\(name)") { strata_directory_remove(directory, name) }
+    }
+  }
+
+  package func isLink(_ path: String) throws(FileSystemError) -> Bool {
+    let found = strata_is_link(path)
+    guard found < 0 else { return found != 0 }
+    let code = strata_errno()
+    guard code == ENOENT || code == ENOTDIR else { throw FileSystemError("look at", path, code: code) }
+    return false
+  }
+
+  package func absolutePath(_ path: String) -> String {
+    guard !path.isEmpty, !path.hasPrefix("/") else { return path }
+    // Where the working directory has no path any more, relative ones lead nowhere, now as later.
+    guard let working = strata_working_directory() else { return path }
+    defer { strata_free(working) }
+    var names = Substring(path)
+    while names.hasPrefix("./") { names = names.dropFirst(2).drop { $0 == "/" } }
+    let folder = String(cString: working)
+    if names.isEmpty || names == "." { return folder }
+    return folder.hasSuffix("/") ? "\(folder)\(names)" : "\(folder)/\(names)"
   }
 
   package func syncDirectory(_ path: String) throws(FileSystemError) {
     let descriptor = try SystemCall.repeating("open folder", path) {
       strata_open(path, O_RDONLY | O_DIRECTORY, 0)
     }
-    let folder = PosixFile(path: path, descriptor: descriptor)
+    let folder = try PosixFile(path: path, descriptor: descriptor)
     defer { folder.close() }
     do throws(FileSystemError) {
       try folder.sync()
@@ -107,7 +167,7 @@ package struct PosixFileSystem: FileSystem {
   package func watch(_ folder: String) -> (any FolderWatch)? { PosixFolderWatch(folder) }
 
   package func identity(of path: String) throws(FileSystemError) -> String? {
-    try Self.status(of: path).map { "device \($0.device) file \($0.inode)" }
+    try Self.status(of: path)?.identity
   }
 
   /// What stands at the path, or nil where nothing does.
@@ -129,4 +189,9 @@ package struct PosixFileSystem: FileSystem {
     guard let slash = rest.lastIndex(of: "/"), rest != "/" else { return nil }
     return slash == rest.startIndex ? "/" : String(rest[..<slash])
   }
+}
+
+extension strata_file_status {
+  /// What tells this file from all others that exist at the same time.
+  var identity: String { "device \(device) file \(inode)" }
 }

@@ -12,7 +12,12 @@ internal import CStrata
 
 /// What the system says about a value of `errno`, for people: "No space left on device".
 package func systemMessage(_ code: Int32) -> String {
-  withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+  switch code {
+  case SystemErrorCode.isLink: return "It is a symbolic link"
+  case SystemErrorCode.notRegularFile: return "It is not a regular file"
+  default: break
+  }
+  return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
     let start = buffer.baseAddress!
     strata_error_message(code, start, buffer.count)
     return String(cString: start)
@@ -21,6 +26,10 @@ package func systemMessage(_ code: Int32) -> String {
 
 /// The numbers of the failures that a caller tells apart, so that nobody needs the system's module for them.
 package enum SystemErrorCode {
+  /// No system's number: a symbolic link where none is followed.
+  package static var isLink: Int32 { -1 }
+  /// No system's number: a pipe, a socket or a device where a regular file was wanted.
+  package static var notRegularFile: Int32 { -2 }
   /// There is nothing at that path.
   package static var notFound: Int32 { ENOENT }
   /// There is something at that path already.
@@ -32,6 +41,8 @@ package enum SystemErrorCode {
   package static var notPermitted: Int32 { EPERM }
   /// The medium can be read only.
   package static var readOnly: Int32 { EROFS }
+  /// Whether there is no room: the disk is full, or what this user may have of it.
+  package static func isNoRoom(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
   /// The disk is full.
   package static var noSpace: Int32 { ENOSPC }
   /// The file would be longer than a file can be.
@@ -48,6 +59,8 @@ package enum SystemErrorCode {
   package static var isDirectory: Int32 { EISDIR }
   /// A file stands where a folder was wanted.
   package static var notDirectory: Int32 { ENOTDIR }
+  /// The file that had the name is not the one that has it now.
+  package static var staleHandle: Int32 { ESTALE }
   /// There is no memory left.
   package static var noMemory: Int32 { ENOMEM }
   /// A signal came in between: the call is made again.

@@ -29,6 +29,8 @@ package final class AppendDraft: @unchecked Sendable {
 
   package private(set) var events: RawBuffer
   package private(set) var marks: [Mark] = []
+  /// Bytes by which the events become longer if those are erased whose erased form is the longer one.
+  private var growth = 0
   package var id: [UInt8] = []
   package var given: Int64?
   package var isErasable = false
@@ -53,6 +55,8 @@ package final class AppendDraft: @unchecked Sendable {
     let namesLength = field(stream) + field(type)
     let contentLength = Varint.length(codec) + field(salt) + field(metadata) + field(payload)
     let length = 1 + 1 + 8 + namesLength + contentLength
+    let erased = ErasedForm.length(namesLength: namesLength, contentLength: contentLength)
+    growth += max(0, erased - length - Varint.length(UInt64(length)))
     _ = events.reserve(length + Varint.lengthMax)
     events.append(varint: UInt64(length))
     events.append(byte: EventKind.event)
@@ -85,8 +89,8 @@ package final class AppendDraft: @unchecked Sendable {
     Varint.length(UInt64(bytes.count)) + bytes.count
   }
 
-  /// The most bytes that this append takes in a block, head included.
-  package var encodedLengthMax: Int { events.count + Self.headLengthMax + Varint.lengthMax }
+  /// The most bytes that this append takes in a block, head included, whichever of its events are erased.
+  package var encodedLengthMax: Int { events.count + growth + Self.headLengthMax + Varint.lengthMax }
 
   /// The longest head: flags, count, two times and an id.
   package static let headLengthMax =
@@ -150,5 +154,34 @@ extension AppendDraft {
   @inline(__always)
   package func stream(of mark: Mark) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: events.base + mark.streamOffset, count: mark.streamLength)
+  }
+
+  /// The parts of an event's content: codec, salt, and metadata and payload with their lengths before them. Valid while
+  /// the draft is.
+  func content(
+    of mark: Mark
+  ) -> (codec: UInt64, salt: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
+    let begin = mark.revisionOffset + 8
+    var cursor = ByteCursor(UnsafeRawPointer(events.base) + begin, count: events.count - begin)
+    guard cursor.lengthPrefixed() != nil, cursor.lengthPrefixed() != nil, let codec = cursor.varint(),
+      let salt = cursor.lengthPrefixed()
+    else { preconditionFailure("a draft holds whole events") }
+    let rest = cursor.position
+    guard cursor.lengthPrefixed() != nil, cursor.lengthPrefixed() != nil else {
+      preconditionFailure("a draft holds whole events")
+    }
+    return (codec, salt, UnsafeRawBufferPointer(start: rest, count: cursor.position - rest))
+  }
+
+  /// The hash that an event's content would have with another salt. O(bytes of the content).
+  func contentHash(of mark: Mark, salt: UnsafeRawBufferPointer) -> UInt64 {
+    let content = content(of: mark)
+    if salt.elementsEqual(content.salt) { return mark.contentHash }
+    var bytes = RawBuffer(capacity: 2 * Varint.lengthMax + salt.count + content.rest.count)
+    bytes.append(varint: content.codec)
+    bytes.append(varint: UInt64(salt.count))
+    bytes.append(salt)
+    bytes.append(content.rest)
+    return XXH64.of(bytes.bytes)
   }
 }

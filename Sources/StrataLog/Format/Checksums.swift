@@ -46,6 +46,12 @@ package enum Chain {
     )
     return withUnsafeBytes(of: &fields) { strata_xxh64($0.baseAddress, 48, 0) }
   }
+
+  /// The mark of erasures with one more sequence, as `ErasureMark` folds them. 16 bytes are hashed.
+  static func next(erased sequence: UInt64, after mark: UInt64) -> UInt64 {
+    var fields = (mark.littleEndian, sequence.littleEndian)
+    return withUnsafeBytes(of: &fields) { strata_xxh64($0.baseAddress, 16, 0) }
+  }
 }
 
 extension CRC32C {

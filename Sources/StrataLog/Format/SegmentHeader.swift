@@ -28,6 +28,7 @@ package struct SegmentHeader: Equatable, Sendable {
     package static let rewrittenLast = 136
     package static let rewrittenChain = 144
     package static let rewrittenEnd = 152
+    package static let erasures = 160
     package static let checksum = 4092
   }
 
@@ -51,6 +52,8 @@ package struct SegmentHeader: Equatable, Sendable {
   package var rewrittenLast: UInt64 = 0
   package var rewrittenChain: UInt64 = 0
   package var rewrittenEnd: UInt64 = 0
+  /// The mark of what is erased, of a rewritten segment; `ErasureMark.unknown` where it bears none.
+  package var erasures = ErasureMark.unknown
 
   package init(storeID: StoreID, firstSequence: UInt64, epoch: UInt64, created: Int64) {
     self.storeID = storeID
@@ -61,6 +64,11 @@ package struct SegmentHeader: Equatable, Sendable {
 
   /// True for a segment whose blocks were merged or erased after it was closed.
   package var isRewritten: Bool { revision > 0 }
+
+  /// What is erased in the segment, as its header says; nil where only its events do.
+  package var erasureMark: UInt64? {
+    isRewritten ? (erasures == ErasureMark.unknown ? nil : erasures) : ErasureMark.none.value
+  }
 
   /// The name of the file, without its folder.
   package var fileName: String { Self.fileName(firstSequence: firstSequence) }
@@ -109,6 +117,7 @@ extension SegmentHeader {
       base.setLittleEndian(rewrittenLast, at: Offset.rewrittenLast)
       base.setLittleEndian(rewrittenChain, at: Offset.rewrittenChain)
       base.setLittleEndian(rewrittenEnd, at: Offset.rewrittenEnd)
+      base.setLittleEndian(erasures, at: Offset.erasures)
       let crc = CRC32C.of(UnsafeRawBufferPointer(start: base, count: Offset.checksum))
       base.setLittleEndian(crc, at: Offset.checksum)
     }
@@ -159,6 +168,8 @@ extension SegmentHeader {
     rewrittenLast = base.littleEndian(UInt64.self, at: Offset.rewrittenLast)
     rewrittenChain = base.littleEndian(UInt64.self, at: Offset.rewrittenChain)
     rewrittenEnd = base.littleEndian(UInt64.self, at: Offset.rewrittenEnd)
+    // Nothing is erased in a segment as first written, and what a later minor keeps there is not for this version.
+    if isRewritten { erasures = base.littleEndian(UInt64.self, at: Offset.erasures) }
     guard incompatibleFeatures == 0 else {
       throw .unsupported("incompatible feature bit \(incompatibleFeatures.trailingZeroBitCount)")
     }

@@ -8,7 +8,7 @@ extension KeyTable {
   @discardableResult
   package mutating func append(to index: EntryIndex) -> UInt64 {
     precondition(Int(index.rawValue) < entries.count, "no such entry")
-    precondition(events.count < Self.countMax, "the table is full")
+    precondition(events.count < countMax, "the table is full")
     let entry = entries.start + Int(index.rawValue)
     let event = UInt32(events.count)
     events.append(EventLink(previous: entry.pointee.last, entry: index.rawValue))

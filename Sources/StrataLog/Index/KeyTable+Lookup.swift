@@ -33,8 +33,8 @@ extension KeyTable {
   /// - Parameter base: the number of events of the stream before this segment.
   package mutating func insert(_ key: UnsafeRawBufferPointer, hash: UInt64, base: UInt64) -> EntryIndex {
     assert(find(key, hash: hash) == nil, "the key is already there")
-    precondition(entries.count < Self.countMax, "the table is full")
-    precondition(key.count <= Self.countMax - keys.count, "the table's keys are too long")
+    precondition(entries.count < countMax, "the table is full")
+    precondition(key.count <= countMax - keys.count, "the table's keys are too long")
     if (entries.count + 1) * 2 > slots.count { growSlots() }
     let index = UInt32(entries.count)
     let offset = UInt32(keys.count)

@@ -46,14 +46,19 @@ package struct KeyTable: ~Copyable, @unchecked Sendable {
   /// Entries, events and bytes of keys that a table can hold: what 32 bits can name, without `none`.
   package static var countMax: Int { Int(UInt32.max) - 1 }
 
+  /// How many of each this table takes; less than `KeyTable.countMax` for tests alone.
+  let countMax: Int
+
   var slots: UnsafeMutableBufferPointer<UInt64>
   var entries: GrowingArray<Entry>
   var keys: GrowingArray<UInt8>
   var events: GrowingArray<EventLink>
 
   /// Makes an empty table with room for so many keys and events before anything has to grow.
-  package init(keyCapacity: Int = 64, eventCapacity: Int = 256) {
+  package init(keyCapacity: Int = 64, eventCapacity: Int = 256, countMax: Int = KeyTable.countMax) {
     precondition(keyCapacity >= 0 && eventCapacity >= 0, "a capacity is not negative")
+    precondition((0...KeyTable.countMax).contains(countMax), "32 bits do not count that far")
+    self.countMax = countMax
     slots = Self.makeSlots(forEntries: keyCapacity)
     entries = GrowingArray(capacity: keyCapacity)
     keys = GrowingArray(capacity: keyCapacity * 16)
@@ -65,6 +70,13 @@ package struct KeyTable: ~Copyable, @unchecked Sendable {
     entries.deallocate()
     keys.deallocate()
     events.deallocate()
+  }
+
+  /// Whether one more event fits in, and one more key of this length. What a segment holds may be more than 32 bits
+  /// can name, so whoever adds what a file says asks before.
+  @inline(__always)
+  package func hasRoom(forKeyOf length: Int) -> Bool {
+    events.count < countMax && entries.count < countMax && length <= countMax - keys.count
   }
 
   /// The number of keys.

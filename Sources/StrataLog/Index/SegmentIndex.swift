@@ -10,10 +10,17 @@ package final class SegmentIndex {
   /// Append ids: `base` is the first sequence of the append.
   private var ids: KeyTable
 
-  package init(firstSequence: UInt64) {
+  /// - Parameter countMax: events, names, ids, and bytes of each, that the tables take.
+  package init(firstSequence: UInt64, countMax: Int = KeyTable.countMax) {
     self.firstSequence = firstSequence
-    streams = KeyTable(keyCapacity: 64, eventCapacity: 256)
-    ids = KeyTable(keyCapacity: 16, eventCapacity: 1)
+    streams = KeyTable(keyCapacity: 64, eventCapacity: 256, countMax: countMax)
+    ids = KeyTable(keyCapacity: 16, eventCapacity: 1, countMax: countMax)
+  }
+
+  /// Whether one more event fits in, whose append may have an id.
+  @inline(__always)
+  private func hasRoom(for stream: UnsafeRawBufferPointer) -> Bool {
+    streams.hasRoom(forKeyOf: stream.count) && ids.hasRoom(forKeyOf: FormatLimits.appendIDLengthMax)
   }
 
   /// Bytes that the tables have allocated.
@@ -30,6 +37,9 @@ package final class SegmentIndex {
     }
     var lastAppend: UnsafeRawPointer?
     try block.forEachEvent { event, append, sequence throws(ContentProblem) in
+      guard hasRoom(for: event.stream) else {
+        throw .unsupported("a segment with more events and names than 32 bits count")
+      }
       if append.head.baseAddress != lastAppend {
         lastAppend = append.head.baseAddress
         if append.id.count > 0 { addID(append.id, first: sequence) }
@@ -58,6 +68,9 @@ package final class SegmentIndex {
   package func append(
     to stream: UnsafeRawBufferPointer, hash: UInt64, base: () throws(LogError) -> UInt64
   ) throws(LogError) -> UInt64 {
+    guard hasRoom(for: stream) else {
+      throw .invalid(what: "the index of the active segment is full; seal the store to begin a new segment")
+    }
     if let entry = streams.find(stream, hash: hash) { return streams.append(to: entry) }
     let entry = streams.insert(stream, hash: hash, base: try base())
     return streams.append(to: entry)

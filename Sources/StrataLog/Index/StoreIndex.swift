@@ -2,16 +2,25 @@
 
 /// The derived indexes. Everything in them comes from the log, and a closed segment's file counts only while
 /// the store, the range and the chain that it names are those of the segment.
+///
+/// A look-up goes through the closed segments from the newest on, until it finds what it looks for. Where it comes to
+/// one whose index is not there, as after `derived/` was deleted, it reads that segment and builds the index, or throws
+/// `indexMissing` where its caller does not let it: a caller whom others wait for has the index built elsewhere. Each
+/// is built by one thread at a time, and others who need it wait for that.
 package final class StoreIndex: Sendable {
-  private let source: LogSource
+  let source: LogSource
   /// A writer keeps index files for closed segments; a reader writes nothing.
-  private let isWriter: Bool
+  let isWriter: Bool
   /// Index files are written before the next append, and not by a thread of their own.
   private let isInStep: Bool
   /// The segment that grows. In a writer the committer is ahead of the visible mark by the group at hand.
-  private let active: Lock<SegmentIndex>
+  let active: Lock<SegmentIndex>
   private let closed: Lock<ClosedIndexCache>
   private let indexing: Lock<DedicatedThread?>
+  /// Segments whose index is built or written just now.
+  private let underConstruction = Gate<Set<UInt64>>([])
+  /// For tasks whose look-up builds an index. Such look-ups of one store wait for each other, and no other store does.
+  package let threads = IOThreads(name: "strata-index", threadCountMax: 1)
 
   /// - Parameter bytesMax: of the indexes of closed segments, how much is kept in memory.
   package init(_ source: LogSource, isWriter: Bool, isInStep: Bool = false, bytesMax: Int? = nil) {
@@ -26,7 +35,7 @@ package final class StoreIndex: Sendable {
   // MARK: The active segment
 
   /// Takes in what the log has and the active index misses, up to the visible mark. A writer calls it once,
-  /// at open; a reader before every look-up.
+  /// at open, and checks the chain of all of it; a reader calls it before every look-up.
   package func catchUp() throws(LogError) {
     let mark = source.tail.mark
     try active.withLock { index throws(LogError) in
@@ -42,7 +51,18 @@ package final class StoreIndex: Sendable {
   private func fill(_ index: SegmentIndex) throws(LogError) {
     var cursor = LogCursor(source, after: index.nextSequence - 1)
     while index.nextSequence <= source.tail.mark.sequence, let block = try cursor.next() {
+      if isWriter { try verify(block) }
       try add(block, to: index)
+    }
+  }
+
+  /// Compares what a block of the active segment holds with its header, the chain above all: a writer goes on from the
+  /// last block's, and its word would make good what no writer wrote.
+  private func verify(_ block: DecodedBlock) throws(LogError) {
+    do throws(ContentProblem) { try block.verifyContent() } catch {
+      throw error.logError(
+        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+        first: block.header.firstSequence, last: block.header.nextSequence - 1)
     }
   }
 
@@ -74,7 +94,9 @@ package final class StoreIndex: Sendable {
     if isInStep { return write(full, identity: identity) }
     let previous = indexing.withLock { $0 }
     previous?.join()
-    let thread = try? DedicatedThread(name: "strata-index") { [self] in write(full, identity: identity) }
+    let thread = try? DedicatedThread(name: "strata-index") { [self] in
+      constructing(full.firstSequence) { write(full, identity: identity) }
+    }
     indexing.withLock { $0 = thread }
   }
 
@@ -101,7 +123,10 @@ package final class StoreIndex: Sendable {
     try active.withLock { index throws(LogError) in
       let next = index.firstSequence == mark.segment ? index : SegmentIndex(firstSequence: mark.segment)
       var cursor = LogCursor(ahead, after: next.nextSequence - 1)
-      while next.nextSequence <= mark.sequence, let block = try cursor.next() { try add(block, to: next) }
+      while next.nextSequence <= mark.sequence, let block = try cursor.next() {
+        try verify(block)
+        try add(block, to: next)
+      }
       publish()
       index = next
     }
@@ -117,25 +142,60 @@ package final class StoreIndex: Sendable {
       store: source.catalog.storeID, firstSequence: first, lastSequence: last, chain: chain)
   }
 
-  /// The index of a closed segment: from memory, from its file, or by one pass over the segment.
-  package func closedIndex(_ first: UInt64) throws(LogError) -> ClosedIndex {
-    if let index = closed.withLock({ $0[first] }) { return index }
+  /// What the index of a closed segment must be of: the next segment says it.
+  private func identity(of first: UInt64) throws(LogError) -> IndexIdentity {
     guard let behind = source.catalog.first(behind: first) else {
       throw .invalid(what: "the active segment has no closed index")
     }
     let next = try source.catalog.segment(first: behind).header
-    let identity = identity(of: first, last: next.previousLast, chain: next.previousChain)
-    let path = source.catalog.layout.index(first)
-    var index: ClosedIndex
-    if let file = IndexFile.open(source.catalog.fileSystem, path: path, expecting: identity) {
-      index = ClosedIndex(firstSequence: first, lastSequence: identity.lastSequence, content: .file(file))
-    } else {
-      index = try rebuild(first, identity: identity)
-      if isWriter { write(index, identity: identity) }
-      index = closed.withLock { $0[first] } ?? index
+    return identity(of: first, last: next.previousLast, chain: next.previousChain)
+  }
+
+  /// The index of a closed segment: from memory, from its file, or by one pass over the segment.
+  ///
+  /// - Parameter builds: where it is false, `indexMissing` is thrown instead of making that pass.
+  package func closedIndex(_ first: UInt64, builds: Bool = true) throws(LogError) -> ClosedIndex {
+    if let index = closed.withLock({ $0[first] }) { return index }
+    let identity = try identity(of: first)
+    if let index = kept(first, identity) { return index }
+    guard builds else { throw .indexMissing(segment: first) }
+    return try constructing(first) { () throws(LogError) in
+      // Another thread may have built it while this one waited.
+      if let index = closed.withLock({ $0[first] }) ?? kept(first, identity) { return index }
+      return try build(first, identity)
     }
+  }
+
+  /// The index that is kept in a file.
+  private func kept(_ first: UInt64, _ identity: IndexIdentity) -> ClosedIndex? {
+    let path = source.catalog.layout.index(first)
+    guard let file = IndexFile.open(source.catalog.fileSystem, path: path, expecting: identity) else {
+      return nil
+    }
+    let index = ClosedIndex(
+      firstSequence: first, lastSequence: identity.lastSequence, content: .file(file))
     closed.withLock { $0[first] = index }
     return index
+  }
+
+  /// Builds an index from the log, and keeps it in a file where this is a writer's.
+  private func build(_ first: UInt64, _ identity: IndexIdentity) throws(LogError) -> ClosedIndex {
+    let index = try rebuild(first, identity: identity)
+    closed.withLock { $0[first] = index }
+    if isWriter { write(index, identity: identity) }
+    return closed.withLock { $0[first] } ?? index
+  }
+
+  /// Runs the body while no other thread builds or writes the same index.
+  private func constructing<Result, Failure: Error>(
+    _ first: UInt64, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    underConstruction.wait { $0.insert(first).inserted }
+    defer {
+      underConstruction.withLock { _ = $0.remove(first) }
+      underConstruction.signalAll()
+    }
+    return try body()
   }
 
   private func rebuild(_ first: UInt64, identity: IndexIdentity) throws(LogError) -> ClosedIndex {
@@ -154,150 +214,43 @@ package final class StoreIndex: Sendable {
   }
 
   /// Calls the body with the index of each closed segment, newest first, until it returns true.
-  private func searchClosed(
-    before active: UInt64, _ body: (ClosedIndex) throws(LogError) -> Bool
+  func searchClosed(
+    before active: UInt64, builds: Bool, _ body: (ClosedIndex) throws(LogError) -> Bool
   ) throws(LogError) {
     for first in source.catalog.names.reversed() where first < active {
-      if try asking(first, body) { return }
+      if try asking(first, builds: builds, body) { return }
     }
   }
 
   /// Calls the body with the index of one closed segment; once more where its file turns out to be damaged.
-  private func asking<Result>(
-    _ first: UInt64, _ body: (ClosedIndex) throws(LogError) -> Result
+  func asking<Result>(
+    _ first: UInt64, builds: Bool, _ body: (ClosedIndex) throws(LogError) -> Result
   ) throws(LogError) -> Result {
     do throws(LogError) {
-      return try body(try closedIndex(first))
+      return try body(try closedIndex(first, builds: builds))
     } catch .corrupt(let finding) where finding.class == .index {
-      return try body(try replaced(first))
+      return try body(try replaced(first, builds: builds))
     }
   }
 
   /// A damaged index file is dropped and built again from the log.
-  private func replaced(_ first: UInt64) throws(LogError) -> ClosedIndex {
+  private func replaced(_ first: UInt64, builds: Bool) throws(LogError) -> ClosedIndex {
     closed.withLock { $0[first] = nil }
-    let next = try source.catalog.segment(first: source.catalog.first(behind: first) ?? first).header
-    let identity = identity(of: first, last: next.previousLast, chain: next.previousChain)
-    let index = try rebuild(first, identity: identity)
-    closed.withLock { $0[first] = index }
-    if isWriter { write(index, identity: identity) }
-    return index
-  }
-
-  // MARK: Look-ups
-
-  /// The revision of a stream before a segment: how many events it holds in the closed ones.
-  func closedRevision(
-    of stream: UnsafeRawBufferPointer, before active: UInt64
-  ) throws(LogError) -> UInt64 {
-    var revision: UInt64 = 0
-    try searchClosed(before: active) { index throws(LogError) in
-      guard let extent = try index.extent(of: stream) else { return false }
-      revision = extent.revision
-      return true
+    let identity = try identity(of: first)
+    guard builds else {
+      if isWriter { try? source.catalog.fileSystem.remove(source.catalog.layout.index(first)) }
+      throw .indexMissing(segment: first)
     }
-    return revision
+    return try constructing(first) { () throws(LogError) in try build(first, identity) }
   }
 
-  /// The first sequence of the append with an id in the closed segments, or nil.
-  func closedFirst(ofID id: UnsafeRawBufferPointer, before active: UInt64) throws(LogError) -> UInt64? {
-    var first: UInt64?
-    try searchClosed(before: active) { index throws(LogError) in
-      first = try index.first(ofID: id)
-      return first != nil
-    }
-    return first
-  }
-
-  /// The parts of a stream that hold revisions behind `revision`, oldest first, up to the visible mark: for
-  /// each segment that has any, the revision before it and the sequences in it. What is behind the first
-  /// `limit` of such revisions is left out, except where it is in one segment with some of these.
-  package func parts(
-    of stream: [UInt8], after revision: UInt64, limit: Int = .max
-  ) throws(LogError) -> [StreamPlaces] {
-    if !isWriter { try catchUp() }
-    let visible = source.tail.mark.sequence
-    return try stream.lendBytes { (name) throws(LogError) in
-      let (index, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
-      // How much each segment holds, down to the one that holds the first revision wanted.
-      var found: [(first: UInt64, extent: StreamExtent)] = []
-      if let newest { found.append((index.firstSequence, newest)) }
-      if newest.map({ $0.base > revision }) ?? true {
-        try searchClosed(before: index.firstSequence) { closed throws(LogError) in
-          guard let extent = try closed.extent(of: name) else { return false }
-          found.append((closed.firstSequence, extent))
-          return extent.base <= revision
-        }
+  /// The segments before the active one, newest first, and which of some streams the active one does not hold.
+  func closedAndUnknown(of streams: Set<[UInt8]>) -> (closed: [UInt64], unknown: Set<[UInt8]>) {
+    active.withLock { index in
+      let unknown = streams.filter { stream in
+        stream.withUnsafeBytes { index.revision(of: $0, hash: XXH64.of($0)) } == nil
       }
-      var parts: [StreamPlaces] = []
-      var left = UInt64(max(0, limit))
-      for (first, extent) in found.reversed() where left > 0 && extent.revision > revision {
-        // Alone with the index that was asked before: if its segment was closed since, it has not changed.
-        let part =
-          first == index.firstSequence
-          ? active.withLock { _ in index.places(of: name, through: visible) }
-          : try asking(first) { closed throws(LogError) in try closed.places(of: name) }
-        guard let part else { continue }
-        parts.append(part)
-        left -= min(left, part.revision - min(part.revision, max(part.base, revision)))
-      }
-      return parts
-    }
-  }
-
-  /// How many visible events a stream holds. O(segments behind its last event), whatever it holds.
-  package func revision(of stream: [UInt8]) throws(LogError) -> UInt64 {
-    if !isWriter { try catchUp() }
-    let visible = source.tail.mark.sequence
-    return try stream.lendBytes { (name) throws(LogError) in
-      let (activeFirst, newest) = active.withLock {
-        ($0.firstSequence, $0.extent(of: name, through: visible))
-      }
-      if let newest { return newest.revision }
-      return try closedRevision(of: name, before: activeFirst)
-    }
-  }
-
-  /// The first sequence of the visible append with an id, or nil.
-  package func first(ofID id: [UInt8]) throws(LogError) -> UInt64? {
-    if !isWriter { try catchUp() }
-    let visible = source.tail.mark.sequence
-    return try id.lendBytes { bytes throws(LogError) in
-      let (activeFirst, first) = active.withLock { ($0.firstSequence, $0.first(ofID: bytes)) }
-      if let first { return first <= visible ? first : nil }
-      return try closedFirst(ofID: bytes, before: activeFirst)
-    }
-  }
-
-  /// The append ids that begin with `prefix`, at most `limit` of them, in no order.
-  package func ids(prefix: [UInt8], limit: Int) throws(LogError) -> [[UInt8]] {
-    var found: [[UInt8]] = []
-    try forEachID(prefix: prefix) { id in
-      guard found.count < limit else { return false }
-      found.append(Array(id))
-      return found.count < limit
-    }
-    return found
-  }
-
-  /// Calls the body once with every append id that begins with `prefix`, in no order, until it returns false.
-  /// The body asks this index nothing. O(n log n) in the ids of the active segment, whatever the prefix; holds
-  /// the matching ids of one closed segment at a time.
-  package func forEachID(prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Bool) throws(LogError) {
-    if !isWriter { try catchUp() }
-    var goesOn = true
-    let activeFirst = active.withLock { index -> UInt64 in
-      index.forEachID { id, _ in
-        if goesOn, id.starts(with: prefix) { goesOn = body(id) }
-      }
-      return index.firstSequence
-    }
-    guard goesOn else { return }
-    try searchClosed(before: activeFirst) { index throws(LogError) in
-      // Gathered first, because a damaged file is read again from its beginning.
-      var found: [[UInt8]] = []
-      try index.forEachID(prefix: prefix) { found.append(Array($0)) }
-      return !found.allSatisfy { id in id.withUnsafeBytes { body($0) } }
+      return (source.catalog.names.filter { $0 < index.firstSequence }.reversed(), unknown)
     }
   }
 }

@@ -13,12 +13,13 @@ struct BackupPart {
 
   var first: UInt64 { header.firstSequence }
 
-  /// The name of a whole copy that does not have its own name yet. It says what it is a copy of, so that a later run
-  /// knows it; and ends like every unfinished file, so that readers ignore it and a writer removes it.
+  /// The name of a whole copy that does not have its own name yet. It says what it is a copy of, and what is erased in
+  /// it, so that a later run knows it; and ends like every unfinished file, so that readers ignore it and a writer removes it.
   func copiedName() -> String {
     let digits = SegmentHeader.fileName(firstSequence: first).dropLast(4)
     let chain = String(end.chain, radix: 16)
-    return "\(digits)-\(end.sequence)-\(chain)-\(header.revision)\(StoreLayout.temporarySuffix)"
+    let mark = String(header.erasures, radix: 16)
+    return "\(digits)-\(end.sequence)-\(chain)-\(header.revision)-\(mark)\(StoreLayout.temporarySuffix)"
   }
 }
 
@@ -32,15 +33,15 @@ struct BackupPart {
 final class BackupTarget {
   let fileSystem: any FileSystem
   let layout: StoreLayout
-  private let lock: StoreLock
+  let lock: StoreLock
   private var head: HeadFile
   /// The segments that have their names.
   let names: [UInt64]
   /// The ends of those segments that are known to be whole.
-  private let ends: [UInt64: SegmentEnd]
+  let ends: [UInt64: SegmentEnd]
   /// The end of the blocks of the last one, whole or not.
   private let lastEnd: SegmentEnd?
-  private let revisions: [UInt64: UInt32]
+  private let headers: [UInt64: SegmentHeader]
   /// Copies that are whole and have no name yet, and whatever else has a temporary name.
   private var copied: Set<String>
   /// Whether the folder holds a finished backup, which stays one until another HEAD is promised.
@@ -65,6 +66,11 @@ final class BackupTarget {
         )
       }
       if let slot, slot.storeID != storeID { throw Self.foreign(path, slot.storeID) }
+      // Each promise takes two, and no folder of a backup has seen so many.
+      if let slot, slot.generation >= HeadSlot.generationLimit {
+        throw .notAStore(
+          path: path, what: "the generations of the HEAD there are used up, so it cannot be written")
+      }
       var headers: [UInt64: SegmentHeader] = [:]
       for first in names {
         headers[first] = try Self.header(fileSystem, layout, first: first, storeID: storeID)
@@ -88,8 +94,8 @@ final class BackupTarget {
       self.names = names
       self.ends = ends
       self.lastEnd = isWhole ? nil : lastEnd
-      revisions = headers.mapValues(\.revision)
-      copied = Set(files.filter { $0.hasSuffix(StoreLayout.temporarySuffix) })
+      self.headers = headers
+      copied = Set(files.filter(StoreLayout.isTemporary))
       head = try LogError.wrapping { () throws(FileSystemError) in try HeadFile(fileSystem, path: layout.head)
       }
     } catch {
@@ -117,10 +123,28 @@ final class BackupTarget {
 
   var epoch: UInt64 { head.slot?.epoch ?? 0 }
 
-  /// Whether the segment is there as it must be, under its own name. One that the source has rewritten since is
-  /// not: what was erased there must not stay here.
-  func has(_ part: BackupPart) -> Bool {
-    ends[part.first] == part.end && (revisions[part.first] ?? 0) >= part.header.revision
+  /// The header of a segment that has its name; nil where there is none, or one that is damaged.
+  func header(_ first: UInt64) -> SegmentHeader? { headers[first] }
+
+  /// What is erased in a segment that has its name, up to damage in it, and that.
+  func erased(
+    _ header: SegmentHeader
+  ) throws(LogError) -> (erased: ErasedSequences, finding: Finding?) {
+    try erased(header, at: layout.segment(header.firstSequence))
+  }
+
+  /// The same of a copy that does not have its name yet.
+  func erasedInCopy(_ part: BackupPart) throws(LogError) -> (erased: ErasedSequences, finding: Finding?) {
+    try erased(part.header, at: "\(layout.log)/\(part.copiedName())")
+  }
+
+  private func erased(
+    _ header: SegmentHeader, at path: String
+  ) throws(LogError) -> (erased: ErasedSequences, finding: Finding?) {
+    let file = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+    defer { file.close() }
+    return try ErasedSequences.read(
+      file, header, name: StoreLayout.segmentName(header.firstSequence))
   }
 
   func hasCopied(_ part: BackupPart) -> Bool { copied.contains(part.copiedName()) }
@@ -130,14 +154,17 @@ final class BackupTarget {
   /// Removes what earlier runs left and nobody wants.
   func removeStale(keeping parts: [BackupPart]) throws(LogError) {
     let wanted = Set(parts.map { $0.copiedName() })
-    for name in copied.subtracting(wanted) {
-      try LogError.wrapping { () throws(FileSystemError) in try fileSystem.remove("\(layout.log)/\(name)") }
-      copied.remove(name)
+    let stale = copied.subtracting(wanted)
+    if stale.isEmpty { return }
+    try LogError.wrapping { () throws(FileSystemError) in
+      try fileSystem.removeFiles(in: layout.log, where: stale.contains)
     }
+    copied.subtract(stale)
   }
 
   /// Writes HEAD, durably in both slots: from here on the folder is this backup or is refused.
   func promise(_ slot: HeadSlot) throws(LogError) {
+    try lock.check()
     do throws(FileSystemError) {
       try head.replaceBoth(slot)
       try fileSystem.syncDirectory(layout.root)
@@ -154,14 +181,18 @@ final class BackupTarget {
   func abandon(_ part: BackupPart) { try? fileSystem.remove(unfinishedPath(part)) }
 
   /// The copy is whole and on the disk.
-  func keep(_ part: BackupPart) throws(FileSystemError) {
-    try fileSystem.rename(unfinishedPath(part), to: "\(layout.log)/\(part.copiedName())")
-    try fileSystem.syncDirectory(layout.log)
+  func keep(_ part: BackupPart) throws(LogError) {
+    try lock.check()
+    try LogError.wrapping { () throws(FileSystemError) in
+      try fileSystem.rename(unfinishedPath(part), to: "\(layout.log)/\(part.copiedName())")
+      try fileSystem.syncDirectory(layout.log)
+    }
     copied.insert(part.copiedName())
   }
 
   /// Gives the copies their names, the last one's only when the others have theirs on the disk.
   func name(_ parts: [BackupPart]) throws(LogError) {
+    try lock.check()
     do throws(FileSystemError) {
       for (number, part) in parts.enumerated() where hasCopied(part) {
         if number == parts.count - 1 { try fileSystem.syncDirectory(layout.log) }
@@ -172,9 +203,8 @@ final class BackupTarget {
     } catch { throw LogError(error) }
   }
 
-  private func unfinishedPath(_ part: BackupPart) -> String {
-    layout.segment(part.first) + StoreLayout.temporarySuffix
-  }
+  /// A name that no other run gives, so that one that was stopped and goes on writes into no file of the next.
+  func unfinishedPath(_ part: BackupPart) -> String { lock.temporary(layout.segment(part.first)) }
 
   // MARK: Looking at it
 

@@ -5,24 +5,26 @@ struct ClosedEnd {
   private let header: SegmentHeader
   private let name: String
   private let size: UInt64
-  /// The first sequence that the next file's name says, and its header where that has no finding.
-  private let nextFirst: UInt64?
+  /// The last sequence that is promised of the segment, and the next one's header where that has no finding.
+  private let lastPromised: UInt64?
   private let next: SegmentHeader?
   /// The events blocks so far, which a footer must list.
   private var places: [BlockPlace] = []
   private var footerOffset: UInt64?
+  /// What is erased in the blocks so far.
+  var erasures = ErasureMark()
 
-  init(header: SegmentHeader, name: String, size: UInt64, nextFirst: UInt64?, next: SegmentHeader?) {
+  init(header: SegmentHeader, name: String, size: UInt64, last: UInt64?, next: SegmentHeader?) {
     self.header = header
     self.name = name
     self.size = size
-    self.nextFirst = nextFirst
+    lastPromised = last
     self.next = next
   }
 
   /// The last sequence of a finding's range that begins at `first`.
   func last(from first: UInt64) -> UInt64 {
-    max(nextFirst.map { $0 - 1 } ?? header.rewrittenLast, first - 1)
+    max(lastPromised ?? header.rewrittenLast, max(first, 1) - 1)
   }
 
   /// Takes a valid, decodable block in; a finding where a footer stands that is not the segment's.
@@ -67,6 +69,9 @@ struct ClosedEnd {
         link, last: header.rewrittenLast, chain: header.rewrittenChain, of: "its own header")
       {
         return end(wrong.kind, wrong.what)
+      }
+      if header.erasures != ErasureMark.unknown, header.erasures != erasures.value {
+        return end(.stale, "what is erased in the segment is not what its own header's mark says")
       }
     }
     guard let next, next.previousFirst == header.firstSequence else { return nil }

@@ -24,6 +24,15 @@ struct PendingAppend {
 
   var draft: AppendDraft
   var caller: Caller
+  /// What it was handed over with, in one step.
+  var batch: ObjectIdentifier?
+  /// What it needs of closed segments was looked up before, so that little is left to build, or nothing.
+  var isLookedUp = false
+
+  /// Of the appends that have the same one, none is framed before one that was handed over earlier.
+  var order: ObjectIdentifier? {
+    if case .run(let run, _) = caller { ObjectIdentifier(run) } else { batch }
+  }
 
   func finish(_ result: AppendResult) {
     switch caller {
@@ -50,10 +59,13 @@ struct PendingAppend {
 
 /// A locked shell around the appends that wait. Bounded: beyond `bytesMax` they wait for room, and are not counted.
 final class CommitQueue: Sendable {
-  fileprivate struct State {
+  struct State {
     var pending: [PendingAppend] = []
     /// Encoded bytes of what is pending.
     var bytes = 0
+    /// Appends that were taken and wait for an index, in the order in which they came, and their bytes.
+    var aside: [PendingAppend] = []
+    var asideBytes = 0
     /// Appends of tasks for which there is no room, in the order in which they came; none while there is.
     var outside: [PendingAppend] = []
     /// How many appends the committer waits for before it looks.
@@ -87,7 +99,7 @@ final class CommitQueue: Sendable {
   /// With one processor the caller could not come while the committer looks.
   private static let canWatch = DedicatedThread.processorCount > 1
 
-  private let gate = Gate(State())
+  let gate = Gate(State())
   private let bytesMax: Int
   /// Ends the committer's watching. Means nothing while it does not.
   private let isCalled = Atomic<Bool>(false)
@@ -113,9 +125,16 @@ final class CommitQueue: Sendable {
       if let place = state.outside.firstIndex(where: { $0.draft === draft }) {
         return state.outside.remove(at: place)
       }
-      guard let place = state.pending.firstIndex(where: { $0.draft === draft }) else { return nil }
-      let append = state.pending.remove(at: place)
-      state.bytes -= append.draft.byteCount
+      let append: PendingAppend
+      if let place = state.pending.firstIndex(where: { $0.draft === draft }) {
+        append = state.pending.remove(at: place)
+        state.bytes -= append.draft.byteCount
+      } else if let place = state.aside.firstIndex(where: { $0.draft === draft }) {
+        append = state.aside.remove(at: place)
+        state.asideBytes -= append.draft.byteCount
+      } else {
+        return nil
+      }
       // No group may ever come that makes room.
       state.admit(bytesMax)
       return append
@@ -132,7 +151,7 @@ final class CommitQueue: Sendable {
   func submitBlocking(
     _ draft: AppendDraft, commit: (_ group: [PendingAppend]) -> Bool
   ) -> AppendResult {
-    gate.wait { $0.bytes < bytesMax || $0.end != nil }
+    gate.wait { $0.bytesInAll < bytesMax || $0.end != nil }
     let answer = Gate<AppendResult?>(nil)
     if takeTurnIfIdle() {
       let mustSettle = commit([PendingAppend(draft: draft, caller: .thread(answer))])
@@ -189,12 +208,13 @@ final class CommitQueue: Sendable {
 
   /// Hands several appends over in one step, so that they are framed behind each other, and waits for all.
   func submitBlocking(_ drafts: [AppendDraft]) -> [AppendResult] {
-    gate.wait { $0.bytes < bytesMax || $0.end != nil }
+    gate.wait { $0.bytesInAll < bytesMax || $0.end != nil }
     let answers = drafts.map { _ in Gate<AppendResult?>(nil) }
     let refusal = gate.withLock { state -> LogError? in
       if let end = state.end { return end }
+      let batch = answers.first.map { ObjectIdentifier($0) }
       for (draft, answer) in zip(drafts, answers) {
-        state.pending.append(PendingAppend(draft: draft, caller: .thread(answer)))
+        state.pending.append(PendingAppend(draft: draft, caller: .thread(answer), batch: batch))
         state.bytes += draft.byteCount
       }
       return nil
@@ -207,7 +227,7 @@ final class CommitQueue: Sendable {
 
   /// Hands over the next append of a run, blocking while there is no room, and returns without waiting for it.
   func submit(_ draft: AppendDraft, of run: AppendRun, label: UInt64) {
-    gate.wait { $0.bytes < bytesMax || $0.end != nil }
+    gate.wait { $0.bytesInAll < bytesMax || $0.end != nil }
     enqueue(PendingAppend(draft: draft, caller: .run(run, label: label)))
   }
 
@@ -219,7 +239,7 @@ final class CommitQueue: Sendable {
       if case .task = append.caller {
         // Asked under the lock: a cancellation that comes later finds the append here.
         if Task.isCancelled { return .cancelled }
-        guard state.bytes < bytesMax else {
+        guard state.bytesInAll < bytesMax else {
           state.outside.append(append)
           return nil
         }
@@ -315,7 +335,9 @@ final class CommitQueue: Sendable {
       var refused = state.outside
       state.outside = []
       guard refusingPending else { return refused }
-      refused = state.pending + refused
+      refused = state.aside + state.pending + refused
+      state.aside = []
+      state.asideBytes = 0
       state.pending = []
       state.bytes = 0
       return refused
@@ -338,7 +360,7 @@ final class CommitQueue: Sendable {
   func changeEnd(to error: LogError) { gate.withLock { $0.end = error } }
 
   /// Bytes that were handed over and that no group has taken.
-  var pendingBytes: Int { gate.withLock { $0.bytes } }
+  var pendingBytes: Int { gate.withLock { $0.bytesInAll } }
 
   /// True while nothing waits for the committer, and more may come.
   var isAtRest: Bool { gate.withLock { $0.pending.isEmpty && !$0.isClosing } }
@@ -347,6 +369,9 @@ final class CommitQueue: Sendable {
 }
 
 extension CommitQueue.State {
+  /// Bytes of all that no group has for good.
+  var bytesInAll: Int { bytes + asideBytes }
+
   /// True while there is nothing for the committer to do.
   fileprivate var isEmpty: Bool { pending.isEmpty && !isClosing && !mustLookAgain && visitorCount == 0 }
 
@@ -354,15 +379,21 @@ extension CommitQueue.State {
   fileprivate mutating func take(_ bytesMax: Int) -> CommitQueue.Work? {
     guard !isTurnTaken, visitorCount == 0 else { return nil }
     if pending.isEmpty {
-      if isClosing { return .closing }
+      if isClosing, aside.isEmpty { return .closing }
       guard mustLookAgain else { return nil }
       mustLookAgain = false
       return .idle
     }
+    let group = holdBack(takeGroup(bytesMax))
+    return group.isEmpty ? nil : .group(group)
+  }
+
+  /// The appends that wait, as far as they make a group.
+  private mutating func takeGroup(_ bytesMax: Int) -> [PendingAppend] {
     if self.bytes <= bytesMax {
       defer { pending = [] }
       self.bytes = 0
-      return .group(pending)
+      return pending
     }
     var groupBytes = 0
     var count = 0
@@ -374,13 +405,13 @@ extension CommitQueue.State {
     let group = Array(pending[..<count])
     pending.removeSubrange(..<count)
     bytes -= group.reduce(0) { $0 + $1.draft.byteCount }
-    return .group(group)
+    return group
   }
 
   /// Lets those in for whom there is room now.
   fileprivate mutating func admit(_ bytesMax: Int) {
     var count = 0
-    while count < outside.count, bytes < bytesMax {
+    while count < outside.count, bytesInAll < bytesMax {
       bytes += outside[count].draft.byteCount
       pending.append(outside[count])
       count += 1

@@ -6,23 +6,6 @@
 /// Sendable without the compiler's proof: the turn is handed on under the queue's lock, so one thread at a time
 /// touches this, after the one before it is done.
 final class Committer: @unchecked Sendable {
-  /// What the open found and made.
-  struct Start {
-    var layout: StoreLayout
-    var fileSystem: any FileSystem
-    var options: StoreOptions
-    var lock: StoreLock
-    var head: HeadFile
-    var active: SegmentHandle
-    var link: BlockLink
-    /// The length of the active segment's file.
-    var fileSize: UInt64
-    var epoch: UInt64
-    var isTorn: Bool
-    var logBegin: UInt64
-    var isErasing: Bool
-  }
-
   private let layout: StoreLayout
   private let fileSystem: any FileSystem
   private let options: StoreOptions
@@ -31,6 +14,7 @@ final class Committer: @unchecked Sendable {
   private let index: StoreIndex
   private let queue: CommitQueue
   private let sealer: Sealer
+  private let lookups: LookupThread
 
   private var head: HeadFile
   private var active: SegmentHandle
@@ -46,6 +30,7 @@ final class Committer: @unchecked Sendable {
   private var logBegin: UInt64
   /// What HEAD says of erasures.
   private(set) var isErasing: Bool
+  private var isSettled: Bool
   private var frame: GroupFrame
   private var isHeadUnsynced = false
   private var lastHeadSync = MonotonicTime.now()
@@ -68,10 +53,12 @@ final class Committer: @unchecked Sendable {
     isTorn = start.isTorn
     logBegin = start.logBegin
     isErasing = start.isErasing
+    isSettled = start.isSettled
     self.sealer = sealer
     self.source = source
     self.index = index
     self.queue = queue
+    lookups = LookupThread(index: index, queue: queue)
     frame = Self.frame(start)
   }
 
@@ -96,10 +83,12 @@ final class Committer: @unchecked Sendable {
     recovery = nil
     logBegin = start.logBegin
     isErasing = start.isErasing
+    isSettled = start.isSettled
     frame = Self.frame(start)
     isHeadUnsynced = false
     lastHeadSync = .now()
     groupIDs = [:]
+    lookups.reopen()
     ending.withLock { $0 = nil }
   }
 
@@ -138,7 +127,7 @@ final class Committer: @unchecked Sendable {
 
   private func commit(_ group: [PendingAppend]) {
     if let failure { return refuse(group, failure) }
-    do throws(LogError) { try checkLock() } catch {
+    do throws(LogError) { try lock.check() } catch {
       poison(error)
       return refuse(group, failure ?? error)
     }
@@ -160,14 +149,6 @@ final class Committer: @unchecked Sendable {
         group, .invalid(what: "the last segment was rewritten and holds no event to go on behind"))
     }
     write(group)
-  }
-
-  /// Nothing of the store is written by who may no longer be its only writer, HEAD least of all: another one's
-  /// promises stand there.
-  private func checkLock() throws(LogError) {
-    guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
-      throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
-    }
   }
 
   /// A segment without events is never closed: the next one would have its name.
@@ -194,15 +175,26 @@ final class Committer: @unchecked Sendable {
   private func write(_ group: [PendingAppend]) {
     frame.begin(at: link, syncedThrough: durable.offset)
     groupIDs.removeAll(keepingCapacity: true)
-    var results: [AppendResult] = []
+    /// What became of each; nil where it is set aside.
+    var results: [AppendResult?] = []
     results.reserveCapacity(group.count)
+    var aside: [PendingAppend] = []
     for append in group {
       if let refusal = append.refusal {
         results.append(.failure(refusal))
         continue
       }
+      if !aside.isEmpty, let order = append.order, aside.contains(where: { $0.order == order }) {
+        aside.append(append)
+        results.append(nil)
+        continue
+      }
       do throws(LogError) {
-        results.append(.success(try place(append.draft)))
+        let builds = append.isLookedUp || options.writesInStep
+        results.append(.success(try place(append.draft, builds: builds)))
+      } catch .indexMissing {
+        aside.append(append)
+        results.append(nil)
       } catch {
         append.refuseFollowers(error)
         results.append(.failure(error))
@@ -210,34 +202,50 @@ final class Committer: @unchecked Sendable {
     }
     frame.finish()
     if frame.output.count > 0 {
-      do throws(LogError) {
-        try writeFrame()
-      } catch {
-        return refuse(group, error)
+      do throws(LogError) { try writeFrame() } catch {
+        results = results.map { $0 == nil ? nil : .failure(error) }
       }
     }
-    for (append, result) in zip(group, results) { append.finish(result) }
+    for (append, result) in zip(group, results) {
+      if let result { append.finish(result) }
+    }
+    setAside(aside)
   }
 
-  /// Decides everything about one append, or why it cannot be.
-  private func place(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
-    if !draft.id.isEmpty, let known = try known(draft) { return known }
+  /// Others go on while an index is built that these need.
+  private func setAside(_ appends: [PendingAppend]) {
+    guard !appends.isEmpty else { return }
+    if let failure { return refuse(appends, failure) }
+    queue.setAside(appends)
+    lookups.start()
+  }
+
+  /// Decides everything about one append, or why it cannot be. What is thrown leaves nothing of it behind.
+  ///
+  /// - Parameter builds: whether an index may be built that is missing, which keeps everybody waiting; where it may
+  ///   not, `indexMissing` is thrown.
+  private func place(_ draft: AppendDraft, builds: Bool) throws(LogError) -> AppendOutcome {
+    if !draft.id.isEmpty, let known = try known(draft, builds: builds) { return known }
     guard frame.hasRoom(for: draft.eventCount) else {
       throw .invalid(what: "the sequences of the log are used up")
     }
     let first = frame.next
     let activeFirst = active.header.firstSequence
     try index.withActive { tables throws(LogError) in
-      for expectation in draft.expectations { try check(expectation, tables, activeFirst) }
+      for expectation in draft.expectations { try check(expectation, tables, activeFirst, builds) }
       var framed = 0
       do throws(LogError) {
         for mark in draft.marks {
           let stream = draft.stream(of: mark)
           let revision = try tables.append(to: stream, hash: mark.streamHash) { () throws(LogError) in
-            try index.closedRevision(of: stream, before: activeFirst)
+            try index.closedRevision(of: stream, before: activeFirst, builds: builds)
+          }
+          framed += 1
+          // After 2⁶⁴ − 1 comes 0, which is malformed.
+          guard revision > 0 else {
+            throw .invalid(what: "the revisions of \(String(decoding: stream, as: UTF8.self)) are used up")
           }
           draft.setRevision(revision, of: mark)
-          framed += 1
         }
       } catch {
         tables.undo(framed)
@@ -254,11 +262,11 @@ final class Committer: @unchecked Sendable {
   }
 
   private func check(
-    _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ activeFirst: UInt64
+    _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ activeFirst: UInt64, _ builds: Bool
   ) throws(LogError) {
     let actual = try expectation.stream.lendBytes { name throws(LogError) in
       if let revision = tables.revision(of: name, hash: XXH64.of(name)) { return revision }
-      return try index.closedRevision(of: name, before: activeFirst)
+      return try index.closedRevision(of: name, before: activeFirst, builds: builds)
     }
     let isMet =
       switch expectation.version {
@@ -273,7 +281,7 @@ final class Committer: @unchecked Sendable {
   }
 
   /// The outcome of the append that has this id already, or nil.
-  private func known(_ draft: AppendDraft) throws(LogError) -> AppendOutcome? {
+  private func known(_ draft: AppendDraft, builds: Bool) throws(LogError) -> AppendOutcome? {
     if let (outcome, earlier) = groupIDs[draft.id] {
       guard earlier.hasSameContent(as: draft) else {
         throw .idReused(
@@ -283,9 +291,9 @@ final class Committer: @unchecked Sendable {
       known.isKnown = true
       return known
     }
-    guard let first = try index.first(ofID: draft.id) else { return nil }
-    let recorded = try RecordedDigest(source, first: first)
-    guard recorded.matches(draft) else {
+    guard let first = try index.first(ofID: draft.id, builds: builds) else { return nil }
+    let recorded = try RepeatedAppend(of: draft, source, first: first)
+    guard recorded.isSame else {
       throw .idReused(id: String(decoding: draft.id, as: UTF8.self), first: first, last: recorded.last)
     }
     return AppendOutcome(first: first, last: recorded.last, time: recorded.time, isKnown: true)
@@ -306,6 +314,12 @@ final class Committer: @unchecked Sendable {
         poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
         throw failure ?? LogError(error)
       }
+    }
+    // The next writer has this group only if it took the store over later, and nobody is told of it before that is
+    // known.
+    do throws(LogError) { try lock.check() } catch {
+      poison(error)
+      throw failure ?? error
     }
     advance()
     do throws(FileSystemError) {
@@ -385,7 +399,7 @@ final class Committer: @unchecked Sendable {
   private func settle() {
     guard isHeadUnsynced, failure == nil, lastHeadSync.elapsed >= options.headSyncInterval else { return }
     let before = durable
-    do throws(LogError) { try checkLock() } catch { return poison(error) }
+    do throws(LogError) { try lock.check() } catch { return poison(error) }
     do throws(FileSystemError) {
       try syncHead()
       if durable != before { publish() }
@@ -397,7 +411,7 @@ final class Committer: @unchecked Sendable {
   /// Nothing to commit just now: writes zeros for the groups to come, and syncs them.
   private func preallocate() {
     guard failure == nil, !isTorn else { return }
-    do throws(LogError) { try checkLock() } catch { return poison(error) }
+    do throws(LogError) { try lock.check() } catch { return poison(error) }
     let before = preallocation.end
     preallocation.extend(active.file, behind: link.offset)
     guard preallocation.end > before else { return }
@@ -462,18 +476,20 @@ final class Committer: @unchecked Sendable {
     header.previousTime = link.lastTime
     header.appendsBefore = link.appends
     let next: SegmentHandle
-    do throws(FileSystemError) {
-      next = try SegmentFiles.create(header, fileSystem, layout)
+    do throws(LogError) {
+      next = try SegmentFiles.create(header, fileSystem, layout, lock)
     } catch {
+      if case .poisoned = error { throw error }
       if try LogError.wrapping({ () throws(FileSystemError) in
         try fileSystem.kind(of: layout.segment(header.firstSequence))
       }) == nil {
-        return LogError(error)
+        return error
       }
       throw .poisoned("the next segment has its name but could not be opened: \(error)")
     }
     let chain = link.chain
     active = next
+    isSettled = true
     link = BlockLink(header)
     preallocation.beginSegment(end: link.offset)
     durable = link.mark
@@ -495,7 +511,7 @@ final class Committer: @unchecked Sendable {
   /// rewritten. With the turn.
   func rollNow() throws(LogError) {
     if let failure { throw failure }
-    do throws(LogError) { try checkLock() } catch {
+    do throws(LogError) { try lock.check() } catch {
       poison(error)
       throw failure ?? error
     }
@@ -514,7 +530,7 @@ final class Committer: @unchecked Sendable {
     if let failure { throw failure }
     guard self.isErasing != isErasing else { return }
     self.isErasing = isErasing
-    do throws(LogError) { try checkLock() } catch {
+    do throws(LogError) { try lock.check() } catch {
       poison(error)
       throw failure ?? error
     }
@@ -529,7 +545,7 @@ final class Committer: @unchecked Sendable {
   /// The last act, or the last before a suspension: everything on disk, HEAD clean, the lock given back.
   private func close() {
     sealer.stop()
-    do throws(LogError) { try checkLock() } catch { failure = failure ?? error }
+    do throws(LogError) { try lock.check() } catch { failure = failure ?? error }
     if failure == nil {
       do throws(FileSystemError) {
         if durable != link.mark {
@@ -543,12 +559,14 @@ final class Committer: @unchecked Sendable {
           try active.file.truncate(to: Int64(durable.offset))
           try active.file.sync()
         }
-        let isClean = !isTorn && isZero
+        // A writer before this one that was stopped and has the same file may still write to it.
+        let isClean = !isTorn && isZero && isSettled
         try writeHead(isClean: isClean, syncs: true)
       } catch {
         failure = .poisoned("the store could not be closed cleanly: \(error)")
       }
     }
+    lookups.finish()
     index.finishWriting()
     sealer.finish()
     head.close()

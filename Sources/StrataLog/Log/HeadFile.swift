@@ -11,13 +11,61 @@ package struct HeadFile {
   /// does not hinder a slot from being written.
   package init(_ fileSystem: any FileSystem, path: String) throws(FileSystemError) {
     file = try fileSystem.open(path, .create)
-    var bytes = [UInt8](repeating: 0, count: HeadSlot.fileLength)
-    let count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in
-      try file.read(into: buffer, at: 0)
-    }
+    let count = try take(from: file)
     if count < HeadSlot.fileLength {
       let rest = [UInt8](repeating: 0, count: HeadSlot.fileLength - count)
       try rest.lendBytes { zeros throws(FileSystemError) in try file.write(zeros, at: Int64(count)) }
+    }
+  }
+
+  private init(file: any File) { self.file = file }
+
+  /// Makes a new HEAD with this slot in both places, each with the next generation, and gives it the old one's name:
+  /// what the last writer said is then in no file of the store, nor is what it says from here on. Durable once the
+  /// folder is synced. Where there is no room for another file, the old one is written over.
+  ///
+  /// - Parameter lock: says that this is still the writer, once the new file is there.
+  static func replace(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock, with next: HeadSlot
+  ) throws(LogError) -> HeadFile {
+    let temporary = lock.temporary("\(layout.log)/\(StoreLayout.headName)")
+    do {
+      var made = HeadFile(file: try fileSystem.open(temporary, .createNew))
+      defer { made.close() }
+      if try fileSystem.kind(of: layout.head) == .file {
+        let old = try fileSystem.open(layout.head, .read)
+        defer { old.close() }
+        _ = try made.take(from: old)
+      }
+      for _ in HeadSlot.offsets { try made.write(next) }
+      try made.sync()
+      try lock.check()
+      try fileSystem.rename(temporary, to: layout.head)
+      var named = HeadFile(file: try SegmentFiles.reopen(layout.head, made.file.identity, fileSystem))
+      (named.slot, named.newestPlace) = (made.slot, made.newestPlace)
+      return named
+    } catch {
+      try? fileSystem.remove(temporary)
+      switch error {
+      case let error as LogError: throw error
+      case let error as FileSystemError where SystemErrorCode.isNoRoom(error.code): break
+      case let error as FileSystemError: throw LogError(error)
+      default: preconditionFailure("only typed errors are thrown above")
+      }
+    }
+    try lock.check()
+    return try LogError.wrapping { () throws(FileSystemError) in
+      var head = try HeadFile(fileSystem, path: layout.head)
+      try head.replaceBoth(next)
+      return head
+    }
+  }
+
+  /// Takes what a file says, and returns how many bytes of it there are.
+  private mutating func take(from file: any File) throws(FileSystemError) -> Int {
+    var bytes = [UInt8](repeating: 0, count: HeadSlot.fileLength)
+    let count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in
+      try file.read(into: buffer, at: 0)
     }
     bytes.withUnsafeBytes { buffer in
       let whole = UnsafeRawBufferPointer(rebasing: buffer[..<count])
@@ -28,6 +76,7 @@ package struct HeadFile {
         if let one, one == slot { newestPlace = place }
       }
     }
+    return count
   }
 
   /// Reads HEAD without changing it; nil where there is none or no slot verifies.

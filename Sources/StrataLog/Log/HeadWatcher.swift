@@ -191,13 +191,31 @@ package struct LookPace {
 
 extension HeadReader {
   /// The visible end, which is not before `old`, and behind the same events.
+  ///
+  /// Throws `diverged` where the folder is that of another store by now, whatever its segments look like from here:
+  /// HEAD says whose it is.
   fileprivate mutating func mark(after old: VisibleMark, probes: Bool) throws(LogError) -> VisibleMark {
+    do throws(LogError) { return try markOfStore(after: old, probes: probes) } catch {
+      guard case .corrupt = error, let head = try head() else { throw error }
+      try check(head, after: old)
+      throw error
+    }
+  }
+
+  private func check(_ head: HeadSlot, after old: VisibleMark) throws(LogError) {
+    guard head.storeID == catalog.storeID else { throw old.diverged(to: nil) }
+  }
+
+  private mutating func markOfStore(
+    after old: VisibleMark, probes: Bool
+  ) throws(LogError) -> VisibleMark {
     let epochBefore = epoch
     let mark: VisibleMark
     if probes {
       mark = try probe(beyond: old)
     } else {
       let head = try head()
+      if let head { try check(head, after: old) }
       mark = try head.map { head throws(LogError) in try sight(of: head, ifBeyond: old) } ?? old
     }
     guard mark.sequence >= old.sequence else { throw old.diverged(to: mark.visible.chain) }
@@ -213,6 +231,7 @@ extension HeadReader {
   /// The visible end, with a look at LOCK.
   private mutating func probe(beyond old: VisibleMark) throws(LogError) -> VisibleMark {
     let (isAlive, head) = try state()
+    if let head { try check(head, after: old) }
     if isAlive, let head { return try sight(of: head, ifBeyond: old) }
     // A writer replaces HEAD before it appends, so behind the same HEAD nothing is new.
     if let head, head == settledHead { return old }

@@ -5,7 +5,7 @@ extension Log {
   package static func openReader(
     _ fileSystem: any FileSystem, path: String, options: StoreOptions
   ) throws(LogError) -> Log {
-    let layout = StoreLayout(root: path)
+    let layout = StoreLayout(root: fileSystem.absolutePath(path))
     try layout.checkRoot()
     let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: path) }
     guard let kind else { throw .notFound(path: path, what: "no store is there") }
@@ -24,7 +24,7 @@ extension Log {
             .missing, file: StoreLayout.segmentName(head.segment), offset: 0, first: 1,
             last: head.durable.sequence, what: "HEAD names a segment, and there is none"))
       }
-      throw .notFound(path: path, what: "the folder holds no segment: the store was never finished")
+      throw try noStore(fileSystem, layout)
     }
     let chain = try SegmentChain(
       fileSystem, layout, names: names, head: head, stopsAtDamage: options.readsDamaged)
@@ -41,6 +41,22 @@ extension Log {
     return Log(
       options: options, layout: layout, source: source, index: StoreIndex(source, isWriter: false),
       tornBytes: found.tornBytes, damage: found.damage, role: .reader(follower))
+  }
+}
+
+extension Log {
+  /// Why a folder without segments and without HEAD is no store. The making of one begins with its lock and ends
+  /// with HEAD, and whoever broke off in between left nothing else there.
+  private static func noStore(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError)
+    -> LogError
+  {
+    let names = try LogError.wrapping { () throws(FileSystemError) in
+      try fileSystem.contents(ofDirectory: layout.root)
+    }
+    let isOurs = names.contains(StoreLayout.lockName) && names.allSatisfy { ownNames.contains($0) }
+    return .notFound(
+      path: layout.root,
+      what: isOurs ? "no store is there: the making of one was never finished" : "no store is there")
   }
 }
 
@@ -107,7 +123,10 @@ struct HeadReader {
   }
 
   private mutating func assessed(_ head: HeadSlot?) throws(LogError) -> Sight {
-    epoch = max(epoch, head?.epoch ?? 0)
+    if let head, head.epoch > epoch {
+      catalog.forget(head.segment)
+      epoch = head.epoch
+    }
     try catalog.refresh()
     guard let last = catalog.names.last else {
       throw .notFound(path: catalog.layout.root, what: "the store's segments are gone")
@@ -147,45 +166,61 @@ struct HeadReader {
   ///
   /// HEAD is read before the segment that it names is opened, and in between that may have been closed and
   /// rewritten, where HEAD's offsets mean nothing. A segment is rewritten only once HEAD names a later one, so HEAD
-  /// is read again; that a writer rolls and rewrites each time in between is no matter for ever.
+  /// is read again; that a writer rolls and rewrites each time in between is no matter for ever. The same holds where
+  /// another writer opened the store in between, and wrote over what the one before had only buffered.
   mutating func sight(of head: HeadSlot) throws(LogError) -> VisibleMark {
     var head = head
+    var wrong = head.rewritten
     for _ in 1..<Self.looksMax {
-      if let mark = try mark(of: head) { return mark }
+      switch try mark(of: head) {
+      case .success(let mark): return mark
+      case .failure(let finding): wrong = finding
+      }
       guard let next = try self.head() else { break }
       head = next
     }
-    throw .corrupt(head.rewritten)
+    throw .corrupt(wrong)
   }
 
-  /// HEAD's mark with what HEAD does not say: the appends, which the last block counts. Nil where the segment was
-  /// rewritten meanwhile.
-  private mutating func mark(of head: HeadSlot) throws(LogError) -> VisibleMark? {
+  /// HEAD's mark with what HEAD does not say: the appends, which the last block counts. A finding where the segment was
+  /// rewritten meanwhile, or ends elsewhere than HEAD says.
+  private mutating func mark(of head: HeadSlot) throws(LogError) -> Result<VisibleMark, Finding> {
     if !catalog.names.contains(head.segment) { try catalog.refresh(through: head.segment) }
     // What is known of the blocks was found while another writer had the store, and may be gone.
     if head.epoch > epoch { catalog.forget(head.segment) }
     let handle = try catalog.segment(first: head.segment)
-    guard head.isOf(handle.header) else { return nil }
-    epoch = max(epoch, head.epoch)
+    guard head.isOf(handle.header) else { return .failure(head.rewritten) }
     try handle.extend(to: head.visible.offset)
     var appends = handle.header.appendsBefore
+    var last = (sequence: handle.header.previousLast, chain: handle.header.previousChain)
     if let place = handle.places.last(where: { $0.offset < head.visible.offset }) {
       var source = BlockSource(file: handle.file, segment: handle.header, step: 4096)
       let found = try LogError.wrapping { () throws(FileSystemError) in
         try source.header(at: place.offset, limit: head.visible.offset)
       }
-      if case .success(let block) = found { appends = block.appendsBefore + UInt64(block.appendCount) }
+      if case .success(let block) = found {
+        appends = block.appendsBefore + UInt64(block.appendCount)
+        last = (block.nextSequence &- 1, block.chainAfter)
+      }
     }
-    return VisibleMark(
-      segment: head.segment, revision: handle.header.revision, visible: head.visible, durable: head.durable,
-      time: head.lastTime, appends: appends, logBegin: max(1, head.logBegin))
+    // A checksum that holds makes no number right, and all who read rely on these: that the last sequence is that of a
+    // block, so less than 2⁶⁴ − 1, that nothing durable is invisible, and that the log does not begin behind its end.
+    guard head.visible.sequence == last.sequence, head.visible.chain == last.chain,
+      head.durable.sequence <= last.sequence, head.durable.offset <= head.visible.offset,
+      head.logBegin <= last.sequence &+ 1
+    else { return .failure(head.disagreeing(with: handle.name)) }
+    epoch = max(epoch, head.epoch)
+    return .success(
+      VisibleMark(
+        segment: head.segment, revision: handle.header.revision, visible: head.visible, durable: head.durable,
+        time: head.lastTime, appends: appends, logBegin: max(1, head.logBegin)))
   }
 }
 
 extension HeadSlot {
   /// Whether the offsets of the marks can be those of this file: it was never rewritten, or HEAD was written since,
   /// by a writer that found it as the last one and has not appended.
-  func isOf(_ header: SegmentHeader) -> Bool {
+  package func isOf(_ header: SegmentHeader) -> Bool {
     guard header.isRewritten else { return true }
     return visible
       == LogMark(
@@ -200,4 +235,12 @@ extension HeadSlot {
   }
 
   var rewritten: Finding { Self.rewritten(segment, through: lastSequence) }
+
+  /// The finding where the marks are no places of the segment that they are in.
+  func disagreeing(with name: String) -> Finding {
+    Finding(
+      .stale, file: StoreLayout.headName, offset: 0, first: segment,
+      last: max(lastSequence, max(segment, 1) - 1),
+      what: "HEAD's marks are not the end of a block of \(name) with that sequence and chain")
+  }
 }

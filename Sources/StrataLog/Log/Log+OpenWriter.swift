@@ -2,18 +2,21 @@
 
 extension Log {
   /// Opens a store for writing, creating it where there is none. Blocks.
+  ///
+  /// - Parameter lockTimeout: how long it waits for the lock, where that is not what the options say.
   package static func openWriter(
-    _ fileSystem: any FileSystem, path: String, options: StoreOptions, storeID: StoreID? = nil
+    _ fileSystem: any FileSystem, path: String, options: StoreOptions, storeID: StoreID? = nil,
+    lockTimeout: Duration? = nil
   ) throws(LogError) -> Log {
     if let problem = options.problem { throw .invalid(what: problem) }
-    let layout = StoreLayout(root: path)
+    let layout = StoreLayout(root: fileSystem.absolutePath(path))
     try checkPlace(fileSystem, layout)
     do throws(FileSystemError) {
       try fileSystem.createDirectory(layout.root)
     } catch {
       throw .cannotCreate(path: path, what: systemMessage(error.code))
     }
-    let lock = try StoreLock.acquire(fileSystem, layout, timeout: options.lockTimeout)
+    let lock = try StoreLock.acquire(fileSystem, layout, timeout: lockTimeout ?? options.lockTimeout)
     do throws(LogError) {
       return try open(fileSystem, layout, options, lock, newStoreID: storeID ?? .random())
     } catch {
@@ -33,17 +36,20 @@ extension Log {
     if let kind, kind != .directory {
       throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
     }
-    let own = [
-      StoreLayout.headName, StoreLayout.lockName, StoreLayout.logName, StoreLayout.derivedName,
-      StoreLayout.quarantineName,
-    ]
-    if names.allSatisfy({ own.contains($0) }) { return }
+    try layout.checkLinks(fileSystem)
+    if names.allSatisfy({ ownNames.contains($0) }) { return }
     let isStore = try LogError.wrapping { () throws(FileSystemError) in
       if try !SegmentCatalog.names(fileSystem, layout).isEmpty { return true }
       return try HeadFile.read(fileSystem, path: layout.head) != nil
     }
     if !isStore { throw .notAStore(path: layout.root, what: "the folder holds other things and no store") }
   }
+
+  /// All names that a store has in its folder.
+  static let ownNames = [
+    StoreLayout.headName, StoreLayout.lockName, StoreLayout.logName, StoreLayout.derivedName,
+    StoreLayout.quarantineName,
+  ]
 
   private static func open(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
@@ -57,8 +63,8 @@ extension Log {
       guard try SegmentCatalog.names(fileSystem, layout).isEmpty else { return false }
       return try HeadFile.read(fileSystem, path: layout.head) == nil
     }
-    if isEmpty { try create(fileSystem, layout, options, storeID: newStoreID) }
-    let found = try assess(fileSystem, layout)
+    if isEmpty { try create(fileSystem, layout, options, lock, storeID: newStoreID) }
+    let found = try assess(fileSystem, layout, lock, isNew: isEmpty)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: found.chain.storeID,
       names: found.chain.headers.map(\.firstSequence))
@@ -67,11 +73,11 @@ extension Log {
     let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
     // What the index finds wrong refuses the writer before HEAD is touched.
     try index.catchUp()
-    let claim = try claim(found, fileSystem, layout, options)
+    let claim = try claim(found, fileSystem, layout, options, lock)
     do throws(LogError) {
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
       let sealer = Sealer(source: source, options: options, lock: lock)
-      let start = Committer.Start(found, claim, layout: layout, fileSystem, options, lock)
+      let start = Committer.Start(found, claim, layout: layout, catalog.fileSystem, options, lock)
       let committer = Committer(start, source: source, index: index, queue: queue, sealer: sealer)
       _ = try LogError.wrapping { () throws(FileSystemError) in
         try DedicatedThread(name: "strata-commit") { committer.run() }
@@ -93,6 +99,8 @@ extension Log {
     var active: SegmentHandle
     var head: HeadSlot?
     var assessment: TailAssessment
+    /// Whether nobody else can write to the active segment, whatever goes on that was stopped.
+    var isSettled = true
 
     /// Closed segments that were never rewritten.
     var unsealed: [UInt64] { chain.headers.dropLast().filter { !$0.isRewritten }.map(\.firstSequence) }
@@ -108,8 +116,12 @@ extension Log {
     }
   }
 
-  /// Looks at a store as its next writer.
-  static func assess(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError) -> Found {
+  /// Looks at a store as its next writer. The active segment is then a file that no earlier writer has open for writing.
+  ///
+  /// - Parameter isNew: this writer has just made the store.
+  static func assess(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock, isNew: Bool = false
+  ) throws(LogError) -> Found {
     let (names, head) = try LogError.wrapping { () throws(FileSystemError) in
       (try SegmentCatalog.names(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
     }
@@ -128,8 +140,46 @@ extension Log {
     }
     let active = try SegmentHandle.open(
       fileSystem, layout, first: activeFirst, storeID: chain.storeID, mode: .readWrite)
+    // A writer that closed cleanly writes nothing more, and one that has ended neither.
+    let isEnded =
+      isNew || (head?.isClean == true && head?.segment == activeFirst)
+      || head.map { lock.isSettled($0.epoch) } ?? false
+    if !isEnded, let found = try assessDetached(active, chain, head, fileSystem, layout, lock) {
+      return found
+    }
     let assessment = try assessActive(active, head: head, isWriter: true)
-    return Found(chain: chain, active: active, head: head, assessment: assessment)
+    return Found(chain: chain, active: active, head: head, assessment: assessment, isSettled: isEnded)
+  }
+
+  /// Looks at a copy of the active segment, and gives it the segment's name where nothing is wrong with it. Nil where
+  /// there is no room for a copy.
+  private static func assessDetached(
+    _ active: SegmentHandle, _ chain: SegmentChain, _ head: HeadSlot?, _ fileSystem: any FileSystem,
+    _ layout: StoreLayout, _ lock: StoreLock
+  ) throws(LogError) -> Found? {
+    let path = layout.segment(active.header.firstSequence)
+    let copied = try LogError.wrapping { () throws(FileSystemError) in
+      try SegmentFiles.detach(active, fileSystem, layout, lock)
+    }
+    guard let copied else { return nil }
+    let copy = SegmentHandle(header: active.header, file: copied)
+    do {
+      let assessment = try assessActive(copy, head: head, isWriter: true)
+      try lock.check()
+      try fileSystem.rename(copied.path, to: path)
+      try fileSystem.syncDirectory(layout.log)
+      let named = SegmentHandle(
+        header: active.header, file: try SegmentFiles.reopen(path, copied.identity, fileSystem))
+      named.adopt(copy.places, end: assessment.link.offset)
+      return Found(chain: chain, active: named, head: head, assessment: assessment)
+    } catch {
+      try? fileSystem.remove(copied.path)
+      switch error {
+      case let error as LogError: throw error
+      case let error as FileSystemError: throw LogError(error)
+      default: preconditionFailure("only typed errors are thrown above")
+      }
+    }
   }
 
   /// What makes a writer of who has the lock.
@@ -142,7 +192,8 @@ extension Log {
 
   /// Makes a store that was found this writer's: a new epoch, and a HEAD that says so on the disk.
   static func claim(
-    _ found: Found, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions
+    _ found: Found, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions,
+    _ lock: StoreLock
   ) throws(LogError) -> Claim {
     let link = found.assessment.link
     let epochs = found.chain.headers.map(\.epoch) + [found.head?.epoch ?? 0, link.epoch]
@@ -156,19 +207,17 @@ extension Log {
     let epoch = last + 1
     // Where no HEAD says, the log has to be asked.
     let isErasing = found.head?.isErasing ?? (link.nextSequence > 1)
-    let file = try LogError.wrapping { () throws(FileSystemError) in
-      // A process that was killed inside a roll, or inside the creation, may have left the active segment with a
-      // name that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
-      try fileSystem.syncDirectory(layout.log)
-      var file = try HeadFile(fileSystem, path: layout.head)
-      try file.replaceBoth(
-        HeadSlot(
-          storeID: found.chain.storeID, generation: 0, segment: found.active.header.firstSequence,
-          epoch: epoch, isClean: false, durability: options.durability.rawValue, visible: link.mark,
-          durable: link.mark, lastTime: link.lastTime, logBegin: found.logBegin, isErasing: isErasing))
-      try fileSystem.syncDirectory(layout.root)
-      return file
-    }
+    // A process that was killed inside a roll, or inside the creation, may have left the active segment with a name
+    // that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
+    try LogError.wrapping { () throws(FileSystemError) in try fileSystem.syncDirectory(layout.log) }
+    let file = try HeadFile.replace(
+      fileSystem, layout, lock,
+      with: HeadSlot(
+        storeID: found.chain.storeID, generation: 0, segment: found.active.header.firstSequence,
+        epoch: epoch, isClean: false, durability: options.durability.rawValue, visible: link.mark,
+        durable: link.mark, lastTime: link.lastTime, logBegin: found.logBegin, isErasing: isErasing))
+    try LogError.wrapping { () throws(FileSystemError) in try fileSystem.syncDirectory(layout.root) }
+    if found.isSettled { lock.settle(epoch) }
     return Claim(head: file, epoch: epoch, isErasing: isErasing)
   }
 
@@ -204,18 +253,24 @@ extension Log {
 
   /// Makes the first segment of a new store. HEAD follows when it is opened.
   private static func create(
-    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, storeID: StoreID
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
+    storeID: StoreID
   ) throws(LogError) {
-    do throws(FileSystemError) {
+    do throws(LogError) {
       // A creation may be finished by another process than the one that made the folder.
-      try fileSystem.syncDirectory(layout.parent)
-      try fileSystem.syncDirectory(layout.root)
+      try LogError.wrapping { () throws(FileSystemError) in
+        try fileSystem.syncDirectory(layout.parent)
+        try fileSystem.syncDirectory(layout.root)
+      }
       let header = SegmentHeader(storeID: storeID, firstSequence: 1, epoch: 1, created: options.clock.now())
-      let handle = try SegmentFiles.create(header, fileSystem, layout)
+      let handle = try SegmentFiles.create(header, fileSystem, layout, lock)
       withExtendedLifetime(handle) {}
     } catch {
-      throw error.code == SystemErrorCode.noSpace
-        ? .full(path: layout.root) : .cannotCreate(path: layout.root, what: systemMessage(error.code))
+      switch error {
+      case .full: throw .full(path: layout.root)
+      case .io(let refused): throw .cannotCreate(path: layout.root, what: systemMessage(refused.code))
+      default: throw error
+      }
     }
   }
 }
@@ -229,6 +284,6 @@ extension Committer.Start {
       layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: claim.head,
       active: found.active, link: found.assessment.link, fileSize: found.assessment.fileSize,
       epoch: claim.epoch, isTorn: found.assessment.state == .torn, logBegin: found.logBegin,
-      isErasing: claim.isErasing)
+      isErasing: claim.isErasing, isSettled: found.isSettled)
   }
 }

@@ -39,7 +39,9 @@ extension Log {
   ///
   /// Throws as an open does, `locked` above all, and the log stays suspended; `diverged` where it is not the one that
   /// was left, which feeds are told too.
-  package func resume() throws(LogError) {
+  ///
+  /// - Parameter lockTimeout: how long it waits for the lock, where that is not what the options say.
+  package func resume(lockTimeout: Duration? = nil) throws(LogError) {
     switch begin(from: .suspended) {
     case .open: return
     case .closed: throw .closed
@@ -50,7 +52,8 @@ extension Log {
     do throws(LogError) {
       switch role {
       case .reader(let watcher): try watcher.resume()
-      case .writer(let queue, let committer, let sealer): try reopen(queue, committer, sealer)
+      case .writer(let queue, let committer, let sealer):
+        try reopen(queue, committer, sealer, lockTimeout ?? options.lockTimeout)
       }
       after = .open
     } catch {
@@ -69,18 +72,23 @@ extension Log {
   }
 
   private func reopen(
-    _ queue: CommitQueue, _ committer: Committer, _ sealer: Sealer
+    _ queue: CommitQueue, _ committer: Committer, _ sealer: Sealer, _ lockTimeout: Duration
   ) throws(LogError) {
     let fileSystem = source.catalog.fileSystem
-    let lock = try StoreLock.acquire(fileSystem, layout, timeout: options.lockTimeout)
+    try layout.checkLinks(fileSystem)
+    let lock = try StoreLock.acquire(fileSystem, layout, timeout: lockTimeout)
     do throws(LogError) {
-      let found = try Log.assess(fileSystem, layout)
+      // So that an earlier writer that goes on names nothing from here on.
+      try LogError.wrapping { () throws(FileSystemError) in
+        try SegmentFiles.removeTemporary(fileSystem, layout)
+      }
+      let found = try Log.assess(fileSystem, layout, lock)
       try checkGoesOn(found)
       try source.catalog.refresh()
       source.catalog.forgetOpen()
       source.catalog.add(found.active)
       try index.resume(at: found.mark) { [tail] in tail.publish(found.mark) }
-      let claim = try Log.claim(found, fileSystem, layout, options)
+      let claim = try Log.claim(found, fileSystem, layout, options, lock)
       do throws(LogError) {
         committer.reopen(Committer.Start(found, claim, layout: layout, fileSystem, options, lock))
         sealer.reopen(lock)

@@ -20,7 +20,7 @@ package struct BackupReport: Sendable, Equatable {
 /// cut too. `derived/` and `quarantine/` are not copied: the first can be built again, the second is evidence of
 /// what was never acknowledged.
 package struct LogBackup {
-  private let source: Log
+  let source: Log
   private let target: any FileSystem
   private let path: String
   /// Told now and then: bytes copied, and bytes to copy in all.
@@ -34,11 +34,11 @@ package struct LogBackup {
   ) {
     self.source = source
     self.target = target
-    self.path = path
+    self.path = target.absolutePath(path)
     self.progress = progress
   }
 
-  private var fileSystem: any FileSystem { source.source.catalog.fileSystem }
+  var fileSystem: any FileSystem { source.source.catalog.fileSystem }
 
   /// The segment that grows, held open so that its offsets stay what they are, and the mark in it.
   private struct Active {
@@ -60,16 +60,24 @@ package struct LogBackup {
       target, path: path, storeID: source.storeID, timeout: source.options.lockTimeout)
     var parts = try parts(active)
     try checkHistory(of: folder, parts, active)
-    try folder.removeStale(keeping: parts)
+    var needs: [BackupNeed] = []
+    for (number, part) in parts.enumerated() {
+      needs.append(try need(part, of: folder, isLast: number == parts.count - 1))
+    }
+    try folder.removeStale(
+      keeping: parts.indices.compactMap { if case .copy = needs[$0] { parts[$0] } else { nil } })
     let begin = min(parts[0].first, folder.names.first ?? .max)
     let slot = try headSlot(active, begin: begin, epoch: folder.epoch)
     if !folder.isWhole { try folder.promise(slot) }
-    let missing = parts.indices.filter { !folder.has(parts[$0]) && !folder.hasCopied(parts[$0]) }
+    var missing: [Int] = []
+    for number in parts.indices where !needs[number].isNothing {
+      if try !hasCopied(parts[number], in: folder) { missing.append(number) }
+    }
     report.segments = parts.count
     bytesAll = try size(of: missing.map { parts[$0] }, active)
     for number in missing {
       let next = number + 1 < parts.count ? parts[number + 1].header : nil
-      parts[number] = try copy(parts[number], active, next: next, into: folder)
+      parts[number] = try copy(parts[number], needs[number], active, next: next, into: folder)
     }
     if folder.isWhole, !folder.promises(slot) { try folder.promise(slot) }
     try folder.name(parts)
@@ -207,13 +215,14 @@ package struct LogBackup {
     var size: UInt64 = 0
     for part in parts {
       if part.first == active.mark.segment {
-        size += active.mark.durable.offset
+        size = size.addingSaturated(active.mark.durable.offset)
       } else {
-        size += try LogError.wrapping { () throws(FileSystemError) in
+        let closed = try LogError.wrapping { () throws(FileSystemError) in
           let file = try fileSystem.open(source.layout.segment(part.first), .read)
           defer { file.close() }
           return UInt64(try file.size())
         }
+        size = size.addingSaturated(closed)
       }
     }
     return size
@@ -222,7 +231,7 @@ package struct LogBackup {
   // MARK: Copying
 
   private mutating func copy(
-    _ part: BackupPart, _ active: Active, next: SegmentHeader?, into folder: BackupTarget
+    _ part: BackupPart, _ need: BackupNeed, _ active: Active, next: SegmentHeader?, into folder: BackupTarget
   ) throws(LogError) -> BackupPart {
     let isActive = part.first == active.mark.segment
     // Opened once: should the file be rewritten now, this one stays as it is until it is closed. It may be of a
@@ -234,6 +243,16 @@ package struct LogBackup {
     var part = part
     part.header = handle.header
     do {
+      if case .copyErasing(let erased) = need, let next,
+        let header = try rewrite(
+          handle, next: next, without: erased, to: folder.unfinishedPath(part), into: folder)
+      {
+        part.header = header
+        try folder.keep(part)
+        report.segmentsCopied += 1
+        report.bytesCopied += header.rewrittenEnd
+        return part
+      }
       let file = try folder.begin(part)
       defer { file.close() }
       let end =

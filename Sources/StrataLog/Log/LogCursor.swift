@@ -35,9 +35,15 @@ package struct LogCursor: ~Copyable {
   /// The chain behind `nextSequence − 1`, once known.
   package private(set) var chain: UInt64?
   private var segment: SegmentHandle?
+  /// `SegmentCatalog.takeovers` when the segment was found.
+  private var takeovers: UInt64 = 0
   private var blocks: BlockSource?
   private var offset: UInt64 = 0
   private let step: Int
+
+  /// The sequence before the next one: the last delivered, or where this began. Of a cursor behind all that there can be
+  /// it is the highest number, and `nextSequence` is 0.
+  package var lastSequence: UInt64 { nextSequence &- 1 }
 
   /// Begins behind `sequence`, which may lie in the future.
   package init(_ source: LogSource, after sequence: UInt64, isDurableOnly: Bool = false, step: Int = 1 << 20)
@@ -56,6 +62,10 @@ package struct LogCursor: ~Copyable {
     var bound = isDurableOnly ? mark.durable : mark.visible
     guard nextSequence <= bound.sequence, !isBeyondAll else { return nil }
     guard nextSequence >= mark.logBegin else { throw .trimmed(firstAvailable: mark.logBegin) }
+    // The mark of another writer is no place in a file that the writer before it had.
+    let takeovers = source.catalog.takeovers
+    if takeovers != self.takeovers { segment = nil }
+    self.takeovers = takeovers
     while true {
       if segment == nil { try locate(in: mark) }
       guard let segment else { throw missing("the log ends before sequence \(nextSequence)", at: 0) }

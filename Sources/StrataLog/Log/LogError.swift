@@ -57,6 +57,8 @@ package enum LogError: Error, Equatable, Sendable {
   case notFound(path: String, what: String)
   /// Something else stands where the store should be.
   case notAStore(path: String, what: String)
+  /// A symbolic link has a name of the store's own, and none is followed by who writes.
+  case linked(path: String)
   /// The store cannot be created there.
   case cannotCreate(path: String, what: String)
   /// Another writer has the store. Wait, or open it for reading.
@@ -91,6 +93,9 @@ package enum LogError: Error, Equatable, Sendable {
   case trimmed(firstAvailable: UInt64)
   /// The task was cancelled before its append was in a group.
   case cancelled
+  /// A look-up that may not read a whole segment needs the index of one, which is not built. Only those who ask so get
+  /// it.
+  case indexMissing(segment: UInt64)
 }
 
 extension LogError {
@@ -98,6 +103,7 @@ extension LogError {
   package init(_ error: FileSystemError) {
     switch error.code {
     case SystemErrorCode.noSpace: self = .full(path: error.path)
+    case SystemErrorCode.isLink: self = .linked(path: error.path)
     case SystemErrorCode.notPermitted where error.operation == "open": self = .protectedData(path: error.path)
     default: self = .io(error)
     }
@@ -108,6 +114,15 @@ extension LogError {
     switch self {
     case .io, .full, .unreadable, .protectedData: true
     default: false
+    }
+  }
+
+  /// Whether the error is about a part of the log, or a refusal of the file system: the writer goes on, and other parts can
+  /// be read and rewritten.
+  package var isLocal: Bool {
+    switch self {
+    case .corrupt, .unsupported: true
+    default: isPassing
     }
   }
 

@@ -42,7 +42,7 @@ public struct StoreOptions: Sendable {
   public var blockSizeTarget = 64 << 10
   /// One group is written with one sync; it gathers about this many bytes before compression at most.
   public var groupSizeMax = 4 << 20
-  /// The largest append, encoded.
+  /// The largest append, encoded; an event whose erased form is the longer one is counted with that.
   public var appendSizeMax = 16 << 20
   /// The largest payload of one event.
   public var payloadSizeMax = 16 << 20
@@ -57,12 +57,19 @@ public struct StoreOptions: Sendable {
   /// segment is closed, and by `close`. 0 turns it off; on Apple's systems that is the default, because their
   /// file systems never write in place. Where `durability` is `buffered` nothing is extended.
   public var preallocationStep = StoreOptions.defaultPreallocationStep
+  /// The largest `preallocationStep`, in bytes: a step is written at once, and an append may come meanwhile.
+  public static let preallocationStepMax = 64 << 20
   /// HEAD is synced at least this often while there is something to sync.
   public var headSyncInterval: Duration = .seconds(1)
   /// Closed segments are rewritten on a thread of their own: larger blocks, compressed harder, with an index.
   public var sealsInBackground = true
+  /// Called when that finds a segment which is not what was written: it reads each of them whole, which nobody else
+  /// may do for years. Called on its thread, which waits meanwhile, once for a segment in each life of the store.
+  /// `EventStore.knownDamage` says the same later.
+  public var damageFound: (@Sendable (Finding) -> Void)?
   /// Gives each event 16 random bytes, so that once it is erased nobody can guess its content from the hash that stays.
-  /// An append with an id that is repeated is then compared by its streams and types alone.
+  /// It may be changed from one open to the next: an append with an id that is repeated is compared with what was
+  /// recorded. Of an event that had a salt and is erased, stream and type are all that can be compared.
   public var saltsEvents = false
   /// Pads every block of every group to 4,096 bytes, for disks that may leave garbage in a sector that was being written.
   public var padsGroupsToPages = false
@@ -97,6 +104,7 @@ extension StoreOptions {
       return "sizes must be positive"
     }
     if preallocationStep < 0 { return "preallocationStep must not be negative" }
+    if preallocationStep > Self.preallocationStepMax { return "preallocationStep may be at most 64 MiB" }
     return nil
   }
 }

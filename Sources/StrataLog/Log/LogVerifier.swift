@@ -23,15 +23,17 @@ package enum VerifyDepth: Sendable {
 
 /// A check that only reads. Beside a running writer it ends at the visible mark of its start, so that a group
 /// being written is no finding.
+///
+/// It goes over the segments twice: once for their headers, which are all held against each other, and once for their
+/// blocks. Of the files only the last and the one that is being read are open, whatever number of them there is.
 package struct LogVerifier {
-  /// One segment's file, with its header where that verifies.
+  /// One segment, with its header where that verifies.
   private struct Part {
     var first: UInt64
     var name: String
     var header: SegmentHeader?
     /// What is wrong with the header.
     var trouble: Finding?
-    var file: any File
     var size: UInt64
 
     /// The header, or one that only has the name, for what the next segment says of it.
@@ -54,7 +56,7 @@ package struct LogVerifier {
     progress: @escaping (UInt64, UInt64) -> Void = { _, _ in }
   ) {
     self.fileSystem = fileSystem
-    layout = StoreLayout(root: path)
+    layout = StoreLayout(root: fileSystem.absolutePath(path))
     self.depth = depth
     self.progress = progress
   }
@@ -109,13 +111,10 @@ package struct LogVerifier {
     if considered.isEmpty, head == nil, try !isUnfinishedCreation() {
       throw .notFound(path: layout.root, what: "the folder holds no store")
     }
-    let parts = try parts(considered, storeID: head?.storeID)
+    let (parts, last) = try parts(considered, storeID: head?.storeID)
+    defer { last?.close() }
     let isBounded = bound.map { $0.isBound(of: parts.last?.header) } ?? true
-    if isBounded {
-      try check(parts, head: head, bound: bound)
-    } else {
-      for part in parts { part.file.close() }
-    }
+    if isBounded { try check(parts, last: last, head: head, bound: bound) }
     return (report, (isAlive, head), isBounded)
   }
 
@@ -127,35 +126,52 @@ package struct LogVerifier {
     }
   }
 
-  private mutating func parts(_ names: [UInt64], storeID: StoreID?) throws(LogError) -> [Part] {
+  /// The headers of all segments, and the file of the last one, which HEAD's marks are offsets in.
+  private mutating func parts(
+    _ names: [UInt64], storeID: StoreID?
+  ) throws(LogError) -> (parts: [Part], last: (any File)?) {
     var storeID = storeID
     var parts: [Part] = []
+    parts.reserveCapacity(names.count)
+    var last: (any File)?
     for first in names {
-      let (file, size) = try LogError.wrapping { () throws(FileSystemError) in
-        let file = try fileSystem.open(layout.segment(first), .read)
-        return (file, UInt64(try file.size()))
-      }
-      var part = Part(
-        first: first, name: StoreLayout.segmentName(first), header: nil, file: file, size: size)
-      do throws(LogError) {
-        part.header = try SegmentHandle.readHeader(
-          of: file, first: first, storeID: storeID, hasPrevious: !parts.isEmpty)
-        storeID = part.header?.storeID
-      } catch {
-        switch error {
-        case .corrupt(let finding), .unsupported(let finding): part.trouble = finding
-        default: throw error
-        }
-      }
+      last?.close()
+      let (part, file) = try part(first, storeID: storeID, hasPrevious: !parts.isEmpty)
+      last = file
+      storeID = part.header?.storeID ?? storeID
       parts.append(part)
-      bytesAll += size
+      bytesAll = bytesAll.addingSaturated(part.size)
     }
     report.segments = parts.count
-    return parts
+    return (parts, last)
   }
 
-  private mutating func check(_ parts: [Part], head: HeadSlot?, bound: HeadSlot?) throws(LogError) {
-    defer { for part in parts { part.file.close() } }
+  /// A segment's header, and its file, open.
+  private func part(
+    _ first: UInt64, storeID: StoreID?, hasPrevious: Bool
+  ) throws(LogError) -> (part: Part, file: any File) {
+    let file = try LogError.wrapping { () throws(FileSystemError) in
+      try fileSystem.open(layout.segment(first), .read)
+    }
+    var part = Part(first: first, name: StoreLayout.segmentName(first), header: nil, size: 0)
+    do throws(LogError) {
+      part.size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try file.size()) }
+      part.header = try SegmentHandle.readHeader(
+        of: file, first: first, storeID: storeID, hasPrevious: hasPrevious)
+    } catch {
+      switch error {
+      case .corrupt(let finding), .unsupported(let finding): part.trouble = finding
+      default:
+        file.close()
+        throw error
+      }
+    }
+    return (part, file)
+  }
+
+  private mutating func check(
+    _ parts: [Part], last: (any File)?, head: HeadSlot?, bound: HeadSlot?
+  ) throws(LogError) {
     for (number, part) in parts.enumerated() {
       if number == 0, let gap = SegmentChain.gap(before: part.standIn, behind: nil, logBegin: head?.logBegin)
       {
@@ -163,7 +179,6 @@ package struct LogVerifier {
       }
       if let trouble = part.trouble { report.findings.append(trouble) }
       guard let header = part.header else { continue }
-      let isLast = number == parts.count - 1
       let gap =
         number == 0
         ? nil : SegmentChain.gap(before: header, behind: parts[number - 1].standIn, logBegin: nil)
@@ -171,10 +186,12 @@ package struct LogVerifier {
         report.findings.append(gap)
         if gap.file == part.name { continue }
       }
-      if isLast, !header.isRewritten {
-        try checkActive(part, header, head: head, bound: bound)
-      } else if depth == .full {
-        try checkClosed(part, header, next: isLast ? nil : parts[number + 1])
+      if number < parts.count - 1 {
+        if depth == .full { try checkClosed(part, next: parts[number + 1]) }
+      } else if let last, !header.isRewritten {
+        try checkActive(part, header, last, head: head, bound: bound)
+      } else if let last, depth == .full {
+        try checkClosed(part, header, last, next: nil)
       }
     }
     if let head, !parts.contains(where: { $0.first == head.segment }) {
@@ -198,7 +215,7 @@ package struct LogVerifier {
   private mutating func count(_ block: BlockHeader) {
     report.blocks += 1
     if block.kind == BlockKind.events { report.events += UInt64(block.eventCount) }
-    bytesDone += block.span
+    bytesDone = bytesDone.addingSaturated(block.span)
     progress(bytesDone, bytesAll)
   }
 
@@ -207,7 +224,9 @@ package struct LogVerifier {
     of block: BlockHeader, _ payload: UnsafeRawBufferPointer, in name: String
   ) -> Finding? {
     do throws(ContentProblem) {
-      _ = try block.checkedContent(payload, isRewritten: false)
+      // Nothing is erased in a segment as first written.
+      var erasures = ErasureMark()
+      _ = try block.checkedContent(payload, isRewritten: false, marking: &erasures)
       count(block)
       return nil
     } catch {
@@ -216,24 +235,35 @@ package struct LogVerifier {
     }
   }
 
+  /// A closed segment, opened anew. It may have been rewritten since its header was looked at: all that other segments
+  /// say of it holds for the new file as well.
+  private mutating func checkClosed(_ seen: Part, next: Part) throws(LogError) {
+    let (part, file) = try part(seen.first, storeID: seen.header?.storeID, hasPrevious: false)
+    defer { file.close() }
+    bytesAll = (bytesAll - min(bytesAll, seen.size)).addingSaturated(part.size)
+    if let trouble = part.trouble { report.findings.append(trouble) }
+    guard let header = part.header else { return }
+    try checkClosed(part, header, file, next: next)
+  }
+
   private mutating func checkClosed(
-    _ part: Part, _ header: SegmentHeader, next: Part?
+    _ part: Part, _ header: SegmentHeader, _ file: any File, next: Part?
   ) throws(LogError) {
     let walk = ClosedWalk(
-      file: part.file, header: header, name: part.name, size: part.size, nextFirst: next?.first,
-      next: next?.header)
+      file: file, header: header, name: part.name, size: part.size,
+      last: next.map { max($0.first, 1) - 1 }, next: next?.header)
     let outcome = try walk.run { block, _ in count(block) }
     if let end = outcome.end { report.end = end.mark }
     if let finding = outcome.finding { report.findings.append(finding) }
   }
 
   private mutating func checkActive(
-    _ part: Part, _ header: SegmentHeader, head: HeadSlot?, bound: HeadSlot?
+    _ part: Part, _ header: SegmentHeader, _ file: any File, head: HeadSlot?, bound: HeadSlot?
   ) throws(LogError) {
-    if let bound { return try checkLive(part, header, bound) }
+    if let bound { return try checkLive(part, header, file, bound) }
     var problem: Finding?
     var verifier = self
-    let assessment = try TailRule.assess(file: part.file, name: part.name, segment: header, head: head) {
+    let assessment = try TailRule.assess(file: file, name: part.name, segment: header, head: head) {
       block, payload throws(LogError) in
       if problem == nil { problem = verifier.content(of: block, payload, in: part.name) }
     }
@@ -266,9 +296,9 @@ package struct LogVerifier {
   /// The active segment of a store that is being written: whole up to the mark, and nothing is said of what
   /// comes behind it.
   private mutating func checkLive(
-    _ part: Part, _ header: SegmentHeader, _ bound: HeadSlot
+    _ part: Part, _ header: SegmentHeader, _ file: any File, _ bound: HeadSlot
   ) throws(LogError) {
-    var walk = BlockWalk(file: part.file, segment: header, limit: bound.visible.offset)
+    var walk = BlockWalk(file: file, segment: header, limit: bound.visible.offset)
     while !walk.isAtLimit {
       let place = walk.link
       let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
@@ -292,10 +322,13 @@ package struct LogVerifier {
 
   /// HEAD that names a closed segment: its mark must be the end of a block there.
   private mutating func checkHead(_ head: HeadSlot?, in parts: [Part]) throws(LogError) {
-    guard let head, let part = parts.dropLast().first(where: { $0.first == head.segment }),
-      let header = part.header, !header.isRewritten, depth == .full
+    guard depth == .full, let head, let seen = parts.dropLast().first(where: { $0.first == head.segment }),
+      seen.header.map({ !$0.isRewritten }) ?? false
     else { return }
-    var walk = BlockWalk(file: part.file, segment: header, limit: part.size)
+    let (part, file) = try part(seen.first, storeID: seen.header?.storeID, hasPrevious: false)
+    defer { file.close() }
+    guard let header = part.header, !header.isRewritten else { return }
+    var walk = BlockWalk(file: file, segment: header, limit: part.size)
     var isMarkSeen = walk.link.mark == head.durable
     while !walk.isAtLimit {
       let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }

@@ -10,9 +10,12 @@ enum Quarantine {
   ) throws(FileSystemError) -> RecoveryNote {
     let size = UInt64(try file.size())
     let digits = SegmentHeader.fileName(firstSequence: segment).dropLast(4)
-    let name = "\(digits)-\(offset)-\(epoch).tail"
+    let name = "\(digits)-\(offset)-\(epoch)\(StoreLayout.tailSuffix)"
     let path = "\(layout.quarantine)/\(name)"
     try fileSystem.createDirectory(layout.quarantine)
+    guard try !fileSystem.isLink(layout.quarantine) else {
+      throw FileSystemError("open folder", layout.quarantine, code: SystemErrorCode.isLink)
+    }
     let copy = try fileSystem.open(path, .create)
     defer { copy.close() }
     let checksum: UInt32

@@ -1,6 +1,9 @@
 // Which segments a store has, and the ones that are open.
 
 /// The names in `log/`, and a bounded number of open segments. Reading a closed segment may open it anew.
+///
+/// Where the process has no descriptor left for a file of the store, whichever it is, half of the open segments are
+/// closed for it, and no more than that stay open from then on.
 package final class SegmentCatalog: Sendable {
   /// The most closed segments that are kept open.
   package static let openSegmentsMax = 64
@@ -9,11 +12,15 @@ package final class SegmentCatalog: Sendable {
     /// First sequences, ascending.
     var names: [UInt64]
     var open: [UInt64: (handle: SegmentHandle, used: UInt64)] = [:]
+    var openMax = SegmentCatalog.openSegmentsMax
     var clock: UInt64 = 0
     /// How often a segment was rewritten by this process.
     var replacements: UInt64 = 0
+    /// How often open files were forgotten because another writer may have replaced them.
+    var takeovers: UInt64 = 0
   }
 
+  /// The file system of the store's files, for everybody who opens one beside the catalog.
   package let fileSystem: any FileSystem
   package let layout: StoreLayout
   package let storeID: StoreID
@@ -24,11 +31,12 @@ package final class SegmentCatalog: Sendable {
   package init(
     fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [UInt64], isShared: Bool = false
   ) {
-    self.fileSystem = fileSystem
+    let state = Lock(State(names: names))
+    self.state = state
+    self.fileSystem = SparingFileSystem(base: fileSystem) { state.withLock { $0.giveBack() } }
     self.layout = layout
     self.storeID = storeID
     self.isShared = isShared
-    state = Lock(State(names: names))
   }
 
   /// The first sequences of the segments in a folder, ascending. Other names are ignored.
@@ -78,6 +86,7 @@ package final class SegmentCatalog: Sendable {
     state.withLock {
       $0.open = [:]
       $0.replacements += 1
+      $0.takeovers += 1
     }
   }
 
@@ -111,8 +120,16 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
-  /// Has the segment opened anew when it is asked for again.
-  func forget(_ first: UInt64) { state.withLock { $0.open[first] = nil } }
+  /// Has the segment opened anew when it is asked for again, also by whoever has it open.
+  func forget(_ first: UInt64) {
+    state.withLock {
+      $0.open[first] = nil
+      $0.takeovers += 1
+    }
+  }
+
+  /// Changes when another writer may have given the segment that grows to another file.
+  var takeovers: UInt64 { state.withLock { $0.takeovers } }
 
   /// The segment in which a sequence is or would be; nil before the beginning of the log.
   package func segment(containing sequence: UInt64) throws(LogError) -> SegmentHandle? {
@@ -137,9 +154,19 @@ extension SegmentCatalog.State {
   fileprivate mutating func keep(_ handle: SegmentHandle) {
     clock += 1
     open[handle.header.firstSequence] = (handle, clock)
-    guard open.count > SegmentCatalog.openSegmentsMax,
-      let oldest = open.min(by: { $0.value.used < $1.value.used })?.key
-    else { return }
+    if open.count > openMax { closeOldest() }
+  }
+
+  /// Closes half of the open segments, unless somebody is reading them. False where none is open.
+  fileprivate mutating func giveBack() -> Bool {
+    guard !open.isEmpty else { return false }
+    openMax = max(1, open.count / 2)
+    repeat { closeOldest() } while open.count > openMax
+    return true
+  }
+
+  private mutating func closeOldest() {
+    guard let oldest = open.min(by: { $0.value.used < $1.value.used })?.key else { return }
     open[oldest] = nil
   }
 }

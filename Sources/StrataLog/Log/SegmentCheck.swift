@@ -15,7 +15,7 @@ struct SegmentCheck {
   func run(next: SegmentHeader?, mark: LogMark?) throws(LogError) {
     let walk = ClosedWalk(
       file: file, header: header, name: name, size: size,
-      nextFirst: next?.firstSequence ?? mark.map { $0.sequence &+ 1 }, next: next)
+      last: next?.previousLast ?? mark?.sequence, next: next)
     let outcome = try walk.run { _, _ in }
     if let finding = outcome.finding {
       throw finding.class == .unsupported ? .unsupported(finding) : .corrupt(finding)

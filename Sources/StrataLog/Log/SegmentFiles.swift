@@ -1,36 +1,85 @@
 // Making a segment: whole under a temporary name, or not at all.
 
 enum SegmentFiles {
-  /// Creates a segment with its header on disk before it has its name, and its name before this returns.
+  /// Creates a segment with its header on disk before it has its name, and its name before this returns. A segment
+  /// that has the name already is another writer's, and stays.
   static func create(
-    _ header: SegmentHeader, _ fileSystem: any FileSystem, _ layout: StoreLayout
-  ) throws(FileSystemError) -> SegmentHandle {
+    _ header: SegmentHeader, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock
+  ) throws(LogError) -> SegmentHandle {
     let path = layout.segment(header.firstSequence)
-    let temporary = path + StoreLayout.temporarySuffix
-    let file = try fileSystem.open(temporary, .create)
+    let temporary = lock.temporary(path)
+    let identity: String?
     do {
-      try file.truncate(to: 0)
+      let file = try fileSystem.open(temporary, .createNew)
+      defer { file.close() }
+      identity = file.identity
       try header.encoded().lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
       try file.sync()
+      try lock.check()
+      try fileSystem.renameNew(temporary, to: path)
     } catch {
-      file.close()
       try? fileSystem.remove(temporary)
-      throw error
+      switch error {
+      case let error as LogError: throw error
+      case let error as FileSystemError
+      where error.operation == "rename" && error.code == SystemErrorCode.alreadyExists:
+        throw .poisoned("another writer has made the segment that comes next")
+      case let error as FileSystemError: throw LogError(error)
+      default: preconditionFailure("only typed errors are thrown above")
+      }
     }
-    file.close()
-    try fileSystem.rename(temporary, to: path)
-    try fileSystem.syncDirectory(layout.log)
-    return SegmentHandle(header: header, file: try fileSystem.open(path, .readWrite))
+    return try LogError.wrapping { () throws(FileSystemError) in
+      try fileSystem.syncDirectory(layout.log)
+      return SegmentHandle(header: header, file: try reopen(path, identity, fileSystem))
+    }
+  }
+
+  /// Opens a file that was just named by its name, so that messages say it. Another writer may have given the name to
+  /// another file, which is not for this one to write to.
+  static func reopen(
+    _ path: String, _ identity: String?, _ fileSystem: any FileSystem
+  ) throws(FileSystemError) -> any File {
+    let file = try fileSystem.open(path, .readWrite)
+    guard file.identity == identity else {
+      file.close()
+      throw FileSystemError("open", path, code: SystemErrorCode.staleHandle)
+    }
+    return file
+  }
+
+  /// A copy of the active segment under a temporary name, for its next writer: the last one may still have the file
+  /// open, and write to it whenever it goes on. Nil where there is no room; then the file itself has to do.
+  static func detach(
+    _ active: SegmentHandle, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock
+  ) throws(FileSystemError) -> (any File)? {
+    // What the cache holds and the disk refused is not to be copied.
+    try active.file.sync()
+    active.file.dropCache()
+    let temporary = lock.temporary(layout.segment(active.header.firstSequence))
+    do throws(FileSystemError) {
+      let copy = try fileSystem.open(temporary, .createNew)
+      var window = SegmentWindow(file: active.file)
+      let end = UInt64(try active.file.size())
+      var offset: UInt64 = 0
+      while offset < end {
+        let bytes = try window.bytes(at: offset, length: 1 << 20, limit: end)
+        guard bytes.count > 0 else { break }
+        try copy.write(bytes, at: Int64(offset))
+        offset += UInt64(bytes.count)
+      }
+      try copy.sync()
+      return copy
+    } catch {
+      try? fileSystem.remove(temporary)
+      guard SystemErrorCode.isNoRoom(error.code) else { throw error }
+      return nil
+    }
   }
 
   /// Removes what an interrupted creation left.
   static func removeTemporary(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(FileSystemError) {
     for folder in [layout.log, layout.derived] {
-      guard try fileSystem.kind(of: folder) == .directory else { continue }
-      for name in try fileSystem.contents(ofDirectory: folder)
-      where name.hasSuffix(StoreLayout.temporarySuffix) {
-        try fileSystem.remove("\(folder)/\(name)")
-      }
+      try fileSystem.removeFiles(in: folder, where: StoreLayout.isTemporary)
     }
   }
 }

@@ -23,6 +23,7 @@ package struct StoreLayout: Sendable {
   package static let derivedName = "derived"
   package static let quarantineName = "quarantine"
   package static let temporarySuffix = ".tmp"
+  package static let tailSuffix = ".tail"
 
   package var head: String { "\(root)/\(Self.headName)" }
   package var lock: String { "\(root)/\(Self.lockName)" }
@@ -43,6 +44,16 @@ package struct StoreLayout: Sendable {
   /// The derived index of a closed segment.
   package func index(_ firstSequence: UInt64) -> String {
     "\(derived)/\(SegmentHeader.fileName(firstSequence: firstSequence).dropLast(4)).idx"
+  }
+
+  /// Refuses a store in which a link has one of its own names: whoever writes would write and remove outside of the
+  /// store. The store's own path may be one.
+  func checkLinks(_ fileSystem: any FileSystem) throws(LogError) {
+    for path in [lock, head, log, derived, quarantine] {
+      if try LogError.wrapping({ () throws(FileSystemError) in try fileSystem.isLink(path) }) {
+        throw .linked(path: path)
+      }
+    }
   }
 
   /// A path below the store, for messages and findings.

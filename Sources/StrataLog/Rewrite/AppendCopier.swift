@@ -6,6 +6,11 @@ struct AppendCopier: ~Copyable {
   private let erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?
   /// Events whose content was taken out.
   private(set) var erasedCount: UInt64 = 0
+  /// Events without content, those that had none before among them.
+  private(set) var erasures = ErasureMark()
+  /// Events that keep the content that they were to lose, from the first to the last: with them erased their append would
+  /// be longer than a block may be.
+  private(set) var left: ClosedRange<UInt64>?
   private var rebuilt = RawBuffer(capacity: 4 << 10)
 
   init(erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?) { self.erases = erases }
@@ -34,6 +39,25 @@ struct AppendCopier: ~Copyable {
     if let failure { throw LogError(failure) }
   }
 
+  /// By how many bytes events may become longer that are erased. What others become shorter by is counted first, so that
+  /// nothing long stays because of something short.
+  private func roomToGrow(_ append: borrowing AppendView, first: UInt64) -> Int {
+    let length = append.head.count + append.events.remaining
+    let limit = FormatLimits.rawLengthMax - Varint.length(UInt64(FormatLimits.rawLengthMax))
+    // Events are read twice only where it may matter.
+    guard erases != nil, length + append.eventCount * ErasedForm.growthMax > limit else { return .max }
+    var room = limit - length
+    var events = append.events
+    for number in 0..<append.eventCount {
+      let start = events.position
+      // What is damaged is found when it is copied.
+      guard let event = try? events.nextEvent() else { break }
+      guard event.kind != EventKind.erased, erases?(event, first + UInt64(number)) == true else { continue }
+      room -= min(0, event.erasedLength - (events.position - start))
+    }
+    return room
+  }
+
   /// Head and events of an append, as they are or rebuilt; valid until the next call. Moves the chain behind it.
   private mutating func copied(
     _ append: borrowing AppendView, first: UInt64, chain: inout UInt64
@@ -41,6 +65,7 @@ struct AppendCopier: ~Copyable {
     let begin = append.head.baseAddress!
     let head = XXH64.of(append.head)
     var events = append.events
+    var room = roomToGrow(append, first: first)
     /// Up to where the append's own bytes are in `rebuilt`, once there is anything to rebuild.
     var copiedTo: UnsafeRawPointer?
     for number in 0..<append.eventCount {
@@ -51,7 +76,16 @@ struct AppendCopier: ~Copyable {
       chain = Chain.next(
         after: chain, sequence: sequence, revision: event.revision, head: head, names: XXH64.of(event.names),
         content: event.contentHash)
-      guard event.kind != EventKind.erased, erases?(event, sequence) == true else { continue }
+      let wasErased = event.kind == EventKind.erased
+      guard wasErased || erases?(event, sequence) == true else { continue }
+      let growth = wasErased ? 0 : event.erasedLength - (events.position - start)
+      guard growth <= room else {
+        left = (left?.lowerBound ?? sequence)...sequence
+        continue
+      }
+      room -= max(0, growth)
+      erasures.add(sequence)
+      guard !wasErased else { continue }
       if copiedTo == nil { rebuilt.removeAll() }
       let from = copiedTo ?? begin
       rebuilt.append(UnsafeRawBufferPointer(start: from, count: start - from))
@@ -68,10 +102,8 @@ struct AppendCopier: ~Copyable {
 extension RawBuffer {
   /// Appends what an event is once its content is gone.
   fileprivate mutating func append(erased event: borrowing EventView) {
-    // Of an opaque event the hash was written out, and what stood behind it goes.
-    let contentLength = event.kind == EventKind.event ? event.content.count : event.payload.count
-    let length =
-      1 + 1 + 8 + event.names.count + 8 + Varint.length(UInt64(contentLength))
+    let contentLength = event.erasableLength
+    let length = ErasedForm.bodyLength(namesLength: event.names.count, contentLength: contentLength)
     append(varint: UInt64(length))
     append(byte: EventKind.erased)
     append(byte: 0)

@@ -17,6 +17,18 @@ package struct SealOutcome: Sendable, Equatable {
   }
 }
 
+/// What erasing came to, segment by segment.
+package struct EraseOutcome {
+  /// Events that lost their content now.
+  package var erased: UInt64 = 0
+  /// What could not be rewritten and may still hold such events, ascending but for the active segment, and why.
+  package var left: [(sequences: ClosedRange<UInt64>, error: LogError)] = []
+  /// What else failed first.
+  package var failure: LogError?
+
+  package init() {}
+}
+
 extension Log {
   private func writer() throws(LogError) -> (queue: CommitQueue, committer: Committer, sealer: Sealer) {
     guard case .writer(let queue, let committer, let sealer) = role else { throw .readOnly }
@@ -24,23 +36,30 @@ extension Log {
   }
 
   /// Closes the active segment, and rewrites every closed one that was not: blocks of about the target's size,
-  /// compressed harder, and an index behind them. O(bytes not yet sealed). Blocks.
+  /// compressed harder, and an index behind them. So is one whose header has no mark of what is erased in it.
+  /// O(bytes not yet sealed). Blocks.
   package func seal() throws(LogError) -> SealOutcome {
     let (_, _, sealer) = try writer()
     try roll()
     var outcome = SealOutcome()
     for first in closedSegments {
       let before = try sizeOnDisk(of: first)
-      switch try sealer.rewrite(first, erasing: nil) {
+      switch try sealer.rewrite(first, erasing: nil, isMarking: true) {
       case .rewritten: outcome.sealed += 1
       case .unchanged: break
       case .kept(let why): outcome.kept.append(.init(file: StoreLayout.segmentName(first), why: why))
       case .stopped: throw .closed
       }
-      outcome.bytesBefore += before
-      outcome.bytesAfter += try sizeOnDisk(of: first)
+      outcome.bytesBefore = outcome.bytesBefore.addingSaturated(before)
+      outcome.bytesAfter = outcome.bytesAfter.addingSaturated(try sizeOnDisk(of: first))
     }
     return outcome
+  }
+
+  /// What sealing in the background found wrong with closed segments since the log was opened.
+  package var knownDamage: [Finding] {
+    guard case .writer(_, _, let sealer) = role else { return damage.map { [$0] } ?? [] }
+    return sealer.damage
   }
 
   /// Begins a new segment where the active one holds events. Blocks.
@@ -49,41 +68,66 @@ extension Log {
     try queue.withTurn { () throws(LogError) in try committer.rollNow() }
   }
 
-  /// Takes the content out of events: of those in closed segments that the body picks. Each segment that holds one is
-  /// rewritten; what is written of them elsewhere is not touched. O(bytes of those segments). Blocks.
+  /// Takes the content out of events: of those in closed segments that the body picks. Each segment that holds one and can
+  /// be is rewritten; what is written of them elsewhere is not touched. O(bytes of those segments). Blocks.
   ///
-  /// - Parameter segments: those that may hold such events.
+  /// - Parameters:
+  ///   - segments: those that may hold such events.
+  ///   - outcome: counts the events that lost their content now, and takes the segments that could not be rewritten.
+  /// - Throws: what ends the writer.
+  package func erase(
+    in segments: [UInt64], _ outcome: inout EraseOutcome,
+    _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
+  ) throws(LogError) {
+    let (_, _, sealer) = try writer()
+    for first in segments {
+      do throws(LogError) {
+        switch try sealer.rewrite(first, erasing: erases) {
+        case .rewritten(let erased, let left):
+          outcome.erased += erased
+          if let left { throw .unsupported(left) }
+        case .unchanged(let left):
+          if let left { throw .unsupported(left) }
+        case .kept(let why):
+          throw .unsupported(
+            Finding(
+              .unsupported, file: StoreLayout.segmentName(first), offset: 0, first: first,
+              last: sequences(ofClosed: first).upperBound,
+              what: "the segment holds \(why), which this version would lose if it rewrote it"))
+        case .stopped: throw .closed
+        }
+      } catch {
+        guard error.isLocal else { throw error }
+        outcome.left.append((sequences(ofClosed: first), error))
+      }
+    }
+  }
+
+  /// The same, and throws the first error that kept a segment from being rewritten, when all others were.
   /// - Returns: how many events lost their content now.
   package func erase(
     in segments: [UInt64], _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
   ) throws(LogError) -> UInt64 {
-    let (_, _, sealer) = try writer()
-    var count: UInt64 = 0
-    for first in segments {
-      switch try sealer.rewrite(first, erasing: erases) {
-      case .rewritten(let erased): count += erased
-      case .unchanged: break
-      case .kept(let why):
-        let last = source.catalog.first(behind: first).map { $0 - 1 } ?? first
-        throw .unsupported(
-          Finding(
-            .unsupported, file: StoreLayout.segmentName(first), offset: 0, first: first, last: last,
-            what: "the segment holds \(why), which this version would lose if it rewrote it"))
-      case .stopped: throw .closed
-      }
-    }
-    return count
+    var outcome = EraseOutcome()
+    try erase(in: segments, &outcome, erases)
+    if let first = outcome.left.first { throw first.error }
+    return outcome.erased
   }
 
-  /// Removes what recoveries kept, which may hold the content of events. Blocks.
+  /// The sequences of a closed segment.
+  package func sequences(ofClosed first: UInt64) -> ClosedRange<UInt64> {
+    let behind = source.catalog.first(behind: first) ?? first
+    return first...max(first, behind - 1)
+  }
+
+  /// Removes what recoveries kept, which may hold the content of events; what others put there stays. Blocks.
   package func emptyQuarantine() throws(LogError) {
     _ = try writer()
     let fileSystem = source.catalog.fileSystem
     try LogError.wrapping { () throws(FileSystemError) in
-      let folder = layout.quarantine
-      guard try fileSystem.kind(of: folder) == .directory else { return }
-      for name in try fileSystem.contents(ofDirectory: folder) { try fileSystem.remove("\(folder)/\(name)") }
-      try fileSystem.syncDirectory(folder)
+      try fileSystem.removeFiles(in: layout.quarantine, where: StoreLayout.isTail)
+      guard try fileSystem.kind(of: layout.quarantine) == .directory else { return }
+      try fileSystem.syncDirectory(layout.quarantine)
     }
   }
 

@@ -11,6 +11,8 @@ final class Sealer: Sendable {
     var lock: StoreLock
     /// Segments of which a rewrite failed, perhaps when the new file had the name already.
     var doubtful: Set<UInt64> = []
+    /// What is wrong with segments that could not be sealed for that reason.
+    var damage: [UInt64: Finding] = [:]
   }
 
   private let source: LogSource
@@ -26,7 +28,7 @@ final class Sealer: Sendable {
   // MARK: In the background
 
   /// Seals segments when it is their turn. What cannot be sealed stays as it is, which is no loss: it is tried again
-  /// when the store is next opened.
+  /// when the store is next opened. That a segment is damaged is known from then on, and said.
   func add(_ segments: [UInt64]) {
     let begins = state.withLock { state in
       guard !state.isStopped else { return false }
@@ -43,9 +45,16 @@ final class Sealer: Sendable {
   private func sealPending() {
     DedicatedThread.giveWayToOthers()
     while let first = next() {
-      _ = try? rewrite(first, erasing: nil)
+      do throws(LogError) { _ = try rewrite(first, erasing: nil) } catch {
+        guard case .corrupt(let finding) = error else { continue }
+        state.withLock { $0.damage[first] = finding }
+        options.damageFound?(finding)
+      }
     }
   }
+
+  /// What was found wrong in the background, in the order of the log.
+  var damage: [Finding] { state.withLock { $0.damage.sorted { $0.key < $1.key }.map(\.value) } }
 
   /// The next segment to seal, or nil where there is none: the thread then ends.
   private func next() -> UInt64? {
@@ -87,10 +96,13 @@ final class Sealer: Sendable {
 
   /// Rewrites a closed segment on this thread, behind whoever is at it.
   ///
-  /// - Parameter erases: which events lose their content; where it is nil, a segment that was rewritten before is left
-  ///   as it is.
+  /// - Parameters:
+  ///   - erases: which events lose their content; where it is nil, a segment that was rewritten before is left as it
+  ///     is.
+  ///   - isMarking: unless its header has no mark of what is erased in it, as those of earlier versions have none.
   func rewrite(
-    _ first: UInt64, erasing erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?
+    _ first: UInt64, erasing erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?,
+    isMarking: Bool = false
   ) throws(LogError) -> SegmentRewriter.Outcome {
     let isStopped = state.wait { state -> Bool? in
       if state.isStopped { return true }
@@ -107,21 +119,26 @@ final class Sealer: Sendable {
     guard let behind = catalog.first(behind: first) else {
       throw .invalid(what: "the active segment is not rewritten")
     }
-    if erases == nil, try catalog.segment(first: first).header.isRewritten { return .unchanged }
+    if erases == nil {
+      let header = try catalog.segment(first: first).header
+      if header.isRewritten, !isMarking || header.erasureMark != nil { return .unchanged(left: nil) }
+    }
     let next = try catalog.segment(first: behind).header
     // Another writer's segments are not for this one to replace.
     let (lock, isDoubtful) = state.withLock { ($0.lock, $0.doubtful.contains(first)) }
-    guard try LogError.wrapping({ () throws(FileSystemError) in try lock.isIntact() }) else {
-      throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
-    }
+    try lock.check()
     let rewriter = SegmentRewriter(
-      fileSystem: catalog.fileSystem, layout: catalog.layout, blockSizeTarget: options.blockSizeTarget,
+      fileSystem: catalog.fileSystem, layout: catalog.layout, lock: lock,
+      blockSizeTarget: options.blockSizeTarget,
       erases: erases, isDoubtful: isDoubtful, isStopped: { [state] in state.withLock { $0.isStopped } })
     do throws(LogError) {
       let outcome = try rewriter.rewrite(first, storeID: catalog.storeID, next: next)
       if case .rewritten = outcome {
         catalog.replaced(first)
-        state.withLock { _ = $0.doubtful.remove(first) }
+        state.withLock {
+          $0.doubtful.remove(first)
+          $0.damage[first] = nil
+        }
       }
       return outcome
     } catch {

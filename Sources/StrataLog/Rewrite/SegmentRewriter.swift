@@ -8,10 +8,10 @@
 struct SegmentRewriter {
   /// What became of a segment.
   enum Outcome: Equatable {
-    /// The new file has the name, on disk.
-    case rewritten(erased: UInt64)
-    /// Nothing in it was to be erased, and that was all that was asked.
-    case unchanged
+    /// The new file has the name, on disk. What is left could not be erased.
+    case rewritten(erased: UInt64, left: Finding?)
+    /// Nothing in it was to be erased, or could be, and that was all that was asked.
+    case unchanged(left: Finding?)
     /// It holds something that a newer version wrote and that a rewrite by this one would lose.
     case kept(String)
     /// Somebody asked to stop.
@@ -20,6 +20,7 @@ struct SegmentRewriter {
 
   let fileSystem: any FileSystem
   let layout: StoreLayout
+  let lock: StoreLock
   /// Bytes of a block before compression.
   let blockSizeTarget: Int
   /// Which events lose their content; nil where a segment is only sealed.
@@ -39,17 +40,19 @@ struct SegmentRewriter {
     if let what = old.header.unknownToRewrites { return .kept(what) }
     guard old.header.revision < .max else { return .kept("it was rewritten 2³² − 1 times") }
     let path = layout.segment(first)
-    let temporary = path + StoreLayout.temporarySuffix
+    let temporary = lock.temporary(path)
     var isNamed = false
     defer { if !isNamed { try? fileSystem.remove(temporary) } }
     let outcome = try write(old, next, to: temporary)
     guard case .rewritten = outcome else {
       // What is there may be the work of a process that ended before the name was on disk.
-      if outcome == .unchanged {
+      if case .unchanged = outcome {
         try LogError.wrapping { () throws(FileSystemError) in try fileSystem.syncDirectory(layout.log) }
       }
       return outcome
     }
+    // Another writer may have rewritten the segment since, without what is in this file.
+    try lock.check()
     try LogError.wrapping { () throws(FileSystemError) in
       try fileSystem.rename(temporary, to: path)
       isNamed = true
@@ -58,7 +61,8 @@ struct SegmentRewriter {
     return outcome
   }
 
-  private func write(
+  /// Writes the segment anew to a path, and syncs and checks it.
+  func write(
     _ old: SegmentHandle, _ next: SegmentHeader, to path: String
   ) throws(LogError) -> Outcome {
     let file = try LogError.wrapping { () throws(FileSystemError) in
@@ -75,7 +79,7 @@ struct SegmentRewriter {
     var isHalted = false
     let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try old.file.size()) }
     let walk = ClosedWalk(
-      file: old.file, header: old.header, name: old.name, size: size, nextFirst: next.firstSequence,
+      file: old.file, header: old.header, name: old.name, size: size, last: next.previousLast,
       next: next)
     let outcome = try walk.run { block, decoded throws(LogError) in
       if isHalted || kept != nil { return }
@@ -104,14 +108,24 @@ struct SegmentRewriter {
     }
     if let kept { return .kept(kept) }
     if isHalted { return .stopped }
-    if erases != nil, appends.erasedCount == 0, !isDoubtful { return .unchanged }
+    let left = appends.left.map { tooLong($0, in: old.name) }
+    if erases != nil, appends.erasedCount == 0, !isDoubtful { return .unchanged(left: left) }
     try LogError.wrapping { () throws(FileSystemError) in
       header = try packer.finish()
+      header.erasures = appends.erasures.value
       try header.encoded().lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
       try file.sync()
     }
     try prove(file, header, old.name, next)
-    return .rewritten(erased: appends.erasedCount)
+    return .rewritten(erased: appends.erasedCount, left: left)
+  }
+
+  private func tooLong(_ events: ClosedRange<UInt64>, in name: String) -> Finding {
+    Finding(
+      .unsupported, file: name, offset: 0, first: events.lowerBound, last: events.upperBound,
+      what:
+        "the append of some of the events \(events.lowerBound) to \(events.upperBound) would be longer than a block "
+        + "may be if more of them were erased")
   }
 
   /// Reads what was written from the disk again, every chain included, before anything depends on it.
@@ -121,7 +135,7 @@ struct SegmentRewriter {
     file.dropCache()
     let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try file.size()) }
     let walk = ClosedWalk(
-      file: file, header: header, name: name, size: size, nextFirst: next.firstSequence, next: next)
+      file: file, header: header, name: name, size: size, last: next.previousLast, next: next)
     let outcome = try walk.run { _, _ in }
     if var finding = outcome.finding {
       finding.file += StoreLayout.temporarySuffix

@@ -7,8 +7,9 @@ struct ClosedWalk {
   let header: SegmentHeader
   let name: String
   let size: UInt64
-  /// The first sequence that the next file's name says, and its header where that has no finding.
-  var nextFirst: UInt64?
+  /// The last sequence that is promised of the segment: the one before the next file's name, or that of a mark.
+  var last: UInt64?
+  /// The next segment's header where that has no finding.
   var next: SegmentHeader?
 
   /// What a pass came to.
@@ -27,7 +28,7 @@ struct ClosedWalk {
     _ visit: (BlockHeader, DecodedBlock?) throws(LogError) -> Void
   ) throws(LogError) -> Outcome {
     var walk = BlockWalk(file: file, segment: header, limit: size)
-    var closed = ClosedEnd(header: header, name: name, size: size, nextFirst: nextFirst, next: next)
+    var closed = ClosedEnd(header: header, name: name, size: size, last: last, next: next)
     while !walk.isAtLimit {
       let place = walk.link
       let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
@@ -40,7 +41,8 @@ struct ClosedWalk {
       case .valid(let block, let payload):
         let decoded: DecodedBlock?
         do throws(ContentProblem) {
-          decoded = try block.checkedContent(payload, isRewritten: header.isRewritten)
+          decoded = try block.checkedContent(
+            payload, isRewritten: header.isRewritten, marking: &closed.erasures)
         } catch {
           return Outcome(
             finding: error.finding(
@@ -57,9 +59,9 @@ struct ClosedWalk {
 
 extension BlockHeader {
   /// The decoded payload of a block, with everything checked that its header and its kind say of it; nil for a kind
-  /// that is skipped.
+  /// that is skipped. Adds what is erased in it to a mark.
   func checkedContent(
-    _ stored: UnsafeRawBufferPointer, isRewritten: Bool
+    _ stored: UnsafeRawBufferPointer, isRewritten: Bool, marking erasures: inout ErasureMark
   ) throws(ContentProblem) -> DecodedBlock? {
     if let what = unsupported { throw .unsupported(what) }
     guard kind < BlockKind.firstSkippable else { return nil }
@@ -75,7 +77,7 @@ extension BlockHeader {
       guard isRewritten else { throw .damaged("a FOOTER stands in a segment that was never rewritten") }
       guard FooterIndex.decoding(decoded.raw) != nil else { throw .damaged("the FOOTER block is no index") }
     default:
-      try decoded.verifyContent()
+      try decoded.verifyContent(marking: &erasures)
     }
     return decoded
   }

@@ -82,15 +82,18 @@ package final class DecodedBlock: @unchecked Sendable {
 
   /// Recomputes the chain over the whole block and compares counts, times and chain with the header.
   package func verifyContent() throws(ContentProblem) {
+    var erasures = ErasureMark()
+    try verifyContent(marking: &erasures)
+  }
+
+  /// The same, and adds what is erased to a mark.
+  func verifyContent(marking erasures: inout ErasureMark) throws(ContentProblem) {
     var chain = header.chainBefore
     var appends: UInt32 = 0
     var lastTime = FormatLimits.noTime
     var lastAppend: UnsafeRawPointer?
     var headHash: UInt64 = 0
     try forEachEvent { event, append, sequence throws(ContentProblem) in
-      guard event.stream.isText, event.type.isText else {
-        throw .damaged("the stream or type of event \(sequence) is not UTF-8")
-      }
       if append.head.baseAddress != lastAppend {
         if lastAppend == nil, append.commitTime != header.firstTime {
           throw .damaged("the block's first time is not that of its first append")
@@ -102,8 +105,9 @@ package final class DecodedBlock: @unchecked Sendable {
         appends += 1
       }
       guard event.stream.isUTF8, event.type.isUTF8 else {
-        throw .damaged("a stream's or a type's name is not UTF-8")
+        throw .damaged("the stream or type of event \(sequence) is not UTF-8")
       }
+      if event.kind == EventKind.erased { erasures.add(sequence) }
       chain = Chain.next(
         after: chain, sequence: sequence, revision: event.revision, head: headHash,
         names: XXH64.of(event.names), content: event.contentHash)

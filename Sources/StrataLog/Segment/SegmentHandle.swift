@@ -46,7 +46,8 @@ package final class SegmentHandle: Sendable {
   ) throws(LogError) -> SegmentHeader {
     let name = StoreLayout.segmentName(first)
     func finding(_ kind: Finding.Class, _ what: String) -> Finding {
-      Finding(kind, file: name, offset: 0, first: first, last: first - 1, what: what)
+      // HEAD may name a segment 0, which none is.
+      Finding(kind, file: name, offset: 0, first: first, last: max(first, 1) - 1, what: what)
     }
     var bytes = [UInt8](repeating: 0, count: SegmentHeader.length)
     let count = try LogError.wrapping { () throws(FileSystemError) in

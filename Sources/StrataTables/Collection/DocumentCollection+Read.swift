@@ -10,14 +10,14 @@ extension DocumentCollection {
   /// A store that is open for reading begins with its first read to look at what its writer appends, and is
   /// behind it by up to a fiftieth of a second.
   ///
-  /// Throws `invalid` where the document is there and does not decode as `Item`.
+  /// Throws `invalid` where the document is there and does not decode as `Item`, or decodes as one with another id.
   public subscript(id: Item.ID) -> Item? {
     get async throws(StoreError) { try await table.row(id.documentID) }
   }
 
   /// All documents at a point, by the bytes of their ids. O(n); a point other than the head costs a replay.
   ///
-  /// Throws `invalid` for the first document that does not decode as `Item`.
+  /// Throws `invalid` for the first document that does not decode as `Item`, or decodes as one with another id.
   public func all(at point: LogPoint = .head) async throws(StoreError) -> [Item] {
     try await all(at: point) { _ in true }
   }

@@ -1,8 +1,8 @@
-// Changing a document: read, decide, append what changed, and try again where somebody came in between.
+// Changing a document: take its turn, read, decide, append what changed, and do so again where others came between.
 
 public import StrataEvents
 
-/// What an update came to.
+/// The result of an update.
 public enum DocumentUpdate<Item: Sendable>: Sendable {
   /// There is no such document; nothing was appended.
   case absent
@@ -13,29 +13,41 @@ public enum DocumentUpdate<Item: Sendable>: Sendable {
 }
 
 extension DocumentCollection {
-  /// How often `update` reads anew before it gives up.
-  public static var updateAttemptsMax: Int { 8 }
+  /// For how long `update` answers conflicts by another try, counted from its turn: 10 seconds.
+  public static var updateTimeMax: Duration { Retries.timeMax }
 
   /// Changes a document that is there.
   ///
   /// The body gets the newest document, and runs where the caller does. What it changed is appended as a merge
-  /// patch (as a whole document where a patch cannot say it), so fields that `Item` does not know stay. If
-  /// another append to the document came in between, the body runs again on what is there then, up to eight
-  /// times.
+  /// patch (as a whole document where a patch cannot say it), so fields that `Item` does not know stay.
   ///
-  /// - Throws: `StoreError.conflict` where somebody was faster eight times, and what the body throws; then
-  ///   nothing was appended.
+  /// Updates of one document through one `EventStore` take turns, in the order in which they were called, and so
+  /// none of them runs into another. Where something else was appended to the document in between, such as a `put`,
+  /// the body runs again, with the document as it is then. It does so until `updateTimeMax` is over, with pauses of
+  /// at most 16 ms. So the body may run any number of times: it should change nothing but the document.
+  ///
+  /// - Returns: once the append is as durable as the store was opened for.
+  /// - Throws: `StoreError.conflict` where others were faster for `updateTimeMax`, `StoreError.cancelled` where the
+  ///   task is cancelled before the append, what the body throws, and what reading and appending throw. In every
+  ///   case nothing was appended.
   @discardableResult
   public nonisolated(nonsending) func update(
     _ id: Item.ID, _ change: (inout Item) throws -> Void
   ) async throws -> DocumentUpdate<Item> {
     let stream = try stream(of: id)
-    var conflict: StoreError?
-    for _ in 0..<Self.updateAttemptsMax {
+    let documents = store.documentTurns
+    try await documents.turns.take(stream)
+    defer { documents.turns.give(stream) }
+    var retries = documents.retries()
+    while true {
       // Before the row is read: what is appended in between is in the row or in the conflict.
       let version = try await store.version(of: stream)
       guard let document = try await document(id) else { return .absent }
       let old = try Self.decoded(document, stream)
+      guard old.id.documentID.utf8.elementsEqual(id.documentID.utf8) else {
+        let what = DocumentIDMismatch.sentence(stream: id.documentID, document: old.id.documentID)
+        throw StoreError.invalid(what: "\(stream): \(what)")
+      }
       var new = old
       try change(&new)
       guard let event = try Self.event(from: old, to: new, document: document, in: stream) else {
@@ -49,11 +61,9 @@ extension DocumentCollection {
           [event], id: nil, time: nil, expecting: [stream: .exactly(version)], isOwn: false)
         return .changed(new, try await store.append(draft))
       } catch {
-        guard case .conflict = error else { throw error }
-        conflict = error
+        guard case .conflict = error, try await retries.goOn() else { throw error }
       }
     }
-    throw conflict ?? StoreError.closed
   }
 
   private func document(_ id: Item.ID) async throws(StoreError) -> DocumentValue? {

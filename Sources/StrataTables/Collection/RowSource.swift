@@ -30,12 +30,27 @@ public struct RowTable<Item: Identifiable & Sendable>: Sendable where Item.ID: D
 }
 
 extension RowTable where Item: Decodable {
-  /// Rows decoded by their type's own `init(from:)`.
+  /// Rows decoded by their type's own `init(from:)`. A row that decodes to an item with another id is none.
   init(decoding store: EventStore, folding: Folding, name: String) {
     self.init(store: store, folding: folding, name: name) { (row) throws(RowProblem) in
-      do { return try CBORDecoder().decode(Item.self, from: row.document) } catch {
+      let item: Item
+      do { item = try CBORDecoder().decode(Item.self, from: row.document) } catch {
         throw RowProblem(what: RowProblem.sentence(for: error, decoding: Item.self))
       }
+      try row.check(item.id)
+      return item
+    }
+  }
+}
+
+extension RowView {
+  /// Checks that an item's id is the row's, in the one form in which its type writes it. `07` would be a second 7, and
+  /// an id that is another row's would be shown for it.
+  package func check(_ itemID: some DocumentID) throws(RowProblem) {
+    var text = itemID.documentID
+    let isSame = text.withUTF8 { UnsafeRawBufferPointer($0).hasSameBytes(as: id) }
+    guard isSame else {
+      throw RowProblem(what: DocumentIDMismatch.sentence(stream: idText, document: text))
     }
   }
 }

@@ -1,6 +1,7 @@
 // The states at the ends of single appends, a few at a time.
 
 package import StrataEvents
+package import StrataLog
 
 extension Fold {
   /// Folds whole appends up to a sequence, and returns the state at the end of each: at most so many, none at the
@@ -9,12 +10,17 @@ extension Fold {
   ///
   /// A block that holds more appends than that is walked again by the next call, so a few at a time cost less
   /// than one by one.
-  package func statesByAppend(through last: UInt64, countMax: Int) throws(StoreError) -> [TableSet] {
+  ///
+  /// - Returns: nil where the slice was over before the end of an append.
+  package func statesByAppend(
+    through last: UInt64, countMax: Int, _ slice: TimeSlice
+  ) throws(StoreError) -> [TableSet]? {
     precondition(countMax > 0, "without a state there is no progress")
     struct IsEnough: Error {}
     var states: [TableSet] = []
+    var isPaused = false
     do {
-      try runByAppend(through: last) { state in
+      isPaused = try !runByAppend(through: last, slice) { state in
         states.append(copy state)
         if states.count == countMax { throw IsEnough() }
       }
@@ -24,6 +30,11 @@ extension Fold {
     } catch {
       assert(error is IsEnough, "a fold throws what the store throws")
     }
-    return states
+    return isPaused && states.isEmpty ? nil : states
+  }
+
+  /// The same without slices.
+  package func statesByAppend(through last: UInt64, countMax: Int) throws(StoreError) -> [TableSet] {
+    try statesByAppend(through: last, countMax: countMax, TimeSlice()) ?? []
   }
 }

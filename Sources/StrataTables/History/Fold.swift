@@ -16,6 +16,8 @@ package final class Fold {
   package private(set) var headAtBegin: UInt64
   /// An erasure was carried out that the state does not reflect.
   private var mustBeginAnew = false
+  /// The fold from the start that takes the place of the state then, as far as it is.
+  private var anew: Fold?
   /// Why the log cannot be folded on. Nothing behind it is ever folded in, however often somebody asks.
   private var failure: StoreError?
   /// Whether the state's chain is known at the end of every event, and not only at the ends of blocks. It costs
@@ -45,26 +47,34 @@ package final class Fold {
     self.headAtBegin = headAtBegin ?? state.sequence
     cursor = log.cursor(after: state.sequence)
     self.state = state
+    self.state.beginLines()
   }
 
   /// Folds events up to a sequence, or up to the end where the log is shorter. An event inside an append is
   /// fine: the state then holds a part of it.
-  package func run(through last: UInt64) throws(StoreError) {
+  ///
+  /// - Returns: false where it stopped before, since its slice is over. At least one event is folded in before that,
+  ///   and the next call goes on where this one stopped.
+  @discardableResult
+  package func run(through last: UInt64, _ slice: TimeSlice? = nil) throws(StoreError) -> Bool {
     while true {
       if let failure { throw failure }
       // Where that failed, whoever asks next begins here: what was erased is in the state until it succeeds.
-      if mustBeginAnew { try beginAnew() }
-      guard state.sequence < last else { return }
-      if let block = pending {
-        pending = nil
-        try apply(block, through: last)
-      } else {
-        guard let block = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else {
-          return
-        }
-        try apply(block, through: last)
+      if mustBeginAnew {
+        guard try beginAnew(slice) else { return false }
       }
+      guard state.sequence < last, let block = try nextBlock() else { return true }
+      try apply(block, through: last, slice)
+      if let slice, state.sequence < last || mustBeginAnew, slice.isOver { return false }
     }
+  }
+
+  private func nextBlock() throws(StoreError) -> DecodedBlock? {
+    if let block = pending {
+      pending = nil
+      return block
+    }
+    return try StoreError.wrapping { () throws(LogError) in try cursor.next() }
   }
 
   /// Sees to it that the state has its chain: where no event was folded, or it ends inside a block, the log is asked.
@@ -73,56 +83,61 @@ package final class Fold {
     state.chain = try StoreError.wrapping { () throws(LogError) in try log.chain(after: state.sequence) }
   }
 
-  /// Folds the log again up to where the state is, now that content is gone from it, and keeps the views.
-  private func beginAnew() throws(StoreError) {
-    let anew = Fold(log, folding)
-    anew.tracksChain = tracksChain
-    try anew.run(through: state.sequence)
-    guard anew.state.sequence == state.sequence else { throw .closed }
-    for table in state.tables {
-      for view in table.views { anew.state.withTable(table.name) { $0.addView(view.definition) } }
+  /// Folds the log again up to where the state is, now that content is gone from it, and keeps the views. False where
+  /// the slice is over before that.
+  private func beginAnew(_ slice: TimeSlice?) throws(StoreError) -> Bool {
+    let fold = anew ?? Fold(log, folding)
+    fold.tracksChain = tracksChain
+    // Where it fails, it is begun from the start.
+    anew = nil
+    guard try fold.run(through: state.sequence, slice) else {
+      anew = fold
+      return false
     }
-    state = anew.state
+    guard fold.state.sequence == state.sequence else { throw .closed }
+    for table in state.tables {
+      for view in table.views { fold.state.withTable(table.name) { $0.addView(view.definition) } }
+    }
+    state = fold.state
     // It saw nothing of what was erased meanwhile either, so their notes count no more. What is to come is read anew:
     // a block that was read before an erasure has what was erased.
-    headAtBegin = anew.headAtBegin
+    headAtBegin = fold.headAtBegin
     pending = nil
     cursor = log.cursor(after: state.sequence)
     mustBeginAnew = false
+    return true
   }
 
   /// Folds whole appends, and lends the state at the end of each.
+  ///
+  /// - Returns: false where it stopped before, since its slice is over; that may be inside an append, whose state is
+  ///   lent by the call that ends it.
+  @discardableResult
   package func runByAppend(
-    through last: UInt64, _ body: (borrowing TableSet) throws -> Void
-  ) throws {
+    through last: UInt64, _ slice: TimeSlice? = nil, _ body: (borrowing TableSet) throws -> Void
+  ) throws -> Bool {
     var refusal: (any Error)?
     while refusal == nil {
       if let failure { throw failure }
       if mustBeginAnew {
-        try beginAnew()
+        guard try beginAnew(slice) else { return false }
         do { try body(state) } catch { refusal = error }
         continue
       }
-      guard state.sequence < last else { break }
-      let block: DecodedBlock
-      if let kept = pending {
-        pending = nil
-        block = kept
-      } else {
-        guard let next = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else { return }
-        block = next
-      }
-      try apply(block, through: last) { () -> Bool in
+      guard state.sequence < last, let block = try nextBlock() else { return true }
+      try apply(block, through: last, slice) { () -> Bool in
         do { try body(state) } catch { refusal = error }
         return refusal == nil
       }
+      if refusal == nil, let slice, state.sequence < last || mustBeginAnew, slice.isOver { return false }
     }
     if let refusal { throw refusal }
+    return true
   }
 
   /// - Parameter ended: called at the end of each append; nothing more is folded once it returns false.
   private func apply(
-    _ block: DecodedBlock, through last: UInt64, ended: () -> Bool = { true }
+    _ block: DecodedBlock, through last: UInt64, _ slice: TimeSlice?, ended: () -> Bool = { true }
   ) throws(StoreError) {
     let done = state.sequence
     var goesOn = true
@@ -141,13 +156,18 @@ package final class Fold {
           state.sequence = sequence
           state.time = append.commitTime
           state.chain = chain(behind: event, sequence, head, in: block.header)
-          if sequence > headAtBegin, ErasureEvent.isDone(event) { mustBeginAnew = true }
+          if sequence > headAtBegin, ErasureEvent.isNote(event) { mustBeginAnew = true }
+          if let slice, slice.isOver {
+            goesOn = false
+            if sequence < end { return }
+          }
         }
         guard end <= last else { return }
         guard events.remaining == 0 else { throw .damaged("an append holds more than its events") }
         state.appendCount += 1
         if end == block.header.nextSequence - 1 { state.chain = block.header.chainAfter }
-        goesOn = !mustBeginAnew && ended()
+        // Behind a note of an erasure the state still holds what was erased: it is shown once it was folded anew.
+        if mustBeginAnew { goesOn = false } else if !ended() { goesOn = false }
       }
     }
     if block.header.nextSequence - 1 > state.sequence { pending = block }

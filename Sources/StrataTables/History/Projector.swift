@@ -6,7 +6,13 @@ package import StrataLog
 /// Keeps the newest state of a projection, and folds on when somebody asks for more.
 ///
 /// It pulls: nothing is folded, queued or woken for tables that nobody reads. Who asks for a sequence waits
-/// without holding a thread; one thread folds for all who wait, up to the visible end, and publishes one state.
+/// without holding a thread; one thread at a time folds for all who wait, up to the visible end, and publishes one
+/// state. It does so in slices, between which other projectors have their turn: see `FairThreads`.
+///
+/// A pass begins where somebody waits and nobody folds. It ends when it has published and nobody waits any more, when
+/// the log cannot be read on, or when all who waited were cancelled: each of those is answered at once, and what was
+/// folded until then is where the next pass goes on. `State` is guarded by its lock; `Exclusive` belongs to the thread
+/// that does the slice, of which `isFolding` allows one.
 package final class Projector: Sendable {
   private struct Waiter {
     var sequence: UInt64
@@ -16,7 +22,10 @@ package final class Projector: Sendable {
 
   private struct State {
     var published: TableSet
-    var waiters: [Waiter] = []
+    var waiters: [UInt64: Waiter] = [:]
+    /// Tickets that were cancelled before they began to wait.
+    var cancelled: Set<UInt64> = []
+    var nextTicket: UInt64 = 0
     var isFolding = false
     /// How many hold each view.
     var holders: [ViewKey: Int] = [:]
@@ -35,22 +44,26 @@ package final class Projector: Sendable {
     }
   }
 
-  /// The fold. Only the thread that folds touches it: `isFolding` says which.
-  private struct Exclusive: @unchecked Sendable {
+  private final class Exclusive: @unchecked Sendable {
     let fold: Fold
-  }
+    /// Where the pass ends; nil before it begins.
+    var target: LogMark?
 
-  /// Threads for folds alone, so that a long one keeps nobody from the disk.
-  private static let threads = IOThreads(name: "strata-fold", threadCountMax: 2)
+    init(_ fold: Fold) { self.fold = fold }
+  }
 
   private let log: Log
   private let state: Lock<State>
   private let exclusive: Exclusive
+  private let threads: FairThreads
+  /// Over for the thread that folds when others have their turn, and while nobody waits.
+  private let slice = TimeSlice()
 
-  package init(_ log: Log, _ folding: Folding) {
+  package init(_ log: Log, _ folding: Folding, on threads: FairThreads = FoldThreads.shared.newest) {
     self.log = log
+    self.threads = threads
     let fold = Fold(log, folding)
-    exclusive = Exclusive(fold: fold)
+    exclusive = Exclusive(fold)
     state = Lock(State(published: fold.state))
   }
 
@@ -58,6 +71,8 @@ package final class Projector: Sendable {
   package var published: TableSet { state.withLock { $0.published } }
 
   /// A state that has everything up to a sequence, or up to the end where the log is shorter.
+  ///
+  /// Throws `cancelled` as soon as the task is cancelled while it waits.
   package func state(reaching sequence: UInt64) async throws(StoreError) -> TableSet {
     try await reach(sequence, nil)
   }
@@ -92,66 +107,136 @@ package final class Projector: Sendable {
     // A store that is open for reading looks at what its writer appends from the first read on.
     try StoreError.wrapping { () throws(LogError) in try log.follow() }
     let wanted = min(sequence, log.mark.sequence)
-    let result = await withCheckedContinuation { continuation in
-      let waiter = Waiter(sequence: wanted, view: view, continuation: continuation)
-      let (ready, begins) = state.withLock { state -> (TableSet?, Bool) in
-        if Self.isReady(waiter, state.published) { return (state.published, false) }
-        state.waiters.append(waiter)
-        defer { state.isFolding = true }
-        return (nil, !state.isFolding)
-      }
-      if let ready { continuation.resume(returning: .success(ready)) }
-      if begins { Self.threads.start { [self] in foldForAll() } }
+    let (ready, ticket) = state.withLock { state -> (TableSet?, UInt64) in
+      if Self.isReady(wanted, view, state.published) { return (state.published, 0) }
+      state.nextTicket += 1
+      return (nil, state.nextTicket)
     }
+    if let ready { return ready }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        wait(Waiter(sequence: wanted, view: view, continuation: continuation), ticket)
+      }
+    } onCancel: {
+      cancel(ticket)
+    }
+    state.withLock { _ = $0.cancelled.remove(ticket) }
     return try result.get()
   }
 
-  private static func isReady(_ waiter: Waiter, _ set: TableSet) -> Bool {
-    guard set.sequence >= waiter.sequence else { return false }
-    guard let (table, definition) = waiter.view else { return true }
+  private static func isReady(
+    _ sequence: UInt64, _ view: (table: String, definition: ViewDefinition)?, _ set: TableSet
+  ) -> Bool {
+    guard set.sequence >= sequence else { return false }
+    guard let (table, definition) = view else { return true }
     return set[table].view(definition.identity) != nil
   }
 
-  /// Folds until nobody waits. On a thread of `threads`, one at a time.
-  private func foldForAll() {
-    let fold = exclusive.fold
-    while true {
-      let (views, unused) = state.withLock {
-        state -> ([(table: String, definition: ViewDefinition)], Set<ViewKey>) in
-        defer { state.unused = [] }
-        return (state.waiters.compactMap(\.view), state.unused)
+  private func wait(_ waiter: Waiter, _ ticket: UInt64) {
+    let (answer, begins) = state.withLock { state -> (Result<TableSet, StoreError>?, Bool) in
+      if state.cancelled.remove(ticket) != nil { return (.failure(.cancelled), false) }
+      // Another one's pass may have ended meanwhile.
+      if Self.isReady(waiter.sequence, waiter.view, state.published) {
+        return (.success(state.published), false)
       }
-      for key in unused {
-        key.table.withUnsafeBytes { name in fold.state.withTable(name) { $0.removeView(key.identity) } }
-      }
-      var failure: StoreError?
-      let mark = log.mark.visible
-      do throws(StoreError) {
-        try fold.run(through: mark.sequence)
-        if fold.state.sequence < mark.sequence { throw .closed }
-        if fold.state.sequence == mark.sequence { fold.state.chain = mark.chain }
-      } catch {
-        failure = error
-      }
-      for (table, definition) in views { fold.state.withTable(table) { $0.addView(definition) } }
-      let set = fold.state
-      let (ready, isDone, old) = state.withLock { state -> ([Waiter], Bool, TableSet) in
-        let old = state.published
-        // What failed may have stopped inside an append, and nobody is shown a part of one.
-        if failure == nil { state.published = set }
-        let ready = failure == nil ? state.waiters.filter { Self.isReady($0, set) } : state.waiters
-        state.waiters = failure == nil ? state.waiters.filter { !Self.isReady($0, set) } : []
-        let isDone = state.waiters.isEmpty
-        if isDone { state.isFolding = false }
-        return (ready, isDone, old)
-      }
-      for waiter in ready {
-        waiter.continuation.resume(returning: failure.map { .failure($0) } ?? .success(set))
-      }
-      // The pages that only the old state holds are freed behind the lock.
-      withExtendedLifetime(old) {}
-      if isDone { return }
+      state.waiters[ticket] = waiter
+      slice.setWanted(true)
+      defer { state.isFolding = true }
+      return (nil, !state.isFolding)
     }
+    if let answer { waiter.continuation.resume(returning: answer) }
+    if begins { threads.start(slice) { [self] in foldOn() } }
+  }
+
+  private func cancel(_ ticket: UInt64) {
+    let waiter = state.withLock { state -> Waiter? in
+      guard let waiter = state.waiters.removeValue(forKey: ticket) else {
+        state.cancelled.insert(ticket)
+        return nil
+      }
+      if state.waiters.isEmpty { slice.setWanted(false) }
+      return waiter
+    }
+    waiter?.continuation.resume(returning: .failure(.cancelled))
+  }
+}
+
+// MARK: Folding
+
+extension Projector {
+  /// One slice of a pass, on a thread of `threads`. True where there is more to do.
+  private func foldOn() -> Bool {
+    let fold = exclusive.fold
+    let target = exclusive.target ?? beginPass()
+    do throws(StoreError) {
+      guard try fold.run(through: target.sequence, slice) else { return isStillWanted() }
+      if fold.state.sequence < target.sequence { throw .closed }
+    } catch {
+      fail(error)
+      return false
+    }
+    if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
+    for (table, definition) in state.withLock({ $0.waiters.values.compactMap(\.view) }) {
+      fold.state.withTable(table) { $0.addView(definition) }
+    }
+    return publish(fold.state)
+  }
+
+  private func beginPass() -> LogMark {
+    let target = log.mark.visible
+    exclusive.target = target
+    let unused = state.withLock { state in
+      defer { state.unused = [] }
+      return state.unused
+    }
+    for key in unused {
+      key.table.withUnsafeBytes { name in
+        exclusive.fold.state.withTable(name) { $0.removeView(key.identity) }
+      }
+    }
+    return target
+  }
+
+  /// Whether the pass goes on. Where nobody waits it ends here, and the next one begins with what is folded.
+  private func isStillWanted() -> Bool {
+    state.withLock { state in
+      if state.waiters.isEmpty {
+        exclusive.target = nil
+        state.isFolding = false
+      }
+      return state.isFolding
+    }
+  }
+
+  /// Shows a state to everybody who waits for no more than it has. True where others wait still.
+  private func publish(_ set: TableSet) -> Bool {
+    exclusive.target = nil
+    let (ready, isMore, old) = state.withLock { state -> ([Waiter], Bool, TableSet) in
+      let old = state.published
+      state.published = set
+      var ready: [Waiter] = []
+      for (ticket, waiter) in state.waiters where Self.isReady(waiter.sequence, waiter.view, set) {
+        ready.append(waiter)
+        state.waiters[ticket] = nil
+      }
+      state.isFolding = !state.waiters.isEmpty
+      return (ready, state.isFolding, old)
+    }
+    for waiter in ready { waiter.continuation.resume(returning: .success(set)) }
+    // The pages that only the old state holds are freed outside the lock.
+    withExtendedLifetime(old) {}
+    return isMore
+  }
+
+  /// What failed may have stopped inside an append, and nobody is shown a part of one.
+  private func fail(_ error: StoreError) {
+    exclusive.target = nil
+    let waiters = state.withLock { state in
+      state.isFolding = false
+      defer { state.waiters = [:] }
+      return state.waiters.values
+    }
+    for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
   }
 }
 
@@ -173,12 +258,15 @@ package final class ViewLease: Sendable {
 /// The projectors of one store.
 final class Projectors: Sendable {
   private let all = Lock<[FoldingIdentity: Projector]>([:])
+  private let threads: FairThreads
+
+  init(on threads: FairThreads) { self.threads = threads }
 
   func projector(_ log: Log, _ folding: Folding) -> Projector {
     all.withLock { all in
       let identity = FoldingIdentity(folding)
       if let projector = all[identity] { return projector }
-      let projector = Projector(log, folding)
+      let projector = Projector(log, folding, on: threads)
       all[identity] = projector
       return projector
     }
@@ -188,6 +276,7 @@ final class Projectors: Sendable {
 extension EventStore {
   /// The projector of a projection, the same one at every call.
   package func projector(_ folding: Folding) -> Projector {
-    attachment { Projectors() }.projector(log, folding)
+    let threads = foldThreads.newest
+    return attachment { Projectors(on: threads) }.projector(log, folding)
   }
 }

@@ -71,7 +71,7 @@ public struct Tables {
       }
       remember(id, of: key.name)
       guard let newValue else {
-        withBytes(of: id) { id in set.withTable(key.name) { $0.remove(id: id, scratch) } }
+        Self.withBytes(of: id) { id in set.withTable(key.name) { $0.remove(id: id, scratch) } }
         return
       }
       do {
@@ -79,7 +79,7 @@ public struct Tables {
         guard let first = document.first, first & 0xE0 == 0xA0 else {
           return note("\(Row.self) does not encode as an object")
         }
-        withBytes(of: id) { id in
+        Self.withBytes(of: id) { id in
           document.withUnsafeBytes { document in
             set.withTable(key.name) { $0.put(id: id, document: document, at: stamp, scratch) }
           }
@@ -103,7 +103,7 @@ public struct Tables {
   private mutating func note(_ what: String) { if problem == nil { problem = what } }
 
   private mutating func remember(_ id: String, of table: String) {
-    withBytes(of: id) { bytes in
+    Self.withBytes(of: id) { bytes in
       let value = set[table].rows.withValue(of: bytes) { $0.map { Array($0) } }
       undo.append((table, Array(bytes), value))
     }
@@ -117,7 +117,11 @@ public struct Tables {
     undo = []
   }
 
-  private func withBytes<Result>(of text: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+  /// Static, so that the body may change the tables: as a method it would hold a copy of them for as long as it runs,
+  /// and every write would copy what the copy shares, the list of changes and the pages of the trees.
+  private static func withBytes<Result>(
+    of text: String, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
     var text = text
     return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
   }

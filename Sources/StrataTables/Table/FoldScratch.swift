@@ -34,6 +34,8 @@ package struct PlacedKey: Sendable {
   package private(set) var idLength = 0
   /// What the section's place depends on; only for a view that holds values.
   package private(set) var value: [UInt8] = []
+  /// False where there was no row to place.
+  package private(set) var isOfRow = false
   /// False for a row that the view does not show.
   package private(set) var isShown = false
   /// Why it is not shown where it should be.
@@ -42,6 +44,7 @@ package struct PlacedKey: Sendable {
   package init() {}
 
   mutating func clear() {
+    isOfRow = false
     isShown = false
     problem = nil
   }
@@ -52,6 +55,7 @@ package struct PlacedKey: Sendable {
   ) {
     clear()
     guard let row else { return }
+    isOfRow = true
     writer.removeAll()
     do throws(RowProblem) {
       guard let lengths = try definition.place(row, &writer) else { return }
@@ -75,5 +79,24 @@ package struct PlacedKey: Sendable {
     } catch {
       problem = error
     }
+  }
+}
+
+extension PlacedKey {
+  /// A key as a view has it.
+  init(of item: [UInt8], sectionLength: Int, idLength: Int, value: [UInt8]) {
+    bytes = item
+    self.sectionLength = sectionLength
+    self.idLength = idLength
+    self.value = value
+    isOfRow = true
+    isShown = true
+  }
+
+  /// Of a row that a view does not show.
+  static var hidden: PlacedKey {
+    var key = PlacedKey()
+    key.isOfRow = true
+    return key
   }
 }

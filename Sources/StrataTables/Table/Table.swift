@@ -142,6 +142,8 @@ extension Table {
 
   /// Puts back a row as it was, for an event whose projection failed half-way.
   mutating func restore(id: UnsafeRawBufferPointer, value: [UInt8]?, _ scratch: FoldScratch) {
+    // The row may be put elsewhere than it was, though it is the same row.
+    beginLines()
     guard let value else { return remove(id: id, scratch) }
     remove(id: id, scratch)
     value.withUnsafeBytes { value in
@@ -166,6 +168,11 @@ extension Table {
   package mutating func addView(_ definition: ViewDefinition) {
     guard view(definition.identity) == nil else { return }
     views.append(View(definition, of: self))
+  }
+
+  /// Begins another line of states in each view.
+  mutating func beginLines() {
+    for index in views.indices { views[index].beginLine() }
   }
 
   package mutating func removeView(_ identity: ViewIdentity) {

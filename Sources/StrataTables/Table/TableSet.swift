@@ -48,6 +48,12 @@ package struct TableSet: Sendable {
     return name.withUTF8 { name in withTable(UnsafeRawBufferPointer(name), body) }
   }
 
+  /// Begins another line of states in the views of all tables: what is folded in from here on may be folded into
+  /// the line before as well, at another time.
+  mutating func beginLines() {
+    for index in tables.indices where !tables[index].views.isEmpty { tables[index].beginLines() }
+  }
+
   private mutating func index(of name: UnsafeRawBufferPointer) -> Int {
     // Events of one table tend to follow each other.
     func isNamed(_ index: Int) -> Bool {

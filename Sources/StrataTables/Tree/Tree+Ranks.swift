@@ -4,29 +4,34 @@ extension Tree {
   /// How many ways down the tree are gone side by side.
   private static let sideBySide = 8
 
-  /// How many keys of the tree are less than each of some keys, which lie in one run of bytes. O(k log n).
+  /// How many keys of the tree are less than each of some keys, which lie in one run of bytes, and whether it has
+  /// all of these. O(k log n).
   ///
   /// In a large tree a way down is mostly waiting for memory, page after page. Several ways that are gone side
   /// by side wait together.
-  package func ranks(of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer) -> [Int] {
+  package func ranks(
+    of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer
+  ) -> (ranks: [Int], areAllFound: Bool) {
     var ranks = [Int](repeating: 0, count: keys.count)
-    guard let root else { return ranks }
+    guard let root else { return (ranks, keys.isEmpty) }
+    var areAllFound = true
     withExtendedLifetime(root) {
       withUnsafeTemporaryAllocation(of: PageRef.self, capacity: Self.sideBySide) { pages in
         for start in stride(from: 0, to: keys.count, by: Self.sideBySide) {
           let group = start..<min(start + Self.sideBySide, keys.count)
-          Self.addRanks(of: keys, group, in: bytes, under: PageRef(root), pages, to: &ranks)
+          let areFound = Self.addRanks(of: keys, group, in: bytes, under: PageRef(root), pages, to: &ranks)
+          areAllFound = areAllFound && areFound
         }
       }
     }
-    return ranks
+    return (ranks, areAllFound)
   }
 
   /// - Parameter pages: memory for one page of each key.
   private static func addRanks(
     of keys: [Range<Int>], _ group: Range<Int>, in bytes: UnsafeRawBufferPointer, under root: PageRef,
     _ pages: UnsafeMutableBufferPointer<PageRef>, to ranks: inout [Int]
-  ) {
+  ) -> Bool {
     pages.initialize(repeating: root)
     for _ in 0..<root.height {
       for index in group {
@@ -38,9 +43,13 @@ extension Tree {
         pages[index - group.lowerBound] = page.children[child]
       }
     }
+    var areAllFound = true
     for index in group {
       let key = ByteRun(UnsafeRawBufferPointer(rebasing: bytes[keys[index]]))
-      ranks[index] += pages[index - group.lowerBound].find(key).index
+      let place = pages[index - group.lowerBound].find(key)
+      ranks[index] += place.index
+      areAllFound = areAllFound && place.isFound
     }
+    return areAllFound
   }
 }

@@ -12,6 +12,7 @@ extension View {
       if let problem = key.problem { note(problem, for: row.id) }
       guard key.isShown else { return }
       keys.append(key)
+      mark(row.id)
       guard definition.holdsValues else { return }
       key.bytes.withUnsafeBytes { bytes in
         insertValue(in: UnsafeRawBufferPointer(rebasing: bytes[..<key.sectionLength]), row.id, key.value)

@@ -1,8 +1,5 @@
 // Sections in the order of a comparison: each gets a number between those of its neighbours.
 
-/// What views are told apart by that were built apart.
-package final class ViewBuild: Sendable {}
-
 /// Trees stand by bytes, and a comparison makes none. So a section that appears is looked for among the others,
 /// by halves, and gets a label between its neighbours' labels, which it keeps.
 ///
@@ -39,7 +36,7 @@ extension View {
   /// Whether the sections that both views hold stand in the same order in both. They do, unless they are compared,
   /// the views were built apart, and the comparison contradicted itself. O(1), and O(sections) for views built apart.
   package func hasSectionOrder(of other: View) -> Bool {
-    build === other.build || sections(heldBy: other) == other.sections(heldBy: self)
+    !definition.isCompared || build === other.build || sections(heldBy: other) == other.sections(heldBy: self)
   }
 
   private func sections(heldBy other: View) -> [[UInt8]] {

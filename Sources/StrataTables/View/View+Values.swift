@@ -3,7 +3,7 @@
 /// A tree beside the items, kept only where the order asks for it: of each section the values in order, so that
 /// the least and the greatest are its ends, whatever was taken out before.
 extension View {
-  private func valueKey(
+  func valueKey(
     in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
   ) -> [UInt8] {
     var key: [UInt8] = []

@@ -18,9 +18,16 @@ package struct View: Sendable {
   var values: Tree
   /// Row id → why the row is not shown, as UTF-8.
   package internal(set) var problems: Tree
-  /// The building that this is a later state of, where sections are compared: a comparison that contradicts itself
-  /// may have put them in another order in another one.
-  let build: ViewBuild?
+  /// The line of states that this is one of, where code of the program may have made another view of the same rows
+  /// in another line.
+  var build: ViewBuild?
+  /// The hash of a shown row's id → how many have it. Kept where code of the program decides which rows are shown.
+  var marks: Tree
+  /// Row id → where the view has it: see `ItemRecord`. Nil until the program's code was seen to make another key of
+  /// a row that did not change.
+  var keys: Tree?
+  /// Row id → what changed though the row did not, as UTF-8. Of rows without a problem.
+  package internal(set) var drifts: Tree
 
   /// The view of no rows: it holds the declared sections. O(declared sections × log).
   package init(_ definition: ViewDefinition) {
@@ -37,7 +44,9 @@ package struct View: Sendable {
     labels = Tree(pageSize: TreePages.sections)
     values = Tree(pageSize: TreePages.view)
     problems = Tree()
-    build = definition.isCompared ? ViewBuild() : nil
+    build = definition.isCompared || definition.calls != .none ? ViewBuild() : nil
+    marks = Tree(pageSize: TreePages.view)
+    drifts = Tree()
   }
 
   /// Items in all sections.
@@ -49,9 +58,17 @@ package struct View: Sendable {
 // MARK: Changing
 
 extension View {
-  /// Takes a row from one place to another. Equal keys leave the view untouched.
+  /// Takes a row from where it is to another position. Equal keys leave the view untouched.
+  ///
+  /// - Parameter old: the key of the row before, as the functions of the request make it now.
   mutating func change(id: UnsafeRawBufferPointer, from old: PlacedKey, to new: PlacedKey) {
+    if definition.calls != .none { return changeRecorded(id: id, from: old, to: new) }
     if old.problem != nil || new.problem != nil, old.problem != new.problem { note(new.problem, for: id) }
+    move(id: id, from: old, to: new)
+  }
+
+  /// Takes a row from the position that it has to another one.
+  mutating func move(id: UnsafeRawBufferPointer, from old: PlacedKey, to new: PlacedKey) {
     guard old.isShown || new.isShown else { return }
     let holdsValues = definition.holdsValues
     old.bytes.withUnsafeBytes { oldBytes in

@@ -1,5 +1,7 @@
 // What makes a view: which rows, in which sections, in which order.
 
+internal import StrataLog
+
 /// Names a view among those of its table: two definitions with equal identities place every row alike.
 package struct ViewIdentity: Hashable, Sendable {
   /// Behind a reference, so that copies of one identity are known to be equal without a look at the value.
@@ -68,7 +70,21 @@ package struct PlacedLengths: Sendable {
   }
 }
 
-/// A pure function from rows to keys, and the order of sections.
+/// How far the program's own code decides where a view has a row: what such code reads besides the row, as a clock
+/// or a locale, makes other keys of the same row at another time.
+package enum ProgramCalls: Sendable {
+  /// The row's bytes alone decide.
+  case none
+  /// Code of the program makes keys, or the item that they are read from; what is left out follows from the row's
+  /// bytes.
+  case keys
+  /// Code of the program decides also which rows are shown.
+  case filters
+}
+
+/// A function from rows to keys, and the order of sections.
+///
+/// The function is meant to be pure, and a view stays consistent where it is not: see `View+Record.swift`.
 package final class ViewDefinition: Sendable {
   /// The longest key of a row in a view, in bytes. An order key may hold all of it twice, and has to be a key of
   /// a tree.
@@ -84,7 +100,11 @@ package final class ViewDefinition: Sendable {
   package let areNilsLast: Bool
   /// Sections that are there also without items, each once.
   package let declaredSections: [[UInt8]]
+  /// The fields of documents that the definition names, each once, ascending. Equal identities name equal fields.
+  package let fields: [FieldPath]
   package let place: Place
+  /// What of the function is the program's.
+  package let calls: ProgramCalls
   let declared: Set<[UInt8]>
   /// Section → its place in an explicit list.
   let listed: [[UInt8]: UInt32]
@@ -99,15 +119,23 @@ package final class ViewDefinition: Sendable {
   /// Whether a closure of the program compares sections.
   var isCompared: Bool { if case .compared = sectionOrder { true } else { false } }
 
-  /// - Parameter declared: keys of sections, of at most `keyLengthMax` bytes.
+  /// The keys of a view's items by their ids, made for readers of a view that does not keep them: of the last view
+  /// that needed them.
+  let lookup = Lock<(items: Tree, keys: Tree)?>(nil)
+
+  /// - Parameters:
+  ///   - declared: keys of sections, of at most `keyLengthMax` bytes.
+  ///   - calls: what of `place` is the program's.
   package init(
     identity: ViewIdentity, sectionOrder: SectionOrder, areNilsLast: Bool = false, declared: [[UInt8]] = [],
-    place: @escaping Place
+    fields: [FieldPath] = [], calls: ProgramCalls = .filters, place: @escaping Place
   ) {
     self.identity = identity
     self.sectionOrder = sectionOrder
     self.areNilsLast = areNilsLast
+    self.fields = fields
     self.place = place
+    self.calls = calls
     var isOrderedByKey = false
     var dependsOnItems = false
     var holdsLabels = false

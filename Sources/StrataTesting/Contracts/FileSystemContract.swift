@@ -72,18 +72,23 @@ package struct FileSystemContract {
   private mutating func changeNames() {
     let path = Self.files.randomElement(using: &random)!
     let newPath = Self.files.randomElement(using: &random)!
-    switch Int.random(in: 0..<5, using: &random) {
-    case 0, 1:
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0:
+      note("rename new \(path) to \(newPath)") { (walk) throws(FileSystemError) in
+        try walk.fileSystem.renameNew(walk.at(path), to: walk.at(newPath))
+        return "renamed"
+      }
+    case 1, 2:
       note("rename \(path) to \(newPath)") { (walk) throws(FileSystemError) in
         try walk.fileSystem.rename(walk.at(path), to: walk.at(newPath))
         return "renamed"
       }
-    case 2:
+    case 3:
       note("remove \(path)") { (walk) throws(FileSystemError) in
         try walk.fileSystem.remove(walk.at(path))
         return "removed"
       }
-    case 3:
+    case 4:
       let folder = Self.folders.randomElement(using: &random)!
       // What is a file stays one, and what is absent too, so that the walk meets both to its end.
       let isAllowed = folder == "" || folder.hasPrefix("log") || isFile("a")

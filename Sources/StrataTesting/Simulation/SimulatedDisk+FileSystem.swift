@@ -62,12 +62,23 @@ extension SimulatedDisk: FileSystem {
   }
 
   package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+    try rename(path, to: newPath, replaces: true)
+  }
+
+  package func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+    try rename(path, to: newPath, replaces: false)
+  }
+
+  private func rename(_ path: String, to newPath: String, replaces: Bool) throws(FileSystemError) {
     let (from, to) = (PathParts(path), PathParts(newPath))
     try perform(.rename, path) { (state) throws(FileSystemError) in
       // Both folders first, then the names in them: the order in which the system looks.
       let parent = try state.get("rename", path, state.image.parent(of: from))
       let newParent = try state.get("rename", path, state.image.parent(of: to))
       let inode = try state.file("rename", path)
+      if !replaces, case .success = state.image.node(at: to) {
+        throw FileSystemError("rename", path, code: SystemErrorCode.alreadyExists)
+      }
       if case .success(.folder) = state.image.node(at: to) {
         throw FileSystemError("rename", path, code: SystemErrorCode.isDirectory)
       }
@@ -92,6 +103,14 @@ extension SimulatedDisk: FileSystem {
 }
 
 extension SimulatedDisk {
+  /// Numbers in their order, so that one seed gives one history.
+  package func freshToken() -> UInt64 {
+    state.withLock { state in
+      state.lastToken += 1
+      return state.lastToken
+    }
+  }
+
   package func identity(of path: String) throws(FileSystemError) -> String? {
     guard try kind(of: path) != nil else { return nil }
     return "disk \(ObjectIdentifier(self)) \(PathParts(path).names.joined(separator: "/"))"

@@ -6,6 +6,9 @@ extension SimulatedDisk {
   /// The paths of all files, in ascending order.
   package var paths: [String] { state.withLock { $0.image.paths() } }
 
+  /// How many files are open; one that was opened twice counts twice.
+  package var openFileCount: Int { state.withLock { $0.openCounts.values.reduce(0, +) } }
+
   /// What a program would read; nil where there is no such file.
   package func contents(_ path: String) -> [UInt8]? {
     state.withLock { state in state.image.file(at: path).map { state.image.content($0).live } }

@@ -23,6 +23,8 @@ package final class SimulatedDisk: Sendable {
     var openCounts: [SimulatedImage.Inode: Int] = [:]
     var lastOwner: UInt64 = 0
     var operationCount = 0
+    /// The last token that was given. A disk after a crash goes on from it, as unfinished files may be on it.
+    var lastToken: UInt64 = 0
     var isPoweredOff = false
     var capacity: Int?
     var failures: [SimulatedFailure] = []
@@ -48,8 +50,10 @@ package final class SimulatedDisk: Sendable {
   /// capacity stays.
   package func crash(seed: UInt64, model: CrashModel) -> SimulatedDisk {
     var random = SeededGenerator(seed: seed)
-    let (image, capacity) = state.withLock { ($0.image, $0.capacity) }
-    return SimulatedDisk(image: image.crashed(model, using: &random), capacity: capacity)
+    let (image, capacity, lastToken) = state.withLock { ($0.image, $0.capacity, $0.lastToken) }
+    let disk = SimulatedDisk(image: image.crashed(model, using: &random), capacity: capacity)
+    disk.state.withLock { $0.lastToken = lastToken }
+    return disk
   }
 
   /// A copy as it is now, dirty sectors and all, with nothing open. Bytes are shared until one changes.

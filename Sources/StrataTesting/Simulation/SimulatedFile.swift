@@ -102,6 +102,8 @@ final class SimulatedFile: File {
 
   func unlock() { disk.state.withLock { $0.locks[inode]?.unlock(owner: owner) } }
 
+  var identity: String? { "simulated file \(inode)" }
+
   func isStillAtItsPath() throws(FileSystemError) -> Bool {
     try perform(.kind) { (state) throws(FileSystemError) in state.image.file(at: path) == inode }
   }

@@ -26,7 +26,11 @@ enum PointTarget {
   }
 
   private static func times(_ text: String, _ times: TimeText) throws(BrokenLaw) {
-    _ = times.nanoseconds(text, allowsSigned: true)
+    if let instant = times.instant(text) {
+      let time = Int64(
+        clamping: Int128(instant.seconds) * 1_000_000_000 + Int128(instant.attoseconds / 1_000_000_000))
+      try law(times.nanoseconds(text) == time, "\(text) is one time as nanoseconds and another as an instant")
+    }
     guard let point = try? Point(reading: text, times: times) else { return }
     let again: String
     switch point {

@@ -129,7 +129,7 @@ struct StoreLaws {
     {
       return try law(try isUnchanged(), "a writer that was refused (\(error)) changed something")
     }
-    // What only a check finds (content, closed segments) keeps no writer from opening; it must change nothing there.
+    // What only a check finds (in closed segments) keeps no writer from opening; it must change nothing there.
     let isRight = report.map { $0.isOK || $0.isOnlyTorn } ?? true
     let draft = AppendDraft()
     Array("fuzz/1".utf8).withUnsafeBytes { name in

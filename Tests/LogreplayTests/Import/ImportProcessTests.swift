@@ -70,6 +70,31 @@ struct ImportProcessTests {
     #expect(cut.code != 0 && cut.errors.contains("gzip"), "\(cut)")
   }
 
+  @Test func `a pipe in place of a file has no name that another pipe could have`() async throws {
+    let folder = try ImportFolder()
+    try folder.write(importedLines(1...3), to: "a")
+    try folder.write(importedLines(4...5), to: "b")
+    func importing(_ name: String, _ more: String = "") throws -> ImportProcess {
+      try ImportProcess.run(
+        "/bin/bash",
+        [
+          "-c", "\"$0\" import \"$1\" <(cat \"$2\") --table t --id id \(more)", ImportProcess.command,
+          folder.store, folder.file(name),
+        ])
+    }
+    for name in ["a", "b"] {
+      let result = try importing(name)
+      #expect(result.code == 0 && result.errors.contains("a pipe without --source"), "\(result)")
+    }
+    #expect(try await folder.appends().map(\.id) == [nil, nil, nil, nil, nil])
+    for known in [0, 3] {
+      let result = try importing("a", "--source s")
+      #expect(
+        result.code == 0 && result.errors.isEmpty && result.output.contains("\(known) known"), "\(result)")
+    }
+    #expect(try await folder.appends().last?.id?.hasPrefix("s:3:") == true)
+  }
+
   @Test func `bad lines that are passed over give exit code 3 and are named on standard error`() throws {
     let folder = try ImportFolder()
     try folder.write("{\"id\":1}\nx\n" + String(repeating: "y\n", count: 30))

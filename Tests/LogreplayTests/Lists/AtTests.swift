@@ -78,6 +78,49 @@ struct AtTests {
     #expect(try await folder.answer("at", "0", "--section-by", "status") == "incident  0\n")
   }
 
+  @Test func `an id that the documents repeat is one column`() async throws {
+    let folder = try ImportFolder()
+    try folder.write(#"{"id":"a","n":1}"# + "\n" + #"{"id":2,"n":2}"# + "\n")
+    try await folder.importLines("lines.jsonl")
+    func at(_ arguments: String...) async throws -> String {
+      let outcome = try await LogreplayProcess(["at", folder.store] + arguments).wait()
+      #expect(outcome.code == 0 && outcome.errors.isEmpty, "\(outcome)")
+      return outcome.output
+    }
+    #expect(try await at("-o", "csv") == "section,id,revision,n\n,a,1,1\n,2,2,2\n")
+    #expect(try await at("-o", "csv", "--fields", "n,id") == "section,id,revision,n\n,a,1,1\n,2,2,2\n")
+    #expect(try await at("-o", "table") == "  id  n\nt  2\n  a   1\n  2   2\n")
+    let store = try await EventStore.open(at: folder.store)
+    try await store.append([NewEvent("$put", in: "t/c", ["id": "other", "revision": 7])])
+    try await store.close()
+    #expect(
+      try await at("-o", "csv")
+        == "section,$id,$revision,id,n,revision\n,a,1,a,1,\n,2,2,2,2,\n,c,3,other,,7\n")
+    #expect(
+      try await at("-o", "table", "--fields", "id", "--sort", "$id:desc")
+        == "  $id  id\nt  3\n  c    other\n  a    a\n  2    2\n")
+  }
+
+  @Test func `a limit of none in each section leaves the sections and their counts`() async throws {
+    let folder = try await SampleFolder.list()
+    let counts = ["--section-by", "status", "--limit-per-section", "0"]
+    func at(_ arguments: String...) async throws -> String {
+      let outcome = try await LogreplayProcess(["at", folder.store, "4"] + counts + arguments).wait()
+      #expect(outcome.code == 0 && outcome.errors.isEmpty, "\(outcome)")
+      return outcome.output
+    }
+    #expect(try await at() == "null  0 of 1 shown\nClosed  0 of 1 shown\nOpen  0 of 2 shown\n")
+    #expect(try await at("-o", "table") == "null  0 of 1 shown\nClosed  0 of 1 shown\nOpen  0 of 2 shown\n")
+    #expect(
+      try await at("-o", "json", "--limit", "1").hasSuffix(
+        #""count":4,"sections":[{"section":null,"count":1,"items":[]},"#
+          + #"{"section":"Closed","count":1,"items":[]},{"section":"Open","count":2,"items":[]}]}"# + "\n"))
+    #expect(try await at("-o", "jsonl") == "")
+    #expect(try await at("-o", "csv") == "section,id,revision\n")
+    let diff = try await LogreplayProcess(["diff", folder.store, "1..4"] + counts).wait()
+    #expect(diff.code == 64 && diff.errors.contains("--stat"), "\(diff)")
+  }
+
   /// The ids of each section, as `Open:ba Closed:c`.
   private func shape(_ folder: SampleFolder, _ arguments: String...) async throws -> String {
     let outcome = try await LogreplayProcess(["at", folder.store, "-o", "json"] + arguments).wait()
@@ -209,7 +252,7 @@ struct AtTests {
       (at + ["--section-order", "count"], 64, "--section-by"),
       (at + ["--section-by", "n", "--section-order", "up"], 64, "key:desc"),
       (at + ["--limit", "-1"], 64, "--help"), (at + ["--limit=-1"], 64, "give a count"),
-      (at + ["--limit-per-section", "0"], 64, "give a count"), (at + ["--where", "n ="], 64, "literal"),
+      (at + ["--limit-per-section=-1"], 64, "give a count"), (at + ["--where", "n ="], 64, "literal"),
       (["diff", folder.store], 64, "range"), (["diff", folder.store, "1..2..3"], 64, "two arguments"),
       (["diff", folder.store, "1..", "-o", "patch", "--stat"], 64, "choose one"),
       (["diff", folder.store, "1..", "-o", "csv"], 64, "patch"),

@@ -113,6 +113,20 @@ import Testing
     try again.closeBlocking()
   }
 
+  @Test func `a stream that can have no name is refused with advice about names, and not about appends`()
+    throws
+  {
+    let store = try Self.store(SimulatedDisk())
+    for name in ["", String(repeating: "x", count: FormatLimits.streamLengthMax + 1)] {
+      let error = #expect(throws: StoreError.self) {
+        try store.eraseBlocking(Erasure(streams: [StreamName(name)], because: "asked to"))
+      }
+      #expect(error?.what.contains("the stream's name has a size of \(name.utf8.count)") == true)
+      #expect(error?.next == "correct what was given", "\(String(describing: error))")
+    }
+    try store.closeBlocking()
+  }
+
   @Test func `single events are erased by their sequences, and what comes later stays`() async throws {
     let disk = SimulatedDisk()
     let store = try Self.store(disk)

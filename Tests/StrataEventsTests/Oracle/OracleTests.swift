@@ -234,6 +234,44 @@ extension StoreFiles {
     }
   }
 
+  @Test(Python.isNeeded, .timeLimit(.minutes(2)))
+  func `the second reader finds in each index file the streams and ids of its segment, and no other's`()
+    async throws
+  {
+    var random = StrataTesting.SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
+    let folder = try Self.temporaryFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var options = StoreOptions()
+    (options.clock, options.durability) = (.fixed, .buffered)
+    (options.segmentSizeTarget, options.sealsInBackground) = (12_000, false)
+    let store = try EventStore.openBlocking(at: folder, options: options)
+    for number in 0..<400 {
+      let events = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+        let bytes = (0..<60).map { _ in UInt8.random(in: 0...255, using: &random) }
+        return NewEvent(
+          "t", in: StreamName("s/\(Int.random(in: 0..<30, using: &random))"),
+          payload: EventPayload(codec: .bytes, bytes: bytes))
+      }
+      let id = number % 3 == 0 ? nil : "append:\(number)"
+      if number == 200 { try store.sealBlocking() }
+      try store.appendBlocking(events, id: id)
+    }
+    let closed = store.log.closedSegments
+    try store.closeBlocking()
+    let answers = try Oracle.lines(try Oracle.run("strata_reader.py", ["indexes", folder]))
+    #expect(answers.count == closed.count && closed.count > 5)
+    for (answer, first) in zip(answers, closed) {
+      #expect(answer["first"] == DocumentValue(first) && answer["differs"] == .null, "\(answer.json())")
+      #expect(answer["streams"] != 0 && answer["ids"] != 0, "\(answer.json())")
+    }
+    // The index of one segment is none of another.
+    let layout = StoreLayout(root: folder)
+    try Data(contentsOf: URL(fileURLWithPath: layout.index(closed[1])))
+      .write(to: URL(fileURLWithPath: layout.index(closed[2])))
+    let wrong = try Oracle.lines(try Oracle.run("strata_reader.py", ["indexes", folder]))
+    #expect(wrong.map { $0["differs"] == .null } == closed.indices.map { $0 != 2 })
+  }
+
   /// Appends payloads of every codec.
   private static func addDocuments(_ path: String) async throws {
     let store = try await EventStore.open(at: path)

@@ -36,7 +36,7 @@ struct EventStoreTests {
 
   @Test func `what a program may not append it may not write either`() async throws {
     let store = EventStore.inMemory(clock: .fixed)
-    _ = try store.collection("ticket", of: Ticket.self)
+    _ = store.collection("ticket", of: Ticket.self)
     let forged = [
       NewEvent("$erased", in: "$erasures", .null),
       NewEvent("$erase", in: "$erasures", ["streams": ["person/1"], "sequences": [], "reason": ""]),
@@ -74,6 +74,109 @@ struct EventStoreTests {
     }
     #expect(store.head.sequence == 1)
     try await store.close()
+  }
+
+  @Test func `what is nested deeper than a stack is refused with its depth, however it is given`()
+    async throws
+  {
+    struct Holder: Codable, Identifiable {
+      var id: Int
+      var body: DocumentValue
+    }
+    let store = EventStore.inMemory(clock: .fixed)
+    let depth = 200_000
+    var deep = DocumentValue.null
+    for level in 0..<depth {
+      deep = level % 3 == 0 ? .tagged(7, deep) : level % 3 == 1 ? ["x": deep] : [1, deep]
+    }
+    func refusal(_ what: String, _ depth: Int) -> StoreError {
+      .tooLarge(what: "the nesting of the \(what) of a/1", actual: depth, limit: CodecLimits.depthMax)
+    }
+    #expect(deep.depth == depth)
+    await #expect(throws: refusal("payload", depth)) {
+      try await store.append([NewEvent("t", in: "a/1", deep)])
+    }
+    await #expect(throws: refusal("metadata", depth + 1)) {
+      try await store.append([NewEvent("t", in: "a/1", .null, metadata: ["m": deep])])
+    }
+    let holders = store.collection("holder", of: Holder.self)
+    await #expect {
+      try await holders.put(Holder(id: 1, body: deep))
+    } throws: { error in
+      guard case .invalid(let what)? = error as? StoreError else { return false }
+      return what.contains("nested deeper than \(CodecLimits.depthMax)") && what.utf8.count < 1_000
+    }
+    #expect(store.head.sequence == 0)
+    // One level after the other, since a release of all of them needs the stack as well.
+    while true {
+      switch deep {
+      case .tagged(_, let value): deep = value
+      case .array(let values): deep = values[1]
+      case .object(let object): deep = object["x"] ?? .null
+      default: return
+      }
+    }
+  }
+
+  @Test func `a value that hands its encoding over without end is refused`() async throws {
+    final class Chain: Encodable {
+      var next: Chain?
+      init(_ next: Chain?) { self.next = next }
+
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let next { try container.encode(next) } else { try container.encode("end") }
+      }
+    }
+    func chain(_ length: Int) -> Chain {
+      (1..<length).reduce(into: Chain(nil)) { chain, _ in chain = Chain(chain) }
+    }
+    #expect(try CBOREncoder().encode(chain(CodecLimits.depthMax)) == DocumentValue.string("end").cbor())
+    var long = chain(200_000)
+    #expect(throws: EncodingError.self) { try CBOREncoder().encode(long) }
+    while let next = long.next {
+      long.next = nil
+      long = next
+    }
+  }
+
+  @Test func `a store that was closed still says what it has, and changes nothing`() async throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    let tickets = store.collection("ticket", of: Ticket.self)
+    try await tickets.put(Ticket(id: "1", status: "open"))
+    let receipt = try await store.append([TicketEvent.closed], to: "other/1", id: "a1")
+    let head = store.head
+    for _ in 0..<2 {
+      try await store.close()
+      #expect(store.head == head && store.lastTime == receipt.time && store.firstSequence == 1)
+      #expect(try await store.events(in: "other/1").map(\.type) == ["closed"])
+      #expect(try await store.append(withID: "a1")?.sequences == receipt.sequences)
+      #expect(try await store.append(holding: 1)?.sequences == 1...1)
+      #expect(try await store.position(at: receipt.time) == head)
+      var delivered = 0
+      for try await append in store.feed() { delivered += append.events.count }
+      #expect(delivered == 2, "a feed delivers what is there and ends")
+      await #expect(throws: StoreError.closed) { try await store.append([TicketEvent.closed], to: "other/1") }
+      // Not even one that is in the log already.
+      await #expect(throws: StoreError.closed) {
+        try await store.append([TicketEvent.closed], to: "other/1", id: "a1")
+      }
+      await #expect(throws: StoreError.closed) { try await tickets.delete("1") }
+      await #expect(throws: StoreError.closed) { try await store.seal() }
+      await #expect(throws: StoreError.closed) { try await store.suspend() }
+      await #expect(throws: StoreError.closed) { try await store.resume() }
+      await #expect(throws: StoreError.closed) {
+        try await store.erase(Erasure(streams: ["other/1"], because: "asked to"))
+      }
+      #expect(store.head == head)
+    }
+  }
+
+  @Test func `a receipt says which store gave it`() async throws {
+    let (store, other) = (EventStore.inMemory(), EventStore.inMemory())
+    #expect(try await store.append([TicketEvent.closed], to: "t/1").store == store.id)
+    #expect(try store.appendBlocking([NewEvent("t", in: "t/1", .null)]).store == store.id)
+    #expect(try await other.append([TicketEvent.closed], to: "t/1").store == other.id)
   }
 
   @Test func `a conflict says what was expected and what was there`() async throws {

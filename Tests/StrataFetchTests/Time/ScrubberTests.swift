@@ -137,6 +137,36 @@ internal import Testing
     #expect(past.foldedCount < UInt64(points.count) * log.head / 8)
   }
 
+  @Test("R69 The states that are kept take up no more bytes than they may, and one is kept in any case")
+  func bytes() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let log = try await RandomLog(appends: 200, eventsMax: 16, rows: 200, &random)
+    let definition = try ModelRequest(section: "s").request
+      .compiled { (row) throws(RowProblem) in try DocumentRow(row) }.definition
+    for keptSizeMax in [0, 100_000, 400_000, PastStates.keptSizeMaxDefault] {
+      let past = PastStates(
+        log.store.log, .documents(only: nil), view: ("t", definition), keptSizeMax: keptSizeMax)
+      for _ in 0..<60 {
+        let sequence = UInt64.random(in: 0...log.head, using: &random)
+        #expect(try past.state(at: sequence).sequence == sequence)
+        #expect(!past.kept.isEmpty && past.kept.count <= PastStates.keptCountMax)
+        #expect(past.kept.count == 1 || past.keptSize <= keptSizeMax)
+        let trees = past.kept.flatMap(\.trees)
+        #expect(past.keptSize == Tree.statistics(of: trees).bytesAllocated)
+      }
+      if keptSizeMax == 0 { #expect(past.kept.count == 1) }
+      if keptSizeMax == 400_000 { #expect(past.kept.count > 1) }
+    }
+    // The same lists, however little is kept.
+    let request = ModelRequest(section: "s")
+    let scrubber = try log.controller(request).scrubber(keptSizeMax: 0)
+    for _ in 0..<10 {
+      let sequence = UInt64.random(in: 0...log.head, using: &random)
+      let list = try await scrubber.move(to: .sequence(sequence)).after
+      #expect(ModelList(list.version) == ModelList(request, of: log.models[Int(sequence)]))
+    }
+  }
+
   @Test("R69 What was erased is not shown again out of a state that was kept before")
   func erased() async throws {
     let store = EventStore.inMemory()

@@ -217,7 +217,8 @@ import Testing
         for seed in 0..<12 as Range<UInt64> {
           let after = moment.disk.crash(seed: seed, model: .reorder)
           let temporary = moments[place].call.path
-          let target = String(temporary.dropLast(StoreLayout.temporarySuffix.count))
+          let name = temporary.split(separator: "/").last ?? ""
+          let target = FaultStore.layout.log + "/" + name.prefix(while: { $0 != "-" })
           if after.paths.contains(temporary) { old += 1 }
           if target.hasSuffix(".seg"), after.paths.contains(target) {
             new += 1

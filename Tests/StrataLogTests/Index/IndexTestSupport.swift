@@ -64,11 +64,13 @@ final class OneFileDisk: FileSystem, File {
   func dropCache() {}
   func tryLock(_ kind: FileLockKind) throws(FileSystemError) -> Bool { true }
   func unlock() {}
+  var identity: String? { nil }
   func isStillAtItsPath() throws(FileSystemError) -> Bool { true }
   func createDirectory(_ path: String) throws(FileSystemError) {}
   func contents(ofDirectory path: String) throws(FileSystemError) -> [String] { [] }
   func kind(of path: String) throws(FileSystemError) -> FileKind? { nil }
   func rename(_ path: String, to newPath: String) throws(FileSystemError) {}
+  func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {}
   func remove(_ path: String) throws(FileSystemError) {}
   func syncDirectory(_ path: String) throws(FileSystemError) {}
 }

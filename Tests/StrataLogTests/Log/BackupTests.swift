@@ -48,6 +48,39 @@ import Testing
     return try backup.run()
   }
 
+  @Test(arguments: [UInt64.max, UInt64.max - 1, HeadSlot.generationLimit] as [UInt64])
+  func `a folder whose HEAD has no generations left is refused, and stays what it is`(generation: UInt64)
+    throws
+  {
+    var live = try Live()
+    try live.append(3)
+    let target = SimulatedDisk()
+    try backup(live.log, to: target)
+    let path = StoreLayout(root: Self.target).head
+    var head = try #require(target.contents(path))
+    var slot = try #require(head.withUnsafeBytes { HeadSlot.newest(in: $0) })
+    slot.generation = generation
+    head.replaceSubrange(..<HeadSlot.length, with: slot.encoded())
+    target.replace(path, head)
+    func evidence() -> [String: [UInt8]?] {
+      Dictionary(
+        uniqueKeysWithValues: target.paths.filter { !$0.hasSuffix("LOCK") }.map { ($0, target.contents($0)) })
+    }
+    let before = evidence()
+    for count in 0..<2 {
+      try live.append(count)
+      do throws(LogError) {
+        try backup(live.log, to: target)
+        Issue.record("generation \(generation) is gone beyond")
+      } catch {
+        guard case .notAStore(let refused, let what) = error else { throw error }
+        #expect(refused == Self.target && what.contains("generations"))
+      }
+    }
+    #expect(evidence() == before)
+    try live.log.close()
+  }
+
   /// What is wrong with a finished backup of so many appends.
   private func problem(_ target: any FileSystem, _ model: LogModel, appends: Int? = nil) -> String? {
     var model = model

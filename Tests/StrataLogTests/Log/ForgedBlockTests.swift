@@ -131,6 +131,88 @@ import Testing
     }
   }
 
+  /// A copy of a store in which the last event byte of a block is another one, under checksums that know it.
+  private static func rewordingEvent(of block: BlockHeader, in disk: SimulatedDisk) -> SimulatedDisk {
+    let path = layout.segment(block.segment)
+    var bytes = disk.contents(path)!
+    let begin = Int(block.ownOffset) + BlockHeader.length
+    let end = begin + Int(block.storedLength)
+    bytes[end - 1] ^= 1
+    var forged = block
+    forged.payloadChecksum = bytes[begin..<end].withUnsafeBytes { CRC32C.of($0) }
+    write(forged, to: &bytes, at: Int(block.ownOffset))
+    let copy = disk.clone()
+    copy.replace(path, bytes)
+    return copy
+  }
+
+  private static func finding(_ body: () throws(LogError) -> Void) -> Finding? {
+    do throws(LogError) { try body() } catch {
+      if case .corrupt(let finding) = error { return finding }
+    }
+    return nil
+  }
+
+  @Test func `a writer refuses an active segment whose events do not make the chain that its blocks say`()
+    throws
+  {
+    let disk = try Self.store(seed: 1, appends: 4)
+    for block in try Self.blocks(disk).blocks {
+      let forged = Self.rewordingEvent(of: block, in: disk)
+      let before = FaultStore.evidence(forged)
+      let finding = Self.finding { () throws(LogError) in
+        try Log.openWriter(forged, path: Self.root, options: FaultStore.options()).close()
+      }
+      #expect(finding?.class == .corrupt && finding?.offset == block.ownOffset)
+      #expect(finding?.first == block.firstSequence && finding?.file == StoreLayout.segmentName(1))
+      #expect(FaultStore.evidence(forged) == before, "the refusal changed something")
+      var verifier = LogVerifier(forged, path: Self.root)
+      #expect(try verifier.run().findings.map(\.offset) == [block.ownOffset])
+    }
+  }
+
+  @Test func `a writer that resumes refuses what does not make the chain that its blocks say`() throws {
+    let disk = try Self.store(seed: 1, appends: 2)
+    let log = try Log.openWriter(disk, path: Self.root, options: FaultStore.options())
+    try log.suspend()
+    let other = try Log.openWriter(disk, path: Self.root, options: FaultStore.options())
+    let append = ModelAppend([ModelEvent(stream: "s", type: "t", payload: [1, 2, 3])])
+    _ = try other.appendBlocking(append.draft())
+    try other.close()
+    let last = try #require(try Self.blocks(disk).blocks.last)
+    let path = Self.layout.segment(1)
+    disk.replace(path, Self.rewordingEvent(of: last, in: disk).contents(path)!)
+    let finding = Self.finding { () throws(LogError) in try log.resume() }
+    #expect(finding?.class == .corrupt && finding?.offset == last.ownOffset)
+    try log.close()
+  }
+
+  @Test func `a reader beside a writer refuses a HEAD whose marks are not those of a block`() throws {
+    let store = try FaultStore()
+    try store.append(3)
+    let path = Self.layout.head
+    let whole = try #require(store.disk.contents(path))
+    let slot = try #require(whole.withUnsafeBytes { HeadSlot.newest(in: $0) })
+    let lies: [(String, (inout HeadSlot) -> Void)] = [
+      ("nothing", { _ in }), ("visible sequence", { $0.visible.sequence = .max }),
+      ("visible chain", { $0.visible.chain ^= 1 }), ("durable sequence", { $0.durable.sequence = .max }),
+      ("durable offset", { $0.durable.offset = .max }), ("beginning", { $0.logBegin = .max }),
+    ]
+    for (what, lie) in lies {
+      var forged = slot
+      lie(&forged)
+      forged.generation += 1
+      store.disk.replace(path, forged.encoded() + [UInt8](repeating: 0, count: HeadSlot.fileLength - 512))
+      let finding = Self.finding { () throws(LogError) in
+        try Log.openReader(store.disk, path: FaultStore.root, options: store.options).close()
+      }
+      #expect((finding == nil) == (what == "nothing"), "\(what)")
+      if let finding { #expect(finding.class == .stale && finding.file == StoreLayout.headName, "\(what)") }
+    }
+    store.disk.replace(path, whole)
+    try store.close()
+  }
+
   @Test func `a byte in the padding makes a block invalid`() throws {
     var (bytes, blocks) = try Self.blocks(try Self.store(seed: 1, appends: 3))
     let used = Int(blocks[1].ownOffset) + BlockHeader.length + Int(blocks[1].storedLength)

@@ -164,7 +164,8 @@ import Testing
     var verifier = LogVerifier(hooked, path: Self.path)
     let report = try verifier.run()
     #expect(report.findings == [])
-    #expect(opens.withLock { $0 } == 2)
+    // Its header before the rewrite and after it, and then its blocks.
+    #expect(opens.withLock { $0 } == 3)
     #expect(
       report.end.sequence == log.mark.sequence, "the check is bounded by a HEAD that names a live segment")
     try log.close()

@@ -75,6 +75,34 @@ import Testing
     #expect(!disk.paths.contains { $0.hasSuffix(".tmp") })
   }
 
+  @Test(.timeLimit(.minutes(2)))
+  func `damage that sealing in the background finds is said at once and known from then on`() throws {
+    let (disk, _, log) = try Self.store()
+    try log.close()
+    let first = try #require(log.closedSegments.dropFirst().first)
+    let file = try disk.open(Self.layout.segment(first), .readWrite)
+    var byte = try file.bytes(at: 5_000, count: 1)
+    byte[0] ^= 1
+    try file.write(byte, at: 5_000)
+    file.close()
+
+    let found = Gate<[Finding]>([])
+    var options = Self.options()
+    options.writesInStep = false
+    options.damageFound = { finding in
+      found.withLock { $0.append(finding) }
+      found.signalAll()
+    }
+    let again = try Self.open(disk, options)
+    found.wait { !$0.isEmpty }
+    let finding = try #require(found.withLock { $0.first })
+    #expect(finding.file == StoreLayout.segmentName(first) && finding.class == .corrupt)
+    #expect(again.knownDamage == [finding])
+    try again.close()
+    #expect(found.withLock { $0.count } == 1)
+    #expect(try Self.findings(disk).map(\.file) == [finding.file])
+  }
+
   @Test func `a cursor that is in a segment while it is sealed goes on without a gap`() throws {
     let (_, model, log) = try Self.store()
     var cursor = log.cursor(after: 0)

@@ -17,6 +17,9 @@ struct SilentFileSystem: FileSystem {
   func rename(_ path: String, to newPath: String) throws(FileSystemError) {
     try base.rename(path, to: newPath)
   }
+  func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+    try base.renameNew(path, to: newPath)
+  }
   func remove(_ path: String) throws(FileSystemError) { try base.remove(path) }
   func syncDirectory(_ path: String) throws(FileSystemError) { try base.syncDirectory(path) }
   func watch(_ folder: String) -> (any FolderWatch)? { SilentWatch() }

@@ -55,6 +55,10 @@ struct KillingFileSystem: FileSystem {
     if isPoint("rename") { Self.die() }
     try base.rename(path, to: newPath)
   }
+  func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+    if isPoint("rename") { Self.die() }
+    try base.renameNew(path, to: newPath)
+  }
   func remove(_ path: String) throws(FileSystemError) { try base.remove(path) }
   func syncDirectory(_ path: String) throws(FileSystemError) {
     if isPoint("sync folder") { Self.die() }
@@ -105,6 +109,7 @@ private final class KillingFile: File {
   func dropCache() { base.dropCache() }
   func tryLock(_ kind: FileLockKind) throws(FileSystemError) -> Bool { try base.tryLock(kind) }
   func unlock() { base.unlock() }
+  var identity: String? { base.identity }
   func isStillAtItsPath() throws(FileSystemError) -> Bool { try base.isStillAtItsPath() }
   func close() { base.close() }
 }

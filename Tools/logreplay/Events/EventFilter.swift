@@ -8,7 +8,9 @@ internal import StrataEvents
 struct EventFilterOptions: ParsableArguments, Sendable {
   @Option(
     name: [.customShort("g"), .long], parsing: .unconditional,
-    help: "Only events whose JSON text matches a regular expression.")
+    help:
+      "Only events whose JSON text matches a regular expression; one without special characters is searched as it is."
+  )
   var grep: String?
 
   @Option(help: "Only events of streams that match: * any run of characters, ? one, [a-z] a set. Repeatable.")
@@ -28,10 +30,10 @@ extension EventFilterOptions {
 
 /// The same, compiled.
 struct EventFilter {
-  private var streams: [Glob] = []
-  private var types: [Glob] = []
+  private(set) var streams: [Glob] = []
+  private(set) var types: [Glob] = []
   private var metadata: [(key: String, value: String)] = []
-  private var pattern: Regex<AnyRegexOutput>?
+  private var pattern: TextPattern?
 
   /// True where every event passes.
   var isEmpty: Bool { streams.isEmpty && types.isEmpty && metadata.isEmpty && pattern == nil }
@@ -47,7 +49,7 @@ struct EventFilter {
       metadata.append((String(pair[..<equals]), String(pair[pair.index(after: equals)...])))
     }
     guard let grep = options.grep else { return }
-    do { pattern = try Regex(grep) } catch {
+    do { pattern = try TextPattern(grep) } catch {
       throw CommandFailure(
         ExitStatus.usage, "the pattern is no regular expression: \(error)", at: "--grep \(grep)",
         next: "quote characters that mean something with a backslash")
@@ -67,14 +69,13 @@ struct EventFilter {
     return globs
   }
 
-  /// Whether an event passes. `line` is asked for the event's JSON text only where that is needed.
-  func passes(_ event: RecordedEvent, line: () -> ArraySlice<UInt8>) -> Bool {
+  /// Whether an event passes. `line` lends the event's JSON text, and is called only where that is needed.
+  func passes(_ event: RecordedEvent, line: ((UnsafeRawBufferPointer) -> Bool) -> Bool) -> Bool {
     if !streams.isEmpty, !streams.contains(where: { $0.matches(event.stream.text) }) { return false }
     if !types.isEmpty, !types.contains(where: { $0.matches(event.type) }) { return false }
     if !metadata.isEmpty, !hasMetadata(event) { return false }
     guard let pattern else { return true }
-    let text = String(decoding: line(), as: UTF8.self)
-    return (try? pattern.firstMatch(in: text)) != nil
+    return line { pattern.occurs(in: $0) }
   }
 
   /// A string is compared as it is, anything else by its JSON text.

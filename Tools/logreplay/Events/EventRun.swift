@@ -68,6 +68,10 @@ final class EventRun {
     printer.end(to: &output.bytes)
     try flush()
     if range.dependsOnEnd || isOfEnd { try opened.reportEnd() }
+    // A range that asks for nothing, and events that may still come, are no sign of a mistake.
+    if printed == 0, !range.follows, range.countMax != 0, range.last != 0 {
+      UnknownNames.report(filter, opened)
+    }
   }
 
   /// Whether the run went up to the visible end, or counted from there.
@@ -97,7 +101,7 @@ final class EventRun {
       printer.settle(to: &output.bytes)
       try flush()
       try opened.throwDamage()
-      try wait.wait(beyond: cursor.nextSequence - 1, writing: output)
+      try wait.wait(beyond: cursor.lastSequence, writing: output)
     }
   }
 
@@ -105,7 +109,7 @@ final class EventRun {
   private func drain(_ cursor: inout LogCursor, limit: UInt64) throws {
     while !isFull, cursor.nextSequence <= limit {
       try wait.checkTime()
-      let after = cursor.nextSequence - 1
+      let after = cursor.lastSequence
       guard let block = try failing({ () throws(LogError) in try cursor.next() }) else { return }
       var last = after
       for append in try appends(in: block, after: after) {
@@ -165,10 +169,10 @@ final class EventRun {
 
   private func passes(_ event: RecordedEvent, _ append: RecordedAppend) -> Bool {
     if filter.isEmpty { return true }
-    return filter.passes(event) {
+    return filter.passes(event) { passes in
       scratch.removeAll(keepingCapacity: true)
       scratchJSON.append(event, of: append, to: &scratch)
-      return scratch[...]
+      return scratch.withUnsafeBytes { passes($0) }
     }
   }
 

@@ -9,12 +9,15 @@ struct Glob: Sendable {
     case set([ClosedRange<Unicode.Scalar>], isNegated: Bool)
   }
 
+  /// The pattern as it was given.
+  let pattern: String
   private let parts: [Part]
   /// The bytes to compare with where the pattern has no special character.
   private let literal: [UInt8]?
 
   /// Nil where a set is not closed or a backslash ends the pattern.
   init?(_ pattern: String) {
+    self.pattern = pattern
     var parts: [Part] = []
     var rest = Array(pattern.unicodeScalars)[...]
     while let scalar = rest.popFirst() {
@@ -41,6 +44,9 @@ struct Glob: Sendable {
     }
     literal = Array(String(text).utf8)
   }
+
+  /// Whether it matches one text only.
+  var isLiteral: Bool { literal != nil }
 
   private static func set(_ rest: inout ArraySlice<Unicode.Scalar>) -> Part? {
     var ranges: [ClosedRange<Unicode.Scalar>] = []

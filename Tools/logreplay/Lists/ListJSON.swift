@@ -24,7 +24,8 @@ enum ListJSON {
   private static func write(
     section place: Int, of state: ListState, _ fields: ShownFields, to writer: inout OutputWriter
   ) throws {
-    let (count, shown) = state.version.withSection(at: place) { _, count, shown in (count, shown) }
+    let count = state.version.withSection(at: place) { _, count, _ in count }
+    let shown = state.shownCount(ofSectionAt: place)
     var line = JSONLine(movingFrom: &writer.bytes)
     line.field("section", state.section(at: place))
     line.field("count", count)
@@ -46,7 +47,7 @@ enum ListJSON {
   static func writeLines(_ state: ListState, _ fields: ShownFields, to writer: inout OutputWriter) throws {
     for place in 0..<state.version.sectionCount {
       let section = state.section(at: place).jsonBytes()
-      let shown = state.version.withSection(at: place) { _, _, shown in shown }
+      let shown = state.shownCount(ofSectionAt: place)
       try state.forEachRow(inSectionAt: place, 0..<shown) { row in
         var line = JSONLine(movingFrom: &writer.bytes)
         line.field("schema", 1 as UInt64)

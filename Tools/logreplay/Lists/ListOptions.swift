@@ -25,13 +25,16 @@ struct ListOptions: ParsableArguments, Sendable {
         """, valueName: "field"))
   var sort: [String] = []
 
-  @Option(name: .customLong("where"), parsing: .unconditional, help: "Only rows that pass this expression.")
+  @Option(
+    name: .customLong("where"), parsing: .unconditional,
+    help: "Only rows that pass this expression. A date in it is written as a point's time, @'yesterday'.")
   var filter: String?
 
   @Option(help: "At most so many items of the whole list. Counts stay full.")
   var limit: Int?
 
-  @Option(help: "At most so many items of each section. Counts stay full.")
+  @Option(
+    help: "At most so many items of each section; 0 for sections with their counts alone. Counts stay full.")
   var limitPerSection: Int?
 
   @Option(help: "Shows only these fields: a,b.c,$revision,$time.")

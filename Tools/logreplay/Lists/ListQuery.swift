@@ -1,5 +1,6 @@
 // A list as the options ask for it, checked and ready to be read at any point.
 
+internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables
@@ -10,24 +11,36 @@ struct ListQuery: Sendable {
   var table: String?
   var list: CompiledList
   var fields: ShownFields
+  /// The two fields of each comparison of the filter that has two.
+  private(set) var comparisons: [(left: FieldPath, right: FieldPath)] = []
   /// The field of the sections, which need not be shown again beside each row.
   var sectionPath: FieldPath?
+  /// False for `--limit-per-section 0`: sections with their counts, and nothing of what is in them.
+  var showsItems: Bool
   /// Whether the sections' values are moments, which lists hold as nanoseconds and everybody else as text.
   var isSectionedByTime: Bool { sectionPath == .time }
 
-  init(_ options: ListOptions) throws(CommandFailure) {
+  /// - Parameter times: reads the dates of the filter, as it reads the times of points.
+  init(_ options: ListOptions, times: TimeText) throws(CommandFailure) {
     table = options.table
     fields = try ShownFields(options.fields)
     let sorts = try options.sort.map { text throws(CommandFailure) in try ListSort(text) }
     let order = try Self.order(options.sectionOrder)
     try Self.check(options.limit, "--limit", least: 0)
-    // A list of sections without any items would be one whose sections are not shown.
-    try Self.check(options.limitPerSection, "--limit-per-section", least: 1)
+    try Self.check(options.limitPerSection, "--limit-per-section", least: 0)
+    showsItems = options.limitPerSection != 0
     var request = ListRequest(DocumentRow.self)
     for sort in sorts { request = request.sorted(byField: sort.path, sort.direction, sort.options) }
-    if let text = options.filter { request = request.filtered(by: text) }
-    if let limit = options.limit { request = request.limited(to: limit) }
-    if let limit = options.limitPerSection { request = request.limited(perSection: limit) }
+    if let text = options.filter {
+      let filter = try Self.filter(text, times)
+      comparisons = filter.expression.comparisonsOfFields
+      request = request.filtered(by: filter)
+    }
+    // A limit hides sections without items, so that where no item is shown there must be none.
+    if showsItems {
+      if let limit = options.limit { request = request.limited(to: limit) }
+      if let limit = options.limitPerSection { request = request.limited(perSection: limit) }
+    }
     guard let field = options.sectionBy else {
       guard options.sectionOrder == nil else {
         throw CommandFailure(
@@ -47,17 +60,36 @@ struct ListQuery: Sendable {
     list = try Self.compiled(request.sectioned(byField: path).sectionsOrdered(by: order))
   }
 
+  /// Throws where a difference is to be shown, which has to be one of items.
+  func checkShowsItems() throws(CommandFailure) {
+    guard !showsItems else { return }
+    throw CommandFailure(
+      ExitStatus.usage, "what changes in a list is said item by item", at: "--limit-per-section 0",
+      next: "leave it out; diff --stat has numbers alone")
+  }
+
+  /// The fields that the list and `--fields` name, each once.
+  var namedFields: [FieldPath] {
+    var fields = list.definition.fields
+    for field in self.fields.chosen ?? [] where field.path.subject == .field && !fields.contains(field.path) {
+      fields.append(field.path)
+    }
+    return fields
+  }
+
   private static func compiled<Section>(
     _ request: ListRequest<DocumentRow, Section>
   ) throws(CommandFailure) -> CompiledList {
     do throws(ListError) {
       return try request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
     } catch {
-      guard case .filter(let problem) = error else {
-        throw CommandFailure(ExitStatus.usage, "\(error)", next: "correct the options of the list")
-      }
-      throw CommandFailure(
-        ExitStatus.usage, "the filter has an error", at: "--where", next: "\(problem)")
+      throw CommandFailure(ExitStatus.usage, "\(error)", next: "correct the options of the list")
+    }
+  }
+
+  private static func filter(_ text: String, _ times: TimeText) throws(CommandFailure) -> RowFilter {
+    do throws(FilterError) { return try RowFilter(text) { times.instant($0) } } catch {
+      throw CommandFailure(ExitStatus.usage, "the filter has an error", at: "--where", next: "\(error)")
     }
   }
 

@@ -40,6 +40,7 @@ final class ListRun {
   func run() throws -> Bool {
     try printList()
     try flush()
+    UnknownFields.report(replay.query, state)
     let limit = range.through ?? .max
     do {
       while true {

@@ -18,11 +18,18 @@ struct ListState {
   var isPartial = false
   /// Whether the sections are moments.
   var isSectionedByTime = false
+  /// False where sections are shown with their counts alone.
+  var showsItems = true
 
   /// How many rows pass the filter, shown or not.
   var count: Int { version.view.count }
   /// How many rows are left out because a list cannot show them.
   var problemCount: Int { version.view.problems.count + version.table.problems.count }
+
+  /// How many items of the section at a place are shown.
+  func shownCount(ofSectionAt place: Int) -> Int {
+    showsItems ? version.shownCount(ofSectionAt: place) : 0
+  }
 
   /// The value of the section at a place.
   func section(at place: Int) -> DocumentValue {
@@ -71,7 +78,7 @@ final class ListReplay {
     return ListState(
       table: table, version: version(of: fold.state), sequence: point.sequence, time: point.time,
       chain: try chain(after: point.sequence), isPartial: point.inside != nil,
-      isSectionedByTime: query.isSectionedByTime)
+      isSectionedByTime: query.isSectionedByTime, showsItems: query.showsItems)
   }
 
   /// Folds up to a sequence, and holds the list's view from there on.

@@ -27,11 +27,12 @@ struct ListText {
   func write(_ state: ListState, to writer: inout OutputWriter) throws {
     let columns = isTable ? try columns(of: state) : []
     let terminal = Terminal.width
-    if !columns.isEmpty, state.version.itemCount > 0 {
+    if !columns.isEmpty, state.version.itemCount > 0, state.showsItems {
       try writer.line(line(of: columns.map { ($0.name, $0.width, .dim) }, within: terminal))
     }
     for place in 0..<state.version.sectionCount {
-      let (count, shown) = state.version.withSection(at: place) { _, count, shown in (count, shown) }
+      let count = state.version.withSection(at: place) { _, count, _ in count }
+      let shown = state.shownCount(ofSectionAt: place)
       let name = state.version.isSectioned ? PeopleText.heading(state.section(at: place)) : state.table
       try writer.line(heading(name, PeopleText.count(count, shown: shown)))
       try state.forEachRow(inSectionAt: place, 0..<shown) { row in
@@ -70,19 +71,18 @@ struct ListText {
   // MARK: Columns
 
   private struct Column {
-    /// Empty for the id.
+    /// The field's; for the first column what it is called.
     var name: String
     var width: Int
   }
 
   private func columns(of state: ListState) throws -> [Column] {
-    let names =
-      try fields.chosen?.map(\.name)
-      ?? state.fieldNames(fields, rowCountMax: Self.rowsHeldMax).filter { $0 != headingName }
-    var columns = [Column(name: "id", width: 2)] + names.map { Column(name: $0, width: $0.count) }
+    let names = try ListColumns(
+      own: ["id"], of: state, fields, except: headingName, rowCountMax: Self.rowsHeldMax)
+    var columns = (names.own + names.fields).map { Column(name: $0, width: $0.count) }
     var left = Self.rowsHeldMax
     for place in 0..<state.version.sectionCount where left > 0 {
-      let shown = min(left, state.version.withSection(at: place) { _, _, shown in shown })
+      let shown = min(left, state.shownCount(ofSectionAt: place))
       left -= shown
       try state.forEachRow(inSectionAt: place, 0..<shown) { row in
         for (index, cell) in cells(row, fields.fields(of: row), columns).enumerated() {

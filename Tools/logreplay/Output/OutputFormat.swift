@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import LogreplayPoints
+internal import StrataLog
 
 /// The layouts of `-o`.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
@@ -43,6 +44,22 @@ struct PeopleOptions: ParsableArguments, Sendable {
   var utc = false
 
   var zone: Zone { utc ? .utc : .local }
+
+  /// Says where `TZ` names a zone that the system does not know: its times would be read and shown in UTC without
+  /// a word.
+  func validate() throws {
+    guard !utc, let name = Zone.unknownName(Terminal.variable("TZ"), folder: Terminal.variable("TZDIR")),
+      !Self.isNoted.withLock({ isNoted in
+        defer { isNoted = true }
+        return isNoted
+      })
+    else { return }
+    Terminal.note(
+      "logreplay: warning: there is no time zone \(PeopleText.printable(name)) (TZ), and times are in UTC; "
+        + "name one of this system's, as Europe/Berlin, or give --utc")
+  }
+
+  private static let isNoted = Lock(false)
 
   var isColored: Bool {
     switch color {

@@ -11,6 +11,8 @@ final class ProgressBar {
 
   private static let interval: Duration = .milliseconds(100)
   private static let width = 24
+  /// The longest time that is shown: a sparse file may claim any length.
+  private static let secondsMax: Double = 1e9
 
   init(_ title: String) {
     self.title = title
@@ -29,7 +31,8 @@ final class ProgressBar {
     var text = "\(title) \(bar) \(Int(share * 100)) %"
     if seconds > 1, share > 0 {
       let rate = Double(done) / seconds / 1e6
-      text += "  \(Int(rate)) MB/s  \(Int((seconds / share - seconds).rounded(.up))) s left"
+      let left = min((seconds / share - seconds).rounded(.up), Self.secondsMax)
+      text += "  \(Int(rate)) MB/s  \(Int(left)) s left"
     }
     show("\r\u{1B}[K" + text)
   }

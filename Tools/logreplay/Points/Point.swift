@@ -79,8 +79,8 @@ extension Point {
   private static func malformed(_ text: String) -> PointProblem {
     PointProblem(
       "'\(text)' is no point", at: text,
-      next: "give a sequence, head, head~N, first, id:APPEND, mark:NAME, cursor:SEQ@CHAIN, or a time such as "
-        + "'2026-11-20 18:17:16', yesterday, '2h30m ago', @1732130000")
+      next: "give a sequence, head, head~N, first, id:APPEND, cursor:SEQ@CHAIN, or a time as in "
+        + PointGrammar.timeExamples)
   }
 }
 

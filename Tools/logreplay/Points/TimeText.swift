@@ -1,6 +1,7 @@
-// Times as people type them: `2026-11-20 18:17:16`, `yesterday`, `2h30m ago`, `@1732130000`, RFC 3339.
+// Times as people type them: `2026-11-20 18:17:16`, `yesterday`, `2h30m ago`, `-2h`, `@1732130000`, RFC 3339.
 
-internal import StrataEvents
+package import StrataEvents
+internal import StrataTables
 
 /// Reads times against one "now" and one zone, so that all times of a command agree.
 package struct TimeText: Sendable {
@@ -17,10 +18,28 @@ package struct TimeText: Sendable {
 
   /// The moment that a text names, in nanoseconds, or nil where it is no time. A moment that nanoseconds
   /// since 1970 cannot say, before 1677 or behind 2262, is the first or the last that they can.
-  ///
-  /// - Parameter allowsSigned: also reads `-2h` and `+30m`, as `--since` and `--until` do.
-  package func nanoseconds(_ text: String, allowsSigned: Bool = false) -> Int64? {
+  package func nanoseconds(_ text: String) -> Int64? {
     let text = text.trimmingSpaces()
+    if let relative = relative(text) { return relative }
+    guard let instant = absolute(text) else { return nil }
+    return Self.nanoseconds(instant.seconds, instant.attoseconds / Self.second)
+  }
+
+  /// The same as an instant, of any year that RFC 3339 can say where the text is a date.
+  package func instant(_ text: String) -> Instant? {
+    let text = text.trimmingSpaces()
+    guard let time = relative(text) else { return absolute(text) }
+    let seconds = time.seconds
+    return Instant(seconds: seconds, attoseconds: (time &- seconds &* Self.second) * Self.second)
+  }
+
+  /// A date, or a date and a time, with an offset or in the zone.
+  private func absolute(_ text: String) -> Instant? {
+    InstantText.named(text) { zone.moment(ofWallClock: $0) }
+  }
+
+  /// What is counted from now, from midnight or from 1970.
+  private func relative(_ text: String) -> Int64? {
     switch text {
     case "now": return now
     case "today": return midnight(daysBack: 0)
@@ -31,14 +50,10 @@ package struct TimeText: Sendable {
     for suffix in [" ago", ".ago"] where text.hasSuffix(suffix) {
       return Self.length(text.dropLast(suffix.count)).map { Int64(clamping: Int128(now) - $0) }
     }
-    if allowsSigned, let sign = text.first, sign == "-" || sign == "+" {
-      guard let length = Self.length(text.dropFirst()) else { return nil }
-      return Int64(clamping: Int128(now) + (sign == "-" ? -length : length))
+    guard let sign = text.first, sign == "-" || sign == "+", let length = Self.length(text.dropFirst()) else {
+      return nil
     }
-    if let instant = RFC3339.instant(text.replacingFirstSpace()) {
-      return Self.nanoseconds(instant.seconds, instant.attoseconds / 1_000_000_000)
-    }
-    return wallClock(text)
+    return Int64(clamping: Int128(now) + (sign == "-" ? -length : length))
   }
 
   /// Midnight in the zone, so many days before the current one.
@@ -65,37 +80,6 @@ package struct TimeText: Sendable {
       fraction = 0
     }
     return isNegative ? Self.nanoseconds(-seconds, -fraction) : Self.nanoseconds(seconds, fraction)
-  }
-
-  /// A date, or a date and a time, without an offset.
-  private func wallClock(_ text: String) -> Int64? {
-    let parts = text.split(omittingEmptySubsequences: true) { $0 == " " || $0 == "T" }
-    guard let date = parts.first, parts.count <= 2 else { return nil }
-    let fields = date.split(separator: "-", omittingEmptySubsequences: false)
-    guard fields.count == 3, fields[0].count == 4, fields[1].count == 2, fields[2].count == 2,
-      fields.allSatisfy(\.isDigits), let year = Int(fields[0]), let month = Int(fields[1]),
-      let day = Int(fields[2])
-    else { return nil }
-    var clock = (hour: 0, minute: 0, second: 0)
-    var fraction: Int64 = 0
-    if parts.count == 2 {
-      let halves = parts[1].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-      let digits = halves[0].split(separator: ":", omittingEmptySubsequences: false)
-      guard (2...3).contains(digits.count), digits.allSatisfy({ $0.count == 2 && $0.isDigits }) else {
-        return nil
-      }
-      let numbers = digits.compactMap { Int($0) }
-      clock = (numbers[0], numbers[1], numbers.count == 3 ? numbers[2] : 0)
-      if halves.count == 2 {
-        guard digits.count == 3, let value = Self.fraction(halves[1]) else { return nil }
-        fraction = value
-      }
-    }
-    guard
-      let civil = CivilTime(
-        year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
-    else { return nil }
-    return Self.nanoseconds(zone.moment(ofWallClock: civil.seconds), fraction)
   }
 
   /// Seconds and a fraction as nanoseconds. In 128 bits, because the first second of all begins before them.
@@ -170,11 +154,5 @@ extension StringProtocol {
     var rest = Substring(self).drop { $0 == " " }
     while rest.last == " " { rest.removeLast() }
     return String(rest)
-  }
-
-  /// `2026-11-20 18:17:16Z` as RFC 3339 writes it, with a `T`.
-  fileprivate func replacingFirstSpace() -> String {
-    guard let space = firstIndex(of: " ") else { return String(self) }
-    return "\(self[..<space])T\(self[index(after: space)...])"
   }
 }

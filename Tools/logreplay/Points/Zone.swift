@@ -16,6 +16,29 @@ package enum Zone: Hashable, Sendable {
   /// What the system's zone says for each moment (`TZ`).
   case local
 
+  /// The name in `TZ` that the system does not know, and for which it silently takes UTC; nil where it knows it,
+  /// or none is given.
+  package static func unknownName(_ name: String?, folder: String? = nil) -> String? {
+    // A colon may stand before the name of a file.
+    guard let name, case let file = name.first == ":" ? String(name.dropFirst()) : name, !file.isEmpty,
+      !utcNames.contains(file), name.wholeMatch(of: rule) == nil
+    else { return nil }
+    let path = file.hasPrefix("/") ? file : "\(folder ?? "/usr/share/zoneinfo")/\(file)"
+    var status = stat()
+    let isFile = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    return isFile ? nil : name
+  }
+
+  /// Names that need no file, since what stands for an unknown one is right for them.
+  private static let utcNames: Set<String> = [
+    "UTC", "GMT", "UCT", "Z", "Zulu", "Universal", "Greenwich", "Etc/UTC", "Etc/GMT", "Etc/UCT", "Etc/Zulu",
+    "Etc/Universal", "Etc/Greenwich",
+  ]
+
+  /// A zone that says its offset and rules itself: `CET-1CEST,M3.5.0,M10.5.0/3`, `<+03>-3`.
+  nonisolated(unsafe) private static let rule =
+    /(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>)[+-]?[0-9]{1,2}(?::[0-9]{2}){0,2}(?:(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>).*)?/
+
   /// The seconds that the zone is ahead of UTC at a moment, given in seconds since 1970.
   package func offset(at seconds: Int64) -> Int {
     switch self {

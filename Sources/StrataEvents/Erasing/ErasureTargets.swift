@@ -1,0 +1,103 @@
+// Which events an order to erase means, and where they are.
+
+internal import StrataLog
+
+/// Which events an order means.
+struct ErasureTargets {
+  private let order: UInt64
+  private let streams: Set<[UInt8]>
+  /// Hashes of the streams' names, asked before the names are.
+  private let hashes: Set<UInt64>
+  /// Ascending, and none touches the next.
+  private let sequences: [ClosedRange<UInt64>]
+
+  init(_ erasure: Erasure, before order: UInt64) {
+    self.order = order
+    streams = Set(erasure.streams.map { Array($0.text.utf8) })
+    hashes = Set(streams.map { XXH64.of($0) })
+    sequences = Self.merged(erasure.sequences)
+  }
+
+  /// The same sequences in as few ranges as can be, ascending. O(k log k).
+  private static func merged(_ ranges: [ClosedRange<UInt64>]) -> [ClosedRange<UInt64>] {
+    var merged: [ClosedRange<UInt64>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      // A range that begins right behind the last one goes on from it; no sequence is 0.
+      if let last = merged.last, max(range.lowerBound, 1) - 1 <= last.upperBound {
+        merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+      } else {
+        merged.append(range)
+      }
+    }
+    return merged
+  }
+
+  /// O(log ranges), and of a name that is meant O(its bytes).
+  func contain(_ event: borrowing EventView, _ sequence: UInt64) -> Bool {
+    guard sequence < order, !ErasureEvent.isOwn(event) else { return false }
+    let ahead = sequences.countAhead { $0.lowerBound <= sequence }
+    if ahead > 0, sequences[ahead - 1].contains(sequence) { return true }
+    guard hashes.contains(XXH64.of(event.stream)) else { return false }
+    return streams.contains(Array(event.stream))
+  }
+
+  /// Whether two orders mean the same events, as long as both come later than these.
+  func mean(sameAs other: ErasureTargets) -> Bool { streams == other.streams && sequences == other.sequences }
+
+  /// Whether all events that the log has now and that are named here come before the order.
+  func isWhole(in log: Log) throws(LogError) -> Bool {
+    if let last = sequences.last, last.upperBound >= order { return false }
+    for stream in streams {
+      let revision = try log.index.revision(of: stream)
+      guard revision > 0 else { continue }
+      let parts = try log.index.parts(of: stream, after: revision - 1, limit: 1)
+      if let last = parts.last?.sequences.last, last >= order { return false }
+    }
+    return true
+  }
+
+  /// The closed segments that hold such events, ascending, by the index and by the names of the segments. Where damage
+  /// keeps the index from saying so, any of them may.
+  func segments(of log: Log) throws(LogError) -> [UInt64] {
+    let closed = log.closedSegments
+    do throws(LogError) { return try segments(of: log, closed) } catch {
+      guard error.isLocal else { throw error }
+      return closed.filter { $0 < order }
+    }
+  }
+
+  private func segments(of log: Log, _ closed: [UInt64]) throws(LogError) -> [UInt64] {
+    var found: Set<UInt64> = []
+    for stream in streams {
+      for part in try log.index.parts(of: stream, after: 0) {
+        // The sequences of a part are in one segment.
+        guard let sequence = part.sequences.first, sequence < order else { continue }
+        let ahead = closed.countAhead { $0 <= sequence }
+        if ahead > 0 { found.insert(closed[ahead - 1]) }
+      }
+    }
+    var segment = 0
+    for range in sequences {
+      let ahead = closed.countAhead { $0 <= range.lowerBound }
+      segment = max(segment, ahead - 1)
+      while segment < closed.count, closed[segment] <= range.upperBound {
+        found.insert(closed[segment])
+        segment += 1
+      }
+    }
+    return found.sorted()
+  }
+}
+
+extension Array {
+  /// How many elements at the beginning fulfil a condition that none behind them fulfils. O(log count).
+  fileprivate func countAhead(where isAhead: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if isAhead(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

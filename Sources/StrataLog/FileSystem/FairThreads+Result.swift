@@ -1,0 +1,56 @@
+// Long work that a task waits for, and no longer than it wants to.
+
+extension FairThreads {
+  private enum Wait<Value: Sendable, Failure: Error> {
+    case begins
+    case waits(CheckedContinuation<Result<Value, Failure>, Never>)
+    case isOver
+  }
+
+  /// Does work in slices, and returns what its last step returned. The calling task is suspended, and blocks nobody.
+  ///
+  /// Where the task is cancelled, this throws at once. The work is given up at the end of its step, which may be later:
+  /// what it touches is not to be used again.
+  ///
+  /// - Parameters:
+  ///   - cancellation: what is thrown where the task is cancelled.
+  ///   - step: goes on until it returns something, or its slice is over: then it returns nil.
+  package func result<Value: Sendable, Failure: Error>(
+    orThrow cancellation: Failure, _ step: @escaping @Sendable (TimeSlice) throws(Failure) -> Value?
+  ) async throws(Failure) -> Value {
+    let wait = Lock(Wait<Value, Failure>.begins)
+    let slice = TimeSlice()
+    @Sendable func end(_ result: Result<Value, Failure>) {
+      let old = wait.withLock { wait in
+        defer { wait = .isOver }
+        return wait
+      }
+      if case .waits(let continuation) = old { continuation.resume(returning: result) }
+    }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = wait.withLock { wait in
+          if case .isOver = wait { return true }
+          wait = .waits(continuation)
+          return false
+        }
+        if isOver { return continuation.resume(returning: .failure(cancellation)) }
+        start(slice) {
+          if wait.withLock({ if case .isOver = $0 { true } else { false } }) { return false }
+          do throws(Failure) {
+            guard let value = try step(slice) else { return true }
+            end(.success(value))
+          } catch {
+            end(.failure(error))
+          }
+          return false
+        }
+      }
+    } onCancel: {
+      slice.setWanted(false)
+      withdraw(slice)
+      end(.failure(cancellation))
+    }
+    return try result.get()
+  }
+}

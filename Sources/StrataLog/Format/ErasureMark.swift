@@ -1,0 +1,19 @@
+// The mark of what is erased in a segment: a function of the sequences of the events that lost their content.
+
+/// Folds the sequences of erased events, ascending, into 64 bits. Two stores that erased the same events of a segment
+/// get the same mark, in whatever order and by however many erasures. A rewritten segment's header bears it.
+package struct ErasureMark: Equatable, Sendable {
+  /// The mark of a rewritten file from before there was a mark: what is erased in it, only its events say.
+  package static let unknown: UInt64 = 0
+  /// The mark of a segment in which nothing is erased.
+  package static let none = ErasureMark()
+
+  package private(set) var value = XXH64.of([])
+
+  package init() {}
+
+  /// Adds the next erased event, whose sequence is greater than all before it.
+  package mutating func add(_ sequence: UInt64) {
+    value = Chain.next(erased: sequence, after: value)
+  }
+}

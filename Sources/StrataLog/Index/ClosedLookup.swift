@@ -1,0 +1,45 @@
+// What an append has to look up in the indexes of closed segments, one segment after another.
+
+/// Goes back through the closed segments until everything was found that is in one of them. It remembers how far it
+/// got, so that each index is asked once, whatever has to be built in between.
+struct ClosedLookup {
+  /// The segments that were not asked yet, newest last.
+  private var segments: [UInt64]
+  private var streams: Set<[UInt8]>
+  /// The append's id, until it is found. Empty where it has none.
+  private var id: [UInt8]
+
+  /// - Parameter draft: of its streams those are looked up that the active segment does not hold.
+  init(_ draft: AppendDraft, in index: StoreIndex) {
+    var streams = Set(draft.expectations.map(\.stream))
+    for mark in draft.marks { streams.insert(Array(draft.stream(of: mark))) }
+    let (closed, unknown) = index.closedAndUnknown(of: streams)
+    self.streams = unknown
+    segments = closed.reversed()
+    id = draft.id
+  }
+
+  /// Goes on as far as indexes are there. Nil where the look-up is at its end, or the segment whose index it needs.
+  mutating func advance(in index: StoreIndex) throws(LogError) -> UInt64? {
+    while let first = segments.last, !(streams.isEmpty && id.isEmpty) {
+      let (streams, id) = (streams, id)
+      do throws(LogError) {
+        (self.streams, self.id) = try index.asking(first, builds: false) { closed throws(LogError) in
+          var left = streams
+          for stream in streams {
+            let extent = try stream.lendBytes { name throws(LogError) in try closed.extent(of: name) }
+            if extent != nil { left.remove(stream) }
+          }
+          guard !id.isEmpty else { return (left, id) }
+          let found = try id.lendBytes { bytes throws(LogError) in try closed.first(ofID: bytes) }
+          return (left, found == nil ? id : [])
+        }
+      } catch {
+        guard case .indexMissing = error else { throw error }
+        return first
+      }
+      segments.removeLast()
+    }
+    return nil
+  }
+}

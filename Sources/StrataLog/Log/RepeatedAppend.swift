@@ -1,0 +1,68 @@
+// Is an append the one that the log has under the same id?
+
+/// What the log says of an append whose id is used again, and whether the repetition says the same.
+///
+/// What counts is how the append was recorded, and not what the store's options are by now: its salts are those that
+/// its events have in the log.
+struct RepeatedAppend {
+  /// The append's last sequence.
+  private(set) var last: UInt64
+  /// Its commit time.
+  private(set) var time = FormatLimits.noTime
+  /// True where the draft has the same events for the same streams, in the same order. Of an event whose content was
+  /// erased the hash that stays is compared; where the content had a salt, which is gone with it, names alone are.
+  private(set) var isSame = false
+
+  /// Reads the append that begins at a sequence, and holds a draft against it. O(bytes of both).
+  init(of draft: AppendDraft, _ source: LogSource, first: UInt64) throws(LogError) {
+    var cursor = LogCursor(source, after: first - 1, step: 1 << 16)
+    guard let block = try cursor.next() else {
+      throw .invalid(what: "the index names sequence \(first), which the log does not have")
+    }
+    var last = first - 1
+    var time = FormatLimits.noTime
+    var isSame = false
+    do throws(ContentProblem) {
+      try block.forEachAppend { append, begins throws(ContentProblem) in
+        guard begins == first else { return }
+        last = begins + UInt64(append.eventCount) - 1
+        time = append.commitTime
+        isSame = append.eventCount == draft.eventCount
+      }
+      try block.forEachEvent { event, append, sequence throws(ContentProblem) in
+        guard isSame, sequence >= first, sequence <= last else { return }
+        isSame = draft.says(event, of: append, at: Int(sequence - first))
+      }
+    } catch {
+      throw error.logError(
+        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset, first: first,
+        last: last)
+    }
+    guard last >= first else { throw .invalid(what: "no append begins at sequence \(first)") }
+    self.last = last
+    self.time = time
+    self.isSame = isSame
+  }
+}
+
+extension AppendDraft {
+  /// Whether an event of this draft is the one that was recorded.
+  fileprivate func says(
+    _ event: borrowing EventView, of append: borrowing AppendView, at index: Int
+  ) -> Bool {
+    let mark = marks[index]
+    guard mark.namesHash == XXH64.of(event.names) else { return false }
+    if event.kind == EventKind.event { return contentHash(of: mark, salt: event.salt) == event.contentHash }
+    if append.flags & AppendFlag.erasable != 0 { return true }
+    return contentHash(of: mark, salt: .init(start: nil, count: 0)) == event.contentHash
+  }
+
+  /// The same comparison with an append of the same group.
+  func hasSameContent(as other: AppendDraft) -> Bool {
+    guard marks.count == other.marks.count else { return false }
+    return zip(marks, other.marks).allSatisfy { mine, theirs in
+      mine.namesHash == theirs.namesHash
+        && contentHash(of: mine, salt: other.content(of: theirs).salt) == theirs.contentHash
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// The names that Strata gives, and so the only ones that it removes.
+
+extension StoreLayout {
+  /// Whether a name in `log/` or `derived/` is one of an unfinished file, as FORMAT.md lists them.
+  static func isTemporary(_ name: String) -> Bool {
+    guard name.hasSuffix(temporarySuffix) else { return false }
+    let parts = name.dropLast(temporarySuffix.count).utf8
+      .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    switch parts.count {
+    case 1: return isFinal(parts[0])
+    case 2: return (isFinal(parts[0]) || parts[0].elementsEqual(headName.utf8)) && isToken(parts[1])
+    // A whole copy of a backup: what it is a copy of. The copies of older versions say no mark.
+    case 4, 5:
+      return parts[0].count == 20 && isNumber(parts[0]) && isNumber(parts[1]) && isHexadecimal(parts[2])
+        && isNumber(parts[3]) && parts.dropFirst(4).allSatisfy(isHexadecimal)
+    default: return false
+    }
+  }
+
+  /// Whether a name in `quarantine/` is one of a tail.
+  static func isTail(_ name: String) -> Bool {
+    guard name.hasSuffix(tailSuffix) else { return false }
+    let parts = name.dropLast(tailSuffix.count).utf8
+      .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    return parts.count == 3 && parts[0].count == 20 && parts.allSatisfy(isNumber)
+  }
+
+  /// A segment's name, or an index's.
+  private static func isFinal(_ name: Substring.UTF8View) -> Bool {
+    guard name.count == 24, isNumber(name.prefix(20)) else { return false }
+    return name.suffix(4).elementsEqual(".seg".utf8) || name.suffix(4).elementsEqual(".idx".utf8)
+  }
+
+  private static func isToken(_ text: Substring.UTF8View) -> Bool { text.count == 16 && isHexadecimal(text) }
+
+  private static func isNumber(_ text: Substring.UTF8View) -> Bool {
+    !text.isEmpty && text.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  private static func isHexadecimal(_ text: Substring.UTF8View) -> Bool {
+    !text.isEmpty && text.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+  }
+}

@@ -1,0 +1,52 @@
+// One replay that stops at several points.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// The states at several points, as far as they are reached. Belongs to one thread at a time; every call blocks for as
+/// long as the disk does.
+final class Replay: @unchecked Sendable {
+  // Sendable so that it can go from one thread to the next between two slices.
+  private let store: EventStore
+  private let points: [LogPoint]
+  private let view: (table: String, definition: ViewDefinition)?
+  private let fold: Fold
+  /// The sequences of the points, once they were looked up.
+  private var sequences: [UInt64]?
+  /// Those that are still to be reached, the next one last.
+  private var rest: [UInt64] = []
+  private var states: [UInt64: TableSet] = [:]
+
+  init(
+    _ store: EventStore, _ folding: Folding, to points: [LogPoint],
+    view: (table: String, definition: ViewDefinition)?
+  ) {
+    self.store = store
+    self.points = points
+    self.view = view
+    fold = Fold(store.log, folding)
+  }
+
+  /// Goes on. The states in the order of the points, nil where the slice is over before that.
+  func goOn(_ slice: TimeSlice?) throws(StoreError) -> [TableSet]? {
+    let sequences = try sequencesOfPoints()
+    while let sequence = rest.last {
+      guard try fold.run(through: sequence, slice) else { return nil }
+      guard fold.state.sequence == sequence else { throw .closed }
+      try fold.findChain()
+      if let view { fold.state.withTable(view.table) { $0.addView(view.definition) } }
+      states[sequence] = fold.state
+      rest.removeLast()
+    }
+    return sequences.map { states[$0].unsafelyUnwrapped }
+  }
+
+  private func sequencesOfPoints() throws(StoreError) -> [UInt64] {
+    if let sequences { return sequences }
+    var sequences: [UInt64] = []
+    for point in points { sequences.append(try store.sequenceBlocking(of: point)) }
+    self.sequences = sequences
+    rest = Set(sequences).sorted(by: >)
+    return sequences
+  }
+}

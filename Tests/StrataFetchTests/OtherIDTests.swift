@@ -1,0 +1,76 @@
+// Documents whose id is not that of their stream: put, list and read give one answer.
+
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataTables
+internal import Testing
+
+@Suite struct OtherIDTests {
+  /// Writes another id than it has.
+  private struct Slip: Codable, Identifiable, Sendable {
+    var id: String
+    var written = "b"
+
+    enum CodingKeys: String, CodingKey { case id }
+
+    init(id: String) { self.id = id }
+    init(from decoder: any Decoder) throws {
+      id = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .id)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(written, forKey: .id)
+    }
+  }
+
+  @Test(
+    "A document whose id is not its stream's is refused by put, update, lists and reads, with the same words")
+  func answers() async throws {
+    let store = EventStore.inMemory()
+    let slips = store.collection("slip", of: Slip.self)
+    let what = "its id is a, and the one in it is written b"
+    func isRefusal(_ error: any Error, _ before: String) -> Bool {
+      error as? StoreError == .invalid(what: "\(before): \(what)")
+    }
+    await #expect { try await slips.put(Slip(id: "a")) } throws: {
+      isRefusal($0, "the document for slip/a is refused")
+    }
+    #expect(store.head.sequence == 0)
+    // Somebody else may have written it.
+    try await store.append([NewEvent(DocumentEvent.put, in: "slip/a", ["id": "b"])])
+    await #expect { try await slips["a"] } throws: { isRefusal($0, "slip/a") }
+    await #expect { try await slips.all() } throws: { isRefusal($0, "slip/a") }
+    await #expect { try await slips.update("a") { $0.written = "c" } } throws: { isRefusal($0, "slip/a") }
+    let snapshot = try await FetchController(ListRequest(Slip.self), from: slips).performFetch()
+    #expect(snapshot.itemIdentifiers.isEmpty && snapshot.problems.map(\.what) == [what])
+    // Without a type a document has the id of its stream.
+    let rows = store.documents("slip")
+    #expect(
+      try await FetchController(ListRequest(DocumentRow.self), from: rows).performFetch().itemIdentifiers == [
+        "a"
+      ])
+  }
+
+  @Test("Lists, reads and the past go on after their store was closed")
+  func closed() async throws {
+    let store = EventStore.inMemory()
+    let chores = store.collection("task", of: Chore.self)
+    for id in 0..<5 { try await chores.put(Chore(id: id, title: "t\(id)")) }
+    let list = FetchController(ListRequest(Chore.self), from: chores)
+    let before = try await list.performFetch()
+    let receipt = try await chores.put(Chore(id: 9, title: "last"))
+    try await store.close()
+    #expect(before.row(for: 3).item?.title == "t3")
+    #expect(try await list.reaches(receipt).contains(9))
+    #expect(
+      try await list.apply(ListRequest(Chore.self).filtered { $0.id > 2 }).itemIdentifiers == [3, 4, 9])
+    #expect(try await list.snapshot(at: .sequence(2)).numberOfItems == 0)
+    #expect(try await list.scrubber().move(to: .sequence(4)).after.itemIdentifiers == [3])
+    #expect(try await chores[4]?.title == "t4")
+    #expect(try await chores.all(at: .sequence(3)).count == 3)
+    #expect(try await list.why(9).outcome == .shown(section: 0, item: 2))
+    var updates = 0
+    for try await _ in list.updates { updates += 1 }
+    #expect(updates == 1, "an iteration gives the list as it is, and ends")
+  }
+}

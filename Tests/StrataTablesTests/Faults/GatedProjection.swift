@@ -1,0 +1,71 @@
+// A projection whose events wait until a test lets them go on.
+
+internal import StrataEvents
+internal import StrataLog
+internal import StrataTables
+
+/// A door in the way of a fold: the fold waits in front of it, and the test waits for that.
+final class Door: Sendable {
+  private struct State {
+    var isOpen = false
+    var arrivedCount = 0
+  }
+
+  private static let all = Lock<[String: Door]>([:])
+
+  private let state = Gate(State())
+
+  /// The door with a name. Each test uses names of its own.
+  static func named(_ name: String) -> Door {
+    all.withLock { all in
+      if let door = all[name] { return door }
+      all[name] = Door()
+      return all[name]!
+    }
+  }
+
+  var arrivedCount: Int { state.withLock { $0.arrivedCount } }
+
+  func open() {
+    state.withLock { $0.isOpen = true }
+    state.signalAll()
+  }
+
+  /// Waits until that many events have arrived at the door.
+  func waits(for count: Int = 1) async {
+    await IOThreads.shared.run { [state] in state.wait { $0.arrivedCount >= count } }
+  }
+
+  fileprivate func passThrough() {
+    state.withLock { $0.arrivedCount += 1 }
+    state.signalAll()
+    state.wait { $0.isOpen }
+  }
+}
+
+/// Keeps a row for each event, and waits in front of the door that an event in a stream `door/NAME` names.
+struct GatedProjection: Projection {
+  struct Row: Codable, Identifiable, Sendable { var id: String }
+
+  static let name = "gated"
+  static let version = 1
+  static let rows = TableKey<Row>("rows")
+
+  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+    if event.stream.category == "door" { Door.named(event.stream.id).passThrough() }
+    let id = "\(event.sequence)"
+    tables[Self.rows, id] = Row(id: id)
+  }
+}
+
+extension EventStore {
+  /// A store whose folds have threads of their own, with a door before some of its events.
+  static func gated(_ doors: [String?], on threads: FairThreads) throws -> EventStore {
+    let store = EventStore.inMemory()
+    _ = store.attachment { FoldThreads(threads) }
+    for door in doors {
+      try store.appendBlocking([NewEvent("t", in: door.map { "door/\($0)" } ?? "open/a", .null)])
+    }
+    return store
+  }
+}

@@ -1,0 +1,55 @@
+// What an event costs whose projection writes very many rows.
+
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataTables
+internal import Testing
+
+@Suite struct ProjectionCostTests {
+  private struct Row: Codable, Sendable { var number: Int }
+
+  private static let rows = TableKey<Row>("row")
+
+  /// Where the list of changes lies in memory.
+  private func address(of tables: Tables) -> UnsafeRawPointer? {
+    tables.undo.withUnsafeBytes { $0.baseAddress }
+  }
+
+  @Test("An event that writes n rows copies neither what it wrote nor the tables at each of them")
+  func copies() {
+    var tables = Tables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
+    for number in 0..<2_000 { tables[Self.rows, "\(number)"] = Row(number: number) }
+    var (addresses, roots) = (Set<UnsafeRawPointer>(), 0)
+    var (address, root) = (address(of: tables), tables.set["row"].rows.root.map { ObjectIdentifier($0) })
+    for number in 0..<2_000 {
+      // The same length, so that no page has to be made anew for room.
+      tables[Self.rows, "\(number)"] = Row(number: number ^ 1)
+      let (nextAddress, nextRoot) = (
+        self.address(of: tables), tables.set["row"].rows.root.map { ObjectIdentifier($0) }
+      )
+      if let nextAddress, nextAddress != address { addresses.insert(nextAddress) }
+      if nextRoot != root { roots += 1 }
+      (address, root) = (nextAddress, nextRoot)
+    }
+    #expect(tables.undo.count == 4_000)
+    // The list of changes grows by factors, and the root of a tree is written in place.
+    #expect(addresses.count <= 2, "the list of changes was copied to \(addresses.count) places")
+    #expect(roots <= 20, "the tree had \(roots) roots")
+    tables.rollBack()
+    #expect(tables.set["row"].count == 0)
+  }
+
+  @Test("Removals copy nothing either")
+  func removals() {
+    var tables = Tables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
+    for number in 0..<1_000 { tables[Self.rows, "\(number)"] = Row(number: number) }
+    var moves = 0
+    var last = address(of: tables)
+    for number in 0..<1_000 {
+      tables[Self.rows, "\(number)"] = nil
+      if address(of: tables) != last { moves += 1 }
+      last = address(of: tables)
+    }
+    #expect(tables.set["row"].count == 0 && moves <= 2)
+  }
+}

@@ -1,0 +1,41 @@
+// What `verify --expect-chain` expects: a log up to a sequence, or up to its end.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// A chain as `info` shows it: with its sequence, or alone for the end of the log.
+struct ExpectedChain {
+  private let sequence: UInt64?
+  private let chain: UInt64
+
+  /// Reads `SEQ@CHAIN` or `CHAIN`, 16 hex digits.
+  init(_ text: String) throws(CommandFailure) {
+    if let position = LogPosition(text) {
+      (sequence, chain) = (position.sequence, position.chain)
+    } else if let position = LogPosition("0@" + text) {
+      (sequence, chain) = (nil, position.chain)
+    } else {
+      throw CommandFailure(
+        ExitStatus.usage, "'\(text)' is no chain", at: "--expect-chain",
+        next:
+          "give a sequence, @ and the chain behind it in 16 hex digits, as `info` shows them, or the chain alone "
+          + "for the end of the log")
+    }
+  }
+
+  /// Throws where the store's log has another chain there.
+  func check(_ opened: OpenedStore) throws {
+    let head = opened.log.mark.visible
+    if let sequence {
+      return try PointResolver(store: opened).check(LogPosition(sequence: sequence, chain: chain))
+    }
+    try opened.throwDamage()
+    guard head.chain != chain else { return }
+    throw CommandFailure(
+      ExitStatus.diverged,
+      "the log's chain is \(LogPosition.hex(head.chain)) at its end, seq \(head.sequence)",
+      at: opened.path,
+      next:
+        "where events were appended since, give the chain with its sequence: SEQ@\(LogPosition.hex(chain))")
+  }
+}
