@@ -38,6 +38,7 @@ extension Workload {
           try fold.runByAppend(through: UInt64(count)) { published = $0 }
           withExtendedLifetime(published) {}
         })
+      times["one event", default: []].append(try await foldOneEvent())
       times["applied alone", default: []].append(apply(corpus, list, isPublished: false))
       times["applied and published", default: []].append(apply(corpus, list, isPublished: true))
       times["dictionary", default: []].append(foldIntoDictionary(corpus))
@@ -52,8 +53,22 @@ extension Workload {
     line("log → table", "table")
     line("log → table and view", "table and view")
     line("log → both, published each append", "published each append")
+    let fanned = median(times["one event"] ?? [])
+    report("one event that writes \(Fanning.rowCount) rows of a projection", rate(Fanning.rowCount, fanned))
     line("table and view without the log", "applied alone")
     line("the same, published each change", "applied and published")
+    try await updatesOfOneDocument(rounds: bench.rounds)
+  }
+
+  /// What one event takes whose projection writes very many rows.
+  private static func foldOneEvent() async throws -> Double {
+    let store = EventStore.inMemory()
+    try await store.append([NewEvent("imported", in: "import/1", .null)])
+    return try ProcessorTime.of {
+      let fold = Fold(store.log, .own(Fanning()))
+      try fold.run(through: 1)
+      precondition(fold.state[Fanning.rows.name].count == Fanning.rowCount)
+    }
   }
 
   private static func apply(_ corpus: ListCorpus, _ list: CompiledList, isPublished: Bool) -> Double {
@@ -83,6 +98,20 @@ extension Workload {
     }
     precondition(!rows.isEmpty)
     return time
+  }
+}
+
+/// Writes very many rows for one event, as an import does.
+private struct Fanning: Projection {
+  struct Row: Codable, Sendable { var number: Int }
+
+  static let name = "fanning"
+  static let version = 1
+  static let rows = TableKey<Row>("row")
+  static let rowCount = 100_000
+
+  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+    for number in 0..<Self.rowCount { tables[Self.rows, "\(number)"] = Row(number: number) }
   }
 }
 
