@@ -39,6 +39,9 @@ package struct LogCursor: ~Copyable {
   private var takeovers: UInt64 = 0
   private var blocks: BlockSource?
   private var offset: UInt64 = 0
+  /// False from when a place was looked up until a block was delivered from there: the place may be before it, and
+  /// inside the block.
+  private var isBehindBlock = false
   private let step: Int
 
   /// The sequence before the next one: the last delivered, or where this began. Of a cursor behind all that there can be
@@ -87,6 +90,7 @@ package struct LogCursor: ~Copyable {
               what: "the segment does not continue the chain of the one before it"))
         }
         enter(next, at: UInt64(SegmentHeader.length))
+        isBehindBlock = chain != nil
         continue
       }
       if let block = try read(in: segment, end: end, last: bound.sequence) { return block }
@@ -112,15 +116,11 @@ package struct LogCursor: ~Copyable {
       throw .corrupt(problem.finding(in: segment.name, at: place, first: nextSequence, last: last))
     case .valid(let block, let payload):
       if let what = block.unsupported { throw .unsupported(finding(.unsupported, what)) }
-      if let chain, block.chainBefore != chain {
+      if isBehindBlock, let chain, block.chainBefore != chain {
         throw .corrupt(finding(.stale, "the block's chain does not continue the one before it"))
       }
-      if block.isControl {
-        offset = block.end
-        return nil
-      }
-      // The place was found without the headers behind it, some of which are damaged.
-      if chain == nil, block.nextSequence <= nextSequence {
+      // Where the place was looked up without the headers behind it, some of which are damaged, it is too early.
+      if block.isControl || (!isBehindBlock && block.nextSequence <= nextSequence) {
         offset = block.end
         return nil
       }
@@ -130,10 +130,21 @@ package struct LogCursor: ~Copyable {
             .stale, "the block holds \(block.firstSequence)…\(block.nextSequence &- 1), not \(nextSequence)"))
       }
       let decoded: DecodedBlock
-      do throws(ContentProblem) { decoded = try DecodedBlock(header: block, stored: payload) } catch {
+      let before: UInt64
+      do throws(ContentProblem) {
+        decoded = try DecodedBlock(header: block, stored: payload)
+        // What was delivered came from a file that another one replaced, and may end inside of a block of this one.
+        before =
+          block.firstSequence < nextSequence && chain != nil
+          ? try decoded.chain(after: lastSequence) : block.chainBefore
+      } catch {
         throw error.logError(in: segment.name, at: place, first: nextSequence, last: last)
       }
+      if let chain, before != chain {
+        throw .diverged(sequence: lastSequence, expected: chain, actual: before)
+      }
       offset = block.end
+      isBehindBlock = true
       nextSequence = block.nextSequence
       chain = block.chainAfter
       return decoded
@@ -154,6 +165,7 @@ package struct LogCursor: ~Copyable {
   private mutating func enter(_ handle: SegmentHandle, at place: UInt64) {
     segment = handle
     offset = place
+    isBehindBlock = false
     blocks = BlockSource(file: handle.file, segment: handle.header, step: step)
   }
 
