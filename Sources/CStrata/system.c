@@ -110,6 +110,7 @@ static void fill_status(const struct stat *from, strata_file_status *status) {
   status->size = (int64_t)from->st_size;
   status->is_file = S_ISREG(from->st_mode) ? 1 : 0;
   status->is_directory = S_ISDIR(from->st_mode) ? 1 : 0;
+  status->permissions = (uint32_t)(from->st_mode & 0777);
 }
 
 int strata_stat(const char *path, strata_file_status *status) {

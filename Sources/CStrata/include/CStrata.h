@@ -55,6 +55,8 @@ typedef struct {
   int64_t size;
   int is_file;
   int is_directory;
+  /// Who may read, write and execute, as in `chmod`.
+  uint32_t permissions;
 } strata_file_status;
 /// Follows symbolic links. 0, or -1 with errno set.
 int strata_stat(const char *path, strata_file_status *status);

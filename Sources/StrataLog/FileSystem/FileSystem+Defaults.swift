@@ -26,3 +26,8 @@ extension FileSystem {
     }
   }
 }
+
+extension File {
+  /// For a file system without permissions.
+  package func takePermissions(of other: any File) {}
+}

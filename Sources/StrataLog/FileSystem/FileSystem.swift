@@ -75,6 +75,10 @@ package protocol File: AnyObject, Sendable {
   /// Cuts the file, or extends it with zeros.
   func truncate(to size: Int64) throws(FileSystemError)
 
+  /// Gives this file the permissions that another one was opened with, so that what takes its place is for the same
+  /// readers; its owner may always read and write it. A request: it cannot fail.
+  func takePermissions(of other: any File)
+
   /// Makes content and length durable. After a failure nothing is known about what is on disk.
   func sync() throws(FileSystemError)
 

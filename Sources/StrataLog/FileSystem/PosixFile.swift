@@ -79,6 +79,12 @@ package final class PosixFile: File {
     try call("truncate") { ftruncate($0, off_t(size)) }
   }
 
+  package func takePermissions(of other: any File) {
+    guard let other = other as? PosixFile else { return }
+    let permissions = mode_t(other.opened.permissions | 0o600)
+    try? call("set the permissions of") { fchmod($0, permissions) }
+  }
+
   package func sync() throws(FileSystemError) { try call("sync") { strata_sync($0) } }
 
   package func syncData() throws(FileSystemError) { try call("sync") { strata_sync_data($0) } }

@@ -36,6 +36,7 @@ package struct HeadFile {
         let old = try fileSystem.open(layout.head, .read)
         defer { old.close() }
         _ = try made.take(from: old)
+        made.file.takePermissions(of: old)
       }
       for _ in HeadSlot.offsets { try made.write(next) }
       try made.sync()

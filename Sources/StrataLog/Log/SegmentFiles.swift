@@ -58,6 +58,7 @@ enum SegmentFiles {
     let temporary = lock.temporary(layout.segment(active.header.firstSequence))
     do throws(FileSystemError) {
       let copy = try fileSystem.open(temporary, .createNew)
+      copy.takePermissions(of: active.file)
       var window = SegmentWindow(file: active.file)
       let end = UInt64(try active.file.size())
       var offset: UInt64 = 0

@@ -68,6 +68,7 @@ struct SegmentRewriter {
     let file = try LogError.wrapping { () throws(FileSystemError) in
       let file = try fileSystem.open(path, .create)
       try file.truncate(to: 0)
+      file.takePermissions(of: old.file)
       return file
     }
     defer { file.close() }
