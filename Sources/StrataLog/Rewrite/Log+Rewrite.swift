@@ -122,7 +122,8 @@ extension Log {
 
   /// Removes what recoveries kept, which may hold the content of events; what others put there stays. Blocks.
   package func emptyQuarantine() throws(LogError) {
-    _ = try writer()
+    let (_, _, sealer) = try writer()
+    try sealer.checkLock()
     let fileSystem = source.catalog.fileSystem
     try LogError.wrapping { () throws(FileSystemError) in
       try fileSystem.removeFiles(in: layout.quarantine, where: StoreLayout.isTail)

@@ -80,6 +80,9 @@ final class Sealer: Sendable {
     state.signalAll()
   }
 
+  /// Throws where this store is another writer's by now.
+  func checkLock() throws(LogError) { try state.withLock { $0.lock }.check() }
+
   /// Goes on under the lock that was taken again after a suspension. After `stop` and `finish`.
   func reopen(_ lock: StoreLock) {
     state.withLock { state in
