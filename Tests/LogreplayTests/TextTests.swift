@@ -69,13 +69,15 @@ struct TextTests {
     let arguments = [
       "log", "S", "-2h", "-g", "-2h", "--since", "-2h", "--where", "-1d", "-r", "-3m..head", "-5", "-2x",
       "-2h.5",
-      "--reason", "-1d", "x", "-1d 2h", "--utc", "-2h..-1h", "--", "-2h",
+      "--reason", "-1d", "x", "-1d 2h", "--utc", "-2h..-1h", "--sort=a",
+      "-1d", "-rR", "-2d", "-rn", "-3d", "--", "-2h",
     ]
     #expect(
       CommandArguments.withoutSigns(arguments) == [
         "log", "S", "2h.ago", "-g", "-2h", "--since", "-2h", "--where", "-1d", "-r", "3m.ago..head", "-5",
         "-2x",
-        "-2h.5", "--reason", "-1d", "x", "1d 2h.ago", "--utc", "2h.ago..-1h", "--", "-2h",
+        "-2h.5", "--reason", "-1d", "x", "1d 2h.ago", "--utc", "2h.ago..-1h", "--sort=a",
+        "1d.ago", "-rR", "2d.ago", "-rn", "-3d", "--", "-2h",
       ])
   }
 }

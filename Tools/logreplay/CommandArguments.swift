@@ -26,13 +26,21 @@ enum CommandArguments {
       let argument = arguments[index]
       if argument == "--" { break }
       let last = index == 0 ? "" : arguments[index - 1]
-      guard argument.hasPrefix("-"), !last.hasPrefix("-") || takesNothing.contains(last) else { continue }
+      guard argument.hasPrefix("-"), !mayTakeNext(last) else { continue }
       let length = argument.dropFirst().prefix { $0 != "." }
       let rest = argument.dropFirst(1 + length.count)
       guard rest.isEmpty || rest.hasPrefix(".."), TimeText.duration(length) != nil else { continue }
       arguments[index] = length + ".ago" + rest
     }
     return arguments
+  }
+
+  /// Whether the argument behind this one may be its value.
+  private static func mayTakeNext(_ argument: String) -> Bool {
+    guard argument.hasPrefix("-"), !takesNothing.contains(argument) else { return false }
+    if argument.hasPrefix("--") { return !argument.contains("=") }
+    // Short options in one argument, of which the last may take a value.
+    return !argument.dropFirst().allSatisfy { takesNothing.contains("-\($0)") }
   }
 
   /// Options before points that take no value.
