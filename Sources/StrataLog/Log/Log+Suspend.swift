@@ -62,6 +62,15 @@ extension Log {
     }
   }
 
+  /// Throws where nobody looks for what is new.
+  func checkOpen() throws(LogError) {
+    switch phase.withLock({ $0 }) {
+    case .open, .changing: break
+    case .suspended: throw .suspended
+    case .closed: throw .closed
+    }
+  }
+
   /// The phase that was found, once nobody changes it; where it is the one that is wanted, the change has begun.
   private func begin(from wanted: Phase) -> Phase {
     phase.wait { phase in

@@ -56,6 +56,8 @@ package struct LogBackup {
     try source.refresh()
     if let damage = source.damage { throw .corrupt(damage) }
     let active = try pinnedActive()
+    // Asked behind the mark and before any segment is looked at: what an order up to the mark erases is then in none.
+    let isErasing = try isErasing()
     let folder = try BackupTarget(
       target, path: path, storeID: source.storeID, timeout: source.options.lockTimeout)
     var parts = try parts(active)
@@ -67,7 +69,8 @@ package struct LogBackup {
     try folder.removeStale(
       keeping: parts.indices.compactMap { if case .copy = needs[$0] { parts[$0] } else { nil } })
     let begin = min(parts[0].first, folder.names.first ?? .max)
-    let slot = try headSlot(active, begin: begin, epoch: folder.epoch)
+    var slot = try headSlot(active, begin: begin, epoch: folder.epoch)
+    slot.isErasing = isErasing || folder.isErasing
     if !folder.isWhole { try folder.promise(slot) }
     var missing: [Int] = []
     for number in parts.indices where !needs[number].isNothing {
@@ -131,6 +134,7 @@ package struct LogBackup {
       if isOpenEnd { return Active(handle: handle, mark: mark) }
       try source.refresh()
     }
+    try source.checkOpen()
     throw .corrupt(HeadSlot.rewritten(source.mark.segment, through: source.mark.sequence))
   }
 
@@ -204,11 +208,18 @@ package struct LogBackup {
             in: active.handle.name, at: place.offset, first: place.firstSequence, last: durable.sequence))
       }
     }
-    // Whether an order to erase is carried out may change while the copy is made: the next writer asks the log.
     return HeadSlot(
       storeID: source.storeID, generation: 0, segment: header.firstSequence, epoch: max(epoch, lastEpoch),
       isClean: true, durability: Durability.synced.rawValue, visible: durable, durable: durable,
-      lastTime: time, logBegin: begin, isErasing: durable.sequence > 0)
+      lastTime: time, logBegin: begin)
+  }
+
+  /// Whether the source may have an order to erase that is not carried out. Where its HEAD does not say, the backup's
+  /// next writer asks the log.
+  private func isErasing() throws(LogError) -> Bool {
+    try LogError.wrapping { () throws(FileSystemError) in
+      try HeadFile.read(fileSystem, path: source.layout.head)?.isErasing ?? true
+    }
   }
 
   private func size(of parts: [BackupPart], _ active: Active) throws(LogError) -> UInt64 {

@@ -50,6 +50,30 @@ import Testing
     try copy.closeBlocking()
   }
 
+  @Test func `a backup says that an erasure may be unfinished only where one may be`() throws {
+    let (store, backup) = try sealedBackup()
+    func isErasing() throws -> Bool {
+      try #require(try HeadFile.read(backup, path: StoreLayout(root: EraseTests.root).head)).isErasing
+    }
+    #expect(try !isErasing())
+    try store.log.setErasing(true)
+    try store.appendBlocking([NewEvent("t", in: "person/0", .null)])
+    _ = try store.backupBlocking(to: EraseTests.root, on: backup)
+    #expect(try isErasing())
+    // What the backup itself may have open stays so, whatever the source says.
+    try store.log.setErasing(false)
+    try store.appendBlocking([NewEvent("t", in: "person/0", .null)])
+    _ = try store.backupBlocking(to: EraseTests.root, on: backup)
+    #expect(try isErasing())
+    let writer = try EventStore.open(
+      backup, path: EraseTests.root, .readWrite, options: EraseTests.options())
+    try writer.closeBlocking()
+    try store.appendBlocking([NewEvent("t", in: "person/0", .null)])
+    _ = try store.backupBlocking(to: EraseTests.root, on: backup)
+    #expect(try !isErasing())
+    try store.closeBlocking()
+  }
+
   @Test
   func `fault 46: what the source erased leaves a backup whose segments a writer had sealed in between`()
     throws
