@@ -1,5 +1,6 @@
 // Random changes of snapshots beside the obvious model, and random pairs of snapshots.
 
+internal import Foundation
 @testable internal import StrataFetch
 internal import StrataTesting
 internal import Testing
@@ -8,7 +9,9 @@ internal import Testing
   #if DEBUG
     static let runCount = 10_000
   #else
-    static let runCount = 100_000
+    /// The environment variable `RUNS` asks for more.
+    static let runCount = max(
+      10_000, ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 30_000)
   #endif
 
   @Test("R2 A snapshot does what arrays do, whatever is called, and a call that throws changes nothing")
