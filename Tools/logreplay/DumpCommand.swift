@@ -254,6 +254,11 @@ struct BlockDump {
     guard bounds.isActive else { return nil }
     let now = try sight()
     guard now != bounds.sight else { return nil }
+    // Another file may have the name by now, and its bounds say nothing of this one.
+    let isNamed = try Self.failing(path) { () throws(LogError) in
+      try LogError.wrapping { () throws(FileSystemError) in try file.isStillAtItsPath() }
+    }
+    guard isNamed else { return nil }
     let size = try Self.failing(path) { () throws(LogError) in
       try LogError.wrapping { () throws(FileSystemError) in UInt64(try file.size()) }
     }

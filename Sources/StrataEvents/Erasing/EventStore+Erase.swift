@@ -56,10 +56,11 @@ extension EventStore {
     var count: UInt64 = 0
     try StoreError.wrapping { () throws(LogError) in
       var cursor = log.cursor(after: log.mark.logBegin - 1)
-      while let block = try cursor.next() {
+      while case let next = cursor.nextSequence, let block = try cursor.next() {
         do throws(ContentProblem) {
           try block.forEachEvent { event, _, sequence in
-            if event.kind != EventKind.erased, targets.contain(event, sequence) { count += 1 }
+            guard sequence >= next, event.kind != EventKind.erased else { return }
+            if targets.contain(event, sequence) { count += 1 }
           }
         } catch {
           throw error.logError(

@@ -29,14 +29,17 @@ package final class SegmentIndex {
   /// The sequence that the next event gets.
   package var nextSequence: UInt64 { firstSequence + UInt64(streams.eventCount) }
 
-  /// Takes in a block of the log behind those that it has. A revision that does not continue is corruption.
+  /// Takes in what a block of the log has behind the blocks before it. Another file of the segment may have other blocks,
+  /// so that it begins before that. A revision that does not continue is corruption.
   package func add(_ block: DecodedBlock) throws(ContentProblem) {
-    guard block.header.nextSequence > nextSequence else { return }
-    guard block.header.firstSequence == nextSequence else {
-      throw .damaged("the block does not continue the index at \(nextSequence)")
+    let next = nextSequence
+    guard block.header.nextSequence > next else { return }
+    guard block.header.firstSequence <= next else {
+      throw .damaged("the block does not continue the index at \(next)")
     }
     var lastAppend: UnsafeRawPointer?
     try block.forEachEvent { event, append, sequence throws(ContentProblem) in
+      guard sequence >= next else { return }
       guard hasRoom(for: event.stream) else {
         throw .unsupported("a segment with more events and names than 32 bits count")
       }

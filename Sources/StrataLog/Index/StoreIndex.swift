@@ -37,8 +37,8 @@ package final class StoreIndex: Sendable {
   /// Takes in what the log has and the active index misses, up to the visible mark. A writer calls it once,
   /// at open, and checks the chain of all of it; a reader calls it before every look-up.
   package func catchUp() throws(LogError) {
-    let mark = source.tail.mark
     try active.withLock { index throws(LogError) in
+      let mark = source.tail.mark
       if index.firstSequence != mark.segment {
         guard !isWriter else { return }
         index = SegmentIndex(firstSequence: mark.segment)

@@ -195,10 +195,20 @@ extension HeadReader {
   /// Throws `diverged` where the folder is that of another store by now, whatever its segments look like from here:
   /// HEAD says whose it is.
   fileprivate mutating func mark(after old: VisibleMark, probes: Bool) throws(LogError) -> VisibleMark {
-    do throws(LogError) { return try markOfStore(after: old, probes: probes) } catch {
-      guard case .corrupt = error, let head = try head() else { throw error }
-      try check(head, after: old)
-      throw error
+    let begin = MonotonicTime.now()
+    let epochBefore = epoch
+    var pause = Self.pauseMin
+    while true {
+      do throws(LogError) { return try markOfStore(after: old, probes: probes) } catch {
+        // What a new epoch asks for was not looked at to its end.
+        epoch = epochBefore
+        guard case .corrupt = error, let head = try head() else { throw error }
+        try check(head, after: old)
+        // A writer that opens the store, or a backup into it, names its files one after the other.
+        guard begin.elapsed < Self.openingMax, try state().isAlive else { throw error }
+      }
+      pauseThread(nanoseconds: pause)
+      pause = min(2 * pause, Self.pauseMax)
     }
   }
 

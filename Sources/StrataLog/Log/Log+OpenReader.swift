@@ -37,7 +37,10 @@ extension Log {
     let tail = VisibleTail(found.mark)
     let source = LogSource(catalog: catalog, tail: tail)
     let follower = HeadWatcher(watcher, source: source)
-    tail.setLook { [weak follower] () throws(LogError) in try follower?.refresh() }
+    // One that stands before damage stays there.
+    if found.damage == nil {
+      tail.setLook { [weak follower] () throws(LogError) in try follower?.refresh() }
+    }
     return Log(
       options: options, layout: layout, source: source, index: StoreIndex(source, isWriter: false),
       tornBytes: found.tornBytes, damage: found.damage, role: .reader(follower))
@@ -65,7 +68,7 @@ struct HeadReader {
   let catalog: SegmentCatalog
   let readsDamaged: Bool
   /// The highest epoch of a HEAD that this has gone by.
-  private(set) var epoch: UInt64 = 0
+  var epoch: UInt64 = 0
   /// The HEAD behind which everything was looked at while no writer was alive.
   var settledHead: HeadSlot?
 
@@ -83,6 +86,11 @@ struct HeadReader {
 
   /// A writer that opens the store while it is looked at makes this look again, at most so often.
   private static let looksMax = 8
+  /// How long a writer may take from its lock to its HEAD: it copies the active segment, and reads it.
+  static let openingMax: Duration = .seconds(1)
+  /// Nanoseconds between two looks while one opens it.
+  static let pauseMin = 1_000_000
+  static let pauseMax = 50_000_000
 
   /// The visible end now: HEAD's mark while a writer is alive, X otherwise.
   ///
@@ -93,18 +101,25 @@ struct HeadReader {
   /// With one, HEAD may still be that of the writer before, whose marks a power cut made wrong where it only buffered,
   /// until the one at work has looked through the log. So what is found wrong counts only after a while.
   mutating func look() throws(LogError) -> Sight {
-    for number in 1..<Self.looksMax {
+    let begin = MonotonicTime.now()
+    var looks = 1
+    var pause = Self.pauseMin
+    while looks < Self.looksMax {
       let (isAlive, head) = try state()
       if isAlive, let head {
         do throws(LogError) { return Sight(mark: try sight(of: head), tornBytes: 0) } catch {
-          guard case .corrupt = error, number < Self.looksMax - 1 else { throw error }
-          pauseThread(nanoseconds: 1_000_000 << number)
+          guard case .corrupt = error, begin.elapsed < Self.openingMax else { throw error }
+          pauseThread(nanoseconds: pause)
+          pause = min(2 * pause, Self.pauseMax)
           continue
         }
       }
+      looks += 1
       let sight = Result { () throws(LogError) in try assessed(head) }
       let after = try state()
       if !after.isAlive, after.head == head { return try sight.get() }
+      // What a writer was writing meanwhile it may take back, and write something else there.
+      if let last = catalog.names.last { catalog.forget(last) }
     }
     return try assessed(try state().head)
   }
@@ -176,8 +191,7 @@ struct HeadReader {
       case .success(let mark): return mark
       case .failure(let finding): wrong = finding
       }
-      guard let next = try self.head() else { break }
-      head = next
+      if let next = try self.head() { head = next }
     }
     throw .corrupt(wrong)
   }

@@ -18,17 +18,24 @@ extension Log {
     let mark = mark
     guard mark.sequence >= mark.logBegin else { return nil }
     return try search(
+      in: mark,
       segment: { header in header.previousTime <= time && header.previousTime != FormatLimits.noTime },
-      place: { handle, end throws(LogError) in try handle.place(forTime: time, end: end) },
+      place: { handle, end throws(LogError) in
+        try handle.place(forTime: time, end: end, through: mark.sequence)
+      },
       append: { append in append.time <= time })
   }
 
   /// The append with a number, counted from 1 over the life of the store.
   package func append(ordinal: UInt64) throws(LogError) -> AppendPlace? {
+    let mark = mark
     guard ordinal > 0, ordinal <= mark.appends else { return nil }
     return try search(
+      in: mark,
       segment: { header in header.appendsBefore < ordinal },
-      place: { handle, end throws(LogError) in try handle.place(forAppend: ordinal - 1, end: end) },
+      place: { handle, end throws(LogError) in
+        try handle.place(forAppend: ordinal - 1, end: end, through: mark.sequence)
+      },
       append: { append in append.ordinal <= ordinal })
   }
 
@@ -38,12 +45,13 @@ extension Log {
     return try lastAppend(in: block) { $0.first <= sequence }
   }
 
+  /// - Parameter mark: the end of what is looked at. The files may reach beyond it, as may what is known of their blocks.
   private func search(
+    in mark: VisibleMark,
     segment isBefore: (SegmentHeader) -> Bool,
     place: (SegmentHandle, UInt64) throws(LogError) -> BlockPlace?,
     append: (AppendPlace) -> Bool
   ) throws(LogError) -> AppendPlace? {
-    let mark = mark
     let names = source.catalog.names.filter { $0 <= mark.segment }
     // The first segment always qualifies; of the others those whose predecessor ends at or before the target.
     var low = 1
@@ -62,7 +70,7 @@ extension Log {
       guard let found = try place(handle, end), let block = try block(holding: found.firstSequence) else {
         continue
       }
-      return try lastAppend(in: block, where: append)
+      return try lastAppend(in: block) { $0.last <= mark.sequence && append($0) }
     }
     return nil
   }

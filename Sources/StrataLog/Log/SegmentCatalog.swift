@@ -41,31 +41,35 @@ package final class SegmentCatalog: Sendable {
 
   /// The first sequences of the segments in a folder, ascending. Other names are ignored.
   ///
-  /// A listing is no snapshot: of two segments that a writer makes meanwhile it may have the later one alone. So it is
+  /// A listing is no snapshot. Of two segments that a writer makes meanwhile it may have the later one alone. So it is
   /// cut off behind one that was there before it began; all before that one were there too, since segments are made in
-  /// their order by one writer at a time.
+  /// their order by one writer at a time. And a name that is given to another file meanwhile may be missing, or be there
+  /// twice; so it counts where another listing has it and a file is there.
   ///
-  /// - Parameter known: a segment that is known to be there, nil for the last one of a listing before.
+  /// - Parameter known: a segment that is known to be there, nil for the last one of the first listing.
   package static func names(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, through known: UInt64? = nil
   ) throws(FileSystemError) -> [UInt64] {
     guard try fileSystem.kind(of: layout.log) == .directory else { return [] }
-    func listed() throws(FileSystemError) -> [UInt64] {
-      try fileSystem.contents(ofDirectory: layout.log)
-        .compactMap { SegmentHeader.firstSequence(ofFileName: $0) }
-        .sorted()
+    func listed() throws(FileSystemError) -> Set<UInt64> {
+      let names = try fileSystem.contents(ofDirectory: layout.log)
+      return Set(names.compactMap { SegmentHeader.firstSequence(ofFileName: $0) })
     }
-    var last = known
-    if last == nil { last = try listed().last }
-    guard let last else { return [] }
-    return try listed().filter { $0 <= last }
+    let before = try listed()
+    guard let last = known ?? before.max() else { return [] }
+    let after = try listed()
+    var names = before.intersection(after).filter { $0 <= last }
+    for first in before.symmetricDifference(after) where first <= last {
+      if try fileSystem.kind(of: layout.segment(first)) != nil { names.insert(first) }
+    }
+    return names.sorted()
   }
 
   package var names: [UInt64] { state.withLock { $0.names } }
 
   /// Looks at the folder again, after a roll in another process.
   ///
-  /// - Parameter known: a segment that is known to be there, for one listing instead of two.
+  /// - Parameter known: a segment that is known to be there, nil for the last one of the first listing.
   package func refresh(through known: UInt64? = nil) throws(LogError) {
     let names: [UInt64]
     do { names = try Self.names(fileSystem, layout, through: known) } catch { throw LogError(error) }
@@ -106,6 +110,8 @@ package final class SegmentCatalog: Sendable {
         try handle.file.isStillAtItsPath()
       }
       if isCurrent { return handle }
+      // Whoever has it open too looks for the file that has its name now.
+      forget(first)
     }
     while true {
       let replacements = state.withLock { $0.replacements }

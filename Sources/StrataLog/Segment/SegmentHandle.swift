@@ -111,16 +111,21 @@ package final class SegmentHandle: Sendable {
     return knownPlace { $0.firstSequence <= sequence }
   }
 
-  /// The last block whose first append is not later than a time.
-  package func place(forTime time: Int64, end: UInt64) throws(LogError) -> BlockPlace? {
-    try lastPlace(end: end) { $0.firstTime <= time }
+  /// The last block that begins at or before a sequence and whose first append is not later than a time.
+  package func place(
+    forTime time: Int64, end: UInt64, through last: UInt64
+  ) throws(LogError) -> BlockPlace? {
+    try lastPlace(end: end) { $0.firstSequence <= last && $0.firstTime <= time }
   }
 
-  /// The last block with at most so many appends before it.
-  package func place(forAppend ordinal: UInt64, end: UInt64) throws(LogError) -> BlockPlace? {
-    try lastPlace(end: end) { $0.appendsBefore <= ordinal }
+  /// The last block that begins at or before a sequence and has at most so many appends before it.
+  package func place(
+    forAppend ordinal: UInt64, end: UInt64, through last: UInt64
+  ) throws(LogError) -> BlockPlace? {
+    try lastPlace(end: end) { $0.firstSequence <= last && $0.appendsBefore <= ordinal }
   }
 
+  /// What is known may reach behind `end`, where somebody else has looked already.
   private func lastPlace(
     end: UInt64, where isBefore: (BlockPlace) -> Bool
   ) throws(LogError) -> BlockPlace? {

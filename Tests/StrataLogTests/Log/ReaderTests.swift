@@ -257,37 +257,6 @@ import Testing
     try reader.close()
   }
 
-  @Test(arguments: 0..<5)
-  func `a cursor goes on inside of the block that the next writer packed what it stands in into`(
-    _ delivered: Int
-  ) throws {
-    let memory = MemoryFileSystem()
-    let log = try Log.openWriter(memory, path: Self.path, options: Self.options(segmentSize: 1 << 20))
-    for number in 0..<5 { try append(log, "\(number)") }
-    let reader = try Log.openReader(memory, path: Self.path, options: Self.options())
-    var cursor = reader.cursor(after: 0)
-    for number in 0..<delivered {
-      let block = try #require(try cursor.next())
-      try #require(block.header.firstSequence == UInt64(number + 1) && block.header.eventCount == 1)
-    }
-    try log.close()
-    let next = try Log.openWriter(memory, path: Self.path, options: Self.options(segmentSize: 1 << 20))
-    try next.roll()
-    try #require(try next.seal().sealed == 1)
-    try append(next, "5")
-    try reader.refresh()
-    var types: [String] = []
-    while case let first = cursor.nextSequence, let block = try cursor.next() {
-      if first == 1 { try #require(block.header.eventCount == 5) }
-      try block.forEachEvent { event, _, sequence in
-        if sequence >= first { types.append(String(decoding: event.type, as: UTF8.self)) }
-      }
-    }
-    #expect(types == (delivered...5).map(String.init))
-    try next.close()
-    try reader.close()
-  }
-
   // MARK: When to look
 
   @Test func `a look waits longer while nothing is new, and longest where notices prove right`() {

@@ -2,10 +2,12 @@
 
 import StrataLog
 
-/// Another file system, a hook that is called with each path before it is opened, and one that lists folders.
+/// Another file system, hooks that are called with each path before it is opened and before something gets it as its
+/// name, and one that lists folders.
 struct HookedFileSystem: FileSystem {
   let base: any FileSystem
   let willOpen: @Sendable (String) -> Void
+  var willRename: @Sendable (String) -> Void = { _ in }
   var list: (@Sendable (String) throws(FileSystemError) -> [String])?
 
   init(base: any FileSystem, _ willOpen: @escaping @Sendable (String) -> Void) {
@@ -24,6 +26,7 @@ struct HookedFileSystem: FileSystem {
     return try base.open(path, mode)
   }
   func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+    willRename(newPath)
     try base.rename(path, to: newPath)
   }
   func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
