@@ -11,7 +11,7 @@ import Testing
   /// Longer than a test lasts, and not so long that one in which threads do wait would not end.
   private static var patient: StoreOptions {
     var options = StoreOptions()
-    options.lockTimeout = .seconds(30)
+    options.lockTimeout = .seconds(240)
     return options
   }
 
