@@ -73,6 +73,12 @@ package final class Log: Sendable {
     return queue.submitBlocking(drafts)
   }
 
+  /// A run of appends in order. `drain` it before the log is closed.
+  package func run() throws(LogError) -> AppendRun {
+    guard case .writer(let queue, _, _) = role else { throw .readOnly }
+    return AppendRun(queue: queue) { [options] draft throws(LogError) in try Log.check(draft, options) }
+  }
+
   /// Bytes of appends that were handed over and that no group has taken yet.
   package var pendingBytes: Int {
     guard case .writer(let queue, _, _) = role else { return 0 }

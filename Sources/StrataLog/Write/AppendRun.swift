@@ -99,11 +99,3 @@ package final class AppendRun: Sendable {
     if isDrained { state.signalAll() }
   }
 }
-
-extension Log {
-  /// A run of appends in order. `drain` it before the log is closed.
-  package func run() throws(LogError) -> AppendRun {
-    guard case .writer(let queue, _, _) = role else { throw .readOnly }
-    return AppendRun(queue: queue) { [options] draft throws(LogError) in try Log.check(draft, options) }
-  }
-}

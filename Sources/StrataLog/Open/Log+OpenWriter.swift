@@ -147,7 +147,7 @@ extension Log {
     if !isEnded, let found = try assessDetached(active, chain, head, fileSystem, layout, lock) {
       return found
     }
-    let assessment = try assessActive(active, head: head, isWriter: true)
+    let assessment = try TailRule.assessActive(active, head: head, isWriter: true)
     return Found(chain: chain, active: active, head: head, assessment: assessment, isSettled: isEnded)
   }
 
@@ -164,7 +164,7 @@ extension Log {
     guard let copied else { return nil }
     let copy = SegmentHandle(header: active.header, file: copied)
     do {
-      let assessment = try assessActive(copy, head: head, isWriter: true)
+      let assessment = try TailRule.assessActive(copy, head: head, isWriter: true)
       try lock.check()
       try fileSystem.rename(copied.path, to: path)
       try fileSystem.syncDirectory(layout.log)
@@ -219,36 +219,6 @@ extension Log {
     try LogError.wrapping { () throws(FileSystemError) in try fileSystem.syncDirectory(layout.root) }
     if found.isSettled { lock.settle(epoch) }
     return Claim(head: file, epoch: epoch, isErasing: isErasing)
-  }
-
-  /// Applies the rule to the active segment. After anything but a clean close the file is synced and its
-  /// cached pages are dropped first, because a failed sync may have left pages that claim to be on disk.
-  static func assessActive(
-    _ active: SegmentHandle, head: HeadSlot?, isWriter: Bool = false, readsDamaged: Bool = false
-  ) throws(LogError) -> TailAssessment {
-    if head?.isClean != true || head?.segment != active.header.firstSequence {
-      do throws(FileSystemError) { try active.file.sync() } catch {
-        // A writer is about to promise what it finds, so it must be on disk. For a reader, where syncing is not
-        // allowed, as on read-only media, there is nothing that could be unsynced.
-        if isWriter { throw LogError(error) }
-      }
-      active.file.dropCache()
-    }
-    let assessment = try TailRule.assess(
-      file: active.file, name: active.name, segment: active.header, head: head
-    ) { block, _ in
-      if !block.isControl { active.add(BlockPlace(block), end: block.end) }
-    }
-    switch assessment.state {
-    case .unsupported(let finding) where !readsDamaged:
-      throw .unsupported(finding)
-    case .corrupt(let finding) where !readsDamaged:
-      throw .corrupt(finding)
-    default:
-      break
-    }
-    if let stale = assessment.staleHead, !readsDamaged { throw .corrupt(stale) }
-    return assessment
   }
 
   /// Makes the first segment of a new store. HEAD follows when it is opened.

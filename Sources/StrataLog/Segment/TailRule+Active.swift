@@ -1,0 +1,33 @@
+// The rule applied to the segment that an open found active.
+
+extension TailRule {
+  /// Applies the rule to the active segment. After anything but a clean close the file is synced and its
+  /// cached pages are dropped first, because a failed sync may have left pages that claim to be on disk.
+  static func assessActive(
+    _ active: SegmentHandle, head: HeadSlot?, isWriter: Bool = false, readsDamaged: Bool = false
+  ) throws(LogError) -> TailAssessment {
+    if head?.isClean != true || head?.segment != active.header.firstSequence {
+      do throws(FileSystemError) { try active.file.sync() } catch {
+        // A writer is about to promise what it finds, so it must be on disk. For a reader, where syncing is not
+        // allowed, as on read-only media, there is nothing that could be unsynced.
+        if isWriter { throw LogError(error) }
+      }
+      active.file.dropCache()
+    }
+    let assessment = try assess(
+      file: active.file, name: active.name, segment: active.header, head: head
+    ) { block, _ in
+      if !block.isControl { active.add(BlockPlace(block), end: block.end) }
+    }
+    switch assessment.state {
+    case .unsupported(let finding) where !readsDamaged:
+      throw .unsupported(finding)
+    case .corrupt(let finding) where !readsDamaged:
+      throw .corrupt(finding)
+    default:
+      break
+    }
+    if let stale = assessment.staleHead, !readsDamaged { throw .corrupt(stale) }
+    return assessment
+  }
+}
