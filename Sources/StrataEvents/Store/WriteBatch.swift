@@ -3,24 +3,10 @@
 /// Gathers documents and events that become one append: all of them, or none.
 public struct WriteBatch {
   let store: EventStore
-  private(set) var events: [NewEvent] = []
+  var events: [NewEvent] = []
   private(set) var expectations: [StreamName: ExpectedVersion] = [:]
 
   init(store: EventStore) { self.store = store }
-
-  /// Writes a whole document.
-  public mutating func put<Item: Codable & Identifiable & Sendable>(
-    _ item: Item, in collection: DocumentCollection<Item>
-  ) throws(StoreError) where Item.ID: DocumentID {
-    events.append(try collection.putEvent(item))
-  }
-
-  /// Removes a document.
-  public mutating func delete<Item: Codable & Identifiable & Sendable>(
-    _ id: Item.ID, in collection: DocumentCollection<Item>
-  ) throws(StoreError) where Item.ID: DocumentID {
-    events.append(try collection.deleteEvent(id))
-  }
 
   /// Appends events of an application's own to a stream, which may be expected to hold something.
   public mutating func append<Value: Event>(

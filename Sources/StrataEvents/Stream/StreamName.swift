@@ -1,7 +1,5 @@
 // The name of a stream: a category, and an id in it.
 
-internal import StrataLog
-
 /// `category/id`: the category is the part before the first `/`, the id everything behind it. A name without a
 /// `/` is a category with an empty id. 1 to 1,024 bytes of UTF-8; two names are equal when their bytes are.
 public struct StreamName: Sendable {
@@ -13,14 +11,6 @@ public struct StreamName: Sendable {
 
   /// The stream of an id in a category. A category holds no `/`.
   public init(category: String, id: String) { self.init("\(category)/\(id)") }
-
-  /// Throws where the name is empty or longer than the format allows.
-  package func check() throws(StoreError) {
-    guard (1...FormatLimits.streamLengthMax).contains(text.utf8.count) else {
-      throw .tooLarge(
-        what: "the stream's name", actual: text.utf8.count, limit: FormatLimits.streamLengthMax)
-    }
-  }
 
   package init(recorded bytes: UnsafeRawBufferPointer) {
     text = String(decoding: bytes, as: UTF8.self)

@@ -71,15 +71,7 @@ extension FetchController {
 }
 
 extension EventStore {
-  /// Suspends until something visible stands behind a sequence, or the task is cancelled. Throws where the log
-  /// cannot go on; `closed` where it was closed.
-  func wait(beyond sequence: UInt64) async throws(StoreError) {
-    do throws(LogError) { try log.follow() } catch { throw StoreError(error) }
-    await log.tail.wait(beyond: sequence)
-    if log.mark.sequence <= sequence, let end = log.tail.end { throw StoreError(end) }
-  }
-
-  /// The same, or until one of several announcements has a greater number.
+  /// Waits until something visible stands behind a sequence, or until one of several announcements has a greater number.
   func wait(
     beyond sequence: UInt64, or news: [(announcement: Announcement, beyond: UInt64)]
   ) async throws(StoreError) {

@@ -49,6 +49,17 @@ package struct View: Sendable {
     drifts = Tree()
   }
 
+  /// Puts in the declared sections that hold no items.
+  mutating func addDeclaredSections() {
+    for section in definition.declaredSections {
+      section.withUnsafeBytes { section in
+        guard !holds(section) else { return }
+        setCount(0, of: section)
+        insertOrder(of: section)
+      }
+    }
+  }
+
   /// Items in all sections.
   package var count: Int { items.count }
   /// Sections that hold items, and declared ones.

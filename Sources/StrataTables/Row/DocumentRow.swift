@@ -36,9 +36,3 @@ extension RowView {
   /// The id as text.
   package var idText: String { String(decoding: id, as: UTF8.self) }
 }
-
-/// Why a row is left out of a list.
-package struct RowProblem: Error, Sendable, Hashable {
-  package var what: String
-  package init(what: String) { self.what = what }
-}

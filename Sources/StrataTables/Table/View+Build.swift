@@ -40,15 +40,4 @@ extension View {
     }
     addDeclaredSections()
   }
-
-  /// Puts in the declared sections that hold no items.
-  mutating func addDeclaredSections() {
-    for section in definition.declaredSections {
-      section.withUnsafeBytes { section in
-        guard !holds(section) else { return }
-        setCount(0, of: section)
-        insertOrder(of: section)
-      }
-    }
-  }
 }

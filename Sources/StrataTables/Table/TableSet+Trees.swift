@@ -1,0 +1,12 @@
+// The trees that a state is made of.
+
+extension TableSet {
+  /// Every tree that the state is made of.
+  package var trees: [Tree] { tables.flatMap { [$0.rows, $0.problems] + $0.views.flatMap(\.trees) } }
+}
+
+extension View {
+  fileprivate var trees: [Tree] {
+    [items, sections, order, labels, values, problems, marks, drifts] + (keys.map { [$0] } ?? [])
+  }
+}
