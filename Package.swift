@@ -27,23 +27,28 @@ let package = Package(
       providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
     ),
     .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
-    .target(name: "StrataLog", dependencies: ["CLZ4", "CStrata"], swiftSettings: houseRules),
-    .target(name: "StrataEvents", dependencies: ["StrataLog"], swiftSettings: houseRules),
+    // What every floor needs of the machine: threads, locks, clocks, bytes and hashes. Knows no store.
+    .target(name: "StrataBase", dependencies: ["CStrata"], swiftSettings: houseRules),
+    .target(name: "StrataLog", dependencies: ["StrataBase", "CLZ4", "CStrata"], swiftSettings: houseRules),
+    .target(name: "StrataEvents", dependencies: ["StrataLog", "StrataBase"], swiftSettings: houseRules),
     .target(
-      name: "StrataTables", dependencies: ["StrataEvents", "StrataLog", "CStrata"], swiftSettings: houseRules),
+      name: "StrataTables",
+      dependencies: ["StrataEvents", "StrataLog", "StrataBase", "CStrata"],
+      swiftSettings: houseRules
+    ),
     .target(
       name: "StrataFetch",
-      dependencies: ["StrataTables", "StrataEvents", "StrataLog"],
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataBase"],
       swiftSettings: houseRules
     ),
     .target(
       name: "Strata",
-      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog"],
+      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase"],
       swiftSettings: houseRules
     ),
     .target(
       name: "StrataTesting",
-      dependencies: ["StrataLog", "StrataEvents", "StrataTables", "StrataFetch"],
+      dependencies: ["StrataLog", "StrataBase", "StrataEvents", "StrataTables", "StrataFetch"],
       swiftSettings: houseRules
     ),
     // The grammar of points and times, apart so that it can be fuzzed.
@@ -56,7 +61,7 @@ let package = Package(
     .executableTarget(
       name: "logreplay",
       dependencies: [
-        "LogreplayPoints", "Strata", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch",
+        "LogreplayPoints", "Strata", "StrataLog", "StrataBase", "StrataEvents", "StrataTables", "StrataFetch",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
@@ -66,7 +71,7 @@ let package = Package(
     .executableTarget(
       name: "stratabench",
       dependencies: [
-        "Strata", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting", "CLZ4",
+        "Strata", "StrataLog", "StrataBase", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting", "CLZ4",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/stratabench",
@@ -74,13 +79,13 @@ let package = Package(
     ),
     .testTarget(
       name: "StrataLogTests",
-      dependencies: ["StrataLog", "StrataTesting", "CStrata", "CLZ4"],
+      dependencies: ["StrataLog", "StrataBase", "StrataTesting", "CStrata", "CLZ4"],
       swiftSettings: houseRules
     ),
     // A writer for the tests to kill.
     .executableTarget(
       name: "strata-crashwriter",
-      dependencies: ["StrataEvents", "StrataLog"],
+      dependencies: ["StrataEvents", "StrataLog", "StrataBase"],
       path: "Tests/Support/CrashWriter",
       swiftSettings: houseRules
     ),
@@ -98,18 +103,18 @@ let package = Package(
     ),
     .testTarget(
       name: "StrataTablesTests",
-      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataTesting"],
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataTesting"],
       swiftSettings: houseRules
     ),
     .testTarget(
       name: "StrataFetchTests",
-      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataTesting"],
+      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataTesting"],
       swiftSettings: houseRules
     ),
     .testTarget(
       name: "LogreplayTests",
       dependencies: [
-        "logreplay", "LogreplayPoints", "StrataTesting", "Strata", "StrataFetch", "StrataTables", "StrataEvents", "StrataLog",
+        "logreplay", "LogreplayPoints", "StrataTesting", "Strata", "StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: houseRules
@@ -117,7 +122,7 @@ let package = Package(
     // What the fuzzer calls, and the program that it drives; the tests replay the kept corpus through the same.
     .target(
       name: "FuzzTargets",
-      dependencies: ["LogreplayPoints", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch"],
+      dependencies: ["LogreplayPoints", "StrataLog", "StrataBase", "StrataEvents", "StrataTables", "StrataFetch"],
       path: "Tests/Fuzz/Targets",
       swiftSettings: houseRules
     ),
@@ -133,7 +138,7 @@ let package = Package(
       path: "Tests/Fuzz/Tests",
       swiftSettings: houseRules
     ),
-    .testTarget(name: "HouseTests", dependencies: ["StrataLog", "StrataEvents"], swiftSettings: houseRules),
+    .testTarget(name: "HouseTests", dependencies: ["StrataLog", "StrataBase", "StrataEvents"], swiftSettings: houseRules),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -2,7 +2,7 @@
 
 import Foundation
 import Strata
-import StrataLog
+import StrataBase
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 // Commands that write to a terminal, and the pager before it.
 
 import Foundation
-import StrataLog
+import StrataBase
 import Testing
 
 struct PagerTests {

@@ -1,9 +1,9 @@
 // The fetch controller: what it delivers, when, and how it ends.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

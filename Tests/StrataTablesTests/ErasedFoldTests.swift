@@ -1,5 +1,6 @@
 // Folds and erasures: a state is that of the log as it now is, in this process and in another.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

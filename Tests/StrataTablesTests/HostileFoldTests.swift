@@ -1,5 +1,6 @@
 // Logs and projections that go wrong in the middle of a fold.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

@@ -1,6 +1,5 @@
 // Bytes of trees that share pages, kept as trees come and go.
 
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

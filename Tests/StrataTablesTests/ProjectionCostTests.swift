@@ -1,7 +1,6 @@
 // What an event costs whose projection writes very many rows.
 
 internal import StrataEvents
-internal import StrataLog
 @testable internal import StrataTables
 internal import Testing
 

@@ -1,7 +1,6 @@
 // Projections of an application's own, over several tables.
 
 internal import StrataEvents
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

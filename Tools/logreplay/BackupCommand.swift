@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import StrataEvents
-internal import StrataLog
 
 struct BackupCommand: BlockingCommand {
   static let configuration = CommandConfiguration(

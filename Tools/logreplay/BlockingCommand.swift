@@ -1,7 +1,7 @@
 // Commands that block: they run on a thread of their own, never on the cooperative pool.
 
 internal import ArgumentParser
-internal import StrataLog
+internal import StrataBase
 
 /// A subcommand whose work is written straight down, with calls that block.
 protocol BlockingCommand: AsyncParsableCommand, Sendable {

@@ -1,6 +1,7 @@
 // How every command ends: an exit code, and for an error what happened, where, and what to do next.
 
 internal import ArgumentParser
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,5 +1,6 @@
 // How much disk a store's indexes take.
 
+internal import StrataBase
 internal import StrataLog
 
 extension StoreLayout {

@@ -2,9 +2,9 @@
 
 internal import ArgumentParser
 internal import LogreplayPoints
+internal import StrataBase
 internal import StrataEvents
 internal import StrataFetch
-internal import StrataLog
 
 struct DiffCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 // `dump`: the blocks of the log as they stand in their files.
 
 internal import ArgumentParser
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import LogreplayPoints
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,6 +1,6 @@
 // A child process whose output is read as it comes: git, and gzip.
 
-internal import StrataLog
+internal import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin

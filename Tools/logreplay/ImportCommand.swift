@@ -1,6 +1,7 @@
 // `logreplay import`: JSON lines, or a git repository's history, into a store.
 
 internal import ArgumentParser
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,7 +1,5 @@
 // The history as `git log --raw -z` prints it, read commit by commit.
 
-internal import StrataLog
-
 /// One commit, with what differs from its first parent's tree.
 struct ImportGitCommit: Equatable {
   var hash = ""

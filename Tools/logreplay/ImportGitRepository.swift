@@ -1,6 +1,6 @@
 // Git, asked through its programs, in a way that nobody's settings change.
 
-internal import StrataLog
+internal import StrataBase
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

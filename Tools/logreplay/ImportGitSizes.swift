@@ -1,6 +1,6 @@
 // How large blobs are, asked of one git process for all of them.
 
-internal import StrataLog
+internal import StrataBase
 
 /// The sizes of blobs.
 final class ImportGitSizes {

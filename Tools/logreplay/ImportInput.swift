@@ -1,6 +1,6 @@
 // The bytes to import: a file or standard input, decompressed where they are gzip's.
 
-internal import StrataLog
+internal import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin

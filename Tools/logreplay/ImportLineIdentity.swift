@@ -1,5 +1,6 @@
 // How an imported line is named, and which lines of a source the store has.
 
+internal import StrataBase
 internal import StrataLog
 
 /// The name of a source as it stands in append ids: `SOURCE:LINE:HASH`, where LINE is the line's number from 1

@@ -1,7 +1,5 @@
 // Lines out of bytes that come in pieces: each once, with its number, in memory bounded by the longest line.
 
-internal import StrataLog
-
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)

@@ -1,5 +1,6 @@
 // The import of JSON lines: one line, one append, in order, each once.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,6 +1,6 @@
 // A bar on the terminal, for people who wait.
 
-internal import StrataLog
+internal import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin

@@ -1,6 +1,7 @@
 // `info`: what a store holds, in one page.
 
 internal import ArgumentParser
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

@@ -1,7 +1,7 @@
 // Time, medians and the lines that are printed.
 
 internal import Foundation
-internal import StrataLog
+internal import StrataBase
 
 /// Seconds that a body takes.
 func seconds(_ body: () throws -> Void) rethrows -> Double {

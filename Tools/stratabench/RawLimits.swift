@@ -1,7 +1,7 @@
 // What the machine itself can do: LZ4 and system calls, and nothing else.
 
 internal import CLZ4
-internal import StrataLog
+internal import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin

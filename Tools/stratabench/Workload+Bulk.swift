@@ -1,5 +1,6 @@
 // Writing much, and reading it all back.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

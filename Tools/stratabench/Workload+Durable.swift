@@ -1,6 +1,7 @@
 // One event an append, each on disk before its caller goes on.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

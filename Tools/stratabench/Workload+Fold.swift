@@ -1,5 +1,6 @@
 // Folding events into a table with one view, beside a dictionary, in time of the processor.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLog

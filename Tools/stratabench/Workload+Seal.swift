@@ -1,6 +1,7 @@
 // What sealing saves, what it takes, and what it takes from those who write meanwhile.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

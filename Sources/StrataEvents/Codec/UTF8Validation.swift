@@ -1,6 +1,8 @@
 // Bytes to strings, or not. The standard library's own check is generic and looks its types up at every call,
 // which took a third of the time of reading a log line.
 
+internal import StrataBase
+
 extension String {
   /// A string of these bytes, or nil where they are not UTF-8. O(n), eight ASCII bytes at a time.
   @inline(__always)

@@ -1,6 +1,6 @@
 // A category of documents, typed.
 
-internal import StrataLog
+internal import StrataBase
 
 /// An id of documents, and its text in the stream's name.
 public protocol DocumentID: Hashable, Sendable {

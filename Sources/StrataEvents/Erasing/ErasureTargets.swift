@@ -1,5 +1,6 @@
 // Which events an order to erase means, and where they are.
 
+internal import StrataBase
 internal import StrataLog
 
 /// Which events an order means.

@@ -1,5 +1,6 @@
 // Carrying out orders to erase: each by itself, and each as far as it can be.
 
+internal import StrataBase
 internal import StrataLog
 
 extension EventStore {

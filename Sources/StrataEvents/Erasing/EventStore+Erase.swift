@@ -1,5 +1,6 @@
 // Erasing: an order in the log, segments rewritten without the content, a note that it is done.
 
+internal import StrataBase
 internal import StrataLog
 
 extension EventStore {

@@ -1,5 +1,6 @@
 // What can go wrong with a store, in few cases, each with its place and the next step.
 
+internal import StrataBase
 public import StrataLog
 
 /// The errors of the events floor. Each says what happened, where, and what to do next.

@@ -1,5 +1,6 @@
 // Events and appends as the log has them.
 
+internal import StrataBase
 package import StrataLog
 
 /// One event of the log.

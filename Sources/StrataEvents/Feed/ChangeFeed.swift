@@ -1,5 +1,6 @@
 // The change feed: whole appends, from any place, old and new by one path.
 
+internal import StrataBase
 internal import StrataLog
 
 /// Where a feed begins.

@@ -1,5 +1,6 @@
 // Appending: encoded on the caller, decided by the committer.
 
+internal import StrataBase
 package import StrataLog
 
 extension EventStore {

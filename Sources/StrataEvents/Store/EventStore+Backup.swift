@@ -1,5 +1,6 @@
 // A copy of a live store that is a store itself.
 
+internal import StrataBase
 package import StrataLog
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,6 @@
 // Sealing on request; in the background it happens by itself.
 
+internal import StrataBase
 internal import StrataLog
 
 /// What sealing came to.

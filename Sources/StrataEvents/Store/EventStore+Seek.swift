@@ -1,5 +1,6 @@
 // Places in the log by time, by number of appends and by append id.
 
+internal import StrataBase
 internal import StrataLog
 
 extension EventStore {

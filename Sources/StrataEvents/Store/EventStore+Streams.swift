@@ -1,5 +1,6 @@
 // Reading one stream: the index says where its events are, and only those blocks are read.
 
+internal import StrataBase
 package import StrataLog
 
 extension EventStore {

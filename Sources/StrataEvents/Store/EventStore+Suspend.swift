@@ -1,5 +1,6 @@
 // Giving a store out of hand for a while, as an application must whose system stops it.
 
+internal import StrataBase
 internal import StrataLog
 
 extension EventStore {

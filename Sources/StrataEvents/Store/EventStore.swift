@@ -1,5 +1,6 @@
 // The store: events in streams, appended atomically, read from any place.
 
+package import StrataBase
 public import StrataLog
 
 #if canImport(FoundationEssentials)

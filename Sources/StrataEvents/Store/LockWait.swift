@@ -1,6 +1,6 @@
 // Waiting for another writer's lock without a thread.
 
-internal import StrataLog
+internal import StrataBase
 
 /// Each try has a thread of its own, since an open may read much; between two tries there is none.
 enum LockWait {

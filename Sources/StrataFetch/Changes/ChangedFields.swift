@@ -1,7 +1,6 @@
 // Which fields of a row changed: two documents side by side, as they lie in their tables.
 
 internal import StrataEvents
-internal import StrataLog
 internal import StrataTables
 
 extension Table.Change {

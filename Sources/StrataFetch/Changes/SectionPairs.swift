@@ -1,6 +1,6 @@
 // The sections that a diff looks at, each with its place and size in both lists.
 
-internal import StrataLog
+internal import StrataBase
 internal import StrataTables
 
 /// A section in two lists.

@@ -1,7 +1,7 @@
 // Fetching, configuring, and feeding by hand.
 
+internal import StrataBase
 public import StrataEvents
-internal import StrataLog
 internal import StrataTables
 
 extension DiffableFetchController {

@@ -1,7 +1,7 @@
 // Rows by their ids, with their neighbours read ahead.
 
+internal import StrataBase
 internal import StrataEvents
-internal import StrataLog
 internal import StrataTables
 
 extension DiffableFetchController {

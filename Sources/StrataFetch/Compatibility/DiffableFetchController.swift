@@ -1,7 +1,7 @@
 // The fetched results controller's shape over a fetch controller: fetch, ask for rows, hear what changed.
 
+internal import StrataBase
 public import StrataEvents
-internal import StrataLog
 public import StrataTables
 
 /// A list for programs that were written for a fetched results controller.

@@ -1,6 +1,6 @@
 // Something happened: a number that only grows, and those who wait for it to.
 
-internal import StrataLog
+internal import StrataBase
 
 /// A counter that tasks wait for. Waiting is by continuation, so no thread is held.
 final class Announcement: Sendable {

@@ -1,5 +1,6 @@
 // A consumer's own fold, for one that wants the list at the end of every append.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

@@ -1,7 +1,7 @@
 // Following the log for those who wait, and how that ends.
 
+internal import StrataBase
 internal import StrataEvents
-internal import StrataLog
 internal import StrataTables
 
 extension FetchController {

@@ -1,5 +1,6 @@
 // Going on from a token: the list as it was there, made anew by a replay.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

@@ -1,5 +1,6 @@
 // The fetch controller: a list that stays up to date, and the same list at any moment of the past.
 
+internal import StrataBase
 public import StrataEvents
 internal import StrataLog
 public import StrataTables
@@ -213,7 +214,7 @@ extension FetchController {
 
   func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
     if isBuilt { return try await fetchInTurn(reaching: sequence) }
-    try await ListError.wrapping { () async throws(StoreError) in try await building.take(.it) }
+    try await ListError.wrapping { () async throws(StoreError) in try await building.take(.it, orThrow: StoreError.cancelled) }
     defer { building.give() }
     return try await fetchInTurn(reaching: sequence)
   }

@@ -1,5 +1,6 @@
 // Where an iteration over several lists stands: all of them at one sequence.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

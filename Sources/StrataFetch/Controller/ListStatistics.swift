@@ -1,6 +1,6 @@
 // What a fetch controller did so far, in numbers.
 
-internal import StrataLog
+internal import StrataBase
 internal import StrataTables
 
 /// Counts of one fetch controller since it was made. They only grow.

@@ -1,7 +1,7 @@
 // The updates of a live list: a position that pulls.
 
+internal import StrataBase
 public import StrataEvents
-internal import StrataLog
 internal import StrataTables
 
 /// The updates of a fetch controller's list.

@@ -1,7 +1,5 @@
 // A list as a mutable value: sections and items by their identifiers.
 
-internal import StrataLog
-
 /// Sections in order, each with its items in order. An item stands in one section at most, once.
 ///
 /// ```swift

@@ -1,6 +1,6 @@
 // Where the items of a snapshot stand: made when it is first asked for, shared by copies, kept up by changes.
 
-internal import StrataLog
+internal import StrataBase
 
 /// Where an item stands.
 struct ItemPlace: Sendable {

@@ -1,5 +1,6 @@
 // Deleting and changing rows of a list, by their ids and places.
 
+internal import StrataBase
 public import StrataEvents
 public import StrataTables
 
@@ -60,7 +61,7 @@ extension FetchController where Item: Codable {
   ) async throws(StoreError) -> AppendReceipt? {
     let stream = try collection.stream(of: id)
     let documents = rows.store.documentTurns
-    try await documents.turns.take(stream)
+    try await documents.turns.take(stream, orThrow: StoreError.cancelled)
     defer { documents.turns.give(stream) }
     var retries = documents.retries()
     while true {

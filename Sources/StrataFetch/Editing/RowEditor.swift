@@ -1,7 +1,7 @@
 // Writing what a move decided: each row's rank and section as an event of its document.
 
+internal import StrataBase
 internal import StrataEvents
-internal import StrataLog
 internal import StrataTables
 
 /// Makes the events of a move.

@@ -1,6 +1,6 @@
 // A regular expression that many threads can share.
 
-internal import StrataLog
+internal import StrataBase
 
 /// A compiled pattern. A `Regex` is not `Sendable`, so that it is kept behind a lock, and matched there.
 final class FilterPattern: Sendable {

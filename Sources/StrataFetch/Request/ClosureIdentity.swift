@@ -1,6 +1,6 @@
 // What a closure in a request is known by.
 
-internal import StrataLog
+internal import StrataBase
 
 /// The name and version that stand for a closure, or a number for one that has no name.
 enum ClosureIdentity: Hashable, Sendable {

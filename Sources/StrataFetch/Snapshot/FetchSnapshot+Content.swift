@@ -1,7 +1,7 @@
 // The content of single rows, told apart without decoding.
 
+internal import StrataBase
 internal import StrataEvents
-internal import StrataLog
 internal import StrataTables
 
 extension FetchSnapshot {

@@ -1,5 +1,6 @@
 // Asking a list why: about any item, at any point of the log.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 public import StrataTables

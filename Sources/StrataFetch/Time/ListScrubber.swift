@@ -1,7 +1,7 @@
 // A list that is driven through the past: to any point of the log, by the changes from what it showed before.
 
+internal import StrataBase
 public import StrataEvents
-internal import StrataLog
 public import StrataTables
 
 /// A list at a point of the log that somebody moves, as with a slider.

@@ -1,5 +1,7 @@
 // What stands in the folder of a backup, and how it becomes one: whole, or refused.
 
+internal import StrataBase
+
 /// Where a segment ends, logically. A rewrite does not change it.
 struct SegmentEnd: Hashable {
   var sequence: UInt64

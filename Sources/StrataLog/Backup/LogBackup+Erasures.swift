@@ -1,6 +1,8 @@
 // Whether a backup has a segment as it must be: nothing in it that the source has erased, and nothing that it has
 // erased itself brought back.
 
+internal import StrataBase
+
 /// What is to be done about one segment of a backup.
 enum BackupNeed {
   /// It is there as it must be.

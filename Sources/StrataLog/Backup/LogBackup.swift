@@ -1,5 +1,7 @@
 // Copies a live store: the log as it stands at one mark, checked while it is copied.
 
+internal import StrataBase
+
 /// What a backup came to.
 package struct BackupReport: Sendable, Equatable {
   /// The end of the backup: the durable end of the source when it began.

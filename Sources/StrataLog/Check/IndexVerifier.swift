@@ -1,5 +1,7 @@
 // Are the derived index files what the log says? Each is built again in memory and compared byte by byte.
 
+internal import StrataBase
+
 /// A check of `derived/` that only reads. A file that is absent is no finding: it may be deleted at any moment.
 package struct IndexVerifier {
   private let fileSystem: any FileSystem

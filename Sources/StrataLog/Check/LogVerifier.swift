@@ -1,5 +1,7 @@
 // Checks a whole store and reports what it finds, as FORMAT.md's "What a check reports" says.
 
+internal import StrataBase
+
 /// The result of a check.
 package struct VerifyReport: Sendable {
   package var segments = 0

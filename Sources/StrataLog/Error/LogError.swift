@@ -1,5 +1,7 @@
 // What can go wrong in a log, in few cases, each with its place and the next step.
 
+package import StrataBase
+
 /// One thing that a check found wrong: its class, where it is, and which events it puts in doubt.
 public struct Finding: Error, Equatable, Sendable {
   /// The classes of FORMAT.md.

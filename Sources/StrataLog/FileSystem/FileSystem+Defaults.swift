@@ -1,5 +1,7 @@
 // What a file system does that has no links, no working directory and no notices.
 
+package import StrataBase
+
 extension FileSystem {
   /// For a file system that tells of nothing.
   package func watch(_ folder: String) -> (any FolderWatch)? { nil }

@@ -1,6 +1,8 @@
 // The seam through which every byte reaches and leaves the disk, so that the same log runs over POSIX
 // files, over memory, and over a simulated disk that loses power.
 
+package import StrataBase
+
 /// What a store needs of a file system: some dozen calls, each with the contract that recovery relies on.
 ///
 /// Paths are absolute or relative to the working directory, separated by `/`. All calls block; none may be
@@ -127,21 +129,4 @@ package enum FileOpenMode: Sendable, Equatable {
 /// The two strengths of an advisory lock.
 package enum FileLockKind: Sendable, Equatable {
   case shared, exclusive
-}
-
-/// A call that the file system refused: which, on what, and the system's number for the reason.
-package struct FileSystemError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The call, as a verb: `open`, `read`, `sync`.
-  package var operation: String
-  package var path: String
-  /// The value of `errno`.
-  package var code: Int32
-
-  package init(_ operation: String, _ path: String, code: Int32) {
-    self.operation = operation
-    self.path = path
-    self.code = code
-  }
-
-  package var description: String { "cannot \(operation) \(path): \(systemMessage(code))" }
 }

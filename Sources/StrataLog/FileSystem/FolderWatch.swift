@@ -1,6 +1,7 @@
 // Being told of changes in a folder instead of looking for them.
 
 internal import CStrata
+internal import StrataBase
 
 /// Notices of writes to the files in one folder, from any process of this machine.
 ///

@@ -1,5 +1,7 @@
 // One open file of a file system in memory.
 
+internal import StrataBase
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)

@@ -1,5 +1,7 @@
 // A file system that ends with the process: what an event store in memory stands on.
 
+package import StrataBase
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)

@@ -1,6 +1,7 @@
 // One open file of the machine.
 
 internal import CStrata
+package import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin

@@ -1,6 +1,7 @@
 // The file system of the machine.
 
 internal import CStrata
+package import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin

@@ -1,5 +1,7 @@
 // A file system that has files closed where the process has too many open for one more.
 
+internal import StrataBase
+
 /// Another file system, whose opens are tried again once something gave descriptors back.
 struct SparingFileSystem: FileSystem {
   let base: any FileSystem

@@ -2,6 +2,7 @@
 // errno turned into a typed error.
 
 internal import CStrata
+package import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin

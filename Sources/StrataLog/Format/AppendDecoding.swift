@@ -1,5 +1,7 @@
 // Appends and events as they stand in a decoded payload, without copies.
 
+package import StrataBase
+
 /// One append in a payload. Pointers are valid as long as the payload.
 package struct AppendView {
   package var flags: UInt64

@@ -1,5 +1,7 @@
 // An append as its caller encodes it, before the committer decides sequence, revisions and time.
 
+package import StrataBase
+
 /// Whole events in the bytes of the format, with holes for their revisions, and the hashes that the chain
 /// will need. Built on the caller's thread, so that the committer only copies.
 package final class AppendDraft: @unchecked Sendable {

@@ -1,5 +1,7 @@
 // The 176 bytes in front of every payload.
 
+internal import StrataBase
+
 /// What a block says of itself: its lengths, its place, what it continues.
 package struct BlockHeader: Equatable, Sendable {
   package static let length = 176

@@ -1,5 +1,7 @@
 // A block as bytes: header, stored payload, zeros.
 
+internal import StrataBase
+
 extension RawBuffer {
   /// Appends a block. The lengths, the codec, the checksums and the span of the header are set here; the rest of it is
   /// the caller's.

@@ -1,5 +1,7 @@
 // The payloads of the control blocks: what a recovery did, and the index of a rewritten segment.
 
+internal import StrataBase
+
 /// What a RECOVERY block says: which tail was cut off, and where it is kept.
 package struct RecoveryNote: Equatable, Sendable {
   package static let fixedLength = 32

@@ -1,5 +1,7 @@
 // How long an event is once its content is erased.
 
+internal import StrataBase
+
 /// An erased event keeps its names and its revision, and has the hash and the length of its content in that one's place.
 /// A content of less than 9 bytes is shorter than these are.
 enum ErasedForm {

@@ -1,5 +1,7 @@
 // The mark of what is erased in a segment: a function of the sequences of the events that lost their content.
 
+internal import StrataBase
+
 /// Folds the sequences of erased events, ascending, into 64 bits. Two stores that erased the same events of a segment
 /// get the same mark, in whatever order and by however many erasures. A rewritten segment's header bears it.
 package struct ErasureMark: Equatable, Sendable {

@@ -1,5 +1,7 @@
 // HEAD: what a writer promises, in two slots that are written in turn.
 
+internal import StrataBase
+
 /// A place behind a block: offset in its segment, and the last event before it with its chain.
 package struct LogMark: Equatable, Sendable {
   package var offset: UInt64

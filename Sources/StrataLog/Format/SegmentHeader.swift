@@ -1,5 +1,7 @@
 // The 4,096 bytes at the start of a segment.
 
+internal import StrataBase
+
 /// What a segment says of itself, and of the logical end of the one before it.
 package struct SegmentHeader: Equatable, Sendable {
   package static let length = 4096

@@ -1,5 +1,7 @@
 // The identity of a store: a UUID that every segment, block and HEAD carries.
 
+internal import StrataBase
+
 /// Sixteen bytes that name one store among all stores.
 package struct StoreID: Hashable, Sendable {
   /// The bytes in order, as two little-endian halves.

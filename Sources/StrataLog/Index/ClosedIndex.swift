@@ -1,5 +1,7 @@
 // The index of one closed segment: a file, or tables in memory until there is one.
 
+package import StrataBase
+
 /// What a closed segment's index answers from. Nothing in it changes any more.
 package struct ClosedIndex: @unchecked Sendable {
   // Sendable because a `SegmentIndex` in it is never changed again.

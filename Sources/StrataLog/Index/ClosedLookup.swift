@@ -1,5 +1,7 @@
 // What an append has to look up in the indexes of closed segments, one segment after another.
 
+internal import StrataBase
+
 /// Goes back through the closed segments until everything was found that is in one of them. It remembers how far it
 /// got, so that each index is asked once, whatever has to be built in between.
 struct ClosedLookup {

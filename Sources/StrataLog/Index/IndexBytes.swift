@@ -1,6 +1,7 @@
 // Little-endian numbers, checksums, and memory that can be shared between threads because nobody changes it.
 
 internal import CStrata
+internal import StrataBase
 
 extension UnsafeRawBufferPointer {
   @inline(__always)

@@ -1,5 +1,7 @@
 // The fences of an index file: where each chunk is, its checksum, and its first key.
 
+internal import StrataBase
+
 /// The fence table as it stands in the file, checked once so that every later access is inside it.
 struct IndexFences: Sendable {
   let count: Int

@@ -1,5 +1,7 @@
 // Asking an index file: for one key, or for all that begin alike.
 
+internal import StrataBase
+
 extension IndexFile {
   /// False where no key with this hash (`keyHash`: XXH64, seed 0) is in the file. About 1 in 100 absent keys
   /// gets true. No read.

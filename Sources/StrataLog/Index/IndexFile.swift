@@ -1,5 +1,7 @@
 // An immutable, sorted key/value file: the index of one closed segment.
 
+package import StrataBase
+
 /// Why an index file gave no answer.
 package enum IndexFileError: Error, Equatable, Sendable {
   /// The bytes are not those that were written: remove the file and build it again from the log.

@@ -1,5 +1,7 @@
 // Writing an index file: entries come in ascending order and stream out.
 
+package import StrataBase
+
 /// Writes one index file. In memory it holds a buffer, and 8 bytes for each key and 32 and the key for each
 /// chunk until the end.
 ///

@@ -13,6 +13,8 @@
 // Every byte is under a CRC that is checked before the byte is believed: the trailer's own, the filter's and
 // the fences' in the trailer, each chunk's in its fence.
 
+internal import StrataBase
+
 /// The numbers of the format.
 package enum IndexFormat {
   /// `STRATAIX`, read as a little-endian number.

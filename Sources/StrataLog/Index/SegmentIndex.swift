@@ -1,5 +1,7 @@
 // The indexes of one segment in memory: its streams, and the ids of its appends.
 
+internal import StrataBase
+
 /// Streams and append ids of one segment. The active segment's grows with every group; a closed one's is kept
 /// until its file is written, and then no longer changes. Not safe by itself: its owner holds a lock, or
 /// nobody changes it any more.

@@ -1,5 +1,7 @@
 // Look-ups by stream and by append id, in the active segment and in the closed ones.
 
+internal import StrataBase
+
 extension StoreIndex {
   /// The revision of a stream before a segment: how many events it holds in the closed ones.
   func closedRevision(

@@ -1,5 +1,7 @@
 // Streams and append ids of the whole log: the active segment's in memory, each closed one's in a file.
 
+package import StrataBase
+
 /// The derived indexes. Everything in them comes from the log, and a closed segment's file counts only while
 /// the store, the range and the chain that it names are those of the segment.
 ///

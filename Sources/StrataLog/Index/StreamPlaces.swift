@@ -1,5 +1,7 @@
 // What an index holds for a stream: its revision before the segment, and where its events are.
 
+package import StrataBase
+
 /// How many events of one stream are before a segment, and how many in it.
 package struct StreamExtent: Equatable, Sendable {
   /// Events of the stream before the segment.

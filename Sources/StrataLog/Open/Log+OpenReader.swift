@@ -1,5 +1,7 @@
 // Opening a store for reading, beside a writer or without one. Nothing on disk changes.
 
+internal import StrataBase
+
 extension Log {
   /// Opens a store for reading. Blocks.
   package static func openReader(

@@ -1,5 +1,7 @@
 // Opening a store for writing: one lock, one scan of the active segment, one HEAD.
 
+internal import StrataBase
+
 extension Log {
   /// Opens a store for writing, creating it where there is none. Blocks.
   ///

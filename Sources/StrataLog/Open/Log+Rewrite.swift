@@ -1,5 +1,7 @@
 // Sealing and erasing, as the floors above ask for them.
 
+internal import StrataBase
+
 /// What sealing came to.
 package struct SealOutcome: Sendable, Equatable {
   /// Segments that were rewritten.

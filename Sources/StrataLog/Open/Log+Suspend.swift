@@ -1,5 +1,7 @@
 // Giving a store out of hand for a while and taking it back, as an application must whose system stops it.
 
+internal import StrataBase
+
 extension Log {
   /// Where a log is between being opened and being closed.
   enum Phase {

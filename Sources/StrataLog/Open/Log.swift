@@ -1,5 +1,7 @@
 // The log: opened once, appended to by one process, read by many.
 
+internal import StrataBase
+
 /// An open log. Writers append through it; everybody reads from it.
 ///
 /// Dropping the last reference without `close` loses nothing that was acknowledged: what was accepted is

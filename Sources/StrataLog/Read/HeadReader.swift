@@ -1,5 +1,7 @@
 // Where the visible end of a store is for who does not write: what HEAD says, or the rule of the tail.
 
+internal import StrataBase
+
 /// What a reader can see of a store, looked up anew each time.
 struct HeadReader {
   let catalog: SegmentCatalog

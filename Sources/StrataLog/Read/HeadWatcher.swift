@@ -1,5 +1,7 @@
 // Follows another process's writer: looks at HEAD, and moves the visible mark.
 
+internal import StrataBase
+
 /// Looks for a store that another process may write to: when it is asked, and on a thread that begins when somebody
 /// first waits at the end and goes on until the store is closed.
 ///

@@ -1,5 +1,7 @@
 // Copies recorded appends into a rewritten segment: byte for byte, or without the content of some events.
 
+internal import StrataBase
+
 /// Goes through the appends of decoded blocks. An event that is erased keeps its names, its revision, and the hash and
 /// the length of its content, so that the chain over it still verifies.
 struct AppendCopier: ~Copyable {

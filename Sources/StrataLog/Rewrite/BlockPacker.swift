@@ -1,5 +1,7 @@
 // Puts recorded appends into blocks of an even size, for a segment that is written anew.
 
+internal import StrataBase
+
 /// The blocks of a rewritten segment in the making. What it is given is in order; sequences, times and chain are those
 /// that the log has.
 struct BlockPacker: ~Copyable {

@@ -1,5 +1,7 @@
 // Which events of a segment have lost their content, for a backup that compares two files of it.
 
+internal import StrataBase
+
 /// Sequences of erased events, as ranges. At most one range for two events of a segment.
 struct ErasedSequences: Equatable {
   /// Ascending, and none touches the next.

@@ -1,5 +1,7 @@
 // Rewrites closed segments: in the background one after another, or at once for somebody who asks.
 
+internal import StrataBase
+
 /// The one place in a store from which segments are rewritten, so that there is one rewrite at a time.
 final class Sealer: Sendable {
   private struct State {

@@ -1,5 +1,7 @@
 // Writes a closed segment anew: larger blocks, compressed harder, with an index, and without what is to be erased.
 
+internal import StrataBase
+
 /// Rewrites one closed segment under a temporary name, checks the result whole against the chain, and gives it the
 /// old one's name in one step. A crash at any point leaves the old file or the new one, and both hold the same
 /// sequences and the same chain.

@@ -1,5 +1,7 @@
 // Reads the blocks of a segment and says which are valid, by the rule of FORMAT.md.
 
+package import StrataBase
+
 /// What the next block of a segment must continue.
 package struct BlockLink: Equatable, Sendable {
   package var offset: UInt64

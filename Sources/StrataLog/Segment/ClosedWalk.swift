@@ -1,5 +1,7 @@
 // Reads a closed segment from end to end, and holds it against everything that is promised of it.
 
+internal import StrataBase
+
 /// One pass over a closed or rewritten segment: every checksum, link and chain, the footer, and the end that its own
 /// header and the next one name. O(bytes); one block is in memory at a time.
 struct ClosedWalk {

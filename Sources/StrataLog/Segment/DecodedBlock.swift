@@ -1,5 +1,7 @@
 // A block's payload, decoded and owned, and the walks over what it holds.
 
+internal import StrataBase
+
 /// Why a block's content cannot be delivered.
 package enum ContentProblem: Error, Equatable, Sendable {
   case damaged(String)

@@ -1,5 +1,7 @@
 // One segment, opened for reading, with the table that seeks in it.
 
+internal import StrataBase
+
 /// A segment's header, its file, and where its blocks are. Shared by all who read it.
 package final class SegmentHandle: Sendable {
   package let header: SegmentHeader

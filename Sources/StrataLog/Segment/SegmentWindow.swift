@@ -1,5 +1,7 @@
 // A stretch of a segment's bytes in memory, moved along the file by whoever walks its blocks.
 
+package import StrataBase
+
 /// Reads ahead in large steps, so that a walk over many small blocks costs few system calls.
 package struct SegmentWindow: ~Copyable {
   package let file: any File

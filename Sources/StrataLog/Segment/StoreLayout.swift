@@ -1,5 +1,7 @@
 // Where the parts of a store are.
 
+internal import StrataBase
+
 /// The paths of a store's files.
 package struct StoreLayout: Sendable {
   package let root: String

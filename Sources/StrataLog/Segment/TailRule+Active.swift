@@ -1,5 +1,7 @@
 // The rule applied to the segment that an open found active.
 
+internal import StrataBase
+
 extension TailRule {
   /// Applies the rule to the active segment. After anything but a clean close the file is synced and its
   /// cached pages are dropped first, because a failed sync may have left pages that claim to be on disk.

@@ -1,5 +1,7 @@
 // Torn tail or corruption: the one rule of FORMAT.md, applied to the active segment and HEAD.
 
+package import StrataBase
+
 /// What the rule says of an active segment. Nothing on disk was changed to find out.
 package struct TailAssessment: Sendable {
   package enum State: Equatable, Sendable {

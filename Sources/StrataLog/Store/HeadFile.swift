@@ -1,5 +1,7 @@
 // HEAD as a file: two slots, written in turn.
 
+package import StrataBase
+
 /// The writer's HEAD. Belongs to one thread at a time.
 package struct HeadFile {
   private let file: any File

@@ -1,5 +1,7 @@
 // Which segments a store has, and the ones that are open.
 
+package import StrataBase
+
 /// The names in `log/`, and a bounded number of open segments. Reading a closed segment may open it anew.
 ///
 /// Where the process has no descriptor left for a file of the store, whichever it is, half of the open segments are

@@ -1,5 +1,7 @@
 // The segments of a store as a whole: do their headers link, and does HEAD name one of them?
 
+internal import StrataBase
+
 /// The headers of all segments, checked against each other and against HEAD. No block has been read.
 struct SegmentChain {
   private(set) var storeID: StoreID

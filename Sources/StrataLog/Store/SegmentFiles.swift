@@ -1,5 +1,7 @@
 // Making a segment: whole under a temporary name, or not at all.
 
+internal import StrataBase
+
 enum SegmentFiles {
   /// Creates a segment with its header on disk before it has its name, and its name before this returns. A segment
   /// that has the name already is another writer's, and stays.

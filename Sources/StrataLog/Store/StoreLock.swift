@@ -1,5 +1,7 @@
 // The writer's lock, and the reader's probe of it.
 
+package import StrataBase
+
 /// An exclusive hold of LOCK. Given back by `release`, or by the end of the process.
 ///
 /// The lock is on a file, and somebody may replace that file while its holder is stopped, as a machine that sleeps is:

@@ -1,5 +1,7 @@
 // Every choice and every limit of a log, each with a name.
 
+internal import StrataBase
+
 /// How durable an append is when its caller is told that it is done.
 public enum Durability: UInt32, Sendable, CaseIterable {
   /// On disk, and HEAD too: even a wiped tail is noticed after a power cut.

@@ -1,5 +1,7 @@
 // The end of the log as everybody may see it, and those who wait for it to move.
 
+internal import StrataBase
+
 /// The visible end: where it is in the active segment, and what stands before it.
 package struct VisibleMark: Equatable, Sendable {
   /// First sequence of the active segment.

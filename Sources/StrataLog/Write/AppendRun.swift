@@ -1,5 +1,7 @@
 // Many appends in order, none of which is waited for: what an import needs to be as fast as the disk.
 
+internal import StrataBase
+
 /// Appends that one thread hands over one after another without waiting for each.
 ///
 /// They are framed in the order in which they were handed over. The first that fails refuses all behind it, so

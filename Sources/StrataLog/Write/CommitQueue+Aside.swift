@@ -1,5 +1,7 @@
 // Appends that are not framed yet because their look-up needs an index that must be built first.
 
+internal import StrataBase
+
 extension CommitQueue {
   /// Keeps appends that were taken until `release`. They count for what may be pending, and can be taken back.
   func setAside(_ appends: [PendingAppend]) {

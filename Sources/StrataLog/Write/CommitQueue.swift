@@ -1,5 +1,6 @@
 // Where callers hand their appends over, and the committer takes them as groups.
 
+internal import StrataBase
 internal import Synchronization
 
 /// What became of an append.

@@ -1,5 +1,7 @@
 // The one that writes: it frames groups, syncs once for each, and tells everybody.
 
+internal import StrataBase
+
 /// The writer's state, used by whoever has the turn: the committer's thread, or a thread that blocks for its own
 /// append while nobody else is at it.
 ///

@@ -1,5 +1,7 @@
 // Frames appends as blocks: sequences, times and chain are decided here, and nowhere earlier.
 
+internal import StrataBase
+
 /// The blocks of one group in the making, behind a known end of the active segment.
 struct GroupFrame: ~Copyable {
   /// What does not change while a segment is active.

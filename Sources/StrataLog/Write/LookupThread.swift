@@ -1,5 +1,7 @@
 // Looks up ahead what appends need of closed segments whose indexes are not built.
 
+internal import StrataBase
+
 /// The thread that has the indexes built for which the queue has set appends aside. It begins when there is one and
 /// ends when there is none, so that most writers never have it.
 ///

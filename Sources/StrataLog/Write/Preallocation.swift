@@ -1,5 +1,7 @@
 // Zeros written ahead of the log, so that a sync of a small group has no new length to record.
 
+internal import StrataBase
+
 /// What stands behind the end of the log in the active segment: written zeros, up to a known place. FORMAT.md,
 /// "Preallocation", says why and when. Belongs to one thread at a time.
 struct Preallocation {

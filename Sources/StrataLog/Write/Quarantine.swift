@@ -1,5 +1,7 @@
 // What the first append to a torn store does before anything else.
 
+internal import StrataBase
+
 /// Keeps a torn tail before it is cut off.
 enum Quarantine {
   /// Copies [X, end) to `quarantine/`, and syncs the copy and the folder. The segment is the caller's to cut.

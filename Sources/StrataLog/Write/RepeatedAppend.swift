@@ -1,5 +1,7 @@
 // Is an append the one that the log has under the same id?
 
+internal import StrataBase
+
 /// What the log says of an append whose id is used again, and whether the repetition says the same.
 ///
 /// What counts is how the append was recorded, and not what the store's options are by now: its salts are those that

@@ -1,5 +1,6 @@
 // A fold of the log: pulls blocks, applies their events, stops anywhere.
 
+package import StrataBase
 package import StrataEvents
 package import StrataLog
 

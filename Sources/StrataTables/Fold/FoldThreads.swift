@@ -1,7 +1,7 @@
 // The threads that folds run on.
 
+package import StrataBase
 package import StrataEvents
-package import StrataLog
 
 /// The threads on which the folds of a store take turns. All stores of a process share them, apart from those that
 /// are given others. Folds have threads for themselves, so that a long one keeps nobody from the disk.

@@ -1,5 +1,6 @@
 // One fold per projection, shared by all who read its tables.
 
+package import StrataBase
 package import StrataEvents
 package import StrataLog
 

@@ -1,7 +1,7 @@
 // Past states, rebuilt by replay from the start.
 
+internal import StrataBase
 package import StrataEvents
-internal import StrataLog
 
 extension EventStore {
   /// The states at several points, by one replay in the order of the log. O(events up to the last one).

@@ -1,7 +1,6 @@
 // Reading documents: by id, and all of them.
 
 public import StrataEvents
-internal import StrataLog
 
 extension DocumentCollection {
   /// A document as the newest state has it, nil where there is none. It sees every append that this store had

@@ -1,5 +1,6 @@
 // Changing a document: take its turn, read, decide, append what changed, and do so again where others came between.
 
+internal import StrataBase
 public import StrataEvents
 
 /// The result of an update.
@@ -36,7 +37,7 @@ extension DocumentCollection {
   ) async throws -> DocumentUpdate<Item> {
     let stream = try stream(of: id)
     let documents = store.documentTurns
-    try await documents.turns.take(stream)
+    try await documents.turns.take(stream, orThrow: StoreError.cancelled)
     defer { documents.turns.give(stream) }
     var retries = documents.retries()
     while true {

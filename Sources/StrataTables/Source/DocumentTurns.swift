@@ -1,7 +1,7 @@
 // The turns of a store's documents, and how long an update tries where others write past them.
 
+package import StrataBase
 package import StrataEvents
-package import StrataLog
 
 /// Turns for those who read a document, decide, and write it. While one task has a document's turn, no other of them
 /// comes in between; writes that look at nothing still may, and so may other processes.

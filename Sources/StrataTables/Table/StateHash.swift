@@ -1,6 +1,6 @@
 // One number that stands for a whole state.
 
-internal import StrataLog
+internal import StrataBase
 
 extension Table {
   /// The sum modulo 2⁶⁴ over the rows of XXH64(table, id, revision, document), where each field is preceded by

@@ -1,6 +1,6 @@
 // Building a tree from entries that come in order.
 
-internal import StrataLog
+internal import StrataBase
 
 extension Tree {
   /// Builds a tree from entries in strictly ascending order of their keys. Its pages are full.

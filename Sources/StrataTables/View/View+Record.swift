@@ -1,6 +1,6 @@
 // Where a view has a row: as the view keeps it, and not as the functions of its request say today.
 
-internal import StrataLog
+internal import StrataBase
 
 // The old key of a row is made again when the row changes, since the view keeps none by id. That is right as long as
 // the functions are pure. Where code of the program makes keys, the made key is looked up, and every row is where it

@@ -1,6 +1,6 @@
 // What makes a view: which rows, in which sections, in which order.
 
-internal import StrataLog
+internal import StrataBase
 
 /// Names a view among those of its table: two definitions with equal identities place every row alike.
 package struct ViewIdentity: Hashable, Sendable {

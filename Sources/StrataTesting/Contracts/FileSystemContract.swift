@@ -1,5 +1,6 @@
 // What every file system behind the seam does alike, as a random walk that is written down.
 
+internal import StrataBase
 package import StrataLog
 
 /// A walk of random calls on a file system. Two file systems that keep the same contract write the same

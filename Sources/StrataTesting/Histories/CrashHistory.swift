@@ -1,5 +1,6 @@
 // One life of a store on a simulated disk, and the power cuts that may end it.
 
+internal import StrataBase
 internal import StrataLog
 
 /// A workload from a seed, and every check of what power cuts leave of it.

@@ -1,6 +1,6 @@
 // Notes what the disk was like at some of its calls, so that one workload gives many power cuts.
 
-internal import StrataLog
+internal import StrataBase
 
 /// Copies of a disk, each as it was before one call, with what had been acknowledged by then.
 final class CrashRecorder: Sendable {

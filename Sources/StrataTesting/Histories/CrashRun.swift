@@ -1,6 +1,6 @@
 // Many crash histories on several threads, for as many cases or as long as somebody wants.
 
-package import StrataLog
+package import StrataBase
 
 /// Histories from one seed after another, until there are enough cases, the time is over or too many failed.
 package struct CrashRun: Sendable {

@@ -1,5 +1,6 @@
 // A clock that a test sets: it goes on, stands still, and jumps either way.
 
+internal import StrataBase
 public import StrataLog
 
 /// A wall clock in the hands of a test. It stands still until it is told otherwise.

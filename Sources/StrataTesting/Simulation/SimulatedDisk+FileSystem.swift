@@ -1,5 +1,6 @@
 // A simulated disk behind the seam.
 
+package import StrataBase
 package import StrataLog
 
 extension SimulatedDisk: FileSystem {

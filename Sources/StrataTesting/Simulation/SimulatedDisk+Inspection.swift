@@ -1,5 +1,6 @@
 // How a test looks at a simulated disk, and how it damages it, past the seam and uncounted.
 
+internal import StrataBase
 internal import StrataLog
 
 extension SimulatedDisk {

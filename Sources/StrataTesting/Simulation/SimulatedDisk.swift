@@ -1,5 +1,6 @@
 // A disk that can lose its power, run full and fail, over and over and from a seed.
 
+internal import StrataBase
 internal import StrataLog
 
 /// A file system in memory that knows what of it is on the medium.

@@ -1,6 +1,6 @@
 // What can go wrong on a simulated disk, and how a test says so.
 
-package import StrataLog
+internal import StrataBase
 
 /// What a power cut, or the end of a process, leaves of what was not synced.
 package enum CrashModel: Sendable, CaseIterable {

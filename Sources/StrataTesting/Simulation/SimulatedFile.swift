@@ -1,5 +1,6 @@
 // One open file of a simulated disk.
 
+internal import StrataBase
 internal import StrataLog
 
 /// An open file. It keeps its bytes after its name is gone, and its lock until it is closed.

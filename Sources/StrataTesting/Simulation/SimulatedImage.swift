@@ -1,5 +1,6 @@
 // A whole simulated disk as a value: files, folders, and the entries that a power cut may lose.
 
+internal import StrataBase
 internal import StrataLog
 
 /// Files and folders by number, and the names that lead to them, live and durable. Copying it is cheap until

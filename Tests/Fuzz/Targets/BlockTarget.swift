@@ -1,5 +1,6 @@
 // Blocks: a header is believed only where it may be, and a payload decodes to what its bytes say or is refused.
 
+internal import StrataBase
 internal import StrataLog
 
 enum BlockTarget {

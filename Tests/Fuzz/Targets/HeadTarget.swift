@@ -1,5 +1,6 @@
 // HEAD: what it says is believed only where the log agrees, and whatever it says nothing traps.
 
+internal import StrataBase
 internal import StrataLog
 
 enum HeadTarget {

@@ -1,5 +1,6 @@
 // Whole files in and out of memory.
 
+internal import StrataBase
 internal import StrataLog
 
 extension MemoryFileSystem {

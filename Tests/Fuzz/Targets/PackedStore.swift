@@ -1,5 +1,6 @@
 // Segments and HEAD in few bytes, as the corpus keeps them, and checksums that are made to hold.
 
+internal import StrataBase
 internal import StrataLog
 
 /// What a fuzzer cannot guess, a checksum above all, is made right here, so that mutations reach the code behind it.

@@ -1,5 +1,6 @@
 // A raw payload read field by field, the plain way, for what the decoder says to be held against.
 
+internal import StrataBase
 internal import StrataLog
 
 /// What stands in a payload, by the tables of FORMAT.md.

@@ -1,5 +1,6 @@
 // What must hold of any store, whatever its bytes are.
 
+internal import StrataBase
 internal import StrataLog
 
 /// A store in memory whose files came from a fuzzer.

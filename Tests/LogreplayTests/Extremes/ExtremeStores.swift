@@ -1,5 +1,6 @@
 // The stores that differ from a whole one in a number at an end of its range.
 
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

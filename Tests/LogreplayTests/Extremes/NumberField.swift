@@ -1,5 +1,6 @@
 // The numbers in a store's files, and how another one takes the place of each under checksums that hold.
 
+import StrataBase
 import StrataLog
 
 /// The files of a store by their paths in it.

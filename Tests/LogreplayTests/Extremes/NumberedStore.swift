@@ -1,5 +1,6 @@
 // A small store that has a number of every kind, and where each is.
 
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import LogreplayPoints
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTables

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

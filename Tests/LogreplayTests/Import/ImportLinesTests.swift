@@ -1,8 +1,8 @@
 // Laws of importing lines: order, exactness, idempotence.
 
 import Foundation
+import StrataBase
 import StrataEvents
-import StrataLog
 import Testing
 
 @testable import logreplay

@@ -1,8 +1,8 @@
 // The command as it is run: killed at any time, fed through a pipe, watched by programs.
 
 import Foundation
+import StrataBase
 import StrataEvents
-import StrataLog
 import StrataTesting
 import Testing
 

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import Foundation
+import StrataBase
 import StrataEvents
-import StrataLog
 import StrataTesting
 import Testing
 

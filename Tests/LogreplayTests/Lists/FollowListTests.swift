@@ -2,7 +2,6 @@
 
 import Foundation
 import Strata
-import StrataLog
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

@@ -3,7 +3,6 @@
 import Foundation
 import Strata
 import StrataEvents
-import StrataLog
 import Testing
 
 extension SampleFolder {

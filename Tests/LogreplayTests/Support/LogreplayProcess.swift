@@ -1,7 +1,7 @@
 // The built command as a process of its own.
 
 import Foundation
-import StrataLog
+import StrataBase
 import Testing
 
 /// Runs the `logreplay` that was built beside these tests. Waiting for it is done on threads of its own: tests

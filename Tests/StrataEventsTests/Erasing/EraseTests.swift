@@ -1,5 +1,6 @@
 // Erasing: the content is in no file any more, everything else is as it was, and a crash is made good.
 
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

@@ -1,5 +1,6 @@
 // Erasing and backups: what the source has erased leaves a backup, whatever happened to the backup in between.
 
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

@@ -1,5 +1,6 @@
 // Orders to erase that cannot be carried out whole: each is carried out as far as it can be, and holds up no other.
 
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

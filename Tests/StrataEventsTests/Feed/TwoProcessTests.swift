@@ -1,6 +1,7 @@
 // Readers beside a writer in another process: a prefix, never an error, nothing twice and nothing missed.
 
 import Foundation
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

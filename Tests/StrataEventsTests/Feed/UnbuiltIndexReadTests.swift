@@ -1,5 +1,6 @@
 // Reads that must build an index first, and other stores that are read meanwhile.
 
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

@@ -1,6 +1,7 @@
 // Many tasks, two writers, callers that give up: what each of them is promised.
 
 import Foundation
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

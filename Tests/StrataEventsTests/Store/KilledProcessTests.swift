@@ -1,6 +1,7 @@
 // Processes that are killed while they write: what they acknowledged is there, and who follows sees a prefix.
 
 import Foundation
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

@@ -1,5 +1,6 @@
 // Random stores held against plain arrays and dictionaries, through every way of reading them.
 
+import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTesting

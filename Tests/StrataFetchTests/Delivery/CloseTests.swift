@@ -1,8 +1,9 @@
 // What waits at the moment at which a store is closed, or a task cancelled, while a fold does not go on.
 
+internal import StrataBase
 internal import StrataEvents
-@testable internal import StrataFetch
 internal import StrataLog
+@testable internal import StrataFetch
 internal import StrataTables
 internal import Testing
 
@@ -158,7 +159,7 @@ private struct Waiting: Projection {
     try await list.performFetch()
     let stream: StreamName = "card/1"
     let turns = store.documentTurns.turns
-    try await turns.take(stream)
+    try await turns.take(stream, orThrow: StoreError.cancelled)
     let updates = (0..<3).map { number in
       Task { try await cards.update(1) { $0.title = "\(number)" } }
     }

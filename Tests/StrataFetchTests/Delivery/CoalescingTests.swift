@@ -1,8 +1,8 @@
 // What comes of several appends that a consumer sees at once.
 
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -1,9 +1,9 @@
 // Updates that are told: on which executor, in which order, and until when.
 
 internal import Dispatch
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import Testing
 

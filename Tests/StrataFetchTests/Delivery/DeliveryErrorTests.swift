@@ -1,5 +1,6 @@
 // What goes wrong is told, what was done is counted, and neither ends a list.
 
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataLog

@@ -1,9 +1,9 @@
 // Many writers, and consumers of every kind: each state is the naive fold of the log up to exactly its sequence.
 
 internal import Dispatch
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -1,8 +1,8 @@
 // Requests that are replaced before their list is made, and receipts that a list would wait for in vain.
 
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import Testing
 

@@ -1,8 +1,9 @@
 // Which states a consumer is given: the newest, or each.
 
+internal import StrataBase
 internal import StrataEvents
-@testable internal import StrataFetch
 internal import StrataLog
+@testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -1,7 +1,7 @@
 // What a snapshot costs, counted and not timed: hashes, and memory that is shared.
 
+internal import StrataBase
 @testable internal import StrataFetch
-internal import StrataLog
 internal import Testing
 
 /// An id that counts how often it is hashed.

@@ -2,7 +2,6 @@
 
 internal import Foundation
 @testable internal import StrataFetch
-internal import StrataLog
 internal import Testing
 
 @Suite struct DiffableRuleTests {

@@ -1,9 +1,9 @@
 // Requests that read a clock: the same row has another key whenever somebody looks.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 
 /// What the functions of these tests read besides the row. It ticks now and then while they look at it.

@@ -1,8 +1,8 @@
 // Functions of a request that read a clock: no list they make contradicts itself.
 
 internal import StrataEvents
-@testable internal import StrataFetch
 internal import StrataLog
+@testable internal import StrataFetch
 @testable internal import StrataTables
 internal import StrataTesting
 internal import Testing

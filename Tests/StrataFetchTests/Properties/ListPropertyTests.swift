@@ -1,7 +1,7 @@
 // Random histories under random requests: the list is the naive one, and every batch makes it of an earlier one.
 
 internal import Foundation
-internal import StrataLog
+internal import StrataBase
 internal import StrataTesting
 internal import Testing
 

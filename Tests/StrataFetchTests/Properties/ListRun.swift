@@ -1,8 +1,8 @@
 // One random run: a history of commits under a request, and everything that must hold of its lists and batches.
 
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 

@@ -1,8 +1,8 @@
 // The model of a list read from the library, and changed by a batch.
 
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 
 extension ModelList {

@@ -1,8 +1,8 @@
 // The obvious model of a list: everything is computed anew from plain arrays.
 
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 
 /// Rows in a dictionary.

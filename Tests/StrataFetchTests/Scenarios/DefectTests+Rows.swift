@@ -1,9 +1,9 @@
 // What the predecessor did wrong with rows and headers: none of it may come back.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import Testing
 

@@ -2,9 +2,9 @@
 
 internal import Dispatch
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import Testing
 

@@ -1,9 +1,9 @@
 // Rows by their ids: the window around an item, what is read ahead, and what is forgotten.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import Testing
 

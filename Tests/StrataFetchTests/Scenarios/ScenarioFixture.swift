@@ -1,9 +1,9 @@
 // What the scenarios share: events in sections, a list of either kind, and a model that says what it shows.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

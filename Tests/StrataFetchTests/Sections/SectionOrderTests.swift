@@ -1,8 +1,8 @@
 // Orders of sections that their keys know nothing of.
 
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

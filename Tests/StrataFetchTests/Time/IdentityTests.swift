@@ -1,9 +1,9 @@
 // What stays the same: ids for as long as a row lives, and batches at every run.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

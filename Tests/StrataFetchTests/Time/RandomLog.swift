@@ -1,8 +1,8 @@
 // A random log of documents, and what the naive model makes of every prefix of it.
 
 internal import StrataEvents
-@testable internal import StrataFetch
 internal import StrataLog
+@testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting
 

@@ -1,8 +1,8 @@
 // A list driven through the past: each step is a batch, and what is kept on the way makes the next one cheap.
 
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -2,8 +2,8 @@
 
 internal import Foundation
 internal import StrataEvents
-@testable internal import StrataFetch
 internal import StrataLog
+@testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -1,5 +1,6 @@
 // The mark of what is erased in a segment, and what a backup makes of it.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

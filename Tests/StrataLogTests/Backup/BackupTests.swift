@@ -1,6 +1,7 @@
 // Backups of live stores: the log at one mark, checked, taken up again, and never a part that looks whole.
 
 import Foundation
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,6 +1,6 @@
 // Power cuts: whatever a simulated disk loses, nothing acknowledged is gone and nothing comes back wrong.
 
-import StrataLog
+import StrataBase
 import StrataTesting
 import Testing
 

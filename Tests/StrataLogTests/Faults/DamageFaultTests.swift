@@ -1,5 +1,6 @@
 // Faults 7 to 12 and 22: bytes that changed, files that are short or gone, sectors that cannot be read.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // Cuts and flipped bits: a store opens or refuses exactly as the rule says, and a refusal changes nothing.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

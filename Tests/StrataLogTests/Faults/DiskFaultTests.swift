@@ -1,6 +1,7 @@
 // Faults 17 to 21, 42, 43 and 44: calls that fail, disks that are full, and disks that lie.
 
 import CStrata
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // Calls that fail: one at a time, every one of them, with the errors that disks give.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

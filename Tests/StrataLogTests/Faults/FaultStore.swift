@@ -1,5 +1,6 @@
 // A store on a simulated disk and the model of what it acknowledged, for tests that let one thing go wrong.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

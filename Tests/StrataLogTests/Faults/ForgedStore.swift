@@ -1,5 +1,6 @@
 // Stores whose files a test writes itself, with checksums that hold.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

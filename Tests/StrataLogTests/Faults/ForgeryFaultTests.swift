@@ -1,5 +1,6 @@
 // Faults 13 to 16, 38, 39 and 41: bytes that are right by themselves and do not belong where they are.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

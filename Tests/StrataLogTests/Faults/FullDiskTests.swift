@@ -1,5 +1,6 @@
 // A disk that is full: at every byte of a group, at a roll, at HEAD, at the quarantine, at an index.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // Appends that become longer by being erased: events whose content is shorter than its hash.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,6 +1,7 @@
 // Fault 50: links, folders, pipes and names of others in a store, on the machine's file system.
 
 import Foundation
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,6 +1,7 @@
 // Faults 28 to 31: other writers, and readers and checks beside a writer at work, on the machine's file system.
 
 import Foundation
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

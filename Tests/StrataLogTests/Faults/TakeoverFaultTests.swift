@@ -1,6 +1,7 @@
 // Fault 52: a writer is stopped between two calls, LOCK is replaced, another one takes the store over, and the first
 // goes on. A machine that sleeps, and a tool that copies files over a store, do that.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

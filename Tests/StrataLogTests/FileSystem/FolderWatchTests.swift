@@ -1,5 +1,6 @@
 // Notices of writes in a folder: none is missed, and a wait can be ended.
 
+import StrataBase
 import StrataLog
 import Testing
 

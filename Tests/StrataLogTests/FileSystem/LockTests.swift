@@ -1,4 +1,4 @@
-import StrataLog
+import StrataBase
 import Testing
 
 @Suite struct LockTests {

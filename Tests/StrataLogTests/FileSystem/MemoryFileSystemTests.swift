@@ -1,3 +1,4 @@
+import StrataBase
 import StrataTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import CStrata
 import Foundation
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // What a reader delivers of a store, damaged or not, up to its end or to the first place that is wrong.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 

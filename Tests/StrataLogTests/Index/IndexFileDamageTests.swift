@@ -1,4 +1,5 @@
 import CStrata
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // A segment may hold more than the index of one can count: that is an error, and no end of the program.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

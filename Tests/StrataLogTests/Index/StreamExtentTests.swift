@@ -1,5 +1,6 @@
 // How many events a stream has, without looking at them, and the pages of a stream without all of its places.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // Stores whose derived indexes are not there: what has to wait until they are built, and what goes on meanwhile.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // Stores of many segments, in a process that has few descriptors.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

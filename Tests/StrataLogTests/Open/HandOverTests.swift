@@ -1,5 +1,6 @@
 // Appends on their way to the committer: taken back, waiting for room, refused, and none of them forgotten.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

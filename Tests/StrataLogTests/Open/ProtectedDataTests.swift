@@ -1,5 +1,6 @@
 // Files that the system does not let be opened: said as such, at whichever open, and never as damage.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

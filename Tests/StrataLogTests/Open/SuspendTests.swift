@@ -1,5 +1,6 @@
 // Stores that are given out of hand and taken back: by the object that has them, with others in between.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // Bytes whose checksums hold and that lie: about their place, their store, their order, or their length.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // Readers beside writers that roll, rewrite, lose what was buffered, and open and close while somebody looks.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

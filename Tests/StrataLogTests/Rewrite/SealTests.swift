@@ -1,5 +1,6 @@
 // A sealed segment says what it said before, in fewer bytes, and a crash at any call leaves one of the two.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

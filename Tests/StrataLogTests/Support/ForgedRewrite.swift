@@ -1,5 +1,6 @@
 // A closed segment rewritten by hand, as FORMAT.md describes it: the same log at other offsets.
 
+import StrataBase
 import StrataLog
 import Testing
 

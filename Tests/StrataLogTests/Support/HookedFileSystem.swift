@@ -1,5 +1,6 @@
 // A file system that tells a test what is about to be opened, so that others can act in between.
 
+import StrataBase
 import StrataLog
 
 /// Another file system, hooks that are called with each path before it is opened and before something gets it as its

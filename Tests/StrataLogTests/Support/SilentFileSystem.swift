@@ -1,5 +1,6 @@
 // A file system whose notices never come, as on one that another machine writes to.
 
+import StrataBase
 import StrataLog
 
 /// Another file system, with a watch that only time ends.

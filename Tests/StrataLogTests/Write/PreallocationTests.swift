@@ -1,5 +1,6 @@
 // Zeros written ahead of the log: when they are there, when they are cut off, and that nothing depends on them.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

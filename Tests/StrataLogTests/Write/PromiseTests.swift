@@ -1,5 +1,6 @@
 // What must be on the disk at which moment: the power is cut right then, and nothing unsynced survives.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing

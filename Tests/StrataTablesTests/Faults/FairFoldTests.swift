@@ -1,5 +1,6 @@
 // Folds that take long, and what does not wait for them.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

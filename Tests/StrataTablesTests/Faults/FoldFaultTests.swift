@@ -1,6 +1,7 @@
 // Faults 36 and 37: folds whose code changed, and folds that come to their state in another way.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

@@ -1,7 +1,7 @@
 // A projection whose events wait until a test lets them go on.
 
+internal import StrataBase
 internal import StrataEvents
-internal import StrataLog
 internal import StrataTables
 
 /// A door in the way of a fold: the fold waits in front of it, and the test waits for that.

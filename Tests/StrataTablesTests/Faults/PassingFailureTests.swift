@@ -1,5 +1,6 @@
 // Folds that meet an error which passes: nothing is lost, nothing is shown that is gone.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

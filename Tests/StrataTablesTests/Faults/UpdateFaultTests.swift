@@ -1,5 +1,6 @@
 // Many who change one document: every update is carried out, whoever else writes.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
@@ -173,7 +174,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let counters = try await counters()
     let turns = counters.store.documentTurns.turns
     let order = Lock<[Int]>([])
-    try await turns.take(Self.stream)
+    try await turns.take(Self.stream, orThrow: StoreError.cancelled)
     let updates = try await waiting(5, in: counters, order)
     turns.give(Self.stream)
     for (number, update) in updates.enumerated() {
@@ -197,7 +198,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let counters = try await counters()
     let turns = counters.store.documentTurns.turns
     let order = Lock<[Int]>([])
-    try await turns.take(Self.stream)
+    try await turns.take(Self.stream, orThrow: StoreError.cancelled)
     let updates = try await waiting(6, in: counters, order)
     for number in [0, 3, 5] {
       updates[number].cancel()
@@ -223,7 +224,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let counters = try await counters()
     try await counters.put(Counter(id: "b"))
     let turns = counters.store.documentTurns.turns
-    try await turns.take(Self.stream)
+    try await turns.take(Self.stream, orThrow: StoreError.cancelled)
     try await counters.update("b") { $0.count += 1 }
     #expect(try await counters["b"]?.count == 1)
     turns.give(Self.stream)
@@ -237,7 +238,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let (taken, refused) = await withTaskGroup(of: Bool.self) { group in
       for number in 0..<2_000 {
         let task = Task {
-          do throws(StoreError) { try await turns.take(Self.stream) } catch { return false }
+          do throws(StoreError) { try await turns.take(Self.stream, orThrow: StoreError.cancelled) } catch { return false }
           #expect(
             having.withLock {
               $0 += 1; return $0

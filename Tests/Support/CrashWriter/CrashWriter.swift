@@ -1,6 +1,7 @@
 // A process that appends until it is killed, and says on standard output what was acknowledged.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,6 +1,7 @@
 // The machine's file system, and a named call of it at which the process dies.
 
 internal import Foundation
+internal import StrataBase
 internal import StrataLog
 
 /// A call at which the process is killed, the `count`th time that it is made: `write segment`, `sync HEAD`, `rename`.

@@ -1,5 +1,6 @@
 // Waiting for appends of another process, with a time limit and an eye on whoever reads the output.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

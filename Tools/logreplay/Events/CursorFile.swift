@@ -1,5 +1,6 @@
 // The file that remembers how far a reader came: `SEQUENCE@CHAIN` and a line's end.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,5 +1,6 @@
 // Reads a range of the log and prints what passes: forward, backward, and on into what is appended.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 

@@ -2,7 +2,6 @@
 
 internal import StrataEvents
 internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 
 /// One pass over a list and what becomes of it. Blocks; belongs to one thread.

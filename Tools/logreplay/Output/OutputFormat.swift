@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 internal import LogreplayPoints
-internal import StrataLog
+internal import StrataBase
 
 /// The layouts of `-o`.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {

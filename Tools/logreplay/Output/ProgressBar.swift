@@ -1,6 +1,6 @@
 // How far a long piece of work is, on a terminal only.
 
-internal import StrataLog
+internal import StrataBase
 
 /// One line on standard error that is written over and over. Nothing where that is no terminal.
 final class ProgressBar {

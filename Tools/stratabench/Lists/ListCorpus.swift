@@ -2,7 +2,6 @@
 
 internal import StrataEvents
 internal import StrataFetch
-internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 

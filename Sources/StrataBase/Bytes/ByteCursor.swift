@@ -3,20 +3,20 @@
 /// A position in bytes that somebody else keeps alive. Every read is checked against the end; a read that
 /// does not fit, or a varint that is not in its shortest form, gives nil and leaves the cursor unusable.
 package struct ByteCursor {
-  package private(set) var position: UnsafeRawPointer
+  @usableFromInline package internal(set) var position: UnsafeRawPointer
   package let end: UnsafeRawPointer
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package init(_ start: UnsafeRawPointer, count: Int) {
     position = start
     end = start + count
   }
 
   /// The bytes that are left.
-  @inline(__always)
+  @inlinable @inline(__always)
   package var remaining: Int { end - position }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
     let size = MemoryLayout<Integer>.size
     guard remaining >= size else { return nil }
@@ -24,7 +24,7 @@ package struct ByteCursor {
     return position.littleEndian(type, at: 0)
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func varint() -> UInt64? {
     guard position < end else { return nil }
     let first = position.load(as: UInt8.self)
@@ -35,7 +35,8 @@ package struct ByteCursor {
     return longVarint()
   }
 
-  private mutating func longVarint() -> UInt64? {
+  @usableFromInline
+  internal mutating func longVarint() -> UInt64? {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while position < end {
@@ -51,7 +52,7 @@ package struct ByteCursor {
   }
 
   /// `count` bytes, not copied.
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func bytes(_ count: UInt64) -> UnsafeRawBufferPointer? {
     guard count <= UInt64(remaining) else { return nil }
     let result = UnsafeRawBufferPointer(start: position, count: Int(count))
@@ -60,7 +61,7 @@ package struct ByteCursor {
   }
 
   /// Bytes behind a varint that counts them, not copied.
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func lengthPrefixed() -> UnsafeRawBufferPointer? {
     guard let count = varint() else { return nil }
     return bytes(count)

@@ -2,7 +2,7 @@
 
 extension UnsafeRawPointer {
   /// The little-endian integer `offset` bytes from here; any alignment.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func littleEndian<Integer: FixedWidthInteger>(_ type: Integer.Type, at offset: Int) -> Integer {
     Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
   }
@@ -10,7 +10,7 @@ extension UnsafeRawPointer {
 
 extension UnsafeMutableRawPointer {
   /// Writes an integer in little-endian order `offset` bytes from here; any alignment.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func setLittleEndian<Integer: FixedWidthInteger>(_ value: Integer, at offset: Int) {
     storeBytes(of: value.littleEndian, toByteOffset: offset, as: Integer.self)
   }

@@ -1,8 +1,5 @@
 // Asynchronous work on one thing that is done one piece after the other.
 
-package import StrataEvents
-internal import StrataLog
-
 /// Gives one task at a time the turn of a key, in the order in which tasks asked for it. Keys do not wait for each
 /// other. Waiting is by continuation, so no thread is held; an entry is kept for each task that waits, and one for
 /// each turn that somebody has.
@@ -28,8 +25,12 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
 
   /// Waits for the turn of a key. Whoever has it calls `give`.
   ///
-  /// Throws `cancelled` as soon as the task is cancelled while it waits; then it does not get the turn.
-  package nonisolated(nonsending) func take(_ key: Key) async throws(StoreError) {
+  /// Throws as soon as the task is cancelled while it waits; then it does not get the turn.
+  ///
+  /// - Parameter cancellation: what is thrown then.
+  package nonisolated(nonsending) func take<Failure: Error>(
+    _ key: Key, orThrow cancellation: Failure
+  ) async throws(Failure) {
     guard let ticket = ask(key) else { return }
     let hasTurn = await withTaskCancellationHandler {
       await wait(ticket, key)
@@ -37,7 +38,7 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
       let continuation = state.withLock { $0.lines[key]?.cancel(ticket) }
       continuation?.resume(returning: false)
     }
-    if !hasTurn { throw .cancelled }
+    if !hasTurn { throw cancellation }
   }
 
   /// Waits for the turn of a key, also where the task was cancelled.

@@ -3,16 +3,17 @@
 /// The variable-length integers of the format: seven bits a byte, lowest first.
 package enum Varint {
   /// The longest encoding, of a 64-bit integer.
-  package static let lengthMax = 10
+  @inlinable
+  package static var lengthMax: Int { 10 }
 
   /// The bytes that `value` takes, 1 to 10.
-  @inline(__always)
+  @inlinable @inline(__always)
   package static func length(_ value: UInt64) -> Int {
     value < 0x80 ? 1 : (70 - value.leadingZeroBitCount) / 7
   }
 
   /// Writes `value` and returns the bytes written. `target` must have room for `length(value)`.
-  @inline(__always)
+  @inlinable @inline(__always)
   package static func write(_ value: UInt64, to target: UnsafeMutableRawPointer) -> Int {
     var rest = value
     var count = 0

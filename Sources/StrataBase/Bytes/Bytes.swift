@@ -2,7 +2,7 @@
 
 extension [UInt8] {
   /// Lends the bytes to a body that throws a typed error.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func lendBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -13,7 +13,7 @@ extension [UInt8] {
   }
 
   /// Lends the bytes, to be changed, to a body that throws a typed error.
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func lendMutableBytes<Result, Failure: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -26,6 +26,7 @@ extension [UInt8] {
 
 extension UnsafeRawBufferPointer {
   /// True when the bytes are well-formed UTF-8.
+  @inlinable
   package var isUTF8: Bool {
     if allSatisfy({ $0 < 0x80 }) { return true }
     return String(validating: self, as: UTF8.self) != nil

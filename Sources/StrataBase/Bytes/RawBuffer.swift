@@ -2,28 +2,32 @@
 
 /// A malloc'ed buffer that grows by doubling. Owned by one value at a time.
 package struct RawBuffer: ~Copyable {
-  package private(set) var base: UnsafeMutableRawPointer
-  package private(set) var capacity: Int
+  @usableFromInline package internal(set) var base: UnsafeMutableRawPointer
+  @usableFromInline package internal(set) var capacity: Int
   package var count = 0
 
+  @inlinable
   package init(capacity: Int) {
     self.capacity = max(64, capacity)
     base = .allocate(byteCount: self.capacity, alignment: 16)
   }
 
+  @inlinable
   deinit { base.deallocate() }
 
   /// What has been written.
+  @inlinable
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
   /// Makes room for `extra` more bytes and returns where they go; `count` is for the caller to move.
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func reserve(_ extra: Int) -> UnsafeMutableRawPointer {
     if capacity - count < extra { grow(extra) }
     return base + count
   }
 
-  private mutating func grow(_ extra: Int) {
+  @usableFromInline
+  internal mutating func grow(_ extra: Int) {
     let larger = max(capacity * 2, count + extra)
     let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
     moved.copyMemory(from: base, byteCount: count)
@@ -32,31 +36,32 @@ package struct RawBuffer: ~Copyable {
     capacity = larger
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func append(_ source: UnsafeRawBufferPointer) {
     guard let start = source.baseAddress else { return }
     reserve(source.count).copyMemory(from: start, byteCount: source.count)
     count += source.count
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func append(byte: UInt8) {
     reserve(1).storeBytes(of: byte, as: UInt8.self)
     count += 1
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func append(varint value: UInt64) {
     count += Varint.write(value, to: reserve(Varint.lengthMax))
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func append<Integer: FixedWidthInteger>(integer value: Integer) {
     reserve(8).setLittleEndian(value, at: 0)
     count += MemoryLayout<Integer>.size
   }
 
   /// Zeros up to `length` bytes in all.
+  @inlinable
   package mutating func pad(to length: Int) {
     guard length > count else { return }
     let extra = length - count
@@ -64,5 +69,6 @@ package struct RawBuffer: ~Copyable {
     count = length
   }
 
+  @inlinable
   package mutating func removeAll() { count = 0 }
 }
