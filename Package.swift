@@ -30,25 +30,31 @@ let package = Package(
     // What every floor needs of the machine: threads, locks, clocks, bytes and hashes. Knows no store.
     .target(name: "StrataBase", dependencies: ["CStrata"], swiftSettings: houseRules),
     .target(name: "StrataLog", dependencies: ["StrataBase", "CLZ4", "CStrata"], swiftSettings: houseRules),
-    .target(name: "StrataEvents", dependencies: ["StrataLog", "StrataBase"], swiftSettings: houseRules),
+    // Documents, their CBOR and their JSON. Knows no event and no log.
+    .target(name: "StrataDocuments", dependencies: ["StrataBase"], swiftSettings: houseRules),
+    .target(
+      name: "StrataEvents",
+      dependencies: ["StrataDocuments", "StrataLog", "StrataBase"],
+      swiftSettings: houseRules
+    ),
     .target(
       name: "StrataTables",
-      dependencies: ["StrataEvents", "StrataLog", "StrataBase", "CStrata"],
+      dependencies: ["StrataEvents", "StrataLog", "StrataBase", "StrataDocuments", "CStrata"],
       swiftSettings: houseRules
     ),
     .target(
       name: "StrataFetch",
-      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataBase"],
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments"],
       swiftSettings: houseRules
     ),
     .target(
       name: "Strata",
-      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase"],
+      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments"],
       swiftSettings: houseRules
     ),
     .target(
       name: "StrataTesting",
-      dependencies: ["StrataLog", "StrataBase", "StrataEvents", "StrataTables", "StrataFetch"],
+      dependencies: ["StrataLog", "StrataBase", "StrataDocuments", "StrataEvents", "StrataTables", "StrataFetch"],
       swiftSettings: houseRules
     ),
     // The grammar of points and times, apart so that it can be fuzzed.
@@ -61,7 +67,7 @@ let package = Package(
     .executableTarget(
       name: "logreplay",
       dependencies: [
-        "LogreplayPoints", "Strata", "StrataLog", "StrataBase", "StrataEvents", "StrataTables", "StrataFetch",
+        "LogreplayPoints", "Strata", "StrataLog", "StrataBase", "StrataDocuments", "StrataEvents", "StrataTables", "StrataFetch",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
@@ -71,7 +77,7 @@ let package = Package(
     .executableTarget(
       name: "stratabench",
       dependencies: [
-        "Strata", "StrataLog", "StrataBase", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting", "CLZ4",
+        "Strata", "StrataLog", "StrataBase", "StrataDocuments", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting", "CLZ4",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/stratabench",
@@ -79,13 +85,13 @@ let package = Package(
     ),
     .testTarget(
       name: "StrataLogTests",
-      dependencies: ["StrataLog", "StrataBase", "StrataTesting", "CStrata", "CLZ4"],
+      dependencies: ["StrataLog", "StrataBase", "StrataDocuments", "StrataTesting", "CStrata", "CLZ4"],
       swiftSettings: houseRules
     ),
     // A writer for the tests to kill.
     .executableTarget(
       name: "strata-crashwriter",
-      dependencies: ["StrataEvents", "StrataLog", "StrataBase"],
+      dependencies: ["StrataEvents", "StrataLog", "StrataBase", "StrataDocuments"],
       path: "Tests/Support/CrashWriter",
       swiftSettings: houseRules
     ),
@@ -103,18 +109,18 @@ let package = Package(
     ),
     .testTarget(
       name: "StrataTablesTests",
-      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataTesting"],
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments", "StrataTesting"],
       swiftSettings: houseRules
     ),
     .testTarget(
       name: "StrataFetchTests",
-      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataTesting"],
+      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments", "StrataTesting"],
       swiftSettings: houseRules
     ),
     .testTarget(
       name: "LogreplayTests",
       dependencies: [
-        "logreplay", "LogreplayPoints", "StrataTesting", "Strata", "StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase",
+        "logreplay", "LogreplayPoints", "StrataTesting", "Strata", "StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: houseRules
@@ -122,7 +128,7 @@ let package = Package(
     // What the fuzzer calls, and the program that it drives; the tests replay the kept corpus through the same.
     .target(
       name: "FuzzTargets",
-      dependencies: ["LogreplayPoints", "StrataLog", "StrataBase", "StrataEvents", "StrataTables", "StrataFetch"],
+      dependencies: ["LogreplayPoints", "StrataLog", "StrataBase", "StrataDocuments", "StrataEvents", "StrataTables", "StrataFetch"],
       path: "Tests/Fuzz/Targets",
       swiftSettings: houseRules
     ),
@@ -138,7 +144,11 @@ let package = Package(
       path: "Tests/Fuzz/Tests",
       swiftSettings: houseRules
     ),
-    .testTarget(name: "HouseTests", dependencies: ["StrataLog", "StrataBase", "StrataEvents"], swiftSettings: houseRules),
+    .testTarget(
+      name: "HouseTests",
+      dependencies: ["StrataLog", "StrataBase", "StrataDocuments", "StrataEvents"],
+      swiftSettings: houseRules
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 // One import for applications: every floor's public face.
 
+@_exported public import StrataDocuments
 @_exported public import StrataEvents
 @_exported public import StrataFetch
 @_exported public import StrataLog

@@ -2,6 +2,7 @@
 // they decode to what was appended.
 
 import Foundation
+import StrataDocuments
 import StrataEvents
 import StrataLog
 import Testing

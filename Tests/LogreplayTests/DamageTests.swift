@@ -2,6 +2,7 @@
 
 import Foundation
 import Strata
+import StrataDocuments
 import StrataLog
 import Testing
 

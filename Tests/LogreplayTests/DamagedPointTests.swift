@@ -3,6 +3,7 @@
 
 import Foundation
 import Strata
+import StrataDocuments
 import StrataLog
 import Testing
 

@@ -3,6 +3,7 @@
 import Foundation
 import Strata
 import StrataBase
+import StrataDocuments
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

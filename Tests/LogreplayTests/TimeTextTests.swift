@@ -1,6 +1,7 @@
 // Times as people type them, against a fixed now and fixed zones.
 
 import LogreplayPoints
+import StrataDocuments
 import StrataEvents
 import Testing
 

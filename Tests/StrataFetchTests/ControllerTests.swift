@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // Rows for filters, random expressions, and the filter language once more in so many words.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // Filters against a naive evaluator, and what they mean in examples.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

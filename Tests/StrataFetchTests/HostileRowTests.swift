@@ -2,6 +2,7 @@
 // shown is reported.
 
 internal import Foundation
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataLog

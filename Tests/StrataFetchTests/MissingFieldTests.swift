@@ -1,5 +1,6 @@
 // Fields that a request names and no row has: a list of documents has no schema that could refuse them.
 
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

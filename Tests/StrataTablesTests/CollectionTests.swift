@@ -1,6 +1,7 @@
 // Reading and changing documents.
 
 internal import Foundation
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 internal import Testing

@@ -1,5 +1,6 @@
 // Field paths as text, and against looking the value up in the decoded document.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 internal import StrataTesting

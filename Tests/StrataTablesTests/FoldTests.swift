@@ -1,5 +1,6 @@
 // Folds: the same state whatever the way to it.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables

@@ -1,6 +1,7 @@
 // Components of keys read without knowing what they are.
 
 internal import Foundation
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 internal import Testing

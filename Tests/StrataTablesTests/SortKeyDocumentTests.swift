@@ -1,5 +1,6 @@
 // Sort keys of document values against an order that is spelt out over exact integers.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 internal import StrataTesting

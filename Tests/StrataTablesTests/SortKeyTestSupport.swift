@@ -1,5 +1,6 @@
 // Keys as arrays, random values, and the order that keys have to have, spelt out.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 internal import StrataTesting

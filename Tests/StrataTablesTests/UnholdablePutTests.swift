@@ -1,5 +1,6 @@
 // Puts that no document can hold: refused in whatever spelling they come, and never merged into.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataTables

@@ -1,5 +1,6 @@
 // One commit as one append.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 

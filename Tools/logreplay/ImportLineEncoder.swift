@@ -1,5 +1,6 @@
 // One line of JSON as one append: checked, named, and encoded without loss.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,6 +1,7 @@
 // What is written: documents of a service desk, repeated.
 
 internal import Foundation
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 

@@ -1,6 +1,7 @@
 // Writing much, and reading it all back.
 
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 

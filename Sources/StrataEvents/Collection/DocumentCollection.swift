@@ -1,6 +1,7 @@
 // A category of documents, typed.
 
 internal import StrataBase
+internal import StrataDocuments
 
 /// An id of documents, and its text in the stream's name.
 public protocol DocumentID: Hashable, Sendable {

@@ -1,5 +1,7 @@
 // Events of an application's own, as enums and structs that are Codable.
 
+internal import StrataDocuments
+
 /// An application's event type.
 ///
 /// An enum's cases are its types: `.opened(title: "x")` has the type `opened` under `eventPrefix`, and the

@@ -1,5 +1,7 @@
 // What an event says: bytes, and how to read them.
 
+internal import StrataDocuments
+
 /// How a payload's bytes are to be read. The raw values are those of the format.
 public enum PayloadCodec: UInt64, Sendable {
   /// RFC 8949. The default.

@@ -1,5 +1,7 @@
 // An event before it is in the log.
 
+internal import StrataDocuments
+
 /// What a caller wants to append: a type, a payload and metadata, for a stream.
 public struct NewEvent: Hashable, Sendable {
   public var stream: StreamName

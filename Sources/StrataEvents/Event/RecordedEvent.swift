@@ -1,6 +1,7 @@
 // Events and appends as the log has them.
 
 internal import StrataBase
+internal import StrataDocuments
 package import StrataLog
 
 /// One event of the log.

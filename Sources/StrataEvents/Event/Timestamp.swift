@@ -1,5 +1,7 @@
 // A moment, in nanoseconds, as the log keeps it.
 
+internal import StrataDocuments
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else

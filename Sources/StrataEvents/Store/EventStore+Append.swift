@@ -1,6 +1,7 @@
 // Appending: encoded on the caller, decided by the committer.
 
 internal import StrataBase
+internal import StrataDocuments
 package import StrataLog
 
 extension EventStore {

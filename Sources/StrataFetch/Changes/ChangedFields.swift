@@ -1,6 +1,5 @@
 // Which fields of a row changed: two documents side by side, as they lie in their tables.
 
-internal import StrataEvents
 internal import StrataTables
 
 extension Table.Change {

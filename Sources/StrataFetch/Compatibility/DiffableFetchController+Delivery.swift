@@ -1,7 +1,6 @@
 // How the delegate is told: one task that pulls, and one that follows the store and says when.
 
 internal import StrataBase
-internal import StrataEvents
 internal import StrataTables
 
 // What is told is always the difference from what was told last to the newest list that was published. So it does

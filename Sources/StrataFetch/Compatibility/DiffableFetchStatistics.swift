@@ -1,7 +1,5 @@
 // What a diffable fetch controller did so far, counted.
 
-internal import StrataEvents
-
 /// Counts since the controller was made.
 public struct DiffableFetchStatistics: Hashable, Sendable {
   /// Fetches that succeeded: by `performFetch`, `configureFetch` and `process`.

@@ -1,7 +1,5 @@
 // Rows that were read ahead, and not more than a limit of them.
 
-internal import StrataEvents
-
 /// Rows by the bytes of their ids (strings that Swift calls equal may be ids of two rows), in two generations: when
 /// the young one is full it becomes the old one, and the old one is dropped. So at most twice its size is kept, and
 /// what was used lately stays.

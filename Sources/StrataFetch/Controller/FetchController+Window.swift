@@ -1,6 +1,5 @@
 // Moving and resizing the window of a live list.
 
-internal import StrataEvents
 internal import StrataTables
 
 extension FetchController {

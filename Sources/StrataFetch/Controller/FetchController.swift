@@ -214,7 +214,9 @@ extension FetchController {
 
   func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
     if isBuilt { return try await fetchInTurn(reaching: sequence) }
-    try await ListError.wrapping { () async throws(StoreError) in try await building.take(.it, orThrow: StoreError.cancelled) }
+    try await ListError.wrapping { () async throws(StoreError) in
+      try await building.take(.it, orThrow: StoreError.cancelled)
+    }
     defer { building.give() }
     return try await fetchInTurn(reaching: sequence)
   }

@@ -1,7 +1,5 @@
 // Several lists of one store, always at one sequence.
 
-internal import StrataEvents
-
 /// A list that can be followed together with others: a `FetchController`.
 public protocol JoinableList: Sendable {
   /// What a consumer is given of it.

@@ -1,7 +1,6 @@
 // Updates that are told instead of asked for: to a closure, or to a delegate.
 
 internal import StrataBase
-internal import StrataEvents
 
 /// An observation of a list. It ends when it is cancelled or released, and keeps the controller alive until then.
 public final class ListObservation: Sendable {

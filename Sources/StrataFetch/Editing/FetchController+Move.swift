@@ -126,9 +126,13 @@ extension FetchController where Item: Codable {
     let stream = StreamName(category: rows.name, id: id.documentID)
     let (moves, documents) = (rows.store.attachment { MoveTurns() }.turns, rows.store.documentTurns)
     // Always in this order, so that no two moves wait for each other.
-    try await ListEditError.wrapping { () async throws(StoreError) in try await moves.take(.it, orThrow: StoreError.cancelled) }
+    try await ListEditError.wrapping { () async throws(StoreError) in
+      try await moves.take(.it, orThrow: StoreError.cancelled)
+    }
     defer { moves.give() }
-    try await ListEditError.wrapping { () async throws(StoreError) in try await documents.turns.take(stream, orThrow: StoreError.cancelled) }
+    try await ListEditError.wrapping { () async throws(StoreError) in
+      try await documents.turns.take(stream, orThrow: StoreError.cancelled)
+    }
     defer { documents.turns.give(stream) }
     return try await carryOut(Array(id.documentID.utf8), to: bytes, editor, documents.retries())
   }

@@ -1,6 +1,6 @@
 // The order that people make by hand: where its ranks are, and how a request asks for it.
 
-internal import StrataEvents
+internal import StrataDocuments
 public import StrataTables
 
 /// Where the rank of a manual order is in a row.

@@ -1,6 +1,5 @@
 // What a move writes: found in one state of the list, without waiting for anything.
 
-internal import StrataEvents
 internal import StrataTables
 
 /// Where a moved row goes.

@@ -1,6 +1,7 @@
 // Writing what a move decided: each row's rank and section as an event of its document.
 
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 

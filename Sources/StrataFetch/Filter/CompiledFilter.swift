@@ -1,6 +1,6 @@
 // A filter made ready for rows: one flat program without references, so that asking it counts none.
 
-package import StrataEvents
+package import StrataDocuments
 package import StrataTables
 
 /// A filter that looks at rows as they lie in memory, without decoding them.

@@ -1,6 +1,6 @@
 // Filters as text in one form, which reads back as an equal filter.
 
-internal import StrataEvents
+internal import StrataDocuments
 internal import StrataTables
 
 extension FilterExpression: CustomStringConvertible {

@@ -1,6 +1,6 @@
 // What a filter's text says, as a tree.
 
-package import StrataEvents
+package import StrataDocuments
 package import StrataTables
 
 /// A filter's expression. Equal trees are equal filters.

@@ -1,6 +1,6 @@
 // Numbers, strings and dates in a filter's text.
 
-internal import StrataEvents
+internal import StrataDocuments
 internal import StrataTables
 
 extension FilterLexer {

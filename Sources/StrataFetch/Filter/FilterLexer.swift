@@ -1,6 +1,6 @@
 // Takes a filter's text apart into tokens, one at a time.
 
-internal import StrataEvents
+internal import StrataDocuments
 internal import StrataTables
 
 /// A position in a filter's text.

@@ -1,6 +1,6 @@
 // The instructions of a compiled filter: plain values that hold no references.
 
-internal import StrataEvents
+internal import StrataDocuments
 
 /// One node of the tree. What is inside it follows, up to `end`.
 struct FilterNode: Sendable {

@@ -1,6 +1,6 @@
 // Filters from text: by recursive descent, to a limited depth.
 
-internal import StrataEvents
+internal import StrataDocuments
 internal import StrataTables
 
 /// The grammar:

@@ -1,5 +1,6 @@
 // A compiled filter asked about one row.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 

@@ -1,6 +1,6 @@
 // The words and signs of the filter language.
 
-package import StrataEvents
+package import StrataDocuments
 package import StrataTables
 
 /// One word, sign or literal of a filter's text.

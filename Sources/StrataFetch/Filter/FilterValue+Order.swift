@@ -1,5 +1,6 @@
 // How a filter compares two values.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 

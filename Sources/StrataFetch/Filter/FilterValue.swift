@@ -1,5 +1,6 @@
 // A value as a filter sees it: bytes that somebody else holds, not yet turned into anything.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 

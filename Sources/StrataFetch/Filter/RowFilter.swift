@@ -1,6 +1,6 @@
 // The filter language's public face: which rows, as text.
 
-package import StrataEvents
+package import StrataDocuments
 package import StrataTables
 
 /// Which rows to take, written as in `impact == 'High' && $time > @'2026-11-20T18:00+01:00'`.

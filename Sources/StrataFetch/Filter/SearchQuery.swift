@@ -1,6 +1,5 @@
 // What somebody typed into a search field, made ready for rows.
 
-internal import StrataEvents
 internal import StrataTables
 
 /// The words of a text, folded. A row matches where each of them occurs somewhere in it.

@@ -1,5 +1,6 @@
 // A request made ready for a table: from rows to keys.
 
+internal import StrataDocuments
 internal import StrataEvents
 package import StrataTables
 

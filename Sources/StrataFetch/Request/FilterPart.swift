@@ -1,6 +1,5 @@
 // One condition that rows must pass: a filter, a closure, a predicate, or a text that is searched for.
 
-internal import StrataEvents
 internal import StrataTables
 
 /// A condition, known by its filter or words, or by the closure's name and version.

@@ -5,7 +5,6 @@
 #else
   public import Foundation
 #endif
-internal import StrataEvents
 public import StrataTables
 
 /// Every condition is asked anew whenever a row's content changes: a row that stops to pass is a deletion, one

@@ -1,6 +1,6 @@
 // The sections of a list: by what, in which order, and which are there without items.
 
-public import StrataEvents
+public import StrataDocuments
 public import StrataTables
 
 /// What becomes of rows whose section is nil: missing, or null.

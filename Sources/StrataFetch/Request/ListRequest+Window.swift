@@ -1,6 +1,5 @@
 // How much of a list a request asks for.
 
-internal import StrataEvents
 internal import StrataTables
 
 extension ListRequest {

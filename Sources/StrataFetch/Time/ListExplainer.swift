@@ -1,5 +1,6 @@
 // Finding out what a list makes of one row: with the functions that make the list.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 

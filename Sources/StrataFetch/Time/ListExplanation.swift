@@ -1,5 +1,6 @@
 // Why a list shows an item where it does, or does not show it: a value that people can read.
 
+internal import StrataDocuments
 public import StrataEvents
 
 /// What a list makes of one row at one point of the log.

@@ -1,5 +1,6 @@
 // The projection of documents, which needs no code: `$put`, `$merge` and `$delete` into one table per category.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 

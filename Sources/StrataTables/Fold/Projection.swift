@@ -1,5 +1,6 @@
 // Projections: pure functions from events to tables.
 
+internal import StrataDocuments
 public import StrataEvents
 
 /// A fold of events into tables of an application's own.

@@ -1,6 +1,6 @@
 // The head of one CBOR item in a document's bytes, and where the item ends: the parts that run for every row.
 
-internal import StrataEvents
+internal import StrataDocuments
 
 /// A head of definite length (RFC 8949, section 3), taken apart.
 package struct CBORItem {

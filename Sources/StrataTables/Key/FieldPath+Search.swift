@@ -1,6 +1,6 @@
 // Finding a field in the bytes of a document.
 
-internal import StrataEvents
+internal import StrataDocuments
 
 extension FieldPath {
   /// The CBOR item of the field, as it lies in the document; nil where there is none, where the bytes before

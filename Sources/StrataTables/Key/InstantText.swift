@@ -1,6 +1,6 @@
 // Times as people write them into documents and filters.
 
-package import StrataEvents
+package import StrataDocuments
 
 /// RFC 3339 with one liberty: the seconds may be left out, as in `2026-11-20T18:00+01:00`.
 package enum InstantText {

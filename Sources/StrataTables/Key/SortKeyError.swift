@@ -1,6 +1,6 @@
 // What can be wrong with a sort key, or with a value that should become one.
 
-public import StrataEvents
+public import StrataDocuments
 
 /// A value that is no key, or bytes that are not the key that was asked for.
 public enum SortKeyError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
 // Reading a component of a key without knowing its type or options: for people who ask how a row is sorted.
 
-package import StrataEvents
+package import StrataDocuments
 
 extension SortKeyReader {
   /// Reads one component, whatever it is and in whatever direction it was written.

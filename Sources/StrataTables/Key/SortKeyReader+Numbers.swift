@@ -1,6 +1,6 @@
 // Numbers read back from keys.
 
-internal import StrataEvents
+internal import StrataDocuments
 
 extension SortKeyReader {
   /// Reads a number: an integer where its magnitude is below 2⁶⁴ and integral, whatever it was written as;

@@ -1,7 +1,7 @@
 // Document values as keys, straight from their CBOR.
 
 internal import StrataBase
-public import StrataEvents
+public import StrataDocuments
 
 extension SortKeyWriter {
   /// Appends one component for a value of a document: the bytes of one CBOR item, nil for a missing field.

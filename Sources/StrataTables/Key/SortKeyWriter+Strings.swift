@@ -1,6 +1,6 @@
 // Strings and bytes as keys: escaped so that they delimit themselves, and folded where the order asks for it.
 
-internal import StrataEvents
+internal import StrataDocuments
 
 extension SortKeyWriter {
   /// Appends UTF-8 as the options in force say.

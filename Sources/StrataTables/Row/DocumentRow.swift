@@ -1,5 +1,6 @@
 // A row of documents without a Swift type of its own.
 
+internal import StrataDocuments
 public import StrataEvents
 
 /// A document as a table holds it, for lists and readers that know no type for it.

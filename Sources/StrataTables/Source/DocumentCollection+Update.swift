@@ -1,6 +1,7 @@
 // Changing a document: take its turn, read, decide, append what changed, and do so again where others came between.
 
 internal import StrataBase
+internal import StrataDocuments
 public import StrataEvents
 
 /// The result of an update.

@@ -1,5 +1,6 @@
 // Where the rows of a list come from: documents, or a table of a projection.
 
+internal import StrataDocuments
 public import StrataEvents
 
 /// Rows of one type, kept by a store: what a list is made of.

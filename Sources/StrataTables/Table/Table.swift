@@ -1,7 +1,5 @@
 // A table: rows by id, and the views that change with them.
 
-internal import StrataEvents
-
 /// Rows by the bytes of their ids, and views over them. A value: a copy is O(1) and never changes, and what is
 /// written afterwards copies only the pages that it touches.
 package struct Table: Sendable {

@@ -1,7 +1,5 @@
 // The state of a fold: its tables, and how far it has come.
 
-internal import StrataEvents
-
 /// The tables of one projection after the events up to a sequence. A value: a copy is O(tables).
 package struct TableSet: Sendable {
   /// The last sequence that is folded in; 0 before everything.

@@ -1,5 +1,6 @@
 // CBOR: documents, the reader below them, diagnostic notation, Codable, and what JSON says of each.
 
+internal import StrataDocuments
 internal import StrataEvents
 
 enum CBORTarget {

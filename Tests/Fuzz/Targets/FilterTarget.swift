@@ -1,5 +1,6 @@
 // The filter language: a text is refused with its place, or has one form, and is asked about hostile rows.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // JSON: what is read is written so that it reads back.
 
+internal import StrataDocuments
 internal import StrataEvents
 
 enum JSONTarget {

@@ -1,6 +1,7 @@
 // The stores that differ from a whole one in a number at an end of its range.
 
 import StrataBase
+import StrataDocuments
 import StrataEvents
 import StrataLog
 import StrataTesting

@@ -1,6 +1,7 @@
 // A small store that has a number of every kind, and where each is.
 
 import StrataBase
+import StrataDocuments
 import StrataEvents
 import StrataLog
 import StrataTesting

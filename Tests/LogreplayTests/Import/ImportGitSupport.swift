@@ -1,6 +1,7 @@
 // Repositories for tests: made by `git fast-import`, so that any bytes can be paths and any time a commit's.
 
 import Foundation
+import StrataDocuments
 import StrataEvents
 import StrataTesting
 import Testing

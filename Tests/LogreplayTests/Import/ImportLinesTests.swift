@@ -2,6 +2,7 @@
 
 import Foundation
 import StrataBase
+import StrataDocuments
 import StrataEvents
 import Testing
 

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import StrataBase
+import StrataDocuments
 import StrataEvents
 import StrataTesting
 import Testing

@@ -1,5 +1,6 @@
 // CBOR against its specification, against damage, and against chance.
 
+import StrataDocuments
 import StrataEvents
 import Testing
 

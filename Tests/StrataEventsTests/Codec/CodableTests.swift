@@ -1,6 +1,7 @@
 // Codable through CBOR: the shapes that the standard library promises, and what each type looks like.
 
 import Foundation
+import StrataDocuments
 import StrataEvents
 import Testing
 

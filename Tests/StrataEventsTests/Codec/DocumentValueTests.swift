@@ -1,5 +1,6 @@
 // The data model: equality is equality of encodings, and big integers are exact.
 
+import StrataDocuments
 import StrataEvents
 import Testing
 

@@ -1,5 +1,6 @@
 // JSON against its specification, against damage, against chance, and against Python.
 
+import StrataDocuments
 import StrataEvents
 import Testing
 

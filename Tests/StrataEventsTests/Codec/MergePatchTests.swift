@@ -1,5 +1,6 @@
 // Merge patches against RFC 7396, appendix A, and as each other's inverse.
 
+import StrataDocuments
 import StrataEvents
 import Testing
 

@@ -1,5 +1,6 @@
 // Documents drawn at random, reproducible from a seed that failing tests print.
 
+import StrataDocuments
 import StrataEvents
 
 /// The SplitMix64 generator: small, fast, the same everywhere.

@@ -1,6 +1,7 @@
 // Faults 32 and 35: consumers of the feed that fall behind, or end between what they did and where they are.
 
 import StrataBase
+import StrataDocuments
 import StrataEvents
 import StrataLog
 import StrataTesting

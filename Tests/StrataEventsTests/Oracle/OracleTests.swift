@@ -1,6 +1,7 @@
 // A second reader, written from FORMAT.md alone and in another language, judges the first.
 
 import Foundation
+import StrataDocuments
 import StrataEvents
 import StrataLog
 import StrataTesting

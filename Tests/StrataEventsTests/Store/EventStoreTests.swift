@@ -1,6 +1,7 @@
 // The store from an application's side: what is appended is read back, conflicts say what was there.
 
 import Foundation
+import StrataDocuments
 import StrataEvents
 import StrataLog
 import StrataTesting

@@ -1,5 +1,6 @@
 // Appends that are repeated under their id, whatever `saltsEvents` was when they were recorded and is now.
 
+import StrataDocuments
 import StrataEvents
 import StrataLog
 import StrataTesting

@@ -1,5 +1,6 @@
 // Which fields a change names, and updates for some fields alone.
 
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

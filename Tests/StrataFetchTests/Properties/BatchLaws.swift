@@ -1,5 +1,6 @@
 // What every canonical batch obeys, checked against the two lists by looking at everything.
 
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

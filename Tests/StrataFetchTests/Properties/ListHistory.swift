@@ -1,5 +1,6 @@
 // A random history of one table: its state after each commit, and the rows that a model has then.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 internal import StrataTesting

@@ -1,5 +1,6 @@
 // What a random run must now and then be about, so that a hundred thousand runs of nothing are found out.
 
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

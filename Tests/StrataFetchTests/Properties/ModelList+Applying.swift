@@ -1,6 +1,7 @@
 // The model of a list read from the library, and changed by a batch.
 
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

@@ -1,6 +1,7 @@
 // The obvious model of a list: everything is computed anew from plain arrays.
 
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

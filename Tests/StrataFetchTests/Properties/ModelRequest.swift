@@ -1,5 +1,6 @@
 // What a request asks for, in words that the model of a list understands.
 
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

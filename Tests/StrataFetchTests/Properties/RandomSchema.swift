@@ -1,5 +1,6 @@
 // What the documents of one random table look like: which fields, of which types, how often missing.
 
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // A row with a type: what key paths of random requests read.
 
+internal import StrataDocuments
 internal import StrataEvents
 
 struct TypedRow: Codable, Identifiable, Sendable, Equatable {

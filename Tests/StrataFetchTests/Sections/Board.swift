@@ -1,5 +1,6 @@
 // Tickets on a board: what the tests of requests put into a store, and how they read a list.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

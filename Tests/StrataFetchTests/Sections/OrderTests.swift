@@ -1,5 +1,6 @@
 // The order of items: total, the same whatever the way to it, and contiguous by sections.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -1,6 +1,7 @@
 // Orders of sections that their keys know nothing of.
 
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // Lists of the past: each is the naive fold of the log's beginning, and batches lead between any two of them.
 
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

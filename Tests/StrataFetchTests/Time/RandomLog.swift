@@ -1,5 +1,6 @@
 // A random log of documents, and what the naive model makes of every prefix of it.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataFetch

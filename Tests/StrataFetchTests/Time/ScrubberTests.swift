@@ -1,6 +1,7 @@
 // A list driven through the past: each step is a batch, and what is kept on the way makes the next one cheap.
 
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

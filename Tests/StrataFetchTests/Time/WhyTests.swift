@@ -1,6 +1,7 @@
 // Why a list shows an item, against what it shows.
 
 internal import Foundation
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataFetch

@@ -1,5 +1,6 @@
 // Declared sections stand wherever the window is; all windows over all orders of sections, one by one.
 
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataFetch
 internal import StrataTables

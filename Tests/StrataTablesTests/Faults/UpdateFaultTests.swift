@@ -238,7 +238,9 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let (taken, refused) = await withTaskGroup(of: Bool.self) { group in
       for number in 0..<2_000 {
         let task = Task {
-          do throws(StoreError) { try await turns.take(Self.stream, orThrow: StoreError.cancelled) } catch { return false }
+          do throws(StoreError) { try await turns.take(Self.stream, orThrow: StoreError.cancelled) } catch {
+            return false
+          }
           #expect(
             having.withLock {
               $0 += 1; return $0

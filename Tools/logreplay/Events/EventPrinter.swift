@@ -1,5 +1,6 @@
 // Events in every layout of `-o`, appended to the output.
 
+internal import StrataDocuments
 internal import StrataEvents
 
 /// Lays events out one after another. `settle` writes what a layout holds back, `end` what closes it.

@@ -1,5 +1,6 @@
 // Events for people: a line each, a table, or one event whole.
 
+internal import StrataDocuments
 internal import StrataEvents
 
 /// One event as text.

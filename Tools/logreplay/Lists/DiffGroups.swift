@@ -1,5 +1,6 @@
 // What changed in a list, gathered by section for people.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

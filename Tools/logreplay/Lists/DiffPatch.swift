@@ -1,5 +1,6 @@
 // What changed in a list as a patch: the old and new values of every field that changed.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // What changed in a list for people: by section, with a mark for each item, and old → new values.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // A list as RFC 4180 has it: a line per item, and a column per field.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // Which columns a list has, where rows stand below each other.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

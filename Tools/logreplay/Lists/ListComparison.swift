@@ -1,5 +1,6 @@
 // Two states of one list, and what changed between them.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

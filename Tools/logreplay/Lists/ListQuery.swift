@@ -1,6 +1,7 @@
 // A list as the options ask for it, checked and ready to be read at any point.
 
 internal import LogreplayPoints
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

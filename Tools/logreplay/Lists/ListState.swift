@@ -1,5 +1,6 @@
 // A list at a point of the log, and how it is made: by one replay for all points of a command.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLog

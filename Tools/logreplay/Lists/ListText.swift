@@ -1,5 +1,6 @@
 // A list for people: sections with a heading, and a line per item.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // Which fields of a row are shown: `--fields a,b.c,$time`.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 

@@ -1,5 +1,6 @@
 // Fields that an answer is asked for and no row has, named on standard error with those that are near.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -1,5 +1,6 @@
 // Values, sections and counts as people read them.
 
+internal import StrataDocuments
 internal import StrataEvents
 
 extension PeopleText {

@@ -1,5 +1,6 @@
 // One JSON object, written key by key in the order in which the contract lists them.
 
+internal import StrataDocuments
 internal import StrataEvents
 
 /// Appends an object's members to bytes that somebody else holds. Keys are ASCII and need no escapes.

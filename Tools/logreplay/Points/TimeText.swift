@@ -1,5 +1,6 @@
 // Times as people type them: `2026-11-20 18:17:16`, `yesterday`, `2h30m ago`, `-2h`, `@1732130000`, RFC 3339.
 
+internal import StrataDocuments
 package import StrataEvents
 internal import StrataTables
 

@@ -1,5 +1,6 @@
 // What tables and lists are measured with: changes of documents of a service desk.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

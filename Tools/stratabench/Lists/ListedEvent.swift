@@ -1,6 +1,7 @@
 // What the public interface is measured with: an event in one of seven sections, as the predecessor had it.
 
 internal import Foundation
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataTables

@@ -72,19 +72,3 @@ extension DocumentValue {
     try CBORDecoder().decode(type, from: cbor())
   }
 }
-
-/// A key that is known by its text or its position.
-struct DocumentKey: CodingKey {
-  var stringValue: String
-  var intValue: Int?
-
-  init(stringValue: String) { self.stringValue = stringValue }
-
-  init(intValue: Int) {
-    stringValue = "Index \(intValue)"
-    self.intValue = intValue
-  }
-
-  /// The key under which a superclass is kept.
-  static let superclass = DocumentKey(stringValue: "super")
-}
