@@ -8,55 +8,87 @@ let houseRules: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// Every floor, for what may look into all of them: tools, and what tests need.
+let floors: [Target.Dependency] = [
+  "StrataViews", "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
+  "StrataBase",
+]
+
 let package = Package(
   name: "Strata",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
+    // What an application imports.
     .library(name: "Strata", targets: ["Strata"]),
+    // Adapters for screens, apart so that only those that need them have their names.
+    .library(name: "StrataViews", targets: ["StrataViews"]),
+    // Simulated disks and strict views, for tests of this package and of others.
     .library(name: "StrataTesting", targets: ["StrataTesting"]),
+    // A store from a shell.
     .executable(name: "logreplay", targets: ["logreplay"]),
+    // Every promise of speed beside the raw limit of the machine.
     .executable(name: "stratabench", targets: ["stratabench"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
   ],
   targets: [
+    // The system's compression; the one library that users need.
     .systemLibrary(
       name: "CLZ4",
       pkgConfig: "liblz4",
       providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
     ),
+    // Checksums in C, and calls that the system's modules hide.
     .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
     // What every floor needs of the machine: threads, locks, clocks, bytes and hashes. Knows no store.
     .target(name: "StrataBase", dependencies: ["CStrata"], swiftSettings: houseRules),
-    .target(name: "StrataLog", dependencies: ["StrataBase", "CLZ4", "CStrata"], swiftSettings: houseRules),
     // Documents, their CBOR and their JSON. Knows no event and no log.
     .target(name: "StrataDocuments", dependencies: ["StrataBase"], swiftSettings: houseRules),
+    // Bytes, durable and in order. Knows not what an event means.
+    .target(name: "StrataLog", dependencies: ["StrataBase", "CLZ4", "CStrata"], swiftSettings: houseRules),
+    // Events, streams and the change feed. Knows no table.
     .target(
       name: "StrataEvents",
-      dependencies: ["StrataDocuments", "StrataLog", "StrataBase"],
+      dependencies: ["StrataLog", "StrataDocuments", "StrataBase"],
       swiftSettings: houseRules
     ),
+    // Events folded into tables and views. Knows not that someone looks.
     .target(
       name: "StrataTables",
-      dependencies: ["StrataEvents", "StrataLog", "StrataBase", "StrataDocuments", "CStrata"],
+      dependencies: ["StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "CStrata"],
       swiftSettings: houseRules
     ),
+    // Lists as values: requests, filters, snapshots, and what changed between two. Knows no task.
+    .target(
+      name: "StrataLists",
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
+      swiftSettings: houseRules
+    ),
+    // What is live: a list that follows the log, and says what changed. Knows no view.
     .target(
       name: "StrataFetch",
-      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments"],
+      dependencies: [
+        "StrataLists", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+      ],
       swiftSettings: houseRules
     ),
+    // One import for applications: every floor's public face, without the adapters.
     .target(
       name: "Strata",
-      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments"],
+      dependencies: [
+        "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
+      ],
       swiftSettings: houseRules
     ),
+    // Adapters to what views take, and to the shape of Core Data's lists.
     .target(
-      name: "StrataTesting",
-      dependencies: ["StrataLog", "StrataBase", "StrataDocuments", "StrataEvents", "StrataTables", "StrataFetch"],
+      name: "StrataViews",
+      dependencies: ["StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataBase"],
       swiftSettings: houseRules
     ),
+    // Disks that lose power, histories, models and strict views. Beside the stack: may import every floor.
+    .target(name: "StrataTesting", dependencies: floors, swiftSettings: houseRules),
     // The grammar of points and times, apart so that it can be fuzzed.
     .target(
       name: "LogreplayPoints",
@@ -64,34 +96,35 @@ let package = Package(
       path: "Tools/logreplay/Points",
       swiftSettings: houseRules
     ),
+    // The tool: one file for each subcommand.
     .executableTarget(
       name: "logreplay",
-      dependencies: [
-        "LogreplayPoints", "Strata", "StrataLog", "StrataBase", "StrataDocuments", "StrataEvents", "StrataTables", "StrataFetch",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      dependencies: floors + [
+        "LogreplayPoints", "Strata", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
       exclude: ["Points"],
       swiftSettings: houseRules
     ),
+    // The measurements: one file for each workload.
     .executableTarget(
       name: "stratabench",
-      dependencies: [
-        "Strata", "StrataLog", "StrataBase", "StrataDocuments", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting", "CLZ4",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      dependencies: floors + [
+        "Strata", "StrataTesting", "CLZ4", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/stratabench",
       swiftSettings: houseRules
     ),
+    // Of the log, and of what it stands on.
     .testTarget(
       name: "StrataLogTests",
-      dependencies: ["StrataLog", "StrataBase", "StrataDocuments", "StrataTesting", "CStrata", "CLZ4"],
+      dependencies: ["StrataLog", "StrataBase", "StrataTesting", "CStrata", "CLZ4"],
       swiftSettings: houseRules
     ),
     // A writer for the tests to kill.
     .executableTarget(
       name: "strata-crashwriter",
-      dependencies: ["StrataEvents", "StrataLog", "StrataBase", "StrataDocuments"],
+      dependencies: ["StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
       path: "Tests/Support/CrashWriter",
       swiftSettings: houseRules
     ),
@@ -102,25 +135,33 @@ let package = Package(
       path: "Tests/Support/Soak",
       swiftSettings: houseRules
     ),
+    // Of events, streams and documents, with writers that are killed.
     .testTarget(
       name: "StrataEventsTests",
-      dependencies: ["StrataEvents", "StrataTesting", "strata-crashwriter"],
+      dependencies: [
+        "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataTesting", "strata-crashwriter",
+      ],
       swiftSettings: houseRules
     ),
+    // Of folds, keys, trees and views.
     .testTarget(
       name: "StrataTablesTests",
-      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments", "StrataTesting"],
+      dependencies: [
+        "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataTesting",
+      ],
       swiftSettings: houseRules
     ),
+    // Of lists, as values and live, and of the adapters to views.
     .testTarget(
       name: "StrataFetchTests",
-      dependencies: ["StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments", "StrataTesting"],
+      dependencies: floors + ["StrataTesting"],
       swiftSettings: houseRules
     ),
+    // Of the tool, as a shell sees it.
     .testTarget(
       name: "LogreplayTests",
-      dependencies: [
-        "logreplay", "LogreplayPoints", "StrataTesting", "Strata", "StrataFetch", "StrataTables", "StrataEvents", "StrataLog", "StrataBase", "StrataDocuments",
+      dependencies: floors + [
+        "logreplay", "LogreplayPoints", "StrataTesting", "Strata",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: houseRules
@@ -128,7 +169,7 @@ let package = Package(
     // What the fuzzer calls, and the program that it drives; the tests replay the kept corpus through the same.
     .target(
       name: "FuzzTargets",
-      dependencies: ["LogreplayPoints", "StrataLog", "StrataBase", "StrataDocuments", "StrataEvents", "StrataTables", "StrataFetch"],
+      dependencies: floors + ["LogreplayPoints"],
       path: "Tests/Fuzz/Targets",
       swiftSettings: houseRules
     ),
@@ -144,9 +185,10 @@ let package = Package(
       path: "Tests/Fuzz/Tests",
       swiftSettings: houseRules
     ),
+    // Of the rules that every file keeps, and of the pages that say what the code does.
     .testTarget(
       name: "HouseTests",
-      dependencies: ["StrataLog", "StrataBase", "StrataDocuments", "StrataEvents"],
+      dependencies: ["StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
       swiftSettings: houseRules
     ),
   ],

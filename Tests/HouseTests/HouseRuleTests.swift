@@ -41,7 +41,11 @@ import Testing
   }
 
   @Test func `each floor imports only lower ones, and the log no Foundation`() throws {
-    let floors = ["StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch", "Strata"]
+    let floors = [
+      "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataLists",
+      "StrataFetch",
+      "Strata", "StrataViews",
+    ]
     for (height, floor) in floors.enumerated() {
       let higher = Set(floors[height...] + ["StrataTesting", "ArgumentParser"])
       for path in Repository.swiftFiles("Sources/\(floor)") {
@@ -94,7 +98,8 @@ import Testing
       #"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:final\s+|indirect\s+|nonisolated\s+)*(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)"#
     )
     let modules: Set<String> = [
-      "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataFetch", "StrataTesting",
+      "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataLists",
+      "StrataFetch", "StrataViews", "StrataTesting",
     ]
     var found = 0
     for path in Repository.swiftFiles("Sources") {

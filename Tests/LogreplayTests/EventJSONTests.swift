@@ -1,6 +1,6 @@
 // The JSON of an event, byte for byte: programs depend on it.
 
-import StrataDocuments
+@testable import StrataDocuments
 @testable import StrataEvents
 import Testing
 

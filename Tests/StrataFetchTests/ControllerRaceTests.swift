@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataLog
 internal import StrataTables

@@ -5,6 +5,7 @@ internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

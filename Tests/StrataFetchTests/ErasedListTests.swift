@@ -2,6 +2,7 @@
 
 internal import StrataEvents
 internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 internal import Testing
 

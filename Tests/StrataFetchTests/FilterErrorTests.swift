@@ -1,6 +1,6 @@
 // Texts that are no filters: the message, the place, and that nothing traps.
 
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTesting
 internal import Testing
 

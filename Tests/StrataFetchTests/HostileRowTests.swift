@@ -4,6 +4,7 @@
 internal import Foundation
 internal import StrataDocuments
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataLog
 internal import StrataTables

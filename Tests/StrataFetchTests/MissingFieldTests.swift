@@ -2,6 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import Testing

@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import LogreplayPoints
 internal import StrataBase
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 
 struct DiffCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(

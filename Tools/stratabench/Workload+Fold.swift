@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataLog
 internal import StrataTables
 

@@ -3,7 +3,7 @@
 internal import StrataBase
 
 /// A counter that tasks wait for. Waiting is by continuation, so no thread is held.
-final class Announcement: Sendable {
+package final class Announcement: Sendable {
   private struct State {
     var number: UInt64 = 0
     var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -14,11 +14,13 @@ final class Announcement: Sendable {
 
   private let state = Lock(State())
 
-  var number: UInt64 { state.withLock { $0.number } }
+  package init() {}
+
+  package var number: UInt64 { state.withLock { $0.number } }
   var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
 
   /// Raises the number and wakes everybody.
-  func announce() {
+  package func announce() {
     let waiters = state.withLock { state in
       state.number += 1
       defer { state.waiters = [:] }
@@ -30,7 +32,7 @@ final class Announcement: Sendable {
   /// Suspends until the number is greater, or the task is cancelled.
   ///
   /// - Parameter began: called once the wait has begun, before anything is waited for.
-  func wait(beyond number: UInt64, began: @Sendable () -> Void) async {
+  package func wait(beyond number: UInt64, began: @Sendable () -> Void) async {
     let ticket = state.withLock { state in
       state.nextTicket += 1
       return state.nextTicket

@@ -1,5 +1,6 @@
 // Moving and resizing the window of a live list.
 
+public import StrataLists
 internal import StrataTables
 
 extension FetchController {
@@ -16,18 +17,6 @@ extension FetchController {
   public func setWindow(
     perSection window: ListWindow
   ) async throws(ListError) -> FetchSnapshot<Item, Section> {
-    try await apply(changing: { $0 = $0.windowed(perSection: window) })
-  }
-}
-
-extension LiveList {
-  /// Moves or resizes the window over the whole list; the list changes by one difference.
-  public func setWindow(_ window: ListWindow) async throws(ListError) {
-    try await apply(changing: { $0 = $0.windowed(to: window) })
-  }
-
-  /// The same for the window over each section.
-  public func setWindow(perSection window: ListWindow) async throws(ListError) {
     try await apply(changing: { $0 = $0.windowed(perSection: window) })
   }
 }

@@ -2,6 +2,7 @@
 
 internal import StrataBase
 public import StrataEvents
+public import StrataLists
 internal import StrataLog
 public import StrataTables
 
@@ -26,12 +27,12 @@ public import StrataTables
 public final class FetchController<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   /// A snapshot, what keeps its view up to date, and its number among those that were published.
-  struct Published: Sendable {
-    var snapshot: FetchSnapshot<Item, Section>
+  package struct Published: Sendable {
+    package var snapshot: FetchSnapshot<Item, Section>
     var list: CompiledList
     var lease: ViewLease
-    var generation: UInt64
-    var number: UInt64
+    package var generation: UInt64
+    package var number: UInt64
     /// How many appends are in it.
     var appendCount: UInt64
   }
@@ -88,7 +89,7 @@ where Item.ID: DocumentID {
   /// while somebody iterates over `updates`.
   public var snapshot: FetchSnapshot<Item, Section>? { state.withLock { $0.published?.snapshot } }
 
-  var published: Published? { state.withLock { $0.published } }
+  package var published: Published? { state.withLock { $0.published } }
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   /// Ends all iterations, tells delegates nothing more, and refuses fetches. Who calls it on the actor that
@@ -212,7 +213,7 @@ extension FetchController {
     return isReplaced
   }
 
-  func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  package func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
     if isBuilt { return try await fetchInTurn(reaching: sequence) }
     try await ListError.wrapping { () async throws(StoreError) in
       try await building.take(.it, orThrow: StoreError.cancelled)

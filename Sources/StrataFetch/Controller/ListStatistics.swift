@@ -1,6 +1,7 @@
 // What a fetch controller did so far, in numbers.
 
 internal import StrataBase
+internal import StrataLists
 internal import StrataTables
 
 /// Counts of one fetch controller since it was made. They only grow.

@@ -2,6 +2,7 @@
 
 internal import StrataBase
 public import StrataEvents
+public import StrataLists
 public import StrataTables
 
 extension FetchController where Item: Codable {

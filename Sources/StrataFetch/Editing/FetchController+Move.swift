@@ -2,6 +2,7 @@
 
 internal import StrataBase
 public import StrataEvents
+public import StrataLists
 internal import StrataTables
 
 /// What a move came to.

@@ -1,6 +1,7 @@
 // What can go wrong when a list is edited.
 
 public import StrataEvents
+public import StrataLists
 
 /// The errors of editing. Where one is thrown, nothing was appended.
 public enum ListEditError: Error, Sendable {

@@ -1,6 +1,7 @@
 // Editing the list on a screen: places are meant as they are shown.
 
 public import StrataEvents
+public import StrataLists
 public import StrataTables
 
 extension LiveList where Item: Codable {

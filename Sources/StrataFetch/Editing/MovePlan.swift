@@ -1,5 +1,6 @@
 // What a move writes: found in one state of the list, without waiting for anything.
 
+internal import StrataLists
 internal import StrataTables
 
 /// Where a moved row goes.

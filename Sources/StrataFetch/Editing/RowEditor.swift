@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
+internal import StrataLists
 internal import StrataTables
 
 /// Makes the events of a move.

@@ -1,6 +1,7 @@
 // The list at any point of the log, and what changed between two of them.
 
 internal import StrataEvents
+public import StrataLists
 public import StrataTables
 
 extension FetchController {

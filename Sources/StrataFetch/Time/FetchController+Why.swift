@@ -2,6 +2,7 @@
 
 internal import StrataBase
 internal import StrataEvents
+public import StrataLists
 internal import StrataLog
 public import StrataTables
 

@@ -2,6 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
+internal import StrataLists
 internal import StrataTables
 
 /// A list at one moment, asked about a row. Pure: it looks at the state and reads nothing else.

@@ -2,6 +2,7 @@
 
 internal import StrataDocuments
 public import StrataEvents
+public import StrataLists
 
 /// What a list makes of one row at one point of the log.
 ///

@@ -2,6 +2,7 @@
 
 internal import StrataBase
 public import StrataEvents
+public import StrataLists
 public import StrataTables
 
 /// A list at a point of the log that somebody moves, as with a slider.

@@ -1,6 +1,7 @@
 // What a data source says: sections of cells, each with the version of its content.
 
-public import StrataFetch
+public import StrataLists
+public import StrataViews
 
 /// The answers of a data source, and what a view shows: which item, and which version of its content.
 public struct MockListData<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable>: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // The exceptions of list views as errors.
 
-internal import StrataFetch
+internal import StrataLists
 
 /// What a list view would have thrown, or done wrong in silence.
 public struct MockListError: Error, Hashable, Sendable {

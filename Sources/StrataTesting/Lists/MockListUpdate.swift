@@ -1,6 +1,7 @@
 // One batch update under UIKit's rules: checked, and resolved into where each cell comes from.
 
-internal import StrataFetch
+internal import StrataLists
+internal import StrataViews
 
 /// A batch that passed all checks.
 ///

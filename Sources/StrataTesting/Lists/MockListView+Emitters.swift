@@ -1,6 +1,6 @@
 // A mock list view that shows what the emitters make.
 
-public import StrataFetch
+public import StrataViews
 
 extension MockListView {
   /// Shows one batch, and then what follows it.

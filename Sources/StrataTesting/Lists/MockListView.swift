@@ -1,6 +1,7 @@
 // A list view without a screen, as strict as UIKit and a little stricter.
 
-public import StrataFetch
+public import StrataLists
+public import StrataViews
 
 /// Shows sections of cells, and changes them by batches under the rules of `UICollectionView`.
 ///

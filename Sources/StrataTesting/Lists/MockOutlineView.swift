@@ -1,6 +1,7 @@
 // A list view of AppKit's kind: every step is done before the next is looked at.
 
-public import StrataFetch
+internal import StrataLists
+public import StrataViews
 
 /// Shows sections of cells, and changes them step by step under the rules of `NSOutlineView`: a place is one of
 /// what is shown at that moment.

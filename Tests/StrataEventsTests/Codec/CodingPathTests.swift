@@ -1,7 +1,6 @@
 // The path to an item, found from where the last one was, against the walk from the first byte.
 
-import StrataDocuments
-@testable import StrataEvents
+@testable import StrataDocuments
 import Testing
 
 @Suite("Coding paths")

@@ -2,6 +2,7 @@
 
 internal import StrataBase
 internal import StrataEvents
+@testable internal import StrataLists
 internal import StrataLog
 @testable internal import StrataFetch
 internal import StrataTables

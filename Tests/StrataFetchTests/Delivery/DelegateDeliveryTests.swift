@@ -3,6 +3,7 @@
 internal import Dispatch
 internal import StrataBase
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import Testing

@@ -3,7 +3,8 @@
 internal import Dispatch
 internal import StrataBase
 internal import StrataEvents
-@testable internal import StrataFetch
+internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -1,6 +1,7 @@
 // What the tests of delivery share: a store of chores, and a list of them written down.
 
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import Testing

@@ -1,6 +1,7 @@
 // Several lists, always at one version.
 
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting

@@ -2,6 +2,7 @@
 
 internal import StrataBase
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import Testing

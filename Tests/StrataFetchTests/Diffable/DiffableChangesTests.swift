@@ -1,6 +1,7 @@
 // The changes between two snapshots: one test for each rule, with its example.
 
-internal import StrataFetch
+internal import StrataLists
+internal import StrataViews
 internal import Testing
 
 @Suite struct DiffableChangesTests {

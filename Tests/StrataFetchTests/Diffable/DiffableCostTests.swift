@@ -1,7 +1,8 @@
 // What a snapshot costs, counted and not timed: hashes, and memory that is shared.
 
 internal import StrataBase
-@testable internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import Testing
 
 /// An id that counts how often it is hashed.

@@ -2,6 +2,8 @@
 
 internal import StrataEvents
 internal import StrataFetch
+internal import StrataLists
+internal import StrataViews
 internal import Testing
 
 private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {

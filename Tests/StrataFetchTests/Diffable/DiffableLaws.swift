@@ -1,6 +1,6 @@
 // What every batch between two snapshots obeys, checked by looking at everything.
 
-@testable internal import StrataFetch
+@testable import StrataLists
 
 struct DiffableLaws {
   private let old: ModelSnapshot

@@ -1,7 +1,8 @@
 // Random changes of snapshots beside the obvious model, and random pairs of snapshots.
 
 internal import Foundation
-@testable internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import StrataTesting
 internal import Testing
 

@@ -1,7 +1,8 @@
 // A snapshot as a value: one test for each rule of its vocabulary.
 
 internal import Foundation
-@testable internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import Testing
 
 @Suite struct DiffableRuleTests {

@@ -1,6 +1,7 @@
 // The obvious model of a snapshot: arrays that are searched from the beginning.
 
-@testable internal import StrataFetch
+@testable import StrataLists
+@testable import StrataViews
 
 struct ModelSnapshot: Equatable {
   struct Section: Equatable {

@@ -1,6 +1,7 @@
 // Editing a list: what it refuses, what others do meanwhile, windows and filters.
 
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting

@@ -1,6 +1,6 @@
 // Ranks between ranks: always in order, never two alike, and short.
 
-@testable internal import StrataFetch
+@testable internal import StrataLists
 internal import StrataTesting
 internal import Testing
 

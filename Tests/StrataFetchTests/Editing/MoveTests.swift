@@ -1,6 +1,7 @@
 // Lists that people put in order by hand, against an array.
 
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting

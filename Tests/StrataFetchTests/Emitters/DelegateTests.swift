@@ -2,7 +2,9 @@
 
 internal import StrataEvents
 internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
+internal import StrataViews
 internal import Testing
 
 @Suite struct DelegateTests {

@@ -1,6 +1,7 @@
 // The cases of the emitters that are worth a name, each as small as it can be.
 
-@testable internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import StrataTesting
 internal import Testing
 

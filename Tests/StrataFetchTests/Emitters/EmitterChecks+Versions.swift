@@ -1,7 +1,7 @@
 // The emitters over batches between versions of real lists.
 
 internal import StrataEvents
-@testable internal import StrataFetch
+@testable internal import StrataLists
 internal import StrataTesting
 
 /// Bytes that are what they are: Swift's strings are equal where their bytes are not.

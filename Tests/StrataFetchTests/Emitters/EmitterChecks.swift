@@ -1,6 +1,7 @@
 // Every emitter shown on mock views: what they show in the end is the new list.
 
-@testable internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import StrataTesting
 internal import Testing
 

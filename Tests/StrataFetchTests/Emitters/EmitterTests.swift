@@ -1,7 +1,8 @@
 // What list views are told of random batches, and the rules that it obeys.
 
 internal import Foundation
-@testable internal import StrataFetch
+internal import StrataLists
+@testable internal import StrataViews
 internal import StrataTesting
 internal import Testing
 

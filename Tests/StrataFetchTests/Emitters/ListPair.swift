@@ -1,6 +1,7 @@
 // Two random lists and an obvious batch between them, with everything awkward in it.
 
-@testable internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import StrataTesting
 
 /// A list before and after, and a canonical batch that is not always the least one.

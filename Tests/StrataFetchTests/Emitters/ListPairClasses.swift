@@ -1,6 +1,6 @@
 // Which awkward cases a random run met.
 
-@testable internal import StrataFetch
+@testable import StrataLists
 
 /// Counts the cases, so that a run that tests nothing is found out.
 struct ListPairClasses: CustomStringConvertible {

@@ -1,7 +1,8 @@
 // The mock list view throws what UIKit throws, for every illegal batch, and shows what a legal one leaves out.
 
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTesting
+internal import StrataViews
 internal import Testing
 
 @Suite struct MockListViewTests {

@@ -1,6 +1,7 @@
 // The emitters over the changes that two snapshots give, with as few moves as can be.
 
-@testable internal import StrataFetch
+internal import StrataViews
+@testable internal import StrataLists
 internal import StrataTesting
 internal import Testing
 

@@ -1,6 +1,6 @@
 // A batch as bytes: equal batches have equal ones, in every process and on every machine.
 
-@testable internal import StrataFetch
+@testable import StrataLists
 
 extension ListChanges {
   /// Appends every part of the batch in its order. Numbers are eight little-endian bytes, what varies in length

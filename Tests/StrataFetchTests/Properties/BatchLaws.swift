@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-@testable internal import StrataFetch
+@testable internal import StrataLists
 internal import StrataTables
 
 /// The laws R26, R27, R29, R30, R31 and R32 of a batch between two lists.

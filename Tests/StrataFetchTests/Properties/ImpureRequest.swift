@@ -3,7 +3,7 @@
 internal import Foundation
 internal import StrataBase
 internal import StrataEvents
-@testable internal import StrataFetch
+@testable internal import StrataLists
 internal import StrataTables
 
 /// What the functions of these tests read besides the row. It ticks now and then while they look at it.

@@ -1,6 +1,7 @@
 // Functions of a request that read a clock: no list they make contradicts itself.
 
 internal import StrataEvents
+@testable internal import StrataLists
 internal import StrataLog
 @testable internal import StrataFetch
 @testable internal import StrataTables

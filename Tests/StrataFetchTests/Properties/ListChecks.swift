@@ -1,7 +1,8 @@
 // What is checked of one list, and of the batch between two.
 
 internal import StrataEvents
-@testable internal import StrataFetch
+internal import StrataViews
+@testable internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 

@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-@testable internal import StrataFetch
+@testable internal import StrataLists
 internal import StrataTables
 
 enum ListRunClass: String, CaseIterable {

@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
-@testable internal import StrataFetch
+@testable internal import StrataLists
 internal import StrataTables
 
 /// Rows in a dictionary.

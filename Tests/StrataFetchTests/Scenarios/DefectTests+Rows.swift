@@ -3,7 +3,9 @@
 internal import Foundation
 internal import StrataBase
 internal import StrataEvents
-@testable internal import StrataFetch
+internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import StrataTables
 internal import Testing
 

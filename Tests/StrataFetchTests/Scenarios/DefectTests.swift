@@ -2,7 +2,8 @@
 
 internal import Foundation
 internal import StrataEvents
-@testable internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import StrataTables
 internal import StrataTesting
 internal import Testing
@@ -281,7 +282,9 @@ internal import Testing
     #expect(manifest.contains(#".library(name: "Strata", targets: ["Strata"])"#))
     let umbrella = try String(
       contentsOf: root.appending(path: "Sources/Strata/Strata.swift"), encoding: .utf8)
-    for floor in ["StrataLog", "StrataEvents", "StrataTables", "StrataFetch"] {
+    for floor in [
+      "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataLists", "StrataFetch",
+    ] {
       #expect(umbrella.contains("@_exported public import \(floor)\n"))
     }
   }

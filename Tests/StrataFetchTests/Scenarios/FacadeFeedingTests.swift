@@ -4,7 +4,8 @@ internal import Dispatch
 internal import Foundation
 internal import StrataBase
 internal import StrataEvents
-@testable internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import StrataTables
 internal import Testing
 

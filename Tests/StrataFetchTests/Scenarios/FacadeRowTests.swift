@@ -3,7 +3,8 @@
 internal import Foundation
 internal import StrataBase
 internal import StrataEvents
-@testable internal import StrataFetch
+@testable internal import StrataLists
+@testable internal import StrataViews
 internal import StrataTables
 internal import Testing
 

@@ -2,6 +2,8 @@
 
 internal import Foundation
 internal import StrataEvents
+@testable internal import StrataLists
+@testable internal import StrataViews
 @testable internal import StrataFetch
 internal import StrataTables
 internal import Testing

@@ -2,7 +2,9 @@
 
 internal import Foundation
 internal import StrataEvents
+@testable internal import StrataLists
 internal import StrataLog
+@testable internal import StrataViews
 @testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting

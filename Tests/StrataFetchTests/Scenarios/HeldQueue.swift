@@ -1,7 +1,7 @@
 // A queue whose work is done when a test says so, one piece at a time.
 
 internal import StrataBase
-@testable internal import StrataFetch
+@testable internal import StrataViews
 
 /// Holds what it is given until it is told to run it.
 final class HeldQueue: Sendable {

@@ -2,7 +2,8 @@
 
 internal import Foundation
 internal import StrataEvents
-@testable internal import StrataFetch
+internal import StrataViews
+@testable internal import StrataLists
 internal import StrataTables
 internal import Testing
 

@@ -3,6 +3,7 @@
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 nonisolated struct Ticket: Codable, Identifiable, Sendable, Equatable {

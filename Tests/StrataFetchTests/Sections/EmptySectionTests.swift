@@ -1,6 +1,7 @@
 // Sections without items, and the section of rows without one.
 
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import Testing

@@ -3,6 +3,8 @@
 internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
+@testable internal import StrataLists
+@testable internal import StrataViews
 @testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting

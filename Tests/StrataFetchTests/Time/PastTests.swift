@@ -2,7 +2,8 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-@testable internal import StrataFetch
+internal import StrataFetch
+@testable internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

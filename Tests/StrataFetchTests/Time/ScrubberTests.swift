@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting

@@ -3,6 +3,7 @@
 internal import Foundation
 internal import StrataDocuments
 internal import StrataEvents
+@testable internal import StrataLists
 internal import StrataLog
 @testable internal import StrataFetch
 internal import StrataTables

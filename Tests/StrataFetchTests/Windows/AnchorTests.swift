@@ -1,7 +1,8 @@
 // What a screen holds on to while its list changes.
 
 internal import StrataEvents
-@testable internal import StrataFetch
+internal import StrataFetch
+@testable internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -1,7 +1,8 @@
 // The items around an item.
 
 internal import StrataEvents
-@testable internal import StrataFetch
+internal import StrataFetch
+@testable internal import StrataLists
 internal import StrataTables
 internal import Testing
 

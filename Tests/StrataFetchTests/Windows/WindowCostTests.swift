@@ -1,6 +1,7 @@
 // What windows cost, counted in things that are looked at.
 
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import Testing

@@ -1,6 +1,7 @@
 // Windows: they are full after every change, and cost what comes in and goes out.
 
 internal import StrataEvents
+@testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
 internal import StrataTesting

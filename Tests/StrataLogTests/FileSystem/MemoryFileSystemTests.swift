@@ -1,4 +1,4 @@
-import StrataBase
+@testable import StrataBase
 import StrataTesting
 import Testing
 

@@ -1,7 +1,7 @@
 // What changed between two lists as the JSON that the contract promises.
 
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// Writes the canonical batch: `{"schema":1,"table":…,"from":{…},"to":{…},"changes":[…]}`, or a line per change.

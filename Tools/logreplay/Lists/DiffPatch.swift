@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// A piece for each item, in the order of the lists:

@@ -1,7 +1,7 @@
 // How much changed in a list: `--stat` for each section and in all, `--summary` in one line.
 
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 
 /// Numbers of changes.
 struct DiffStat {

@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// Lays a diff out: `+` for what is new, `-` for what is gone, `~` for what changed in its place, `>` for what

@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// `section,id,revision` and the fields; an `id` in the documents that says the same is no column. Strings stand as

@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// The columns of what every row has of its own, and of the fields beside them, each under a name of its own.

@@ -1,7 +1,7 @@
 // A list as the JSON that the contract promises: whole, or a line per item.
 
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// Writes a list and the parts of it that other answers share.

@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// Says which rows are left out of a list, and why.

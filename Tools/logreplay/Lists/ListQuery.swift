@@ -3,7 +3,7 @@
 internal import LogreplayPoints
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// What `--table` and the options beside it come to.

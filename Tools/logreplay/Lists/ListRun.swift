@@ -1,7 +1,6 @@
 // Follows a list: prints it once, and then what each append changes in it.
 
 internal import StrataEvents
-internal import StrataFetch
 internal import StrataTables
 
 /// One pass over a list and what becomes of it. Blocks; belongs to one thread.

@@ -1,6 +1,6 @@
 // `--sort FIELD[:desc][:time|numeric|nocase][:nullslast]`, and field paths in options.
 
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// One `--sort`.

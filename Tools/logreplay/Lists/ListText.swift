@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// Lays a list out: for a pipe with `name=value` on each line, for a terminal in columns.

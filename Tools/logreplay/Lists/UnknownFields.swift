@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 
 /// Says which names of a query are in no row. Documents have no schema, so that a mistyped field is an empty answer,

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 

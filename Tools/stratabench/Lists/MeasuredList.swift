@@ -1,6 +1,6 @@
 // A list that is measured below its controller: a table of incidents with one view, changed row by row.
 
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 

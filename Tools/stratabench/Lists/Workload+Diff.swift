@@ -1,7 +1,7 @@
 // Two versions of a large list, and the memory that rows, views and versions take.
 
 internal import Foundation
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 

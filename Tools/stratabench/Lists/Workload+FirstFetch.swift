@@ -3,6 +3,7 @@
 internal import Foundation
 internal import StrataEvents
 internal import StrataFetch
+internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 

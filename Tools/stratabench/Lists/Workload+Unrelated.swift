@@ -1,8 +1,9 @@
 // The changes between two lists that were made apart, so that every item has to be looked at.
 
 internal import Foundation
-internal import StrataFetch
+internal import StrataLists
 internal import StrataTesting
+internal import StrataViews
 
 extension Workload {
   /// Of each pair, a twentieth of the rows is gone, a twentieth is new, and a tenth stands elsewhere.

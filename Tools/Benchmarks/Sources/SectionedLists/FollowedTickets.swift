@@ -3,6 +3,7 @@
 internal import Strata
 internal import StrataEvents
 internal import StrataFetch
+internal import StrataLists
 
 struct FollowedTickets {
   private let store: EventStore

@@ -1,0 +1,210 @@
+// Where an iteration over several lists stands: all of them at one sequence.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLists
+internal import StrataLog
+internal import StrataTables
+
+/// One of several lists, whatever its types are.
+protocol JoinedMember: Sendable {
+  var store: EventStore { get }
+  var announcement: Announcement { get }
+  var isCancelled: Bool { get }
+  /// Whether the request is another one than that of the last look.
+  var isReconfigured: Bool { get }
+  /// Makes the request ready that is in force now.
+  func prepare() throws(ListError)
+  /// What folds for the list.
+  var projector: Projector { get }
+  /// The newest state of the projector that has everything up to a sequence, with the list's view.
+  func state(reaching sequence: UInt64) async throws(ListError) -> TableSet
+  /// What a state of the projector comes to at a later sequence.
+  func state(_ set: TableSet, through sequence: UInt64) async throws(ListError) -> TableSet
+  /// The state with the list's view, where it does not have it.
+  func completed(_ set: TableSet) async throws(ListError) -> TableSet
+  /// Looks at the list in a state. True where something changed.
+  func look(at set: TableSet) -> Bool
+  /// Makes the update from what was delivered last to what was looked at last.
+  func deliver()
+}
+
+/// One controller's list among several. Used by one task at a time, as iterators are.
+final class ListMember<Item: Identifiable & Sendable, Section: Hashable & Sendable>: JoinedMember
+where Item.ID: DocumentID {
+  private struct State {
+    var prepared: FetchController<Item, Section>.Prepared?
+    var position: UpdatePosition<Item, Section>?
+    /// The position as it is before its first update.
+    var isFirst = true
+    var update: ListUpdate<Item, Section>?
+  }
+
+  private let controller: FetchController<Item, Section>
+  private let state = Lock(State())
+
+  init(_ controller: FetchController<Item, Section>) { self.controller = controller }
+
+  var store: EventStore { controller.rows.store }
+  var announcement: Announcement { controller.announcement }
+  var isCancelled: Bool { controller.isCancelled }
+  var isReconfigured: Bool { state.withLock { $0.prepared?.generation } != controller.generation }
+
+  var lastUpdate: ListUpdate<Item, Section> {
+    guard let update = state.withLock({ $0.update }) else {
+      preconditionFailure("an update was asked for before the first one")
+    }
+    return update
+  }
+
+  private var prepared: FetchController<Item, Section>.Prepared {
+    guard let prepared = state.withLock({ $0.prepared }) else {
+      preconditionFailure("a joined list is made ready before it is looked at")
+    }
+    return prepared
+  }
+
+  func prepare() throws(ListError) {
+    let prepared = try controller.prepared()
+    let old = state.withLock { state in
+      defer { state.prepared = prepared }
+      return state.prepared
+    }
+    withExtendedLifetime(old) {}
+  }
+
+  var projector: Projector { prepared.rows.projector }
+
+  func state(reaching sequence: UInt64) async throws(ListError) -> TableSet {
+    let prepared = prepared
+    return try await ListError.wrapping { () async throws(StoreError) in
+      try await prepared.rows.projector.state(reaching: sequence, with: prepared.lease)
+    }
+  }
+
+  func state(_ set: TableSet, through sequence: UInt64) async throws(ListError) -> TableSet {
+    let prepared = prepared
+    return try await ListError.wrapping { () async throws(StoreError) in
+      try await AppendFollower.state(set, of: prepared.rows, through: sequence)
+    }
+  }
+
+  func completed(_ set: TableSet) async throws(ListError) -> TableSet {
+    let prepared = prepared
+    let definition = prepared.list.definition
+    guard set[prepared.rows.name].view(definition.identity) == nil else { return set }
+    return try await ListError.wrapping { () async throws(StoreError) in
+      try await AppendFollower.state(set, of: prepared.rows, adding: definition)
+    }
+  }
+
+  func look(at set: TableSet) -> Bool {
+    let prepared = prepared
+    let seen = UpdatePosition<Item, Section>.Seen(set, prepared)
+    controller.publish(seen.snapshot, prepared, seen.appendCount)
+    guard var position = state.withLock({ $0.position }) else {
+      state.withLock { $0.position = UpdatePosition(seen, observing: nil) }
+      return true
+    }
+    var done = ListStatistics()
+    let isNews = position.look(at: seen, &done)
+    controller.counts.withLock { $0.add(done) }
+    state.withLock { $0.position = position }
+    return isNews
+  }
+
+  func deliver() {
+    guard var position = state.withLock({ $0.position }) else { return }
+    var done = ListStatistics()
+    let update: ListUpdate<Item, Section>
+    if state.withLock({ $0.isFirst }) {
+      update = ListUpdate(
+        reason: .initial, before: nil, after: position.shown.snapshot,
+        changes: ListChanges<Item.ID, Section>())
+      done.add(update.changes, appends: 1)
+    } else {
+      update = position.deliver(&done)
+    }
+    controller.counts.withLock { $0.add(done) }
+    state.withLock { state in
+      state.position = position
+      state.isFirst = false
+      state.update = update
+    }
+  }
+}
+
+/// The position of one iteration. Used by one task at a time, as iterators are.
+final class JoinedPosition: Sendable {
+  private let members: [any JoinedMember]
+  /// The sequence that was looked at last.
+  private let looked = Lock<UInt64?>(nil)
+
+  init(_ members: [any JoinedMember]) { self.members = members }
+
+  var isCancelled: Bool { members.contains { $0.isCancelled } }
+
+  /// Makes the next update of every list, and returns the sequence that they are at. Runs on no actor.
+  nonisolated func next() async throws(ListError) -> UInt64? {
+    guard let store = members.first?.store else { return nil }
+    for member in members where member.store !== store {
+      throw .otherStore(member.store.id, expected: store.id)
+    }
+    while !Task.isCancelled {
+      // In this order: what is announced from here on ends the wait, and what was appended before the end is
+      // delivered before the end is told.
+      let numbers = members.map { $0.announcement.number }
+      let end = store.log.tail.end
+      if isCancelled { return nil }
+      let head = store.head.sequence
+      let last = looked.withLock { $0 }
+      if last.map({ head > $0 }) ?? true || members.contains(where: { $0.isReconfigured }) {
+        do throws(ListError) {
+          if let sequence = try await look(reaching: max(head, last ?? 0)) { return sequence }
+        } catch {
+          switch error {
+          case .cancelled, .store(.closed): return nil
+          default: throw error
+          }
+        }
+        continue
+      }
+      if let end {
+        if end == .closed { return nil }
+        throw .store(StoreError(end))
+      }
+      let news = zip(members, numbers).map { (announcement: $0.announcement, beyond: $1) }
+      do throws(StoreError) { try await store.wait(beyond: head, or: news) } catch {
+        // The next look ends, behind everything that was appended before.
+        if error == .closed { continue }
+        throw .store(error)
+      }
+    }
+    return nil
+  }
+
+  /// Looks at all lists at one sequence. Nil where nothing changed in any of them.
+  private func look(reaching sequence: UInt64) async throws(ListError) -> UInt64? {
+    for member in members { try member.prepare() }
+    // Once per projector: what is asked for last has the views of those before.
+    var sets: [ObjectIdentifier: TableSet] = [:]
+    for member in members {
+      sets[ObjectIdentifier(member.projector)] = try await member.state(reaching: sequence)
+    }
+    let target = sets.values.reduce(sequence) { max($0, $1.sequence) }
+    var isNews = false
+    for member in members {
+      let projector = ObjectIdentifier(member.projector)
+      guard var set = sets[projector] else { continue }
+      set = try await member.completed(set)
+      // Another projector came further. The step up to it is made aside, so that nobody has to stop.
+      if set.sequence < target { set = try await member.state(set, through: target) }
+      sets[projector] = set
+      if member.look(at: set) { isNews = true }
+    }
+    looked.withLock { $0 = target }
+    guard isNews else { return nil }
+    for member in members { member.deliver() }
+    return target
+  }
+}

@@ -1,0 +1,170 @@
+// A list for a screen: on the main actor, observed, always whole.
+
+public import Observation
+public import StrataEvents
+public import StrataLists
+public import StrataTables
+
+/// A live list that views observe.
+///
+/// It fetches when it is made, and follows the store until it is released or cancelled. `sections` changes as a
+/// whole, once for each update.
+@MainActor @Observable
+public final class LiveList<Item: Identifiable & Sendable, Section: Hashable & Sendable>
+where Item.ID: DocumentID {
+  public enum Phase: Sendable {
+    case loading
+    case ready
+    /// The list could not be fetched, or cannot go on. What was shown stays.
+    case failed(ListError)
+    /// The store was closed or the controller cancelled. What was shown stays.
+    case ended
+  }
+
+  public private(set) var phase: Phase = .loading
+  /// The list as it is shown; nil while it is loading.
+  public private(set) var snapshot: FetchSnapshot<Item, Section>?
+  /// What changed in the last update.
+  public private(set) var lastUpdate: ListUpdate<Item, Section>?
+  /// What the list follows.
+  @ObservationIgnored public nonisolated let controller: FetchController<Item, Section>
+  @ObservationIgnored private var following: Task<Void, Never>?
+  /// The request that was in force when following began.
+  @ObservationIgnored private var followed: ListRequest<Item, Section>?
+  /// Whether following ended with an error.
+  @ObservationIgnored private var hasFailed = false
+
+  /// - Parameter source: a collection of documents, or a table of a projection.
+  public convenience init(
+    _ request: ListRequest<Item, Section>, from source: some RowSource<Item>
+  ) {
+    self.init(FetchController(request, from: source))
+  }
+
+  public init(_ controller: FetchController<Item, Section>) {
+    self.controller = controller
+    follow()
+  }
+
+  isolated deinit { following?.cancel() }
+
+  /// Stops following. What was shown stays.
+  public func cancel() {
+    following?.cancel()
+    following = nil
+    hasFailed = false
+  }
+
+  /// Replaces the request; the list changes by one difference. A list that had failed begins anew, which is
+  /// also how to try again: `try await list.apply(list.controller.request)`.
+  public func apply(_ request: ListRequest<Item, Section>) async throws(ListError) {
+    try await controller.apply(request)
+    if hasFailed { follow() }
+  }
+
+  /// Changes the request that is in force; the list changes by one difference.
+  public func apply(
+    changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
+  ) async throws(ListError) {
+    try await controller.apply(changing: change)
+    if hasFailed { follow() }
+  }
+
+  private func follow() {
+    hasFailed = false
+    followed = controller.request
+    following = Task { [weak self, updates = controller.updates] in
+      do throws(ListError) {
+        for try await update in updates {
+          guard let self else { return }
+          show(update)
+        }
+        self?.end()
+      } catch {
+        self?.fail(error)
+      }
+    }
+  }
+
+  private func show(_ update: ListUpdate<Item, Section>) {
+    snapshot = update.after
+    lastUpdate = update
+    phase = .ready
+  }
+
+  private func end() {
+    guard following != nil else { return }
+    phase = .ended
+    following = nil
+  }
+
+  private func fail(_ error: ListError) {
+    guard following != nil else { return }
+    // It was another request that failed than the one that is in force.
+    if followed != controller.request { return follow() }
+    phase = .failed(error)
+    following = nil
+    hasFailed = true
+  }
+
+  /// The sections in their order, each with its rows.
+  public var sections: ListSections<Item, Section> { ListSections(snapshot: snapshot) }
+}
+
+/// The sections of a list. O(1) to make; a section is found in O(log sections).
+public struct ListSections<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
+  RandomAccessCollection, Sendable
+where Item.ID: DocumentID {
+  let snapshot: FetchSnapshot<Item, Section>?
+
+  package init(snapshot: FetchSnapshot<Item, Section>?) { self.snapshot = snapshot }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { snapshot?.numberOfSections ?? 0 }
+  public subscript(place: Int) -> ListSection<Item, Section> {
+    guard let snapshot, place >= 0, place < snapshot.numberOfSections else {
+      preconditionFailure("section \(place) of \(endIndex) was asked for")
+    }
+    return ListSection(snapshot: snapshot, place: place)
+  }
+}
+
+/// A section of a list: a collection of its rows.
+public struct ListSection<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
+  RandomAccessCollection, Identifiable, Sendable
+where Item.ID: DocumentID {
+  /// What the rows of the section have in common.
+  public let id: Section
+  /// How many rows it holds, shown or hidden by a limit.
+  public let totalCount: Int
+  private let snapshot: FetchSnapshot<Item, Section>
+  private let place: Int
+  public let endIndex: Int
+
+  init(snapshot: FetchSnapshot<Item, Section>, place: Int) {
+    self.snapshot = snapshot
+    self.place = place
+    id = snapshot.sectionIdentifier(at: place)
+    totalCount = snapshot.totalNumberOfItems(inSectionAt: place)
+    endIndex = snapshot.numberOfItems(inSectionAt: place)
+  }
+
+  public var startIndex: Int { 0 }
+  public subscript(item: Int) -> ListRow<Item> {
+    precondition(item >= 0 && item < endIndex, "row \(item) of \(endIndex) was asked for")
+    let id = snapshot.itemIdentifier(at: ListIndex(section: place, item: item))
+    return ListRow(id: id, access: snapshot.row(for: id))
+  }
+}
+
+/// A row of a list: its id, and its content where it is loaded.
+public struct ListRow<Item: Identifiable & Sendable>: Identifiable, Sendable where Item.ID: DocumentID {
+  public let id: Item.ID
+  public let access: RowAccess<Item>
+  public var item: Item? { access.item }
+}
+
+extension FetchSnapshot {
+  /// The sections in their order, each with its rows.
+  public var sections: ListSections<Item, Section> { ListSections(snapshot: self) }
+}

@@ -1,0 +1,91 @@
+// Where one consumer of a list stands: what it was given last, and what was looked at since.
+
+internal import StrataEvents
+internal import StrataLists
+internal import StrataTables
+
+/// The position of one iteration, one delegate or one joined list.
+struct UpdatePosition<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
+where Item.ID: DocumentID {
+  /// A list that was seen.
+  struct Seen: Sendable {
+    var snapshot: FetchSnapshot<Item, Section>
+    /// Which request it is of.
+    var generation: UInt64
+    /// Its number among those that were published; 0 where it was not.
+    var number: UInt64
+    var appendCount: UInt64
+  }
+
+  /// What was delivered last: the next update begins here, so that nothing is ever left out between two.
+  private(set) var shown: Seen
+  /// What was looked at last. Between it and `shown` nothing changed that is reported.
+  private(set) var looked: Seen
+  /// The changes of the last look, where it began at `shown`.
+  private var found: ListChanges<Item.ID, Section>?
+  private var isAtShown = true
+  private let observed: ObservedFields<Item>?
+  /// How many of the controller's failures its consumer was told of, or were before it.
+  var heardFailures: UInt64 = 0
+  /// The fold of a consumer who wants every append.
+  var appends: AppendFollower?
+
+  init(_ shown: Seen, observing observed: ObservedFields<Item>?, appends: AppendFollower? = nil) {
+    self.shown = shown
+    looked = shown
+    self.observed = observed
+    self.appends = appends
+  }
+
+  /// What is reported between two lists.
+  static func changes(
+    from old: FetchSnapshot<Item, Section>, to new: FetchSnapshot<Item, Section>,
+    observing observed: ObservedFields<Item>?, _ counts: inout ListStatistics
+  ) -> ListChanges<Item.ID, Section> {
+    var changes = ListChanges(from: old, to: new)
+    if let observed { counts.updatesSuppressed += observed.filter(&changes, from: old, to: new) }
+    return changes
+  }
+
+  /// Looks at a newer list. True where something that is reported changed: then `deliver` has to follow.
+  mutating func look(at new: Seen, _ counts: inout ListStatistics) -> Bool {
+    // From what was looked at last, so that appends that change nothing are not compared again and again.
+    let changes = Self.changes(from: looked.snapshot, to: new.snapshot, observing: observed, &counts)
+    let isNews = !changes.isEmpty || new.generation != shown.generation
+    if !isNews { counts.looksWithoutChange += 1 }
+    found = isAtShown ? changes : nil
+    looked = new
+    isAtShown = false
+    return isNews
+  }
+
+  /// The update from what was delivered last to what was looked at last.
+  mutating func deliver(_ counts: inout ListStatistics) -> ListUpdate<Item, Section> {
+    var ignored = ListStatistics()
+    let changes =
+      found ?? Self.changes(from: shown.snapshot, to: looked.snapshot, observing: observed, &ignored)
+    counts.add(changes, appends: looked.appendCount &- min(looked.appendCount, shown.appendCount))
+    defer {
+      shown = looked
+      isAtShown = true
+      found = nil
+    }
+    return ListUpdate(
+      reason: looked.generation == shown.generation ? .changed : .reconfigured, before: shown.snapshot,
+      after: looked.snapshot, changes: changes)
+  }
+}
+
+extension UpdatePosition.Seen {
+  init(_ published: FetchController<Item, Section>.Published) {
+    self.init(
+      snapshot: published.snapshot, generation: published.generation, number: published.number,
+      appendCount: published.appendCount)
+  }
+
+  init(_ set: TableSet, _ prepared: FetchController<Item, Section>.Prepared) {
+    self.init(
+      snapshot: prepared.snapshot(of: set), generation: prepared.generation, number: 0,
+      appendCount: set.appendCount)
+  }
+}

@@ -1,0 +1,29 @@
+// Documents that pass a filter, without a list.
+
+public import StrataEvents
+public import StrataLists
+public import StrataTables
+
+extension DocumentCollection {
+  /// The documents that pass a filter at a point, by the bytes of their ids. O(n); a point other than the head
+  /// costs a replay. Only those that pass are decoded. `$section` is null here.
+  ///
+  /// Throws `store(.invalid)` for the first document that passes and does not decode as `Item`.
+  public func all(
+    where filter: RowFilter, at point: LogPoint = .head
+  ) async throws(ListError) -> [Item] {
+    let compiled = filter.compiled()
+    return try await ListError.wrapping { () async throws(StoreError) in
+      try await all(at: point) { row in compiled.matches(row) { .null } }
+    }
+  }
+
+  /// The same for a filter as text.
+  public func all(
+    where text: String, at point: LogPoint = .head
+  ) async throws(ListError) -> [Item] {
+    let filter: RowFilter
+    do throws(FilterError) { filter = try RowFilter(text) } catch { throw .filter(error) }
+    return try await all(where: filter, at: point)
+  }
+}

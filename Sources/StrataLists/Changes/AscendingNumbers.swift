@@ -1,0 +1,14 @@
+// Counting in numbers that ascend.
+
+extension [Int] {
+  /// How many numbers of an ascending array are less than one. O(log count).
+  package func countBelow(_ number: Int) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

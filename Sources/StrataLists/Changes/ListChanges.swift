@@ -1,0 +1,226 @@
+// What changed between two snapshots of a list, typed: one canonical batch.
+
+internal import StrataEvents
+internal import StrataTables
+
+/// The changes that make one snapshot of another.
+///
+/// Every item that only the old list shows is one deletion, every item that only the new one shows is one
+/// insertion, every item of both whose section or whose order among its neighbours changed is one move, and an
+/// item whose row changed and that stays is one update. An item occurs once. `from` counts in the old snapshot,
+/// `to` in the new one.
+///
+/// To apply it to an old list: take deleted and moved items out; take deleted and moved sections out; put
+/// inserted and moved sections in, by ascending `to`; put inserted and moved items in, by ascending `to`.
+public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Hashable, Sendable {
+  public struct Deletion: Hashable, Sendable {
+    public var id: ItemID
+    public var from: ListIndex
+
+    public init(id: ItemID, from: ListIndex) {
+      self.id = id
+      self.from = from
+    }
+  }
+
+  public struct Insertion: Hashable, Sendable {
+    public var id: ItemID
+    public var to: ListIndex
+
+    public init(id: ItemID, to: ListIndex) {
+      self.id = id
+      self.to = to
+    }
+  }
+
+  public struct Move: Hashable, Sendable {
+    public var id: ItemID
+    public var from: ListIndex
+    public var to: ListIndex
+    /// Whether the row's content changed too.
+    public var isChanged: Bool
+    /// The names of the document's fields that are not as they were, by their UTF-8, ascending. Empty where the
+    /// content is as it was, and where it is not known.
+    public var changedFields: [String] = []
+    /// Whether the item is shown anew, and not only its content: a reload of a `DiffableSnapshot`.
+    public var isReload = false
+
+    public init(
+      id: ItemID, from: ListIndex, to: ListIndex, isChanged: Bool, changedFields: [String] = [],
+      isReload: Bool = false
+    ) {
+      self.id = id
+      self.from = from
+      self.to = to
+      self.isChanged = isChanged
+      self.changedFields = changedFields
+      self.isReload = isReload
+    }
+  }
+
+  public struct Update: Hashable, Sendable {
+    public var id: ItemID
+    public var from: ListIndex
+    public var to: ListIndex
+    /// The names of the document's fields that are not as they were, by their UTF-8, ascending. Empty where
+    /// that is not known.
+    public var changedFields: [String] = []
+    /// Whether the item is shown anew, and not only its content: a reload of a `DiffableSnapshot`.
+    public var isReload = false
+
+    public init(
+      id: ItemID, from: ListIndex, to: ListIndex, changedFields: [String] = [], isReload: Bool = false
+    ) {
+      self.id = id
+      self.from = from
+      self.to = to
+      self.changedFields = changedFields
+      self.isReload = isReload
+    }
+  }
+
+  public struct SectionDeletion: Hashable, Sendable {
+    public var section: Section
+    public var from: Int
+
+    public init(section: Section, from: Int) {
+      self.section = section
+      self.from = from
+    }
+  }
+
+  public struct SectionInsertion: Hashable, Sendable {
+    public var section: Section
+    public var to: Int
+    /// How many items the section holds, shown or not.
+    public var count: Int
+
+    public init(section: Section, to: Int, count: Int) {
+      self.section = section
+      self.to = to
+      self.count = count
+    }
+  }
+
+  public struct SectionMove: Hashable, Sendable {
+    public var section: Section
+    public var from: Int
+    public var to: Int
+
+    public init(section: Section, from: Int, to: Int) {
+      self.section = section
+      self.from = from
+      self.to = to
+    }
+  }
+
+  /// A section of both lists that holds another number of items, shown or not, or that is to be shown anew.
+  public struct SectionUpdate: Hashable, Sendable {
+    public var section: Section
+    public var from: Int
+    public var to: Int
+    public var count: Int
+    /// Whether the section is shown anew: a reload of a `DiffableSnapshot`.
+    public var isReload = false
+
+    public init(section: Section, from: Int, to: Int, count: Int, isReload: Bool = false) {
+      self.section = section
+      self.from = from
+      self.to = to
+      self.count = count
+      self.isReload = isReload
+    }
+  }
+
+  /// Everything up to this sequence is in the old list; nil where it is no state of a store.
+  public var fromSequence: UInt64?
+  /// Everything up to this sequence is in the new list; nil where it is no state of a store.
+  public var toSequence: UInt64?
+
+  /// Descending by `from`.
+  public var deletions: [Deletion] = []
+  /// Descending by `from`.
+  public var sectionDeletions: [SectionDeletion] = []
+  /// Ascending by `to`.
+  public var sectionInsertions: [SectionInsertion] = []
+  /// Ascending by `to`.
+  public var sectionMoves: [SectionMove] = []
+  /// Ascending by `to`.
+  public var insertions: [Insertion] = []
+  /// Ascending by `to`.
+  public var moves: [Move] = []
+  /// Ascending by `to`.
+  public var updates: [Update] = []
+  /// Ascending by `to`.
+  public var sectionUpdates: [SectionUpdate] = []
+
+  public init() {}
+
+  public var isEmpty: Bool { count == 0 }
+
+  /// How many changes there are.
+  public var count: Int {
+    structuralCount + updates.count + sectionUpdates.count
+  }
+
+  /// Whether some item or section is put in, taken out or moved.
+  public var isStructural: Bool { structuralCount > 0 }
+
+  private var structuralCount: Int {
+    deletions.count + sectionDeletions.count + sectionInsertions.count + sectionMoves.count
+      + insertions.count + moves.count
+  }
+
+  /// The ids of all items of both lists whose rows changed, moved or not: by ascending place in the new list.
+  public var changedItems: [ItemID] {
+    (updates.map { ($0.to, $0.id) } + moves.lazy.filter(\.isChanged).map { ($0.to, $0.id) })
+      .sorted { $0.0 < $1.0 }.map(\.1)
+  }
+}
+
+extension ListChanges {
+  /// The changes between two snapshots of the same store's list.
+  ///
+  /// O(k log n) for k rows that changed where both come from equal requests; O(n log n) otherwise.
+  public init<Item>(from old: FetchSnapshot<Item, Section>, to new: FetchSnapshot<Item, Section>)
+  where Item.ID == ItemID {
+    self.init(
+      ListDiff(from: old.version, to: new.version), id: { Item.ID(documentID: $0) }, new.decodeSection)
+  }
+
+  init(
+    _ diff: ListDiff, id: (String) -> ItemID?, _ decodeSection: (UnsafeRawBufferPointer) -> Section?
+  ) {
+    func item(_ text: String) -> ItemID {
+      guard let id = id(text) else {
+        preconditionFailure("a list shows the row \(text), whose id is not one of \(ItemID.self)")
+      }
+      return id
+    }
+    func section(_ key: [UInt8]) -> Section {
+      guard let section = key.withUnsafeBytes({ decodeSection($0) }) else {
+        preconditionFailure("a section's key is not that of a \(Section.self)")
+      }
+      return section
+    }
+    fromSequence = diff.fromSequence
+    toSequence = diff.toSequence
+    deletions = diff.deletions.map { .init(id: item($0.id), from: $0.from) }
+    insertions = diff.insertions.map { .init(id: item($0.id), to: $0.to) }
+    moves = diff.moves.map {
+      .init(
+        id: item($0.id), from: $0.from, to: $0.to, isChanged: $0.isChanged, changedFields: $0.changedFields)
+    }
+    updates = diff.updates.map {
+      .init(id: item($0.id), from: $0.from, to: $0.to, changedFields: $0.changedFields)
+    }
+    sectionDeletions = diff.sectionDeletions.map { .init(section: section($0.section), from: $0.from) }
+    sectionInsertions = diff.sectionInsertions.map {
+      .init(section: section($0.section), to: $0.to, count: $0.count)
+    }
+    sectionMoves = diff.sectionMoves.map { .init(section: section($0.section), from: $0.from, to: $0.to) }
+    sectionUpdates = diff.sectionUpdates.map {
+      .init(section: section($0.section), from: $0.from, to: $0.to, count: $0.count)
+    }
+  }
+}

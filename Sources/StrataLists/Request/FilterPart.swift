@@ -1,0 +1,96 @@
+// One condition that rows must pass: a filter, a closure, a predicate, or a text that is searched for.
+
+package import StrataTables
+
+/// A condition, known by its filter or words, or by the closure's name and version.
+package struct FilterPart<Item: Sendable>: Sendable {
+  /// What two equal conditions have in common. It holds no closure.
+  enum Identity: Hashable, Sendable {
+    case filter(RowFilter)
+    case malformed(String)
+    case closure(ClosureIdentity)
+    case search(SearchQuery, [SearchPart<Item>])
+  }
+
+  package enum Condition: Sendable {
+    case filter(RowFilter)
+    case malformed(FilterError)
+    case closure(@Sendable (Item) throws(RowProblem) -> Bool)
+    /// A condition on the row's own bytes.
+    case row(@Sendable (RowView) -> Bool)
+  }
+
+  let identity: Identity
+  package let condition: Condition
+
+  init(_ filter: RowFilter) {
+    identity = .filter(filter)
+    condition = .filter(filter)
+  }
+
+  init(text: String) {
+    do throws(FilterError) {
+      let filter = try RowFilter(text)
+      identity = .filter(filter)
+      condition = .filter(filter)
+    } catch {
+      identity = .malformed(text)
+      condition = .malformed(error)
+    }
+  }
+
+  init(
+    _ identity: ClosureIdentity, _ passes: @escaping @Sendable (Item) throws(RowProblem) -> Bool
+  ) {
+    self.identity = .closure(identity)
+    condition = .closure(passes)
+  }
+
+  init(searching query: SearchQuery, in parts: [SearchPart<Item>]) {
+    identity = .search(query, parts)
+    if parts.contains(where: \.needsItem) {
+      condition = .closure { (item) throws(RowProblem) in
+        query.matches { body in for part in parts { part.forEachText(item, body) } }
+      }
+    } else {
+      condition = .row { row in
+        query.matches { body in for part in parts { part.forEachText(row, body) } }
+      }
+    }
+  }
+}
+
+extension FilterPart {
+  /// The paths of fields that it names; a closure names none.
+  var paths: Set<FieldPath> {
+    switch identity {
+    case .filter(let filter): filter.fields
+    case .malformed, .closure: []
+    case .search(_, let parts): Set(parts.compactMap(\.field))
+    }
+  }
+
+  /// The filter's text, the words that are searched for, or the name of the closure.
+  package var name: String {
+    switch identity {
+    case .filter(let filter): filter.description
+    case .malformed(let text): text
+    case .closure(.named(let name, let version)): version == 1 ? name : "\(name) (version \(version))"
+    case .closure(.unnamed): "a closure without a name"
+    case .search(let query, _): query.description
+    }
+  }
+}
+
+extension FilterPart {
+  /// Whether it is a filter that asks for the row's section.
+  var readsSection: Bool {
+    guard case .filter(let filter) = condition else { return false }
+    return filter.fields.contains { $0.subject == .section }
+  }
+}
+
+extension FilterPart: Hashable {
+  package static func == (a: Self, b: Self) -> Bool { a.identity == b.identity }
+  package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}

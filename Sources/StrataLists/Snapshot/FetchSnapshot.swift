@@ -1,0 +1,283 @@
+// A list at one moment, typed: sections, items, rows.
+
+public import StrataEvents
+package import StrataTables
+
+/// Where an item is in a list: the place of its section, and its place in the section.
+public struct ListIndex: Hashable, Comparable, Sendable {
+  public var section: Int
+  public var item: Int
+
+  public init(section: Int, item: Int) {
+    self.section = section
+    self.item = item
+  }
+
+  public static func < (a: ListIndex, b: ListIndex) -> Bool { (a.section, a.item) < (b.section, b.item) }
+}
+
+extension ListIndex: CustomStringConvertible {
+  /// `[section, item]`.
+  public var description: String { "[\(section), \(item)]" }
+}
+
+/// A row as a snapshot can give it at once.
+public enum RowAccess<Item: Sendable>: Sendable {
+  case loaded(Item)
+  /// The list does not show it.
+  case absent
+  /// The list shows it, and its content has to be read first: `await snapshot.rows(in:)`. All rows are in
+  /// memory today, so that no snapshot answers so; who handles it is ready for rows on disk.
+  case notLoaded
+}
+
+extension RowAccess {
+  /// The row, nil where it is absent or not loaded.
+  public var item: Item? { if case .loaded(let item) = self { item } else { nil } }
+}
+
+/// A list at one moment. A value: it never changes, costs nothing to copy, and is safe on any thread.
+///
+/// Counts and identifiers are those of what is shown; a window hides the rest.
+public struct FetchSnapshot<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
+where Item.ID: DocumentID {
+  package let version: ListVersion
+  let decode: @Sendable (RowView) throws(RowProblem) -> Item
+  let decodeSection: @Sendable (UnsafeRawBufferPointer) -> Section?
+  let encodeSection: @Sendable (Section) -> [UInt8]
+  /// Where to go on from: `controller.updates(since:)`. Nil for a list that no
+  /// controller made, and where the state does not know the chain of the log behind it.
+  public internal(set) var token: ListToken? = nil
+
+  package init(
+    version: ListVersion, decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item,
+    decodeSection: @escaping @Sendable (UnsafeRawBufferPointer) -> Section?,
+    encodeSection: @escaping @Sendable (Section) -> [UInt8], token: ListToken? = nil
+  ) {
+    self.version = version
+    self.decode = decode
+    self.decodeSection = decodeSection
+    self.encodeSection = encodeSection
+    self.token = token
+  }
+
+  /// Everything up to this sequence is in it.
+  public var sequence: UInt64 { version.sequence }
+  /// The commit time of the last append that is in it; nil before everything.
+  public var time: Timestamp? { version.time.map { Timestamp(nanoseconds: $0) } }
+}
+
+// MARK: Counts and identifiers
+
+extension FetchSnapshot {
+  /// O(1); where sections have windows of their own, O(sections shown).
+  public var numberOfItems: Int { version.itemCount }
+  /// O(1).
+  public var numberOfSections: Int { version.sectionCount }
+  /// Items that pass the filter, shown or hidden by a window. O(1).
+  public var totalNumberOfItems: Int { version.view.count }
+  /// Sections that hold items or are declared, shown or hidden by a window. O(1).
+  public var totalNumberOfSections: Int { version.isSectioned ? version.view.sectionCount : 1 }
+
+  /// The sections in their order. O(sections).
+  public var sectionIdentifiers: [Section] { (0..<numberOfSections).map { sectionIdentifier(at: $0) } }
+
+  /// The ids of all items shown, section after section. O(n).
+  public var itemIdentifiers: [Item.ID] {
+    (0..<numberOfSections).flatMap { itemIdentifiers(inSectionAt: $0) }
+  }
+
+  /// The section at a place. O(log sections).
+  public func sectionIdentifier(at place: Int) -> Section {
+    version.withSection(at: place) { section, _, _ in
+      guard let section = decodeSection(section) else {
+        preconditionFailure("the key of section \(place) is not that of a \(Section.self)")
+      }
+      return section
+    }
+  }
+
+  /// How many items the section at a place shows. O(log sections).
+  public func numberOfItems(inSectionAt place: Int) -> Int {
+    version.withSection(at: place) { _, _, shown in shown }
+  }
+
+  /// How many items the section at a place holds, shown or hidden by a window. O(log sections).
+  public func totalNumberOfItems(inSectionAt place: Int) -> Int {
+    version.withSection(at: place) { _, count, _ in count }
+  }
+
+  /// How many items a section holds, shown or hidden by a window, which may hide all of it. O(log sections).
+  public func totalNumberOfItems(inSection section: Section) -> Int {
+    guard version.isSectioned else { return totalNumberOfItems }
+    return encodeSection(section).withUnsafeBytes { version.view.itemCount(of: $0) }
+  }
+
+  /// The ids of the items that the section at a place shows. O(log n + items).
+  public func itemIdentifiers(inSectionAt place: Int) -> [Item.ID] {
+    identifiers(inSectionAt: place, 0..<numberOfItems(inSectionAt: place))
+  }
+
+  /// The ids of the items that a section shows; none where the list does not show it.
+  public func itemIdentifiers(inSection section: Section) -> [Item.ID] {
+    index(ofSection: section).map { itemIdentifiers(inSectionAt: $0) } ?? []
+  }
+
+  /// How many items a section shows; 0 where the list does not show it.
+  public func numberOfItems(inSection section: Section) -> Int {
+    index(ofSection: section).map { numberOfItems(inSectionAt: $0) } ?? 0
+  }
+
+  /// The place of a section, nil where the list does not show it. O(log sections).
+  ///
+  /// Sections are told apart by the bytes of their keys: strings by their UTF-8, also where Swift calls them
+  /// equal.
+  public func index(ofSection section: Section) -> Int? {
+    encodeSection(section).withUnsafeBytes { version.place(ofSection: $0) }
+  }
+
+  /// The id of the item at a place. O(log n).
+  public func itemIdentifier(at index: ListIndex) -> Item.ID {
+    identifiers(inSectionAt: index.section, index.item..<index.item + 1)[0]
+  }
+
+  /// Where an item is shown, nil where it is not. O(log n).
+  public func index(of id: Item.ID) -> ListIndex? {
+    var text = id.documentID
+    return text.withUTF8 { id in
+      version.position(of: UnsafeRawBufferPointer(id))
+    }
+  }
+
+  /// Whether the list shows an item. O(log n).
+  public func contains(_ id: Item.ID) -> Bool { index(of: id) != nil }
+
+  /// The section that shows an item, nil where none does. O(log n).
+  public func sectionIdentifier(containingItem id: Item.ID) -> Section? {
+    index(of: id).map { sectionIdentifier(at: $0.section) }
+  }
+
+  /// The ids at places among the items that a section shows.
+  func identifiers(inSectionAt section: Int, _ places: Range<Int>) -> [Item.ID] {
+    var ids: [Item.ID] = []
+    ids.reserveCapacity(places.count)
+    version.forEachItem(inSectionAt: section, places) { key in
+      let text = String(decoding: key.id, as: UTF8.self)
+      guard let id = Item.ID(documentID: text) else {
+        preconditionFailure("a list shows the row \(text), whose id is not one of \(Item.self)")
+      }
+      ids.append(id)
+    }
+    return ids
+  }
+}
+
+// MARK: Rows
+
+extension FetchSnapshot {
+  /// A row of the list, without any waiting. O(log n), and the decoding of the row.
+  public func row(for id: Item.ID) -> RowAccess<Item> {
+    guard contains(id) else { return .absent }
+    var text = id.documentID
+    return text.withUTF8 { id in
+      version.table.withRow(UnsafeRawBufferPointer(id)) { row in
+        // Rows that do not decode are not in the list.
+        guard let row, let item = try? decode(row) else { return .absent }
+        return .loaded(item)
+      }
+    }
+  }
+
+  /// The row at a place, without any waiting. O(log n), and the decoding of the row.
+  public func row(at index: ListIndex) -> RowAccess<Item> {
+    guard index.section >= 0, index.section < numberOfSections, index.item >= 0,
+      index.item < numberOfItems(inSectionAt: index.section)
+    else { return .absent }
+    // What stands at a place is shown: unlike by id, nothing has to be placed first.
+    var access = RowAccess<Item>.absent
+    version.forEachItem(inSectionAt: index.section, index.item..<index.item + 1) { key in
+      version.table.withRow(key.id) { row in
+        if let row, let item = try? decode(row) { access = .loaded(item) }
+      }
+    }
+    return access
+  }
+
+  /// Rows of one section by their places, loaded where they have to be. O(log n + rows).
+  public func rows(in places: Range<Int>, ofSectionAt section: Int) async throws(ListError) -> [Item] {
+    guard section >= 0, section < numberOfSections else {
+      throw .outOfRange("the list shows \(numberOfSections) sections, and section \(section) was asked for")
+    }
+    let shown = numberOfItems(inSectionAt: section)
+    guard places.lowerBound >= 0, places.upperBound <= shown else {
+      throw .outOfRange("section \(section) shows \(shown) items, and \(places) were asked for")
+    }
+    var items: [Item] = []
+    items.reserveCapacity(places.count)
+    do throws(RowProblem) {
+      try version.forEachItem(inSectionAt: section, places) { (key) throws(RowProblem) in
+        try version.table.withRow(key.id) { (row) throws(RowProblem) in
+          if let row { items.append(try decode(row)) }
+        }
+      }
+    } catch {
+      throw .row(error.what)
+    }
+    return items
+  }
+
+  /// Rows of the whole list by their places in `itemIdentifiers`. O(log n + rows), and where sections do not stand
+  /// by key or have windows of their own O(log n) for each section shown before them.
+  public func rows(in places: Range<Int>) async throws(ListError) -> [Item] {
+    guard places.lowerBound >= 0, places.upperBound <= numberOfItems else {
+      throw .outOfRange("the list shows \(numberOfItems) items, and \(places) were asked for")
+    }
+    var items: [Item] = []
+    items.reserveCapacity(places.count)
+    for run in version.runs(of: places) {
+      items += try await rows(in: run.items, ofSectionAt: run.section)
+    }
+    return items
+  }
+}
+
+// MARK: Problems
+
+/// A row that a list leaves out because it cannot show it, or of which the request's functions made another key than
+/// before though it did not change: they read something else than the row, as a clock or a locale. Such a row is
+/// shown where its newest key puts it, and reported until it is removed.
+public struct ListProblem: Hashable, Sendable {
+  /// The row's id as text.
+  public var id: String
+  /// The sequence of the event that made the row what it is; nil where no row could be made.
+  public var sequence: UInt64?
+  /// What is wrong, with the coding path where it has one.
+  public var what: String
+}
+
+extension FetchSnapshot {
+  /// How many rows the list leaves out because they do not decode, or because a section or sort value is none; and
+  /// how many changed their key though they did not change.
+  public var numberOfProblems: Int {
+    version.view.problems.count + version.view.drifts.count + version.table.problems.count
+  }
+
+  /// How many problems are listed at most.
+  private static var listedProblemsMax: Int { 100 }
+
+  /// The first hundred of them, by the bytes of their ids. O(problems listed).
+  public var problems: [ListProblem] {
+    var problems: [(id: [UInt8], problem: ListProblem)] = []
+    for tree in [version.table.problems, version.view.problems, version.view.drifts] {
+      tree.forEach(in: 0..<min(tree.count, Self.listedProblemsMax)) { id, what in
+        let sequence = version.table.withRow(id) { $0?.revision }
+        let problem = ListProblem(
+          id: String(decoding: id, as: UTF8.self), sequence: sequence,
+          what: String(decoding: what, as: UTF8.self))
+        problems.append((Array(id), problem))
+      }
+    }
+    problems.sort { $0.id.lexicographicallyPrecedes($1.id) }
+    return problems.prefix(Self.listedProblemsMax).map(\.problem)
+  }
+}

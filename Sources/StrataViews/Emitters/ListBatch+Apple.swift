@@ -1,0 +1,49 @@
+// The types that Apple's list views take. Compiled on Apple's platforms only, where they are.
+
+internal import StrataLists
+
+#if (canImport(UIKit) && !os(watchOS)) || (canImport(AppKit) && !targetEnvironment(macCatalyst))
+  public import Foundation
+
+  #if canImport(UIKit)
+    public import UIKit
+  #else
+    public import AppKit
+  #endif
+
+  extension ListIndex {
+    public var indexPath: IndexPath { IndexPath(item: item, section: section) }
+
+    public init(_ indexPath: IndexPath) { self.init(section: indexPath.section, item: indexPath.item) }
+  }
+
+  extension [ListIndex] {
+    /// In the same order.
+    public var indexPaths: [IndexPath] { map(\.indexPath) }
+  }
+
+  extension [Int] {
+    public var indexSet: IndexSet { IndexSet(self) }
+  }
+
+  extension DiffableSnapshot {
+    /// The same sections, items and marks. O(n).
+    ///
+    /// AppKit's snapshots know no reconfiguring; items to be reconfigured are marked to be reloaded there.
+    @MainActor public var nsSnapshot: NSDiffableDataSourceSnapshot<SectionID, ItemID> {
+      var snapshot = NSDiffableDataSourceSnapshot<SectionID, ItemID>()
+      snapshot.appendSections(sectionIdentifiers)
+      for section in sectionIdentifiers {
+        snapshot.appendItems(itemIdentifiers(inSection: section), toSection: section)
+      }
+      snapshot.reloadSections(reloadedSectionIdentifiers)
+      snapshot.reloadItems(reloadedItemIdentifiers)
+      #if canImport(UIKit)
+        snapshot.reconfigureItems(reconfiguredItemIdentifiers)
+      #else
+        snapshot.reloadItems(reconfiguredItemIdentifiers)
+      #endif
+      return snapshot
+    }
+  }
+#endif
