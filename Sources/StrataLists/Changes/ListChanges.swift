@@ -17,6 +17,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     public var id: ItemID
     public var from: ListIndex
 
+    @inlinable
     public init(id: ItemID, from: ListIndex) {
       self.id = id
       self.from = from
@@ -27,6 +28,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     public var id: ItemID
     public var to: ListIndex
 
+    @inlinable
     public init(id: ItemID, to: ListIndex) {
       self.id = id
       self.to = to
@@ -45,6 +47,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     /// Whether the item is shown anew, and not only its content: a reload of a `DiffableSnapshot`.
     public var isReload = false
 
+    @inlinable
     public init(
       id: ItemID, from: ListIndex, to: ListIndex, isChanged: Bool, changedFields: [String] = [],
       isReload: Bool = false
@@ -68,6 +71,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     /// Whether the item is shown anew, and not only its content: a reload of a `DiffableSnapshot`.
     public var isReload = false
 
+    @inlinable
     public init(
       id: ItemID, from: ListIndex, to: ListIndex, changedFields: [String] = [], isReload: Bool = false
     ) {
@@ -83,6 +87,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     public var section: Section
     public var from: Int
 
+    @inlinable
     public init(section: Section, from: Int) {
       self.section = section
       self.from = from
@@ -95,6 +100,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     /// How many items the section holds, shown or not.
     public var count: Int
 
+    @inlinable
     public init(section: Section, to: Int, count: Int) {
       self.section = section
       self.to = to
@@ -107,6 +113,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     public var from: Int
     public var to: Int
 
+    @inlinable
     public init(section: Section, from: Int, to: Int) {
       self.section = section
       self.from = from
@@ -123,6 +130,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     /// Whether the section is shown anew: a reload of a `DiffableSnapshot`.
     public var isReload = false
 
+    @inlinable
     public init(section: Section, from: Int, to: Int, count: Int, isReload: Bool = false) {
       self.section = section
       self.from = from
