@@ -1,5 +1,6 @@
 // What somebody knows of one file of a segment, and the other file that has its name by now: sealed, copied, backed up.
 
+import StrataBase
 import StrataLog
 import StrataTesting
 import Testing
