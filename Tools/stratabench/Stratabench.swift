@@ -74,10 +74,3 @@ struct Workload: Sendable {
 
   static var allNames: String { all.map(\.name).joined(separator: ", ") }
 }
-
-/// What every workload is given.
-struct Bench: Sendable {
-  var corpus: Corpus
-  var scratch: Scratch
-  var rounds: Int
-}
