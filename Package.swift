@@ -113,6 +113,8 @@ let package = Package(
         "Strata", "StrataTesting", "CLZ4", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/stratabench",
+      // A package of its own, for what is measured beside another library.
+      exclude: ["GRDB"],
       swiftSettings: houseRules
     ),
     // Of the log, and of what it stands on.

@@ -6,7 +6,7 @@ let package = Package(
   name: "StrataBenchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Strata", path: "../.."),
+    .package(name: "Strata", path: "../../.."),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],
   targets: [
