@@ -2,8 +2,8 @@
 """Which rules of lists a test run has shown: rule, tests, cases, result, from the run's own report.
 
     swift test --event-stream-output-path REPORT --event-stream-version 0
-    Tools/rules.py REPORT            # a table; ends with 1 where a rule has no test, or one that failed
-    Tools/rules.py REPORT --summary  # what is missing alone; ends with 0
+    Tools/support/rules.py REPORT            # a table; ends with 1 where a rule has no test, or one that failed
+    Tools/support/rules.py REPORT --summary  # what is missing alone; ends with 0
 
 A test belongs to the rules that its display name begins with: `R44 A window holds …`, `S4 and S6 …`, `R23, R36: …`.
 Only what ran counts: a test that was skipped, or that had no cases, shows nothing.
