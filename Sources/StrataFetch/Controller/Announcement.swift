@@ -6,10 +6,8 @@ internal import StrataBase
 package final class Announcement: Sendable {
   private struct State {
     var number: UInt64 = 0
-    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    /// Tickets that were cancelled before they began to wait.
-    var cancelled: Set<UInt64> = []
-    var nextTicket: UInt64 = 0
+    /// Each waits for a greater number than it saw.
+    var waiters = WaitList<UInt64, Void>()
   }
 
   private let state = Lock(State())
@@ -23,8 +21,7 @@ package final class Announcement: Sendable {
   package func announce() {
     let waiters = state.withLock { state in
       state.number += 1
-      defer { state.waiters = [:] }
-      return state.waiters.values
+      return state.waiters.takeAll()
     }
     for continuation in waiters { continuation.resume() }
   }
@@ -33,27 +30,17 @@ package final class Announcement: Sendable {
   ///
   /// - Parameter began: called once the wait has begun, before anything is waited for.
   package func wait(beyond number: UInt64, began: @Sendable () -> Void) async {
-    let ticket = state.withLock { state in
-      state.nextTicket += 1
-      return state.nextTicket
-    }
+    let ticket = state.withLock { $0.waiters.ticket() }
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.cancelled.remove(ticket) != nil || state.number > number { return true }
-          state.waiters[ticket] = continuation
-          return false
+      await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+        let waits = state.withLock { state in
+          state.number <= number && state.waiters.add(ticket, for: number, continuation)
         }
-        if isOver { continuation.resume() } else { began() }
+        if waits { began() } else { continuation.resume() }
       }
     } onCancel: {
-      let waiter = state.withLock { state in
-        let waiter = state.waiters.removeValue(forKey: ticket)
-        if waiter == nil { state.cancelled.insert(ticket) }
-        return waiter
-      }
-      waiter?.resume()
+      state.withLock { $0.waiters.cancel(ticket) }?.resume()
     }
-    state.withLock { _ = $0.cancelled.remove(ticket) }
+    state.withLock { $0.waiters.forget(ticket) }
   }
 }

@@ -29,18 +29,19 @@ extension VisibleMark {
 
 /// A locked shell around the visible mark. Waiting is by continuation, so no thread is held.
 package final class VisibleTail: Sendable {
-  private struct Waiter {
-    var beyond: UInt64
+  /// That something stands behind a sequence.
+  private struct Wish {
+    var sequence: UInt64
     var isDurable: Bool
-    var continuation: UnsafeContinuation<Void, Never>
+
+    func isTrue(of mark: VisibleMark) -> Bool {
+      (isDurable ? mark.durable.sequence : mark.visible.sequence) > sequence
+    }
   }
 
   private struct State {
     var mark: VisibleMark
-    var waiters: [UInt64: Waiter] = [:]
-    /// Tickets that were cancelled before they began to wait.
-    var cancelled: Set<UInt64> = []
-    var nextTicket: UInt64 = 0
+    var waiters = WaitList<Wish, Void>()
     var end: LogError?
     /// Looks whether another process's writer has moved the end.
     var look: (@Sendable () throws(LogError) -> Void)?
@@ -65,23 +66,18 @@ package final class VisibleTail: Sendable {
 
   /// Moves the end and wakes those whose wait is over.
   package func publish(_ mark: VisibleMark) {
-    let ready = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
+    let ready = state.withLock { state in
       state.mark = mark
-      guard !state.waiters.isEmpty else { return [] }
-      let tickets = state.waiters.filter {
-        ($0.value.isDurable ? mark.durable.sequence : mark.visible.sequence) > $0.value.beyond
-      }.map(\.key)
-      return tickets.compactMap { state.waiters.removeValue(forKey: $0)?.continuation }
+      return state.waiters.take { $0.isTrue(of: mark) }
     }
     for continuation in ready { continuation.resume() }
   }
 
   /// Says that nothing more will come, and wakes everybody.
   package func finish(_ error: LogError) {
-    let all = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
+    let all = state.withLock { state in
       state.end = state.end ?? error
-      defer { state.waiters = [:] }
-      return state.waiters.values.map(\.continuation)
+      return state.waiters.takeAll()
     }
     for continuation in all { continuation.resume() }
   }
@@ -92,28 +88,19 @@ package final class VisibleTail: Sendable {
   /// Suspends until something stands behind `sequence`, the log ends, or the task is cancelled. The caller
   /// looks again: a return promises nothing.
   package func wait(beyond sequence: UInt64, durably isDurable: Bool = false) async {
-    let ticket = state.withLock { state in
-      state.nextTicket += 1
-      return state.nextTicket
-    }
+    let ticket = state.withLock { $0.waiters.ticket() }
+    let wish = Wish(sequence: sequence, isDurable: isDurable)
     await withTaskCancellationHandler {
       await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-        let isOver = state.withLock { state in
-          let head = isDurable ? state.mark.durable.sequence : state.mark.visible.sequence
-          if state.cancelled.remove(ticket) != nil || state.end != nil || head > sequence { return true }
-          state.waiters[ticket] = Waiter(beyond: sequence, isDurable: isDurable, continuation: continuation)
-          return false
+        let waits = state.withLock { state in
+          state.end == nil && !wish.isTrue(of: state.mark)
+            && state.waiters.add(ticket, for: wish, continuation)
         }
-        if isOver { continuation.resume() }
+        if !waits { continuation.resume() }
       }
     } onCancel: {
-      let waiter = state.withLock { state in
-        let waiter = state.waiters.removeValue(forKey: ticket)
-        if waiter == nil { state.cancelled.insert(ticket) }
-        return waiter
-      }
-      waiter?.continuation.resume()
+      state.withLock { $0.waiters.cancel(ticket) }?.resume()
     }
-    state.withLock { _ = $0.cancelled.remove(ticket) }
+    state.withLock { $0.waiters.forget(ticket) }
   }
 }

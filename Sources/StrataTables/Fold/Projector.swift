@@ -15,18 +15,23 @@ package import StrataLog
 /// folded until then is where the next pass goes on. `State` is guarded by its lock; `Exclusive` belongs to the thread
 /// that does the slice, of which `isFolding` allows one.
 package final class Projector: Sendable {
-  private struct Waiter {
+  /// That the state has everything up to a sequence, and a view.
+  private struct Wish {
     var sequence: UInt64
     var view: (table: String, definition: ViewDefinition)?
-    var continuation: CheckedContinuation<Result<TableSet, StoreError>, Never>
+
+    func isTrue(of set: TableSet) -> Bool {
+      guard set.sequence >= sequence else { return false }
+      guard let (table, definition) = view else { return true }
+      return set[table].view(definition.identity) != nil
+    }
   }
+
+  private typealias Answer = Result<TableSet, StoreError>
 
   private struct State {
     var published: TableSet
-    var waiters: [UInt64: Waiter] = [:]
-    /// Tickets that were cancelled before they began to wait.
-    var cancelled: Set<UInt64> = []
-    var nextTicket: UInt64 = 0
+    var waiters = WaitList<Wish, Answer>()
     var isFolding = false
     /// How many hold each view.
     var holders: [ViewKey: Int] = [:]
@@ -107,58 +112,42 @@ package final class Projector: Sendable {
   ) async throws(StoreError) -> TableSet {
     // A store that is open for reading looks at what its writer appends from the first read on.
     try StoreError.wrapping { () throws(LogError) in try log.follow() }
-    let wanted = min(sequence, log.mark.sequence)
-    let (ready, ticket) = state.withLock { state -> (TableSet?, UInt64) in
-      if Self.isReady(wanted, view, state.published) { return (state.published, 0) }
-      state.nextTicket += 1
-      return (nil, state.nextTicket)
+    let wish = Wish(sequence: min(sequence, log.mark.sequence), view: view)
+    let (ready, ticket) = state.withLock { state in
+      wish.isTrue(of: state.published) ? (state.published, 0) : (nil, state.waiters.ticket())
     }
     if let ready { return ready }
     let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        wait(Waiter(sequence: wanted, view: view, continuation: continuation), ticket)
-      }
+      await withUnsafeContinuation { wait(ticket, for: wish, $0) }
     } onCancel: {
       cancel(ticket)
     }
-    state.withLock { _ = $0.cancelled.remove(ticket) }
+    state.withLock { $0.waiters.forget(ticket) }
     return try result.get()
   }
 
-  private static func isReady(
-    _ sequence: UInt64, _ view: (table: String, definition: ViewDefinition)?, _ set: TableSet
-  ) -> Bool {
-    guard set.sequence >= sequence else { return false }
-    guard let (table, definition) = view else { return true }
-    return set[table].view(definition.identity) != nil
-  }
-
-  private func wait(_ waiter: Waiter, _ ticket: UInt64) {
-    let (answer, begins) = state.withLock { state -> (Result<TableSet, StoreError>?, Bool) in
-      if state.cancelled.remove(ticket) != nil { return (.failure(.cancelled), false) }
+  private func wait(_ ticket: UInt64, for wish: Wish, _ continuation: UnsafeContinuation<Answer, Never>) {
+    let (answer, begins) = state.withLock { state -> (Answer?, Bool) in
       // Another one's pass may have ended meanwhile.
-      if Self.isReady(waiter.sequence, waiter.view, state.published) {
+      if wish.isTrue(of: state.published), !state.waiters.isCancelled(ticket) {
         return (.success(state.published), false)
       }
-      state.waiters[ticket] = waiter
+      guard state.waiters.add(ticket, for: wish, continuation) else { return (.failure(.cancelled), false) }
       slice.setWanted(true)
       defer { state.isFolding = true }
       return (nil, !state.isFolding)
     }
-    if let answer { waiter.continuation.resume(returning: answer) }
+    if let answer { continuation.resume(returning: answer) }
     if begins { threads.start(slice) { [self] in foldOn() } }
   }
 
   private func cancel(_ ticket: UInt64) {
-    let waiter = state.withLock { state -> Waiter? in
-      guard let waiter = state.waiters.removeValue(forKey: ticket) else {
-        state.cancelled.insert(ticket)
-        return nil
-      }
-      if state.waiters.isEmpty { slice.setWanted(false) }
+    let waiter = state.withLock { state in
+      let waiter = state.waiters.cancel(ticket)
+      if waiter != nil, state.waiters.isEmpty { slice.setWanted(false) }
       return waiter
     }
-    waiter?.continuation.resume(returning: .failure(.cancelled))
+    waiter?.resume(returning: .failure(.cancelled))
   }
 }
 
@@ -177,7 +166,7 @@ extension Projector {
       return false
     }
     if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
-    for (table, definition) in state.withLock({ $0.waiters.values.compactMap(\.view) }) {
+    for (table, definition) in state.withLock({ $0.waiters.wishes.compactMap(\.view) }) {
       fold.state.withTable(table) { $0.addView(definition) }
     }
     return publish(fold.state)
@@ -212,18 +201,14 @@ extension Projector {
   /// Shows a state to everybody who waits for no more than it has. True where others wait still.
   private func publish(_ set: TableSet) -> Bool {
     exclusive.target = nil
-    let (ready, isMore, old) = state.withLock { state -> ([Waiter], Bool, TableSet) in
+    let (ready, isMore, old) = state.withLock { state in
       let old = state.published
       state.published = set
-      var ready: [Waiter] = []
-      for (ticket, waiter) in state.waiters where Self.isReady(waiter.sequence, waiter.view, set) {
-        ready.append(waiter)
-        state.waiters[ticket] = nil
-      }
+      let ready = state.waiters.take { $0.isTrue(of: set) }
       state.isFolding = !state.waiters.isEmpty
       return (ready, state.isFolding, old)
     }
-    for waiter in ready { waiter.continuation.resume(returning: .success(set)) }
+    for continuation in ready { continuation.resume(returning: .success(set)) }
     // The pages that only the old state holds are freed outside the lock.
     withExtendedLifetime(old) {}
     return isMore
@@ -234,10 +219,9 @@ extension Projector {
     exclusive.target = nil
     let waiters = state.withLock { state in
       state.isFolding = false
-      defer { state.waiters = [:] }
-      return state.waiters.values
+      return state.waiters.takeAll()
     }
-    for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
+    for continuation in waiters { continuation.resume(returning: .failure(error)) }
   }
 }
 
