@@ -2,9 +2,10 @@
 
 /// A position in bytes that somebody else keeps alive. Every read is checked against the end; a read that
 /// does not fit, or a varint that is not in its shortest form, gives nil and leaves the cursor unusable.
+@usableFromInline
 package struct ByteCursor {
   @usableFromInline package internal(set) var position: UnsafeRawPointer
-  package let end: UnsafeRawPointer
+  @usableFromInline package let end: UnsafeRawPointer
 
   @inlinable @inline(__always)
   package init(_ start: UnsafeRawPointer, count: Int) {

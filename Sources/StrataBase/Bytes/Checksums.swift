@@ -4,13 +4,11 @@ internal import CStrata
 
 /// CRC32C (Castagnoli), in hardware where there is any.
 package enum CRC32C {
-  @inlinable
   package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     strata_crc32c(0, bytes.baseAddress, bytes.count)
   }
 
   /// The checksum of bytes in which the four at `hole` count as zero, for a header that holds its own.
-  @inlinable
   package static func of(_ bytes: UnsafeRawBufferPointer, zeroing hole: Int) -> UInt32 {
     var zeros: UInt32 = 0
     var crc = strata_crc32c(0, bytes.baseAddress, hole)
@@ -22,12 +20,11 @@ package enum CRC32C {
 
 /// XXH64 with seed 0: the hash of the chain, and of keys in the indexes.
 package enum XXH64 {
-  @inlinable @inline(__always)
+  @inline(__always)
   package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     strata_xxh64(bytes.baseAddress, bytes.count, 0)
   }
 
-  @inlinable
   package static func of(_ bytes: [UInt8]) -> UInt64 {
     bytes.withUnsafeBytes { of($0) }
   }
@@ -36,12 +33,10 @@ package enum XXH64 {
 extension CRC32C {
   /// A checksum over bytes that come in parts.
   package struct Running {
-    @usableFromInline package internal(set) var value: UInt32 = 0
+    package private(set) var value: UInt32 = 0
 
-    @inlinable
     package init() {}
 
-    @inlinable
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
       value = strata_crc32c(value, bytes.baseAddress, bytes.count)
     }

@@ -1,10 +1,11 @@
 // Growing bytes at a stable kind of address, without the cost of zeroing or of exclusivity checks.
 
 /// A malloc'ed buffer that grows by doubling. Owned by one value at a time.
+@usableFromInline
 package struct RawBuffer: ~Copyable {
   @usableFromInline package internal(set) var base: UnsafeMutableRawPointer
   @usableFromInline package internal(set) var capacity: Int
-  package var count = 0
+  @usableFromInline package var count = 0
 
   @inlinable
   package init(capacity: Int) {

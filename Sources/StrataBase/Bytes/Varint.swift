@@ -1,6 +1,7 @@
 // Unsigned LEB128, shortest form only.
 
 /// The variable-length integers of the format: seven bits a byte, lowest first.
+@usableFromInline
 package enum Varint {
   /// The longest encoding, of a 64-bit integer.
   @inlinable

@@ -18,6 +18,7 @@
 ///
 /// Sendable without the compiler's proof: `state` is only reached while the mutex is held, and what leaves
 /// `withLock` is the caller's result.
+@usableFromInline
 package final class Lock<State>: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline
   internal var state: State
@@ -49,6 +50,7 @@ package final class Lock<State>: @unchecked Sendable {
 /// the thread, so it is for threads of our own and never for the cooperative pool.
 ///
 /// Sendable without the compiler's proof, for the same reason as `Lock`.
+@usableFromInline
 package final class Gate<State>: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline
   internal var state: State
