@@ -6,8 +6,9 @@
 /// A task draws a ticket before it suspends, since its cancellation may come by before its continuation does. It is then
 /// either among those who wait, until `take` or `cancel` hands its continuation out, or among the cancelled, until it
 /// comes by and `add` sends it away. `forget` ends a ticket. Each is O(1), taking out O(those who wait).
+@usableFromInline
 package struct WaitList<Wish: Sendable, Answer: Sendable>: Sendable {
-  package typealias Continuation = UnsafeContinuation<Answer, Never>
+  @usableFromInline package typealias Continuation = UnsafeContinuation<Answer, Never>
 
   @usableFromInline internal var waiters: [UInt64: (wish: Wish, continuation: Continuation)] = [:]
   /// Tickets that were cancelled before they began to wait.
