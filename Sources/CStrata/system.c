@@ -111,6 +111,8 @@ static void fill_status(const struct stat *from, strata_file_status *status) {
   status->is_file = S_ISREG(from->st_mode) ? 1 : 0;
   status->is_directory = S_ISDIR(from->st_mode) ? 1 : 0;
   status->permissions = (uint32_t)(from->st_mode & 0777);
+  status->owner = (uint32_t)from->st_uid;
+  status->group = (uint32_t)from->st_gid;
 }
 
 int strata_stat(const char *path, strata_file_status *status) {
@@ -125,6 +127,18 @@ int strata_fstat(int descriptor, strata_file_status *status) {
   if (fstat(descriptor, &found) != 0) return -1;
   fill_status(&found, status);
   return 0;
+}
+
+int strata_take_permissions(int descriptor, const strata_file_status *of) {
+  struct stat own;
+  if (fstat(descriptor, &own) != 0) return -1;
+  mode_t mode = (mode_t)of->permissions | 0600;
+  // Neither for more than it was for: who shares the new file's own group is not who shared the old one's.
+  if (own.st_gid != (gid_t)of->group && fchown(descriptor, (uid_t)-1, (gid_t)of->group) != 0) mode &= ~(mode_t)070;
+  if (geteuid() == 0 && own.st_uid != (uid_t)of->owner) {
+    if (fchown(descriptor, (uid_t)of->owner, (gid_t)-1) != 0) return -1;
+  }
+  return fchmod(descriptor, mode);
 }
 
 void *strata_directory_open(const char *path) { return opendir(path); }

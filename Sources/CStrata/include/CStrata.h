@@ -55,12 +55,18 @@ typedef struct {
   int64_t size;
   int is_file;
   int is_directory;
-  /// Who may read, write and execute, as in `chmod`.
+  /// Who may read, write and execute, as in `chmod`, and whose it is.
   uint32_t permissions;
+  uint32_t owner;
+  uint32_t group;
 } strata_file_status;
 /// Follows symbolic links. 0, or -1 with errno set.
 int strata_stat(const char *path, strata_file_status *status);
 int strata_fstat(int descriptor, strata_file_status *status);
+
+/// Gives a file the permissions, the group and, for root, the owner of another one. Its owner may always read and write
+/// it; where it cannot get the group, no group gets anything. 0, or -1 with errno set.
+int strata_take_permissions(int descriptor, const strata_file_status *of);
 
 /// A folder's names, one by one. NULL with errno set where it cannot be opened.
 void *strata_directory_open(const char *path);

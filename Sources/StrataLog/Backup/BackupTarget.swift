@@ -125,9 +125,6 @@ final class BackupTarget {
 
   var epoch: UInt64 { head.slot?.epoch ?? 0 }
 
-  /// Whether the folder may have an order to erase that its own writer did not carry out.
-  var isErasing: Bool { head.slot?.isErasing ?? false }
-
   /// The header of a segment that has its name; nil where there is none, or one that is damaged.
   func header(_ first: UInt64) -> SegmentHeader? { headers[first] }
 

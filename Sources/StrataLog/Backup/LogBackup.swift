@@ -46,6 +46,8 @@ package struct LogBackup {
   private struct Active {
     var handle: SegmentHandle
     var mark: VisibleMark
+    /// Whether the source may have an order up to the mark that was not carried out.
+    var isErasing: Bool
   }
 
   /// Runs the backup. Blocks.
@@ -58,8 +60,6 @@ package struct LogBackup {
     try source.refresh()
     if let damage = source.damage { throw .corrupt(damage) }
     let active = try pinnedActive()
-    // Asked behind the mark and before any segment is looked at: what an order up to the mark erases is then in none.
-    let isErasing = try isErasing()
     let folder = try BackupTarget(
       target, path: path, storeID: source.storeID, timeout: source.options.lockTimeout)
     var parts = try parts(active)
@@ -72,7 +72,7 @@ package struct LogBackup {
       keeping: parts.indices.compactMap { if case .copy = needs[$0] { parts[$0] } else { nil } })
     let begin = min(parts[0].first, folder.names.first ?? .max)
     var slot = try headSlot(active, begin: begin, epoch: folder.epoch)
-    slot.isErasing = isErasing || folder.isErasing
+    slot.isErasing = active.isErasing
     if !folder.isWhole { try folder.promise(slot) }
     var missing: [Int] = []
     for number in parts.indices where !needs[number].isNothing {
@@ -130,10 +130,12 @@ package struct LogBackup {
   private func pinnedActive() throws(LogError) -> Active {
     for _ in 0..<8 {
       let mark = source.mark
+      // Asked behind the mark and before any segment is opened: what an order up to the mark erases is then in none.
+      let isErasing = try isErasing()
       let handle = try SegmentHandle.open(
         fileSystem, source.layout, first: mark.segment, storeID: source.storeID)
       let isOpenEnd = !handle.header.isRewritten || handle.header.rewrittenEnd == mark.durable.offset
-      if isOpenEnd { return Active(handle: handle, mark: mark) }
+      if isOpenEnd { return Active(handle: handle, mark: mark, isErasing: isErasing) }
       try source.refresh()
     }
     try source.checkOpen()

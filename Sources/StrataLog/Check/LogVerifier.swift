@@ -48,6 +48,8 @@ package struct LogVerifier {
   private let layout: StoreLayout
   private let depth: VerifyDepth
   /// Told now and then: bytes looked at, and bytes in all.
+  /// `StoreOptions.patience`.
+  private let patience: Duration
   private let progress: (UInt64, UInt64) -> Void
   private var report = VerifyReport()
   private var bytesDone: UInt64 = 0
@@ -55,11 +57,13 @@ package struct LogVerifier {
 
   package init(
     _ fileSystem: any FileSystem, path: String, depth: VerifyDepth = .full,
+    patience: Duration = StoreOptions().patience,
     progress: @escaping (UInt64, UInt64) -> Void = { _, _ in }
   ) {
     self.fileSystem = fileSystem
     layout = StoreLayout(root: fileSystem.absolutePath(path))
     self.depth = depth
+    self.patience = patience
     self.progress = progress
   }
 
@@ -80,16 +84,17 @@ package struct LogVerifier {
     guard kind == .directory else {
       throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
     }
-    let begin = MonotonicTime.now()
+    var hasWaited = patience <= .zero
     for _ in 1..<Self.runsMax {
       let (found, before, isBounded) = try runOnce()
       guard isBounded else { continue }
       if found.isOK { return found }
       let after = try state()
       if before.isAlive, let head = before.head {
-        let rest = HeadReader.openingMax - begin.elapsed
-        if after.head?.epoch == head.epoch, rest <= .zero { return found }
-        if rest > .zero { pauseThread(nanoseconds: Int(rest / .nanoseconds(1))) }
+        guard after.head?.epoch == head.epoch else { continue }
+        if hasWaited { return found }
+        hasWaited = true
+        pauseThread(nanoseconds: Int(patience / .nanoseconds(1)))
         continue
       }
       if !after.isAlive, after.head == before.head { return found }

@@ -82,8 +82,8 @@ package final class PosixFile: File {
 
   package func takePermissions(of other: any File) {
     guard let other = other as? PosixFile else { return }
-    let permissions = mode_t(other.opened.permissions | 0o600)
-    try? call("set the permissions of") { fchmod($0, permissions) }
+    var status = other.opened
+    try? call("set the permissions of") { strata_take_permissions($0, &status) }
   }
 
   package func sync() throws(FileSystemError) { try call("sync") { strata_sync($0) } }

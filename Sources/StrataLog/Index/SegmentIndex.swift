@@ -32,13 +32,21 @@ package final class SegmentIndex {
   package var nextSequence: UInt64 { firstSequence + UInt64(streams.eventCount) }
 
   /// Takes in what a block of the log has behind the blocks before it. Another file of the segment may have other blocks,
-  /// so that it begins before that. A revision that does not continue is corruption.
+  /// so that it begins before that. A revision that does not continue is corruption, and then none of the block's events
+  /// is taken in.
   package func add(_ block: DecodedBlock) throws(ContentProblem) {
     let next = nextSequence
     guard block.header.nextSequence > next else { return }
     guard block.header.firstSequence <= next else {
       throw .damaged("the block does not continue the index at \(next)")
     }
+    do throws(ContentProblem) { try addEvents(of: block, from: next) } catch {
+      streams.undo(Int(nextSequence - next))
+      throw error
+    }
+  }
+
+  private func addEvents(of block: DecodedBlock, from next: UInt64) throws(ContentProblem) {
     var lastAppend: UnsafeRawPointer?
     try block.forEachEvent { event, append, sequence throws(ContentProblem) in
       guard sequence >= next else { return }

@@ -14,31 +14,18 @@ extension Log {
     guard kind == .directory else {
       throw .notAStore(path: path, what: "a file stands there, and a store is a folder")
     }
-    // HEAD is read before the folder: the segment that it names is there before HEAD says so, and one that a
-    // running writer adds in between is no surprise.
-    let (head, names) = try LogError.wrapping { () throws(FileSystemError) in
-      (try HeadFile.read(fileSystem, path: layout.head), try SegmentCatalog.names(fileSystem, layout))
-    }
-    if names.isEmpty {
-      if let head {
-        throw .corrupt(
-          Finding(
-            .missing, file: StoreLayout.segmentName(head.segment), offset: 0, first: 1,
-            last: head.durable.sequence, what: "HEAD names a segment, and there is none"))
-      }
-      throw try noStore(fileSystem, layout)
-    }
-    let chain = try SegmentChain(
-      fileSystem, layout, names: names, head: head, stopsAtDamage: options.readsDamaged)
+    let chain = try chain(fileSystem, layout, options)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
       names: chain.headers.map(\.firstSequence), isShared: true)
     var watcher = HeadReader(catalog: catalog, readsDamaged: options.readsDamaged)
     let found =
-      if let damage = chain.damage { try watcher.sight(upTo: damage) } else { try watcher.look() }
+      if let damage = chain.damage { try watcher.sight(upTo: damage) } else {
+        try watcher.look(patience: options.patience)
+      }
     let tail = VisibleTail(found.mark)
     let source = LogSource(catalog: catalog, tail: tail)
-    let follower = HeadWatcher(watcher, source: source)
+    let follower = HeadWatcher(watcher, source: source, patience: options.patience)
     // One that stands before damage stays there.
     if found.damage == nil {
       tail.setLook { [weak follower] () throws(LogError) in try follower?.refresh() }
@@ -50,6 +37,36 @@ extension Log {
 }
 
 extension Log {
+  /// The headers of all segments. What is wrong with them beside a writer counts only after a while: one that opens the
+  /// store, or a backup into it, gives its files their names one after the other.
+  private static func chain(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions
+  ) throws(LogError) -> SegmentChain {
+    var wait = PatientWait(options.patience)
+    while true {
+      // HEAD is read before the folder: the segment that it names is there before HEAD says so, and one that a
+      // running writer adds in between is no surprise.
+      let (head, names) = try LogError.wrapping { () throws(FileSystemError) in
+        (try HeadFile.read(fileSystem, path: layout.head), try SegmentCatalog.names(fileSystem, layout))
+      }
+      if names.isEmpty, head == nil { throw try noStore(fileSystem, layout) }
+      let found = Result { () throws(LogError) in
+        if let head, names.isEmpty { throw .corrupt(head.nothing) }
+        return try SegmentChain(
+          fileSystem, layout, names: names, head: head, stopsAtDamage: options.readsDamaged)
+      }
+      switch found {
+      case .success(let chain) where chain.damage == nil: return chain
+      case .success: break
+      case .failure(.corrupt): break
+      case .failure(let error): throw error
+      }
+      let isHeld = (try? StoreLock.isHeld(fileSystem, layout)) ?? false
+      guard isHeld, let pause = wait.next() else { return try found.get() }
+      pauseThread(nanoseconds: pause)
+    }
+  }
+
   /// Why a folder without segments and without HEAD is no store. The making of one begins with its lock and ends
   /// with HEAD, and whoever broke off in between left nothing else there.
   private static func noStore(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError)
@@ -62,5 +79,14 @@ extension Log {
     return .notFound(
       path: layout.root,
       what: isOurs ? "no store is there: the making of one was never finished" : "no store is there")
+  }
+}
+
+extension HeadSlot {
+  /// The finding where there is no segment at all.
+  fileprivate var nothing: Finding {
+    Finding(
+      .missing, file: StoreLayout.segmentName(segment), offset: 0, first: 1, last: durable.sequence,
+      what: "HEAD names a segment, and there is none")
   }
 }

@@ -1,6 +1,8 @@
 // Finding an append by time or by its number: segments by their headers, blocks by the table, appends by
 // walking one block.
 
+internal import StrataBase
+
 /// Where an append is, and what it says of itself.
 package struct AppendPlace: Equatable, Sendable {
   package var first: UInt64
@@ -67,12 +69,37 @@ extension Log {
     for number in stride(from: min(low, names.count) - 1, through: 0, by: -1) {
       let handle = try source.catalog.segment(first: names[number])
       let end = try source.end(of: handle, in: mark)
-      guard let found = try place(handle, end), let block = try block(holding: found.firstSequence) else {
-        continue
-      }
+      guard let found = try place(handle, end) else { continue }
+      let block = try block(at: found, of: handle, end: end)
       return try lastAppend(in: block) { $0.last <= mark.sequence && append($0) }
     }
     return nil
+  }
+
+  /// A block of the very file that its place was found in: another one may have the name by now, with other blocks.
+  private func block(
+    at place: BlockPlace, of handle: SegmentHandle, end: UInt64
+  ) throws(LogError) -> DecodedBlock {
+    var blocks = BlockSource(file: handle.file, segment: handle.header, step: 1 << 16)
+    let (offset, first) = (place.offset, place.firstSequence)
+    let verdict: BlockVerdict
+    do throws(FileSystemError) { verdict = try blocks.block(at: offset, limit: end) } catch {
+      throw .unreadable(error, offset: offset, first: first, last: first)
+    }
+    switch verdict {
+    case .invalid(let problem):
+      throw .corrupt(problem.finding(in: handle.name, at: offset, first: first, last: first))
+    case .valid(let header, let payload):
+      if let what = header.unsupported {
+        throw .unsupported(
+          Finding(
+            .unsupported, file: handle.name, offset: offset, first: first, last: header.nextSequence &- 1,
+            what: what))
+      }
+      do throws(ContentProblem) { return try DecodedBlock(header: header, stored: payload) } catch {
+        throw error.logError(in: handle.name, at: offset, first: first, last: header.nextSequence &- 1)
+      }
+    }
   }
 
   private func lastAppend(

@@ -10,6 +10,8 @@ struct HeadReader {
   var epoch: UInt64 = 0
   /// The HEAD behind which everything was looked at while no writer was alive.
   var settledHead: HeadSlot?
+  /// The HEAD that was wrong for as long as anybody waits for a writer to mend it.
+  var hopelessHead: HeadSlot?
 
   init(catalog: SegmentCatalog, readsDamaged: Bool) {
     self.catalog = catalog
@@ -25,12 +27,6 @@ struct HeadReader {
 
   /// A writer that opens the store while it is looked at makes this look again, at most so often.
   private static let looksMax = 8
-  /// How long a writer may take from its lock to its HEAD: it copies the active segment, and reads it.
-  static let openingMax: Duration = .seconds(1)
-  /// Nanoseconds between two looks while one opens it.
-  static let pauseMin = 1_000_000
-  static let pauseMax = 50_000_000
-
   /// The visible end now: HEAD's mark while a writer is alive, X otherwise.
   ///
   /// Without a writer HEAD is read before the segment, and a writer may open the store in between: then what it
@@ -39,17 +35,17 @@ struct HeadReader {
   ///
   /// With one, HEAD may still be that of the writer before, whose marks a power cut made wrong where it only buffered,
   /// until the one at work has looked through the log. So what is found wrong counts only after a while.
-  mutating func look() throws(LogError) -> Sight {
-    let begin = MonotonicTime.now()
+  ///
+  /// - Parameter patience: how long that is.
+  mutating func look(patience: Duration = .zero) throws(LogError) -> Sight {
+    var wait = PatientWait(patience)
     var looks = 1
-    var pause = Self.pauseMin
     while looks < Self.looksMax {
       let (isAlive, head) = try state()
       if isAlive, let head {
         do throws(LogError) { return Sight(mark: try sight(of: head), tornBytes: 0) } catch {
-          guard case .corrupt = error, begin.elapsed < Self.openingMax else { throw error }
+          guard case .corrupt = error, let pause = wait.next() else { throw error }
           pauseThread(nanoseconds: pause)
-          pause = min(2 * pause, Self.pauseMax)
           continue
         }
       }
@@ -139,6 +135,9 @@ struct HeadReader {
   /// rewritten meanwhile, or ends elsewhere than HEAD says.
   private mutating func mark(of head: HeadSlot) throws(LogError) -> Result<VisibleMark, Finding> {
     if !catalog.names.contains(head.segment) { try catalog.refresh(through: head.segment) }
+    guard catalog.names.contains(head.segment) else {
+      return .failure(SegmentChain.missing(head.segment, before: head.visible.sequence &+ 1))
+    }
     // What is known of the blocks was found while another writer had the store, and may be gone.
     if head.epoch > epoch { catalog.forget(head.segment) }
     let handle = try catalog.segment(first: head.segment)
@@ -195,5 +194,23 @@ extension HeadSlot {
       .stale, file: StoreLayout.headName, offset: 0, first: segment,
       last: max(lastSequence, max(segment, 1) - 1),
       what: "HEAD's marks are not the end of a block of \(name) with that sequence and chain")
+  }
+}
+
+/// The pauses of somebody who looks again for a while.
+struct PatientWait {
+  private let begin = MonotonicTime.now()
+  private let patience: Duration
+  /// In nanoseconds.
+  private var pause = 1_000_000
+  private static let pauseMax = 50_000_000
+
+  init(_ patience: Duration) { self.patience = patience }
+
+  /// How many nanoseconds to pause before the next look, or nil where the time is over.
+  mutating func next() -> Int? {
+    guard begin.elapsed < patience else { return nil }
+    defer { pause = min(2 * pause, Self.pauseMax) }
+    return pause
   }
 }

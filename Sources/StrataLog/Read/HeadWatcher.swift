@@ -22,10 +22,13 @@ package final class HeadWatcher: Sendable {
   private static let probeInterval: Duration = .seconds(1)
 
   private let source: LogSource
+  /// `StoreOptions.patience`.
+  private let patience: Duration
   private let state: Gate<State>
 
-  init(_ reader: HeadReader, source: LogSource) {
+  init(_ reader: HeadReader, source: LogSource, patience: Duration) {
     self.source = source
+    self.patience = patience
     state = Gate(State(reader: reader))
   }
 
@@ -153,9 +156,33 @@ package final class HeadWatcher: Sendable {
       state.signalAll()
     }
     let before = source.tail.mark
-    let mark = try reader.mark(after: before, probes: probes)
+    let mark = try mark(&reader, after: before, probes: probes, evenSuspended: evenSuspended)
     if mark != before { source.tail.publish(mark) }
     return mark != before
+  }
+
+  /// The visible end. A writer that opens the store, or a backup into it, names its files one after the other: what is
+  /// found wrong beside one counts only after a while, unless somebody ends this meanwhile. Then it counts at once for
+  /// as long as HEAD is the same.
+  private func mark(
+    _ reader: inout HeadReader, after old: VisibleMark, probes: Bool, evenSuspended: Bool
+  ) throws(LogError) -> VisibleMark {
+    var wait = PatientWait(patience)
+    while true {
+      do throws(LogError) { return try reader.mark(after: old, probes: probes) } catch {
+        guard case .corrupt = error, let (isAlive, head) = try? reader.state(), isAlive,
+          head != reader.hopelessHead
+        else { throw error }
+        guard let pause = wait.next() else {
+          reader.hopelessHead = head
+          throw error
+        }
+        let isEnded = state.wait(timeout: .nanoseconds(pause)) { state in
+          state.isStopped || (state.isSuspended && !evenSuspended)
+        }
+        if isEnded { throw error }
+      }
+    }
   }
 }
 
@@ -197,20 +224,14 @@ extension HeadReader {
   /// Throws `diverged` where the folder is that of another store by now, whatever its segments look like from here:
   /// HEAD says whose it is.
   fileprivate mutating func mark(after old: VisibleMark, probes: Bool) throws(LogError) -> VisibleMark {
-    let begin = MonotonicTime.now()
     let epochBefore = epoch
-    var pause = Self.pauseMin
-    while true {
-      do throws(LogError) { return try markOfStore(after: old, probes: probes) } catch {
-        // What a new epoch asks for was not looked at to its end.
-        epoch = epochBefore
-        guard case .corrupt = error, let head = try head() else { throw error }
-        try check(head, after: old)
-        // A writer that opens the store, or a backup into it, names its files one after the other.
-        guard begin.elapsed < Self.openingMax, try state().isAlive else { throw error }
-      }
-      pauseThread(nanoseconds: pause)
-      pause = min(2 * pause, Self.pauseMax)
+    do throws(LogError) { return try markOfStore(after: old, probes: probes) } catch {
+      // What a new epoch asks for was not looked at to its end.
+      epoch = epochBefore
+      settledHead = nil
+      guard case .corrupt = error, let head = try head() else { throw error }
+      try check(head, after: old)
+      throw error
     }
   }
 

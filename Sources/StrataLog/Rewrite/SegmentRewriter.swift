@@ -45,7 +45,7 @@ struct SegmentRewriter {
     let temporary = lock.temporary(path)
     var isNamed = false
     defer { if !isNamed { try? fileSystem.remove(temporary) } }
-    let outcome = try write(old, next, to: temporary)
+    let outcome = try write(old, next, to: temporary, inPlace: true)
     guard case .rewritten = outcome else {
       // What is there may be the work of a process that ended before the name was on disk.
       if case .unchanged = outcome {
@@ -64,13 +64,15 @@ struct SegmentRewriter {
   }
 
   /// Writes the segment anew to a path, and syncs and checks it.
+  ///
+  /// - Parameter inPlace: the file is to take the old one's place.
   func write(
-    _ old: SegmentHandle, _ next: SegmentHeader, to path: String
+    _ old: SegmentHandle, _ next: SegmentHeader, to path: String, inPlace: Bool = false
   ) throws(LogError) -> Outcome {
     let file = try LogError.wrapping { () throws(FileSystemError) in
       let file = try fileSystem.open(path, .create)
       try file.truncate(to: 0)
-      file.takePermissions(of: old.file)
+      if inPlace { file.takePermissions(of: old.file) }
       return file
     }
     defer { file.close() }

@@ -5,8 +5,11 @@ internal import StrataBase
 enum SegmentFiles {
   /// Creates a segment with its header on disk before it has its name, and its name before this returns. A segment
   /// that has the name already is another writer's, and stays.
+  ///
+  /// - Parameter previous: the segment before it, which is for the same readers.
   static func create(
-    _ header: SegmentHeader, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock
+    _ header: SegmentHeader, behind previous: SegmentHandle? = nil, _ fileSystem: any FileSystem,
+    _ layout: StoreLayout, _ lock: StoreLock
   ) throws(LogError) -> SegmentHandle {
     let path = layout.segment(header.firstSequence)
     let temporary = lock.temporary(path)
@@ -15,6 +18,7 @@ enum SegmentFiles {
       let file = try fileSystem.open(temporary, .createNew)
       defer { file.close() }
       identity = file.identity
+      if let previous { file.takePermissions(of: previous.file) }
       try header.encoded().lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
       try file.sync()
       try lock.check()

@@ -479,7 +479,7 @@ final class Committer: @unchecked Sendable {
     header.appendsBefore = link.appends
     let next: SegmentHandle
     do throws(LogError) {
-      next = try SegmentFiles.create(header, fileSystem, layout, lock)
+      next = try SegmentFiles.create(header, behind: active, fileSystem, layout, lock)
     } catch {
       if case .poisoned = error { throw error }
       if try LogError.wrapping({ () throws(FileSystemError) in

@@ -18,6 +18,7 @@ struct NumberedStore {
     options.writesInStep = true
     options.preallocationStep = 0
     options.headSyncInterval = .seconds(3_600)
+    options.patience = .zero
     return options
   }
 

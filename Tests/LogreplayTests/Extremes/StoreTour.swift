@@ -128,7 +128,7 @@ struct StoreTour {
   private mutating func check(_ disk: SimulatedDisk) {
     for depth in [VerifyDepth.quick, .full] {
       attempt {
-        var verifier = LogVerifier(disk, path: Self.root, depth: depth)
+        var verifier = LogVerifier(disk, path: Self.root, depth: depth, patience: .zero)
         let report = try verifier.run()
         precondition(!report.json.isEmpty && report.findings.allSatisfy { !$0.next.isEmpty })
       }

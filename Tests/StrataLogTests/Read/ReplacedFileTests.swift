@@ -113,8 +113,8 @@ import Testing
     _ = try backup.run()
   }
 
-  @Test(.timeLimit(.minutes(2)), arguments: [false, true])
-  func `fault 56: who reads a backup goes on in its next run`(isSeenMeanwhile: Bool) throws {
+  @Test(.timeLimit(.minutes(2)), arguments: [false, true], [false, true])
+  func `fault 56: who reads a backup goes on in its next run`(isSeenMeanwhile: Bool, isRolled: Bool) throws {
     let log = try openWriter(MemoryFileSystem())
     for number in 0..<3 { try append(log, "\(number)") }
     let memory = MemoryFileSystem()
@@ -122,12 +122,15 @@ import Testing
     let reader = try openReader(memory)
     var cursor = reader.cursor(after: 0)
     #expect(try types(&cursor) == ["0", "1", "2"])
-    for number in 3..<5 { try append(log, "\(number)") }
+    try append(log, "3")
+    if isRolled { try log.roll() }
+    try append(log, "4")
+    let last = Self.layout.segment(isRolled ? 5 : 1)
     let looks = Lock<DedicatedThread?>(nil)
     let outcome = Lock<Result<Void, LogError>?>(nil)
     var target = HookedFileSystem(base: memory) { _ in }
     target.willRename = { path in
-      guard isSeenMeanwhile, path == Self.layout.segment(1) else { return }
+      guard isSeenMeanwhile, path == last else { return }
       // HEAD promises what the file does not have yet.
       let thread = try? DedicatedThread(name: "looks") {
         let result = Result { () throws(LogError) in try reader.refresh() }
@@ -142,6 +145,27 @@ import Testing
     try reader.refresh()
     #expect(reader.mark.sequence == 5)
     #expect(try types(&cursor) == ["3", "4"])
+    try reader.close()
+    try log.close()
+  }
+
+  @Test func `an erasure that ends while a backup begins may be unfinished there`() throws {
+    let memory = MemoryFileSystem()
+    let log = try openWriter(memory)
+    try append(log, "0")
+    try log.setErasing(true)
+    let isDue = Lock(false)
+    let hooked = HookedFileSystem(base: memory) { path in
+      guard path == Self.layout.segment(1), isDue.withLock({ $0 }) else { return }
+      // By now the end of the backup is known, and the file with the content may be the one that is opened.
+      do { try log.setErasing(false) } catch { Issue.record("\(error)") }
+    }
+    let reader = try openReader(hooked)
+    isDue.withLock { $0 = true }
+    let target = MemoryFileSystem()
+    try backup(reader, to: target)
+    #expect(try HeadFile.read(target, path: Self.layout.head)?.isErasing == true)
+    #expect(try HeadFile.read(memory, path: Self.layout.head)?.isErasing == false)
     try reader.close()
     try log.close()
   }
