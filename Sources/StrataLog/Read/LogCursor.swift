@@ -69,6 +69,7 @@ package struct LogCursor: ~Copyable {
     let takeovers = source.catalog.takeovers
     if takeovers != self.takeovers { segment = nil }
     self.takeovers = takeovers
+    var hasFoundAnew = false
     while true {
       if segment == nil { try locate(in: mark) }
       guard let segment else { throw missing("the log ends before sequence \(nextSequence)", at: 0) }
@@ -81,7 +82,14 @@ package struct LogCursor: ~Copyable {
       let end = try source.end(of: segment, in: mark, durably: isDurableOnly)
       guard offset < end else {
         guard let behind = source.catalog.first(behind: segment.header.firstSequence), behind == nextSequence
-        else { throw missing("\(segment.name) ends before sequence \(nextSequence)", at: end) }
+        else {
+          if !hasFoundAnew, hasLostName(segment) {
+            hasFoundAnew = true
+            self.segment = nil
+            continue
+          }
+          throw missing("\(segment.name) ends before sequence \(nextSequence)", at: end)
+        }
         let next = try source.catalog.segment(first: behind)
         if let chain, next.header.previousChain != chain {
           throw .corrupt(
@@ -93,8 +101,19 @@ package struct LogCursor: ~Copyable {
         isBehindBlock = chain != nil
         continue
       }
-      if let block = try read(in: segment, end: end, last: bound.sequence) { return block }
+      do throws(LogError) {
+        if let block = try read(in: segment, end: end, last: bound.sequence) { return block }
+      } catch {
+        guard case .corrupt = error, !hasFoundAnew, hasLostName(segment) else { throw error }
+        hasFoundAnew = true
+        self.segment = nil
+      }
     }
+  }
+
+  /// Whether another file has the segment's name by now, so that what this one lacks is no damage.
+  private func hasLostName(_ segment: SegmentHandle) -> Bool {
+    (try? segment.file.isStillAtItsPath()) == false
   }
 
   private mutating func read(

@@ -267,7 +267,7 @@ import Testing
         try backup(reader, to: disk)
         Issue.record("damage in \(first) was copied")
       } catch {
-        guard case .corrupt(let finding) = error as? LogError else {
+        guard case .corrupt(let finding) = error else {
           Issue.record("\(error)")
           continue
         }
