@@ -2,6 +2,7 @@
 
 @_exported public import StrataDocuments
 @_exported public import StrataEvents
+@_exported public import StrataFetch
 @_exported public import StrataLists
 @_exported public import StrataLog
 @_exported public import StrataTables
