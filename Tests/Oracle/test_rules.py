@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "Tools"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "Tools", "support"))
 
 import rules  # noqa: E402
 

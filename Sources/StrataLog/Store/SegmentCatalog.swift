@@ -112,8 +112,6 @@ package final class SegmentCatalog: Sendable {
         try handle.file.isStillAtItsPath()
       }
       if isCurrent { return handle }
-      // Whoever has it open too looks for the file that has its name now.
-      forget(first)
     }
     while true {
       let replacements = state.withLock { $0.replacements }
