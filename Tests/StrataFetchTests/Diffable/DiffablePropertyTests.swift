@@ -12,7 +12,7 @@ internal import Testing
   #else
     /// The environment variable `RUNS` asks for more.
     static let runCount = max(
-      10_000, ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 30_000)
+      10_000, ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 20_000)
   #endif
 
   @Test("R2 A snapshot does what arrays do, whatever is called, and a call that throws changes nothing")

@@ -10,7 +10,7 @@ internal import Testing
   #if DEBUG
     private static let usualCount = 1_500
   #else
-    private static let usualCount = 8_000
+    private static let usualCount = 5_000
   #endif
   /// Pairs of lists for each test; the environment variable `RUNS` asks for more.
   static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? usualCount

@@ -12,8 +12,8 @@ internal import Testing
     static let repeatedCount = 40
   #else
     /// The environment variable `RUNS` asks for another number.
-    static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 40_000
-    static let repeatedCount = 400
+    static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 25_000
+    static let repeatedCount = 300
     /// Every class is at least so many in a hundred of the runs.
     static let rarest = 2.0
   #endif
