@@ -10,8 +10,8 @@ struct HeadReader {
   var epoch: UInt64 = 0
   /// The HEAD behind which everything was looked at while no writer was alive.
   var settledHead: HeadSlot?
-  /// The HEAD that was wrong for as long as anybody waits for a writer to mend it.
-  var hopelessHead: HeadSlot?
+  /// When looks began to find wrong what they found since.
+  var wrongSince: MonotonicTime?
 
   init(catalog: SegmentCatalog, readsDamaged: Bool) {
     self.catalog = catalog

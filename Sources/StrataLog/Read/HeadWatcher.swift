@@ -156,33 +156,9 @@ package final class HeadWatcher: Sendable {
       state.signalAll()
     }
     let before = source.tail.mark
-    let mark = try mark(&reader, after: before, probes: probes, evenSuspended: evenSuspended)
+    let mark = try reader.mark(after: before, probes: probes, patience: patience)
     if mark != before { source.tail.publish(mark) }
     return mark != before
-  }
-
-  /// The visible end. A writer that opens the store, or a backup into it, names its files one after the other: what is
-  /// found wrong beside one counts only after a while, unless somebody ends this meanwhile. Then it counts at once for
-  /// as long as HEAD is the same.
-  private func mark(
-    _ reader: inout HeadReader, after old: VisibleMark, probes: Bool, evenSuspended: Bool
-  ) throws(LogError) -> VisibleMark {
-    var wait = PatientWait(patience)
-    while true {
-      do throws(LogError) { return try reader.mark(after: old, probes: probes) } catch {
-        guard case .corrupt = error, let (isAlive, head) = try? reader.state(), isAlive,
-          head != reader.hopelessHead
-        else { throw error }
-        guard let pause = wait.next() else {
-          reader.hopelessHead = head
-          throw error
-        }
-        let isEnded = state.wait(timeout: .nanoseconds(pause)) { state in
-          state.isStopped || (state.isSuspended && !evenSuspended)
-        }
-        if isEnded { throw error }
-      }
-    }
   }
 }
 
@@ -221,17 +197,29 @@ package struct LookPace {
 extension HeadReader {
   /// The visible end, which is not before `old`, and behind the same events.
   ///
+  /// A writer that opens the store, or a backup into it, names its files one after the other. So what is found wrong
+  /// beside one leaves the end where it was, until looks found it wrong for as long as `patience`.
+  ///
   /// Throws `diverged` where the folder is that of another store by now, whatever its segments look like from here:
   /// HEAD says whose it is.
-  fileprivate mutating func mark(after old: VisibleMark, probes: Bool) throws(LogError) -> VisibleMark {
+  fileprivate mutating func mark(
+    after old: VisibleMark, probes: Bool, patience: Duration
+  ) throws(LogError) -> VisibleMark {
     let epochBefore = epoch
-    do throws(LogError) { return try markOfStore(after: old, probes: probes) } catch {
+    do throws(LogError) {
+      let mark = try markOfStore(after: old, probes: probes)
+      wrongSince = nil
+      return mark
+    } catch {
       // What a new epoch asks for was not looked at to its end.
       epoch = epochBefore
       settledHead = nil
-      guard case .corrupt = error, let head = try head() else { throw error }
-      try check(head, after: old)
-      throw error
+      guard case .corrupt = error, let (isAlive, head) = try? state() else { throw error }
+      if let head { try check(head, after: old) }
+      let since = wrongSince ?? .now()
+      wrongSince = since
+      guard isAlive, since.elapsed < patience else { throw error }
+      return old
     }
   }
 

@@ -39,8 +39,8 @@ package struct LogCursor: ~Copyable {
   private var takeovers: UInt64 = 0
   private var blocks: BlockSource?
   private var offset: UInt64 = 0
-  /// False from when a place was looked up until a block was delivered from there: the place may be before it, and
-  /// inside the block.
+  /// Whether `offset` is right behind the block that was delivered last. After a look-up it is not: the block there may
+  /// begin before `nextSequence`.
   private var isBehindBlock = false
   private let step: Int
 
@@ -69,7 +69,7 @@ package struct LogCursor: ~Copyable {
     let takeovers = source.catalog.takeovers
     if takeovers != self.takeovers { segment = nil }
     self.takeovers = takeovers
-    var hasFoundAnew = false
+    var hasLookedAgain = false
     while true {
       if segment == nil { try locate(in: mark) }
       guard let segment else { throw missing("the log ends before sequence \(nextSequence)", at: 0) }
@@ -83,8 +83,8 @@ package struct LogCursor: ~Copyable {
       guard offset < end else {
         guard let behind = source.catalog.first(behind: segment.header.firstSequence), behind == nextSequence
         else {
-          if !hasFoundAnew, hasLostName(segment) {
-            hasFoundAnew = true
+          if !hasLookedAgain, hasLostName(segment) {
+            hasLookedAgain = true
             self.segment = nil
             continue
           }
@@ -104,8 +104,8 @@ package struct LogCursor: ~Copyable {
       do throws(LogError) {
         if let block = try read(in: segment, end: end, last: bound.sequence) { return block }
       } catch {
-        guard case .corrupt = error, !hasFoundAnew, hasLostName(segment) else { throw error }
-        hasFoundAnew = true
+        guard case .corrupt = error, !hasLookedAgain, hasLostName(segment) else { throw error }
+        hasLookedAgain = true
         self.segment = nil
       }
     }

@@ -46,7 +46,7 @@ package final class SegmentCatalog: Sendable {
   /// A listing is no snapshot. Of two segments that a writer makes meanwhile it may have the later one alone. So it is
   /// cut off behind one that was there before it began; all before that one were there too, since segments are made in
   /// their order by one writer at a time. And a name that is given to another file meanwhile may be missing, or be there
-  /// twice; so it counts where another listing has it and a file is there.
+  /// twice. So the folder is listed twice, and a name that one of the two lacks counts where a file has it.
   ///
   /// - Parameter known: a segment that is known to be there, nil for the last one of the first listing.
   package static func names(

@@ -79,7 +79,7 @@ public struct StoreOptions: Sendable {
   public var lockTimeout: Duration = .milliseconds(200)
   /// A reader may go on with what comes before a damaged place, instead of refusing the store.
   public var readsDamaged = false
-  /// How long a reader looks again where what it finds beside a writer cannot be right: that one may be opening the store.
+  /// How long what a reader finds beside a writer may be wrong before it is damage: that one may be opening the store.
   package var patience: Duration = .seconds(1)
   /// Everything that the writer does on disk is done before the next append, and nothing beside it: a simulated
   /// disk then sees the same calls in the same order each time.
