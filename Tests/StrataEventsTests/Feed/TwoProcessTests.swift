@@ -74,6 +74,7 @@ private final class Writer: Sendable {
     }
     let lines = await said
     #expect(lines.map(\.sequence) == (1...UInt64(count)).map { $0 })
+    try #require(delivered.count == count + 1, "the feed ended before everything was delivered")
     let latencies = lines.map { Double(delivered[Int($0.sequence)] - $0.time) / 1e6 }.sorted()
     print(
       "delivered after the acknowledgement, in ms, one append each \(microseconds) µs: p50",
