@@ -3,6 +3,7 @@
 internal import Foundation
 internal import StrataDocuments
 internal import StrataEvents
+internal import StrataLog
 internal import StrataTables
 internal import Testing
 

@@ -70,7 +70,7 @@ private struct Index: Projection {
     let docs = store.collection("doc", of: Entry.self)
     for _ in 0..<3 {
       await #expect { try await docs.table.state(at: .head) } throws: { error in
-        if case .some(.unsupported) = error as? StoreError { true } else { false }
+        (error as? StoreError)?.reason == .unsupported
       }
     }
     // What was shown before is the state at the end of an append.

@@ -29,19 +29,17 @@ enum CommandEnding {
   /// look at the time: who does has `grace` to say itself how far it came.
   static func end(at deadline: MonotonicTime, with failure: CommandFailure, isJSON: Bool) throws {
     let last = deadline.advanced(by: grace)
-    do throws(FileSystemError) {
-      _ = try DedicatedThread(name: "timeout") {
-        while true {
-          let left = last.nanoseconds - MonotonicTime.now().nanoseconds
-          guard left > 0 else { break }
-          pauseThread(nanoseconds: Int(left))
-        }
-        begin()
-        Pager.finish()
-        Terminal.note(isJSON ? failure.json : failure.text)
-        _exit(failure.code)
+    _ = try DedicatedThread(name: "timeout") {
+      while true {
+        let left = last.nanoseconds - MonotonicTime.now().nanoseconds
+        guard left > 0 else { break }
+        pauseThread(nanoseconds: Int(left))
       }
-    } catch { throw LogError(error) }
+      begin()
+      Pager.finish()
+      Terminal.note(isJSON ? failure.json : failure.text)
+      _exit(failure.code)
+    }
   }
 
   /// Whoever looks at the time does so at least this often.
@@ -96,8 +94,7 @@ extension CommandFailure {
     switch error {
     case let failure as CommandFailure: self = failure
     case let error as StoreError: self.init(error)
-    case let error as LogError: self.init(StoreError(error))
-    case let error as FileSystemError: self.init(StoreError(LogError(error)))
+    case let error as FileSystemError: self.init(StoreError.refused(error))
     case is CancellationError:
       self.init(ExitStatus.interrupted, "the command was cancelled", next: "run it again")
     default: return nil

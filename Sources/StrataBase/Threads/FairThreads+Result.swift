@@ -1,26 +1,24 @@
 // Long work that a task waits for, and no longer than it wants to.
 
 extension FairThreads {
-  private enum Wait<Value: Sendable, Failure: Error> {
+  private enum Wait<Value: Sendable> {
     case begins
-    case waits(CheckedContinuation<Result<Value, Failure>, Never>)
+    case waits(CheckedContinuation<Result<Value, any Error>, Never>)
     case isOver
   }
 
   /// Does work in slices, and returns what its last step returned. The calling task is suspended, and blocks nobody.
   ///
-  /// Where the task is cancelled, this throws at once. The work is given up at the end of its step, which may be later:
-  /// what it touches is not to be used again.
+  /// Where the task is cancelled, this throws `CancellationError` at once. The work is given up at the end of its step,
+  /// which may be later: what it touches is not to be used again.
   ///
-  /// - Parameters:
-  ///   - cancellation: what is thrown where the task is cancelled.
-  ///   - step: goes on until it returns something, or its slice is over: then it returns nil.
-  package func result<Value: Sendable, Failure: Error>(
-    orThrow cancellation: Failure, _ step: @escaping @Sendable (TimeSlice) throws(Failure) -> Value?
-  ) async throws(Failure) -> Value {
-    let wait = Lock(Wait<Value, Failure>.begins)
+  /// - Parameter step: goes on until it returns something, or its slice is over: then it returns nil.
+  package func result<Value: Sendable>(
+    _ step: @escaping @Sendable (TimeSlice) throws -> Value?
+  ) async throws -> Value {
+    let wait = Lock(Wait<Value>.begins)
     let slice = TimeSlice()
-    @Sendable func end(_ result: Result<Value, Failure>) {
+    @Sendable func end(_ result: Result<Value, any Error>) {
       let old = wait.withLock { wait in
         defer { wait = .isOver }
         return wait
@@ -34,10 +32,10 @@ extension FairThreads {
           wait = .waits(continuation)
           return false
         }
-        if isOver { return continuation.resume(returning: .failure(cancellation)) }
+        if isOver { return continuation.resume(returning: .failure(CancellationError())) }
         start(slice) {
           if wait.withLock({ if case .isOver = $0 { true } else { false } }) { return false }
-          do throws(Failure) {
+          do {
             guard let value = try step(slice) else { return true }
             end(.success(value))
           } catch {
@@ -49,7 +47,7 @@ extension FairThreads {
     } onCancel: {
       slice.setWanted(false)
       withdraw(slice)
-      end(.failure(cancellation))
+      end(.failure(CancellationError()))
     }
     return try result.get()
   }

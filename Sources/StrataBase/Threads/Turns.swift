@@ -26,11 +26,7 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
   /// Waits for the turn of a key. Whoever has it calls `give`.
   ///
   /// Throws as soon as the task is cancelled while it waits; then it does not get the turn.
-  ///
-  /// - Parameter cancellation: what is thrown then.
-  package nonisolated(nonsending) func take<Failure: Error>(
-    _ key: Key, orThrow cancellation: Failure
-  ) async throws(Failure) {
+  package nonisolated(nonsending) func take(_ key: Key) async throws(CancellationError) {
     guard let ticket = ask(key) else { return }
     let hasTurn = await withTaskCancellationHandler {
       await wait(ticket, key)
@@ -38,7 +34,7 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
       let continuation = state.withLock { $0.lines[key]?.cancel(ticket) }
       continuation?.resume(returning: false)
     }
-    if !hasTurn { throw cancellation }
+    if !hasTurn { throw CancellationError() }
   }
 
   /// Waits for the turn of a key, also where the task was cancelled.

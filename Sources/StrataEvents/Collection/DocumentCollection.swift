@@ -2,6 +2,7 @@
 
 internal import StrataBase
 internal import StrataDocuments
+public import StrataLog
 
 /// An id of documents, and its text in the stream's name.
 public protocol DocumentID: Hashable, Sendable {
@@ -48,7 +49,7 @@ where Item.ID: DocumentID {
   @discardableResult
   public func put(
     _ item: Item, expecting version: ExpectedVersion = .any, metadata: DocumentObject = [:]
-  ) async throws(StoreError) -> AppendReceipt {
+  ) async throws -> AppendReceipt {
     let event = try putEvent(item, metadata: metadata)
     return try await store.append(
       store.draft([event], id: nil, time: nil, expecting: [event.stream: version], isOwn: false))
@@ -56,7 +57,7 @@ where Item.ID: DocumentID {
 
   /// Writes many documents as one append.
   @discardableResult
-  public func put(_ items: [Item]) async throws(StoreError) -> AppendReceipt {
+  public func put(_ items: [Item]) async throws -> AppendReceipt {
     var events: [NewEvent] = []
     events.reserveCapacity(items.count)
     for item in items { events.append(try putEvent(item)) }
@@ -68,7 +69,7 @@ where Item.ID: DocumentID {
   @discardableResult
   public func delete(
     _ id: Item.ID, expecting version: ExpectedVersion = .any
-  ) async throws(StoreError) -> AppendReceipt {
+  ) async throws -> AppendReceipt {
     let event = try deleteEvent(id)
     return try await store.append(
       store.draft([event], id: nil, time: nil, expecting: [event.stream: version], isOwn: false))

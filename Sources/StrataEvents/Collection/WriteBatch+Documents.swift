@@ -1,5 +1,7 @@
 // Documents as part of one append.
 
+public import StrataLog
+
 extension WriteBatch {
   /// Writes a whole document.
   public mutating func put<Item: Codable & Identifiable & Sendable>(

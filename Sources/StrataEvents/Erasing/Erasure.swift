@@ -1,6 +1,7 @@
 // What is to be erased, and why, as the log records it.
 
 internal import StrataDocuments
+internal import StrataLog
 
 /// An order to take the content out of events. The log keeps it, so it names no more than it must.
 public struct Erasure: Sendable, Hashable {

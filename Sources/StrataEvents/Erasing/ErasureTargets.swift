@@ -46,7 +46,7 @@ struct ErasureTargets {
   func mean(sameAs other: ErasureTargets) -> Bool { streams == other.streams && sequences == other.sequences }
 
   /// Whether all events that the log has now and that are named here come before the order.
-  func isWhole(in log: Log) throws(LogError) -> Bool {
+  func isWhole(in log: Log) throws(StoreError) -> Bool {
     if let last = sequences.last, last.upperBound >= order { return false }
     for stream in streams {
       let revision = try log.index.revision(of: stream)
@@ -59,15 +59,15 @@ struct ErasureTargets {
 
   /// The closed segments that hold such events, ascending, by the index and by the names of the segments. Where damage
   /// keeps the index from saying so, any of them may.
-  func segments(of log: Log) throws(LogError) -> [UInt64] {
+  func segments(of log: Log) throws(StoreError) -> [UInt64] {
     let closed = log.closedSegments
-    do throws(LogError) { return try segments(of: log, closed) } catch {
+    do throws(StoreError) { return try segments(of: log, closed) } catch {
       guard error.isLocal else { throw error }
       return closed.filter { $0 < order }
     }
   }
 
-  private func segments(of log: Log, _ closed: [UInt64]) throws(LogError) -> [UInt64] {
+  private func segments(of log: Log, _ closed: [UInt64]) throws(StoreError) -> [UInt64] {
     var found: Set<UInt64> = []
     for stream in streams {
       for part in try log.index.parts(of: stream, after: 0) {

@@ -7,10 +7,10 @@ extension EventStore {
   /// Carries out what a crash, or a disk that was full, left undone. What cannot be done now does not keep the store
   /// from being opened; HEAD goes on saying that something is left.
   func finishErasuresAtOpen() throws(StoreError) {
-    guard try StoreError.wrapping({ () throws(LogError) in try log.isErasing }) else { return }
+    guard try log.isErasing else { return }
     do throws(StoreError) {
       try withErasing { () throws(StoreError) in _ = try carryOut(try openErasures()) }
-    } catch { guard error.isLocal else { throw error } }
+    } catch { guard error.canWait else { throw error } }
   }
 
   /// One erasure at a time.
@@ -30,7 +30,7 @@ extension EventStore {
   /// Appends an event of Strata's own, and returns its sequence.
   func appendToErasures(_ event: NewEvent) throws(StoreError) -> UInt64 {
     let draft = try draft([event], id: nil, time: nil, expecting: [:], isOwn: false)
-    return try StoreError.wrapping { () throws(LogError) in try log.appendBlocking(draft) }.first
+    return try log.appendBlocking(draft).first
   }
 
   /// Carries out every open order, in the order of the log, and returns how many events each erased, or why it is not
@@ -42,12 +42,12 @@ extension EventStore {
     var isDone = open.failure == nil
     for order in open.orders {
       do throws(StoreError) { results[order.sequence] = .success(try carryOut(order)) } catch {
-        guard error.isLocal else { throw error }
+        guard error.canWait else { throw error }
         results[order.sequence] = .failure(error)
         isDone = false
       }
     }
-    if isDone { try StoreError.wrapping { () throws(LogError) in try log.setErasing(false) } }
+    if isDone { try log.setErasing(false) }
     return results
   }
 
@@ -58,29 +58,27 @@ extension EventStore {
     let targets = ErasureTargets(order.erasure, before: order.sequence)
     var outcome = EraseOutcome()
     var concerned: [ClosedRange<UInt64>] = []
-    do throws(LogError) {
-      // What is to be erased must be in a closed segment, and the order itself on disk.
-      let active = log.mark.segment
-      if active <= order.sequence {
-        do throws(LogError) { try log.roll() } catch {
-          guard error.isLocal else { throw error }
-          let rest = active...order.sequence
-          concerned.append(rest)
-          outcome.left.append((rest, error))
-        }
-      }
-      var segments = try targets.segments(of: log)
-      // What an earlier try did is done for good.
-      if let left = order.left {
-        segments.removeAll { first in !left.contains { $0.overlaps(log.sequences(ofClosed: first)) } }
-      }
-      concerned += segments.map { log.sequences(ofClosed: $0) }
-      try log.erase(in: segments, &outcome) { event, sequence in targets.contain(event, sequence) }
-      do throws(LogError) { try log.emptyQuarantine() } catch {
+    // What is to be erased must be in a closed segment, and the order itself on disk.
+    let active = log.mark.segment
+    if active <= order.sequence {
+      do throws(StoreError) { try log.roll() } catch {
         guard error.isLocal else { throw error }
-        outcome.failure = outcome.failure ?? error
+        let rest = active...order.sequence
+        concerned.append(rest)
+        outcome.left.append((rest, error))
       }
-    } catch { throw StoreError(error) }
+    }
+    var segments = try targets.segments(of: log)
+    // What an earlier try did is done for good.
+    if let left = order.left {
+      segments.removeAll { first in !left.contains { $0.overlaps(log.sequences(ofClosed: first)) } }
+    }
+    concerned += segments.map { log.sequences(ofClosed: $0) }
+    try log.erase(in: segments, &outcome) { event, sequence in targets.contain(event, sequence) }
+    do throws(StoreError) { try log.emptyQuarantine() } catch {
+      guard error.isLocal else { throw error }
+      outcome.failure = outcome.failure ?? error
+    }
     let count = order.count(with: outcome.erased)
     guard let failure = outcome.left.first?.error ?? outcome.failure else {
       let done = ErasureEvent.Done(order: order.sequence, events: count)
@@ -93,10 +91,19 @@ extension EventStore {
       let part = ErasureEvent.Part(order: order.sequence, events: outcome.erased, left: left)
       let event = try Erasure.event(ErasureEvent.part, part)
       do throws(StoreError) { _ = try appendToErasures(event) } catch {
-        guard error.isLocal else { throw error }
+        guard error.canWait else { throw error }
       }
     }
-    throw StoreError(failure)
+    throw failure
+  }
+}
+
+extension StoreError {
+  /// Whether the store goes on though an order to erase could not be read or carried out: what is wrong is a part of the
+  /// log, a refusal of the system, a folder of the store's, or the order.
+  var canWait: Bool {
+    if case .invalid = self { return true }
+    return isLocal || reason == .linked
   }
 }
 

@@ -1,7 +1,7 @@
 // Erasing: an order in the log, segments rewritten without the content, a note that it is done.
 
 internal import StrataBase
-internal import StrataLog
+public import StrataLog
 
 extension EventStore {
   /// Takes the content out of events for good: payload and metadata. Stream, type, revision, time and append id of an
@@ -41,7 +41,7 @@ extension EventStore {
       } else {
         let event = try erasure.event()
         // On disk before the order is: without it an open would have to search the whole log for unfinished ones.
-        try StoreError.wrapping { () throws(LogError) in try log.setErasing(true) }
+        try log.setErasing(true)
         order = try appendToErasures(event)
         open.orders.append(OpenErasure(sequence: order, erasure: erasure))
       }
@@ -55,19 +55,17 @@ extension EventStore {
     try check(erasure)
     let targets = ErasureTargets(erasure, before: .max)
     var count: UInt64 = 0
-    try StoreError.wrapping { () throws(LogError) in
-      var cursor = log.cursor(after: log.mark.logBegin - 1)
-      while case let next = cursor.nextSequence, let block = try cursor.next() {
-        do throws(ContentProblem) {
-          try block.forEachEvent { event, _, sequence in
-            guard sequence >= next, event.kind != EventKind.erased else { return }
-            if targets.contain(event, sequence) { count += 1 }
-          }
-        } catch {
-          throw error.logError(
-            in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-            first: block.header.firstSequence, last: block.header.nextSequence - 1)
+    var cursor = log.cursor(after: log.mark.logBegin - 1)
+    while case let next = cursor.nextSequence, let block = try cursor.next() {
+      do throws(ContentProblem) {
+        try block.forEachEvent { event, _, sequence in
+          guard sequence >= next, event.kind != EventKind.erased else { return }
+          if targets.contain(event, sequence) { count += 1 }
         }
+      } catch {
+        throw error.storeError(
+          in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+          first: block.header.firstSequence, last: block.header.nextSequence - 1)
       }
     }
     return count
@@ -84,7 +82,7 @@ extension EventStore {
         throw .invalid(what: "what was erased, and why, is not erased")
       }
       let name = Array(stream.text.utf8)
-      let count = try StoreError.wrapping { () throws(LogError) in try log.index.revision(of: name) }
+      let count = try log.index.revision(of: name)
       guard count > 0 else {
         throw .invalid(what: "there is no stream \(stream), so nothing of it can be erased")
       }

@@ -30,9 +30,7 @@ struct OpenErasures {
     for order in orders.reversed() where order.erasure.reason == erasure.reason {
       let targets = ErasureTargets(order.erasure, before: order.sequence)
       guard targets.mean(sameAs: wanted) else { continue }
-      return try StoreError.wrapping { () throws(LogError) in
-        try targets.isWhole(in: log) ? order.sequence : nil
-      }
+      return try targets.isWhole(in: log) ? order.sequence : nil
     }
     return nil
   }
@@ -69,7 +67,7 @@ extension EventStore {
     do throws(StoreError) {
       return (try eventsBlocking(in: ErasureEvent.stream, limit: .max), nil)
     } catch {
-      guard error.isLocal else { throw error }
+      guard error.canWait else { throw error }
       return (try erasureEventsOneByOne(), error)
     }
   }
@@ -79,13 +77,13 @@ extension EventStore {
     let name = Array(ErasureEvent.stream.text.utf8)
     var events: [RecordedEvent] = []
     do throws(StoreError) {
-      let count = try StoreError.wrapping { () throws(LogError) in try log.index.revision(of: name) }
+      let count = try log.index.revision(of: name)
       for revision in 0..<count {
         do throws(StoreError) {
           events += try eventsBlocking(in: ErasureEvent.stream, after: revision, limit: 1)
-        } catch { guard error.isLocal else { throw error } }
+        } catch { guard error.canWait else { throw error } }
       }
-    } catch { guard error.isLocal else { throw error } }
+    } catch { guard error.canWait else { throw error } }
     return events
   }
 }

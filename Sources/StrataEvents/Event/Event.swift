@@ -1,6 +1,7 @@
 // Events of an application's own, as enums and structs that are Codable.
 
 internal import StrataDocuments
+public import StrataLog
 
 /// An application's event type.
 ///

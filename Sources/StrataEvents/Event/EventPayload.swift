@@ -1,6 +1,7 @@
 // What an event says: bytes, and how to read them.
 
 internal import StrataDocuments
+public import StrataLog
 
 /// How a payload's bytes are to be read. The raw values are those of the format.
 public enum PayloadCodec: UInt64, Sendable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataDocuments
-package import StrataLog
+public import StrataLog
 
 /// One event of the log.
 public struct RecordedEvent: Sendable, Equatable {

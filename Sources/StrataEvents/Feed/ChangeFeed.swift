@@ -1,7 +1,7 @@
 // The change feed: whole appends, from any place, old and new by one path.
 
 internal import StrataBase
-internal import StrataLog
+public import StrataLog
 
 /// Where a feed begins.
 public enum FeedStart: Sendable, Hashable {
@@ -130,19 +130,17 @@ final class FeedPosition: @unchecked Sendable {
       do throws(StoreError) {
         if let batch = try result.get() { return batch }
       } catch {
-        switch error {
-        case .closed: return nil
-        case .corrupt: throw await reason(for: error)
-        default: throw error
-        }
+        if error == .closed { return nil }
+        guard case .damaged = error else { throw error }
+        throw await reason(for: error)
       }
       if end == .caughtUp { break }
       if let ending {
         if ending == .closed { return nil }
         // What ended the following of a reader before this was asked may have passed, and it begins again.
-        if hasWaited || !ending.isPassing { throw StoreError(ending) }
+        if hasWaited || !ending.isPassing { throw ending }
       }
-      do throws(LogError) { try store.log.follow() } catch { throw StoreError(error) }
+      try store.log.follow()
       await store.log.tail.wait(beyond: delivered, durably: isDurableOnly)
       hasWaited = true
     }
@@ -153,9 +151,9 @@ final class FeedPosition: @unchecked Sendable {
   /// stand where this read on: that is no damage, but another history.
   private func reason(for error: StoreError) async -> StoreError {
     guard store.log.isReadOnly else { return error }
-    let result = await IOThreads.shared.result { [store] () throws(LogError) in try store.log.refresh() }
-    if case .failure(let newer) = result, case .diverged = newer { return StoreError(newer) }
-    if let end = store.log.tail.end, case .diverged = end { return StoreError(end) }
+    let result = await IOThreads.shared.result { [store] () throws(StoreError) in try store.log.refresh() }
+    if case .failure(let newer) = result, newer.isDiverged { return newer }
+    if let end = store.log.tail.end, end.isDiverged { return end }
     return error
   }
 
@@ -164,16 +162,15 @@ final class FeedPosition: @unchecked Sendable {
     try begin()
     while delivered < limit {
       let after = delivered
-      guard let block = try StoreError.wrapping({ () throws(LogError) in try cursor.next() }) else {
+      guard let block = try cursor.next() else {
         return nil
       }
       delivered = block.header.nextSequence - 1
       let batch: [RecordedAppend]
       do throws(ContentProblem) { batch = try RecordedAppend.appends(in: block, after: after) } catch {
-        throw StoreError(
-          error.logError(
-            in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-            first: block.header.firstSequence, last: delivered))
+        throw error.storeError(
+          in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
+          first: block.header.firstSequence, last: delivered)
       }
       if !batch.isEmpty { return batch }
     }
@@ -187,7 +184,7 @@ final class FeedPosition: @unchecked Sendable {
     let isBehind =
       if case .position(let position) = start { position.sequence > store.log.mark.sequence } else { false }
     if isBehind || end == .caughtUp {
-      try StoreError.wrapping { () throws(LogError) in try store.log.refresh() }
+      try store.log.refresh()
     }
     let mark = store.log.mark
     if end == .caughtUp { limit = isDurableOnly ? mark.durable.sequence : mark.visible.sequence }
@@ -197,9 +194,7 @@ final class FeedPosition: @unchecked Sendable {
     }
     if delivered < mark.logBegin - 1 { throw .trimmed(firstAvailable: mark.logBegin) }
     if case .position(let position) = start {
-      let chain = try StoreError.wrapping { () throws(LogError) in
-        try store.log.chain(after: position.sequence)
-      }
+      let chain = try store.log.chain(after: position.sequence)
       guard chain == position.chain else { throw .diverged(sequence: position.sequence) }
     }
     self.start = nil

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataDocuments
-package import StrataLog
+public import StrataLog
 
 extension EventStore {
   /// Appends events as one append: all of them are in the log, or none.
@@ -15,12 +15,13 @@ extension EventStore {
   ///     earlier, and both are kept.
   ///   - expecting: what streams must hold. All are checked before anything is appended.
   /// - Returns: when the append is as durable as the store was opened for.
-  /// - Throws: `conflict`, `idReused`, `tooLarge`, `full`, `cancelled` and others; then nothing was appended.
+  /// - Throws: `StoreError`, of which `conflict`, `idReused`, `full` and `invalid` are about this append;
+  ///   `CancellationError` where the task was cancelled before a group had it. Then nothing was appended.
   @discardableResult
   public func append(
     _ events: [NewEvent], id: String? = nil, time: Timestamp? = nil,
     expecting: [StreamName: ExpectedVersion] = [:]
-  ) async throws(StoreError) -> AppendReceipt {
+  ) async throws -> AppendReceipt {
     try await append(try draft(events, id: id, time: time, expecting: expecting))
   }
 
@@ -29,7 +30,7 @@ extension EventStore {
   public func append<Value: Event>(
     _ events: [Value], to stream: StreamName, id: String? = nil, metadata: DocumentObject = [:],
     expecting version: ExpectedVersion = .any
-  ) async throws(StoreError) -> AppendReceipt {
+  ) async throws -> AppendReceipt {
     try await append(
       try newEvents(events, to: stream, metadata: metadata), id: id, expecting: [stream: version])
   }
@@ -41,8 +42,7 @@ extension EventStore {
     expecting: [StreamName: ExpectedVersion] = [:]
   ) throws(StoreError) -> AppendReceipt {
     let draft = try draft(events, id: id, time: time, expecting: expecting)
-    return AppendReceipt(
-      try StoreError.wrapping { () throws(LogError) in try log.appendBlocking(draft) }, in: log.storeID)
+    return AppendReceipt(try log.appendBlocking(draft), in: log.storeID)
   }
 
   /// Appends what the body gathers as one append. The body runs once, on the caller, and a body that gathers
@@ -58,10 +58,8 @@ extension EventStore {
       draft(batch.events, id: id, time: time, expecting: batch.expectations))
   }
 
-  package func append(_ draft: AppendDraft) async throws(StoreError) -> AppendReceipt {
-    do throws(LogError) { return AppendReceipt(try await log.append(draft), in: log.storeID) } catch {
-      throw StoreError(error)
-    }
+  package func append(_ draft: AppendDraft) async throws -> AppendReceipt {
+    AppendReceipt(try await log.append(draft), in: log.storeID)
   }
 
   func newEvents<Value: Event>(
@@ -94,10 +92,9 @@ extension EventStore {
     draft.given = time?.nanoseconds
     draft.isErasable = log.options.saltsEvents
     for event in events { try add(event, to: draft, isOwn: isOwn) }
-    for (stream, version) in expecting {
-      guard let count = version.count else { continue }
+    for (stream, version) in expecting where version != .any {
       try stream.check()
-      draft.expectations.append(.init(stream: Array(stream.text.utf8), version: count))
+      draft.expectations.append(.init(stream: Array(stream.text.utf8), version: version))
     }
     return draft
   }

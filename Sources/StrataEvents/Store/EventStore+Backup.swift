@@ -1,7 +1,7 @@
 // A copy of a live store that is a store itself.
 
 internal import StrataBase
-package import StrataLog
+public import StrataLog
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -65,10 +65,8 @@ extension EventStore {
     to path: String, on target: any FileSystem,
     progress: @escaping (_ copied: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws(StoreError) -> StoreBackup {
-    let report = try StoreError.wrapping { () throws(LogError) in
-      var backup = LogBackup(of: log, to: target, path: path, progress: progress)
-      return try backup.run()
-    }
+    var backup = LogBackup(of: log, to: target, path: path, progress: progress)
+    let report = try backup.run()
     return StoreBackup(
       head: LogPosition(sequence: report.end.sequence, chain: report.end.chain),
       firstSequence: report.firstSequence, segments: report.segments, segmentsCopied: report.segmentsCopied,

@@ -1,7 +1,7 @@
 // Sealing on request; in the background it happens by itself.
 
 internal import StrataBase
-internal import StrataLog
+public import StrataLog
 
 /// What sealing came to.
 public struct SealReceipt: Sendable, Hashable {
@@ -31,7 +31,7 @@ extension EventStore {
   /// The same for a thread that may block. Never on the cooperative pool.
   @discardableResult
   public func sealBlocking() throws(StoreError) -> SealReceipt {
-    let outcome = try StoreError.wrapping { () throws(LogError) in try log.seal() }
+    let outcome = try log.seal()
     return SealReceipt(
       segmentCount: outcome.sealed, bytesBefore: outcome.bytesBefore, bytesAfter: outcome.bytesAfter,
       kept: outcome.kept.map { "\($0.file) holds \($0.why)" })

@@ -1,33 +1,29 @@
 // Places in the log by time, by number of appends and by append id.
 
 internal import StrataBase
-internal import StrataLog
+public import StrataLog
 
 extension EventStore {
   /// The end of the last append whose commit time is not later than `time`; the beginning where all are later.
   public func position(at time: Timestamp) async throws(StoreError) -> LogPosition {
     let result = await IOThreads.shared.result { [log] () throws(StoreError) in
-      try StoreError.wrapping { () throws(LogError) in
-        try log.refresh()
-        let last = try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
-        return LogPosition(sequence: last, chain: try log.chain(after: last) ?? 0)
-      }
+      try log.refresh()
+      let last = try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
+      return LogPosition(sequence: last, chain: try log.chain(after: last) ?? 0)
     }
     return try result.get()
   }
 
   /// The sequence of that place, for a thread that may block.
   package func positionBlocking(at time: Timestamp) throws(StoreError) -> UInt64 {
-    try StoreError.wrapping { () throws(LogError) in
-      try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
-    }
+    try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
   }
 
   /// The append with an id, or nil where there is none.
   public func append(withID id: String) async throws(StoreError) -> RecordedAppend? {
-    try await lookingUp { [self] builds throws(LogError) in
+    try await lookingUp { [self] builds throws(StoreError) in
       try log.refresh()
-      return try log.index.first(ofID: Array(id.utf8), builds: builds).flatMap { first throws(LogError) in
+      return try log.index.first(ofID: Array(id.utf8), builds: builds).flatMap { first throws(StoreError) in
         try recordedAppend(holding: first)
       }
     }
@@ -35,15 +31,15 @@ extension EventStore {
 
   /// The append that holds a sequence, or nil where the log does not have it. Blocks.
   package func appendBlocking(holding sequence: UInt64) throws(StoreError) -> RecordedAppend? {
-    try StoreError.wrapping { () throws(LogError) in try recordedAppend(holding: sequence) }
+    try recordedAppend(holding: sequence)
   }
 
-  private func recordedAppend(holding sequence: UInt64) throws(LogError) -> RecordedAppend? {
+  private func recordedAppend(holding sequence: UInt64) throws(StoreError) -> RecordedAppend? {
     guard let block = try log.block(holding: sequence) else { return nil }
     do throws(ContentProblem) {
       return try RecordedAppend.appends(in: block, after: sequence - 1).first
     } catch {
-      throw error.logError(
+      throw error.storeError(
         in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
         first: block.header.firstSequence, last: sequence)
     }
@@ -52,7 +48,7 @@ extension EventStore {
   /// The append that holds a sequence, or nil where the log does not have it.
   public func append(holding sequence: UInt64) async throws(StoreError) -> RecordedAppend? {
     let result = await IOThreads.shared.result { [self] () throws(StoreError) in
-      if sequence > log.mark.sequence { try StoreError.wrapping { () throws(LogError) in try log.refresh() } }
+      if sequence > log.mark.sequence { try log.refresh() }
       return try appendBlocking(holding: sequence)
     }
     return try result.get()

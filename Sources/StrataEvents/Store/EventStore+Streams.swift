@@ -1,13 +1,13 @@
 // Reading one stream: the index says where its events are, and only those blocks are read.
 
 internal import StrataBase
-package import StrataLog
+public import StrataLog
 
 extension EventStore {
   /// How many events a stream holds. 0 where there is no such stream.
   public func version(of stream: StreamName) async throws(StoreError) -> UInt64 {
     let name = Array(stream.text.utf8)
-    return try await lookingUp { [log] builds throws(LogError) in
+    return try await lookingUp { [log] builds throws(StoreError) in
       try log.refresh()
       return try log.index.revision(of: name, builds: builds)
     }
@@ -19,7 +19,7 @@ extension EventStore {
   public func events(
     in stream: StreamName, after revision: UInt64 = 0, limit: Int = 1000
   ) async throws(StoreError) -> [RecordedEvent] {
-    try await lookingUp { [self] builds throws(LogError) in
+    try await lookingUp { [self] builds throws(StoreError) in
       try events(in: stream, after: revision, limit: limit, builds: builds)
     }
   }
@@ -28,14 +28,12 @@ extension EventStore {
   public func eventsBlocking(
     in stream: StreamName, after revision: UInt64 = 0, limit: Int = 1000
   ) throws(StoreError) -> [RecordedEvent] {
-    try StoreError.wrapping { () throws(LogError) in
-      try events(in: stream, after: revision, limit: limit, builds: true)
-    }
+    try events(in: stream, after: revision, limit: limit, builds: true)
   }
 
   private func events(
     in stream: StreamName, after revision: UInt64, limit: Int, builds: Bool
-  ) throws(LogError) -> [RecordedEvent] {
+  ) throws(StoreError) -> [RecordedEvent] {
     try log.refresh()
     var reader = StreamReader(log: log)
     return try reader.events(of: Array(stream.text.utf8), after: revision, limit: limit, builds: builds)
@@ -44,14 +42,14 @@ extension EventStore {
   /// Runs a look-up on the threads that everybody shares. Where it needs an index that is not built, it is run again
   /// on the store's own thread, which may build it: that takes as long as reading the segments.
   package func lookingUp<Result: Sendable>(
-    _ body: @escaping @Sendable (_ builds: Bool) throws(LogError) -> Result
+    _ body: @escaping @Sendable (_ builds: Bool) throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {
-    let found = await IOThreads.shared.result { () throws(LogError) in try body(false) }
-    do throws(LogError) { return try found.get() } catch {
-      guard case .indexMissing = error else { throw StoreError(error) }
+    let found = await IOThreads.shared.result { () throws(StoreError) in try body(false) }
+    do throws(StoreError) { return try found.get() } catch {
+      guard error.reason == .indexMissing else { throw error }
     }
-    let built = await log.index.threads.result { () throws(LogError) in try body(true) }
-    do throws(LogError) { return try built.get() } catch { throw StoreError(error) }
+    let built = await log.index.threads.result { () throws(StoreError) in try body(true) }
+    return try built.get()
   }
 }
 
@@ -66,7 +64,7 @@ package struct StreamReader {
 
   package mutating func events(
     of stream: [UInt8], after revision: UInt64, limit: Int, builds: Bool = true
-  ) throws(LogError) -> [RecordedEvent] {
+  ) throws(StoreError) -> [RecordedEvent] {
     var events: [RecordedEvent] = []
     for part in try log.index.parts(of: stream, after: revision, limit: limit, builds: builds) {
       let skipped = revision > part.base ? Int(min(revision - part.base, UInt64(part.sequences.count))) : 0
@@ -80,7 +78,7 @@ package struct StreamReader {
   /// Adds the events with these sequences, which ascend.
   private mutating func read(
     _ sequences: ArraySlice<UInt64>, into events: inout [RecordedEvent]
-  ) throws(LogError) {
+  ) throws(StoreError) {
     var rest = sequences
     while let first = rest.first {
       if block == nil || first >= (block?.header.nextSequence ?? 0) {
@@ -98,7 +96,7 @@ package struct StreamReader {
 
   private func add(
     _ sequences: ArraySlice<UInt64>, of block: DecodedBlock, to events: inout [RecordedEvent]
-  ) throws(LogError) {
+  ) throws(StoreError) {
     var wanted = sequences[...]
     var found: [RecordedEvent] = []
     do throws(ContentProblem) {
@@ -108,7 +106,7 @@ package struct StreamReader {
         found.append(RecordedEvent(event, sequence: sequence, time: append.commitTime))
       }
     } catch {
-      throw error.logError(
+      throw error.storeError(
         in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
         first: block.header.firstSequence, last: block.header.nextSequence - 1)
     }

@@ -1,7 +1,7 @@
 // Giving a store out of hand for a while, as an application must whose system stops it.
 
 internal import StrataBase
-internal import StrataLog
+public import StrataLog
 
 extension EventStore {
   /// Commits what was accepted, marks the store as closed cleanly and gives its lock back, so that the system may
@@ -17,8 +17,8 @@ extension EventStore {
   /// there.
   public func suspend() async throws(StoreError) {
     let thread = IOThreads(name: "strata-close", threadCountMax: 1)
-    let result = await thread.result { [log] () throws(LogError) in try log.suspend() }
-    do throws(LogError) { try result.get() } catch { throw StoreError(error) }
+    let result = await thread.result { [log] () throws(StoreError) in try log.suspend() }
+    try result.get()
   }
 
   /// Takes the lock again and goes on. What another writer appended in between is visible then, and feeds deliver it.
@@ -26,7 +26,7 @@ extension EventStore {
   /// Throws as opening does, and the store stays suspended: `locked` where another writer has it now, and
   /// `protectedData` where the device is still locked; try again. `diverged` where the log is not the one that was
   /// left: open it anew. A task that is cancelled while it waits for the lock gets `cancelled`.
-  public func resume() async throws(StoreError) {
+  public func resume() async throws {
     try await LockWait.trying(for: log.options.lockTimeout) { [self] () throws(StoreError) in
       try resumeBlocking(lockTimeout: .zero)
     }
@@ -34,14 +34,14 @@ extension EventStore {
 
   /// The same as `suspend` for a thread that may block. Never on the cooperative pool.
   public func suspendBlocking() throws(StoreError) {
-    try StoreError.wrapping { () throws(LogError) in try log.suspend() }
+    try log.suspend()
   }
 
   /// The same as `resume` for a thread that may block. Never on the cooperative pool.
   public func resumeBlocking() throws(StoreError) { try resumeBlocking(lockTimeout: nil) }
 
   private func resumeBlocking(lockTimeout: Duration?) throws(StoreError) {
-    try StoreError.wrapping { () throws(LogError) in try log.resume(lockTimeout: lockTimeout) }
+    try log.resume(lockTimeout: lockTimeout)
     // What another writer left undone is done, as when the store is opened.
     if !log.isReadOnly { try finishErasuresAtOpen() }
   }

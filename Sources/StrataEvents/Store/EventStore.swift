@@ -51,17 +51,17 @@ public final class EventStore: Sendable {
   /// log and once. An open has a thread of its own, and keeps no other store waiting.
   ///
   /// Where another writer has the store, this waits for `StoreOptions.lockTimeout` without a thread. A task that is
-  /// cancelled meanwhile gets `StoreError.cancelled` at once.
+  /// cancelled meanwhile gets `CancellationError` at once.
   public static func open(
     at path: String, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
-  ) async throws(StoreError) -> EventStore {
+  ) async throws -> EventStore {
     try await open(PosixFileSystem(), at: path, access, options: options)
   }
 
   /// The same on any file system.
   package static func open(
     _ fileSystem: any FileSystem, at path: String, _ access: Access, options: StoreOptions
-  ) async throws(StoreError) -> EventStore {
+  ) async throws -> EventStore {
     let path = fileSystem.absolutePath(path)
     return try await LockWait.trying(for: options.lockTimeout) { () throws(StoreError) in
       try open(fileSystem, path: path, access, options: options, lockTimeout: .zero)
@@ -71,8 +71,8 @@ public final class EventStore: Sendable {
   /// Opens the store in a folder that a file URL names.
   public static func open(
     at url: URL, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
-  ) async throws(StoreError) -> EventStore {
-    guard url.isFileURL else { throw .invalid(what: "\(url) is no file URL") }
+  ) async throws -> EventStore {
+    guard url.isFileURL else { throw StoreError.invalid(what: "\(url) is no file URL") }
     return try await open(at: url.path, access, options: options)
   }
 
@@ -88,14 +88,13 @@ public final class EventStore: Sendable {
     _ fileSystem: any FileSystem, path: String, _ access: Access, options: StoreOptions,
     storeID: StoreID? = nil, lockTimeout: Duration? = nil
   ) throws(StoreError) -> EventStore {
-    let log = try StoreError.wrapping { () throws(LogError) in
+    let log =
       switch access {
       case .readWrite:
         try Log.openWriter(
           fileSystem, path: path, options: options, storeID: storeID, lockTimeout: lockTimeout)
       case .readOnly: try Log.openReader(fileSystem, path: path, options: options)
       }
-    }
     let store = EventStore(log: log)
     if access == .readWrite { try store.finishErasuresAtOpen() }
     return store
@@ -127,13 +126,13 @@ public final class EventStore: Sendable {
   public func close() async throws(StoreError) {
     // A thread of its own: what was accepted may wait for an index.
     let thread = IOThreads(name: "strata-close", threadCountMax: 1)
-    let result = await thread.result { [log] () throws(LogError) in try log.close() }
-    do throws(LogError) { try result.get() } catch { throw StoreError(error) }
+    let result = await thread.result { [log] () throws(StoreError) in try log.close() }
+    try result.get()
   }
 
   /// The same for a thread that may block.
   public func closeBlocking() throws(StoreError) {
-    try StoreError.wrapping { () throws(LogError) in try log.close() }
+    try log.close()
   }
 
   /// The store's identity, a UUID.

@@ -1,6 +1,7 @@
 // Waiting for another writer's lock without a thread.
 
 internal import StrataBase
+internal import StrataLog
 
 /// Each try has a thread of its own, since an open may read much; between two tries there is none.
 enum LockWait {
@@ -11,14 +12,14 @@ enum LockWait {
   /// Tries again and again, for as long as the store is locked and the time lasts. The last try comes at its end.
   ///
   /// - Parameter body: tries once; it blocks for nothing but the disk.
-  /// - Throws: what the last try throws; `cancelled` once the task is cancelled, but for a try that is under way.
+  /// - Throws: what the last try throws; `CancellationError` once the task is cancelled, but for a try that is under way.
   static func trying<Value: Sendable>(
     for timeout: Duration, _ body: @escaping @Sendable () throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+  ) async throws -> Value {
     let start = MonotonicTime.now()
     var pause = pauseMin
     while true {
-      if Task.isCancelled { throw .cancelled }
+      try Task.checkCancellation()
       let isLast = start.elapsed >= timeout
       let result = await IOThreads(name: "strata-open", threadCountMax: 1).result(body)
       guard case .failure(.locked) = result, !isLast else { return try result.get() }

@@ -1,6 +1,6 @@
 // The names that the format has room for.
 
-internal import StrataLog
+package import StrataLog
 
 extension StreamName {
   /// Throws where the name is empty or longer than the format allows.

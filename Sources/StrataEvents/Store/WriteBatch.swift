@@ -1,6 +1,7 @@
 // What `write` gathers: documents and events for one append.
 
 internal import StrataDocuments
+public import StrataLog
 
 /// Gathers documents and events that become one append: all of them, or none.
 public struct WriteBatch {

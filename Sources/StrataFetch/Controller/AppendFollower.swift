@@ -45,7 +45,7 @@ final class AppendFollower: @unchecked Sendable {
   }
 
   /// The state at the end of the next append, nil where that is behind a sequence.
-  func next(through last: UInt64) async throws(StoreError) -> TableSet? {
+  func next(through last: UInt64) async throws -> TableSet? {
     if place == states.count {
       guard state.sequence < last else { return nil }
       states = try await more(through: last)
@@ -62,12 +62,12 @@ final class AppendFollower: @unchecked Sendable {
   }
 
   /// The states of the next appends. Where the task is cancelled, the next call begins again behind `state`.
-  private func more(through last: UInt64) async throws(StoreError) -> [TableSet] {
+  private func more(through last: UInt64) async throws -> [TableSet] {
     let exclusive = fold ?? Exclusive(fold: Fold(log, folding, from: state, headAtBegin: headAtBegin))
     exclusive.fold.tracksChain = true
     fold = nil
-    do throws(StoreError) {
-      let states = try await threads.result(orThrow: .cancelled) { (slice) throws(StoreError) in
+    do {
+      let states = try await threads.result { slice in
         try exclusive.fold.statesByAppend(through: last, countMax: Self.countMax, slice)
       }
       fold = exclusive
@@ -75,7 +75,7 @@ final class AppendFollower: @unchecked Sendable {
       return states
     } catch {
       // What could not be read is asked for again where this fold stopped.
-      if error != .cancelled { fold = exclusive }
+      if error is StoreError { fold = exclusive }
       throw error
     }
   }
@@ -83,10 +83,9 @@ final class AppendFollower: @unchecked Sendable {
   /// A state with one view more. Building it takes its time, and holds no thread of the pool.
   static func state<Item>(
     _ state: TableSet, of rows: RowTable<Item>, adding view: ViewDefinition
-  ) async throws(StoreError) -> TableSet {
+  ) async throws -> TableSet {
     let table = rows.name
-    return try await rows.store.foldThreads.following.result(orThrow: .cancelled) {
-      (_) throws(StoreError) in
+    return try await rows.store.foldThreads.following.result { _ in
       var state = state
       state.withTable(table) { $0.addView(view) }
       return state
@@ -96,12 +95,11 @@ final class AppendFollower: @unchecked Sendable {
   /// What a state comes to at a sequence, which is behind it and the end of an append.
   static func state<Item>(
     _ state: TableSet, of rows: RowTable<Item>, through sequence: UInt64
-  ) async throws(StoreError) -> TableSet {
+  ) async throws -> TableSet {
     let exclusive = Exclusive(fold: Fold(rows.store.log, rows.folding, from: state))
-    return try await rows.store.foldThreads.following.result(orThrow: .cancelled) {
-      (slice) throws(StoreError) in
+    return try await rows.store.foldThreads.following.result { slice in
       guard try exclusive.fold.run(through: sequence, slice) else { return nil }
-      guard exclusive.fold.state.sequence == sequence else { throw .closed }
+      guard exclusive.fold.state.sequence == sequence else { throw StoreError.closed }
       return exclusive.fold.state
     }
   }
@@ -122,7 +120,7 @@ extension FetchController {
         seen = .init(set, prepared)
       } else {
         let follower = appends
-        let set = try await ListError.wrapping { () async throws(StoreError) in
+        let set = try await ListError.wrapping {
           try await follower.next(through: prepared.rows.store.head.sequence)
         }
         guard let set else { return nil }
@@ -139,11 +137,11 @@ extension FetchController {
   ) async throws(ListError) -> TableSet {
     let (rows, definition) = (prepared.rows, prepared.list.definition)
     if state.recordsTouches == prepared.request.reportsTouches {
-      return try await ListError.wrapping { () async throws(StoreError) in
+      return try await ListError.wrapping {
         try await AppendFollower.state(state, of: rows, adding: definition)
       }
     }
-    let states = try await ListError.wrapping { () async throws(StoreError) in
+    let states = try await ListError.wrapping {
       try await rows.store.states(
         at: [.sequence(state.sequence)], rows.folding, view: (rows.name, definition))
     }

@@ -29,19 +29,19 @@ extension FetchController {
     }
     let chain: UInt64?
     do throws(StoreError) { chain = try result.get() } catch {
-      if case .trimmed(let first) = error { throw .tokenExpired(oldestAvailable: first - 1) }
+      if case .position(.trimmed(let first)) = error { throw .tokenExpired(oldestAvailable: first - 1) }
       throw .store(error)
     }
     guard let chain else { return .behindTheEnd }
     guard chain == token.chain else { throw .store(.diverged(sequence: token.sequence)) }
     // Nothing was appended since: the newest state is the one at the token.
     if token.sequence == store.head.sequence {
-      let newest = try await ListError.wrapping { () async throws(StoreError) in
+      let newest = try await ListError.wrapping {
         try await prepared.rows.projector.state(reaching: token.sequence, with: prepared.lease)
       }
       if newest.sequence == token.sequence { return .at(newest, prepared) }
     }
-    let states = try await ListError.wrapping { () async throws(StoreError) in
+    let states = try await ListError.wrapping {
       try await store.states(
         at: [.sequence(token.sequence)], prepared.rows.folding,
         view: (prepared.rows.name, prepared.list.definition))
@@ -54,13 +54,11 @@ extension EventStore {
   /// The chain behind a sequence, nil where the log ends before it. Blocks. Throws `trimmed` where the log begins
   /// behind it.
   fileprivate func chainBlocking(at sequence: UInt64) throws(StoreError) -> UInt64? {
-    try StoreError.wrapping { () throws(LogError) in
-      // Somebody may have seen more of the writer than this reader has looked at.
-      if sequence > log.mark.sequence { try log.refresh() }
-      let mark = log.mark
-      guard sequence <= mark.sequence else { return nil }
-      guard sequence >= mark.logBegin - 1 else { throw .trimmed(firstAvailable: mark.logBegin) }
-      return try log.chain(after: sequence)
-    }
+    // Somebody may have seen more of the writer than this reader has looked at.
+    if sequence > log.mark.sequence { try log.refresh() }
+    let mark = log.mark
+    guard sequence <= mark.sequence else { return nil }
+    guard sequence >= mark.logBegin - 1 else { throw .trimmed(firstAvailable: mark.logBegin) }
+    return try log.chain(after: sequence)
   }
 }

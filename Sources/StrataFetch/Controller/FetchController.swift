@@ -155,7 +155,7 @@ extension FetchController {
       let number = announcement.number
       if Task.isCancelled || isCancelled { throw .cancelled }
       // Who cancels the list announces it.
-      try await ListError.wrapping { () async throws(StoreError) in
+      try await ListError.wrapping {
         try await store.wait(beyond: last - 1, or: [(announcement, beyond: number)])
       }
     }
@@ -215,8 +215,8 @@ extension FetchController {
 
   package func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
     if isBuilt { return try await fetchInTurn(reaching: sequence) }
-    try await ListError.wrapping { () async throws(StoreError) in
-      try await building.take(.it, orThrow: StoreError.cancelled)
+    try await ListError.wrapping {
+      try await building.take(.it)
     }
     defer { building.give() }
     return try await fetchInTurn(reaching: sequence)
@@ -233,7 +233,7 @@ extension FetchController {
       counts.withLock { $0.fetches += 1 }
       // What is shown never goes back, whatever other fold the request in force may read.
       let wanted = max(sequence, published?.snapshot.sequence ?? 0)
-      let set = try await ListError.wrapping { () async throws(StoreError) in
+      let set = try await ListError.wrapping {
         try await prepared.rows.projector.state(reaching: wanted, with: prepared.lease)
       }
       switch publish(prepared.snapshot(of: set), prepared, set.appendCount) {

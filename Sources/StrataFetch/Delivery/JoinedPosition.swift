@@ -77,14 +77,14 @@ where Item.ID: DocumentID {
 
   func state(reaching sequence: UInt64) async throws(ListError) -> TableSet {
     let prepared = prepared
-    return try await ListError.wrapping { () async throws(StoreError) in
+    return try await ListError.wrapping {
       try await prepared.rows.projector.state(reaching: sequence, with: prepared.lease)
     }
   }
 
   func state(_ set: TableSet, through sequence: UInt64) async throws(ListError) -> TableSet {
     let prepared = prepared
-    return try await ListError.wrapping { () async throws(StoreError) in
+    return try await ListError.wrapping {
       try await AppendFollower.state(set, of: prepared.rows, through: sequence)
     }
   }
@@ -93,7 +93,7 @@ where Item.ID: DocumentID {
     let prepared = prepared
     let definition = prepared.list.definition
     guard set[prepared.rows.name].view(definition.identity) == nil else { return set }
-    return try await ListError.wrapping { () async throws(StoreError) in
+    return try await ListError.wrapping {
       try await AppendFollower.state(set, of: prepared.rows, adding: definition)
     }
   }
@@ -162,16 +162,14 @@ final class JoinedPosition: Sendable {
         do throws(ListError) {
           if let sequence = try await look(reaching: max(head, last ?? 0)) { return sequence }
         } catch {
-          switch error {
-          case .cancelled, .store(.closed): return nil
-          default: throw error
-          }
+          if error.isEnd { return nil }
+          throw error
         }
         continue
       }
       if let end {
         if end == .closed { return nil }
-        throw .store(StoreError(end))
+        throw .store(end)
       }
       let news = zip(members, numbers).map { (announcement: $0.announcement, beyond: $1) }
       do throws(StoreError) { try await store.wait(beyond: head, or: news) } catch {

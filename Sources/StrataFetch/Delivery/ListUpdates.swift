@@ -141,10 +141,7 @@ extension FetchController {
       counts.withLock { $0.add(update.changes, appends: 1) }
       return .update(update, position)
     } catch {
-      switch error {
-      case .cancelled, .store(.closed): return .end
-      default: return .failure(error, nil, number: nil)
-      }
+      return error.isEnd ? .end : .failure(error, nil, number: nil)
     }
   }
 
@@ -161,7 +158,7 @@ extension FetchController {
         appends = AppendFollower(prepared.rows, from: set, keeping: prepared.list.definition)
       } else {
         let prepared = try prepared()
-        let set = try await ListError.wrapping { () async throws(StoreError) in
+        let set = try await ListError.wrapping {
           try await prepared.rows.projector.state(
             reaching: prepared.rows.store.head.sequence, with: prepared.lease)
         }

@@ -3,6 +3,7 @@
 internal import StrataBase
 public import StrataEvents
 public import StrataLists
+internal import StrataLog
 public import StrataTables
 
 extension FetchController where Item: Codable {
@@ -12,20 +13,20 @@ extension FetchController where Item: Codable {
   /// Deletes a row's document. The list need not show it, but it has to be there: of two who delete it, the
   /// second gets `absent`, and one event is appended.
   @discardableResult
-  public func delete(_ id: Item.ID) async throws(ListEditError) -> AppendReceipt {
+  public func delete(_ id: Item.ID) async throws -> AppendReceipt {
     let collection = try editableCollection()
-    let receipt = try await ListEditError.wrapping { () async throws(StoreError) in
+    let receipt = try await ListEditError.wrapping {
       try await deleteInTurn(id, of: collection)
     }
     if let receipt { return receipt }
-    throw .absent("there is no \(rows.name)/\(id.documentID)")
+    throw ListEditError.absent("there is no \(rows.name)/\(id.documentID)")
   }
 
   /// Deletes the document of the row at a place of a snapshot: of `snapshot`, where none is given.
   @discardableResult
   public func delete(
     at index: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil
-  ) async throws(ListEditError) -> AppendReceipt {
+  ) async throws -> AppendReceipt {
     try await delete(try await id(at: index, of: shown))
   }
 
@@ -59,23 +60,23 @@ extension FetchController where Item: Codable {
   /// Nil where there is no such document.
   private func deleteInTurn(
     _ id: Item.ID, of collection: DocumentCollection<Item>
-  ) async throws(StoreError) -> AppendReceipt? {
+  ) async throws -> AppendReceipt? {
     let stream = try collection.stream(of: id)
     let documents = rows.store.documentTurns
-    try await documents.turns.take(stream, orThrow: StoreError.cancelled)
+    try await documents.turns.take(stream)
     defer { documents.turns.give(stream) }
     var retries = documents.retries()
     while true {
       // Before the row is looked for: what is appended in between is seen, or is the conflict.
       let version = try await rows.store.version(of: stream)
       guard try await isThere(id) else { return nil }
-      do throws(StoreError) { return try await collection.delete(id, expecting: .exactly(version)) } catch {
+      do { return try await collection.delete(id, expecting: .exactly(version)) } catch let error as StoreError {
         guard case .conflict = error, try await retries.goOn() else { throw error }
       }
     }
   }
 
-  private func isThere(_ id: Item.ID) async throws(StoreError) -> Bool {
+  private func isThere(_ id: Item.ID) async throws -> Bool {
     let set = try await rows.projector.state(reaching: rows.store.head.sequence)
     var text = id.documentID
     return text.withUTF8Row { id in set[rows.name].withRow(id) { $0 != nil } }
@@ -84,14 +85,14 @@ extension FetchController where Item: Codable {
   /// The snapshot that places are meant in.
   func shown(
     _ snapshot: FetchSnapshot<Item, Section>?
-  ) async throws(ListEditError) -> FetchSnapshot<Item, Section> {
+  ) async throws -> FetchSnapshot<Item, Section> {
     if let snapshot = snapshot ?? self.snapshot { return snapshot }
-    do throws(ListError) { return try await performFetch() } catch { throw .list(error) }
+    do throws(ListError) { return try await performFetch() } catch { throw ListEditError.list(error) }
   }
 
   func id(
     at index: ListIndex, of snapshot: FetchSnapshot<Item, Section>?
-  ) async throws(ListEditError) -> Item.ID {
+  ) async throws -> Item.ID {
     let snapshot = try await shown(snapshot)
     try snapshot.check(index)
     return snapshot.itemIdentifier(at: index)
@@ -102,11 +103,11 @@ extension FetchSnapshot {
   /// Throws where the snapshot shows no such place.
   func check(_ index: ListIndex) throws(ListEditError) {
     guard index.section >= 0, index.section < numberOfSections else {
-      throw .outOfRange("the list shows \(numberOfSections) sections, and section \(index.section) was meant")
+      throw ListEditError.outOfRange("the list shows \(numberOfSections) sections, and section \(index.section) was meant")
     }
     let count = numberOfItems(inSectionAt: index.section)
     guard index.item >= 0, index.item < count else {
-      throw .outOfRange("section \(index.section) shows \(count) items, and item \(index.item) was meant")
+      throw ListEditError.outOfRange("section \(index.section) shows \(count) items, and item \(index.item) was meant")
     }
   }
 }

@@ -3,6 +3,7 @@
 internal import StrataBase
 public import StrataEvents
 public import StrataLists
+internal import StrataLog
 internal import StrataTables
 
 /// What a move came to.
@@ -40,17 +41,17 @@ extension FetchController where Item: Codable {
   @discardableResult
   public func move(
     from index: ListIndex, to place: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil
-  ) async throws(ListEditError) -> ListMove {
+  ) async throws -> ListMove {
     let snapshot = try await self.shown(shown)
     try snapshot.check(index)
     guard place.section >= 0, place.section < snapshot.numberOfSections else {
-      throw .outOfRange(
+      throw ListEditError.outOfRange(
         "the list shows \(snapshot.numberOfSections) sections, and section \(place.section) was meant")
     }
     let isSame = place.section == index.section
     let count = snapshot.numberOfItems(inSectionAt: place.section) - (isSame ? 1 : 0)
     guard place.item >= 0, place.item <= count else {
-      throw .outOfRange(
+      throw ListEditError.outOfRange(
         "section \(place.section) shows \(count) other items, and place \(place.item) was meant")
     }
     // The place among the rows that are shown, the moved one counted too.
@@ -67,37 +68,37 @@ extension FetchController where Item: Codable {
 
   /// Moves a row to right before another one, into its section.
   @discardableResult
-  public func move(_ id: Item.ID, before other: Item.ID) async throws(ListEditError) -> ListMove {
+  public func move(_ id: Item.ID, before other: Item.ID) async throws -> ListMove {
     try await move(id, to: MoveTarget(next: other, section: try await section(of: other)))
   }
 
   /// Moves a row to right behind another one, into its section.
   @discardableResult
-  public func move(_ id: Item.ID, after other: Item.ID) async throws(ListEditError) -> ListMove {
+  public func move(_ id: Item.ID, after other: Item.ID) async throws -> ListMove {
     try await move(id, to: MoveTarget(previous: other, section: try await section(of: other)))
   }
 
   /// Moves a row to the front of a section, which may be one without any rows.
   @discardableResult
-  public func move(_ id: Item.ID, toFrontOf section: Section) async throws(ListEditError) -> ListMove {
+  public func move(_ id: Item.ID, toFrontOf section: Section) async throws -> ListMove {
     try await move(id, to: MoveTarget(section: request.encodeSection(section), isAtFront: true))
   }
 
   /// Moves a row to the end of a section, which may be one without any rows.
   @discardableResult
-  public func move(_ id: Item.ID, toEndOf section: Section) async throws(ListEditError) -> ListMove {
+  public func move(_ id: Item.ID, toEndOf section: Section) async throws -> ListMove {
     try await move(id, to: MoveTarget(section: request.encodeSection(section)))
   }
 }
 
 extension FetchController where Item: Codable {
   /// The key of the section that a row is in now. Needs no view.
-  private func section(of id: Item.ID) async throws(ListEditError) -> [UInt8] {
+  private func section(of id: Item.ID) async throws -> [UInt8] {
     let definition: ViewDefinition
     do throws(ListError) { definition = try request.compiled(decode: rows.decode).definition } catch {
-      throw .list(error)
+      throw ListEditError.list(error)
     }
-    let set = try await ListEditError.wrapping { () async throws(StoreError) in
+    let set = try await ListEditError.wrapping {
       try await rows.projector.state(reaching: rows.store.head.sequence)
     }
     var text = id.documentID
@@ -106,19 +107,19 @@ extension FetchController where Item: Codable {
       var writer = SortKeyWriter()
       set[rows.name].withRow(id) { key.place($0, by: definition, &writer) }
     }
-    guard key.isShown else { throw .absent("\(id.documentID) is not in the list") }
+    guard key.isShown else { throw ListEditError.absent("\(id.documentID) is not in the list") }
     return Array(key.bytes.prefix(key.sectionLength))
   }
 
-  private func newest(_ request: ListRequest<Item, Section>) async throws(ListEditError) -> ListVersion {
+  private func newest(_ request: ListRequest<Item, Section>) async throws -> ListVersion {
     do throws(ListError) { return try await rows.newestSnapshot(request).version } catch {
-      throw .list(error)
+      throw ListEditError.list(error)
     }
   }
 
   private func move(
     _ id: Item.ID, to target: MoveTarget<Item.ID>
-  ) async throws(ListEditError) -> ListMove {
+  ) async throws -> ListMove {
     let editor = try RowEditor(request, rows)
     let bytes = MoveTarget(
       previous: target.previous.map { Array($0.documentID.utf8) },
@@ -127,20 +128,16 @@ extension FetchController where Item: Codable {
     let stream = StreamName(category: rows.name, id: id.documentID)
     let (moves, documents) = (rows.store.attachment { MoveTurns() }.turns, rows.store.documentTurns)
     // Always in this order, so that no two moves wait for each other.
-    try await ListEditError.wrapping { () async throws(StoreError) in
-      try await moves.take(.it, orThrow: StoreError.cancelled)
-    }
+    try await moves.take(.it)
     defer { moves.give() }
-    try await ListEditError.wrapping { () async throws(StoreError) in
-      try await documents.turns.take(stream, orThrow: StoreError.cancelled)
-    }
+    try await documents.turns.take(stream)
     defer { documents.turns.give(stream) }
     return try await carryOut(Array(id.documentID.utf8), to: bytes, editor, documents.retries())
   }
 
   private func carryOut(
     _ id: [UInt8], to target: MoveTarget<[UInt8]>, _ editor: RowEditor<Item, Section>, _ retries: Retries
-  ) async throws(ListEditError) -> ListMove {
+  ) async throws -> ListMove {
     let store = rows.store
     var retries = retries
     // Held from here to the end, so that the view is built once at most.
@@ -154,7 +151,7 @@ extension FetchController where Item: Codable {
       for row in plan.rows {
         guard let event = try editor.event(for: row, in: version.table) else { continue }
         events.append(event)
-        let count = try await ListEditError.wrapping { () async throws(StoreError) in
+        let count = try await ListEditError.wrapping {
           try await store.version(of: event.stream)
         }
         versions[event.stream] = .exactly(count)
@@ -166,18 +163,15 @@ extension FetchController where Item: Codable {
         row.id.withUnsafeBytes { id in later.table.withRow(id) { $0?.revision == row.revision } }
       }
       guard isSame else { continue }
-      do throws(StoreError) {
+      do {
         let receipt = try await store.append(events, expecting: versions)
         return events.count == 1 ? .moved(receipt) : .renumbered(receipt, rowCount: events.count)
-      } catch {
-        guard case .conflict = error else { throw .store(error) }
+      } catch let error as StoreError {
+        guard case .conflict = error else { throw ListEditError.store(error) }
       }
-    } while try await goesOn(&retries)
-    throw .changedAgain(StreamName(category: rows.name, id: String(decoding: id, as: UTF8.self)))
-  }
-
-  private func goesOn(_ retries: inout Retries) async throws(ListEditError) -> Bool {
-    do throws(StoreError) { return try await retries.goOn() } catch { throw .store(error) }
+    } while try await retries.goOn()
+    let stream = StreamName(category: rows.name, id: String(decoding: id, as: UTF8.self))
+    throw ListEditError.changedAgain(stream.text)
   }
 }
 

@@ -1,9 +1,10 @@
 // What can go wrong when a list is edited.
 
-public import StrataEvents
 public import StrataLists
+public import StrataLog
 
-/// The errors of editing. Where one is thrown, nothing was appended.
+/// The errors of editing. Where one is thrown, nothing was appended; nor where a task was cancelled while it waited, which
+/// gets `CancellationError`.
 public enum ListEditError: Error, Sendable {
   /// The list cannot be edited in this way: a sentence that says why.
   case notEditable(String)
@@ -33,17 +34,17 @@ extension ListEditError: CustomStringConvertible {
   }
 
   /// Others wrote a document for as long as an edit tries.
-  static func changedAgain(_ stream: StreamName) -> ListEditError {
+  static func changedAgain(_ stream: String) -> ListEditError {
     .conflict("\(stream) was changed again and again")
   }
 
   /// Runs calls of the store and turns its errors into those of editing.
   static func wrapping<Result>(
-    _ body: () async throws(StoreError) -> Result
-  ) async throws(ListEditError) -> Result {
-    do throws(StoreError) { return try await body() } catch {
-      if case .conflict(let stream, _, _) = error { throw .changedAgain(stream) }
-      throw .store(error)
+    _ body: () async throws -> Result
+  ) async throws -> Result {
+    do { return try await body() } catch let error as StoreError {
+      if case .conflict(let stream, _, _) = error { throw changedAgain(stream) }
+      throw ListEditError.store(error)
     }
   }
 }

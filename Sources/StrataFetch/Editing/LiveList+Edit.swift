@@ -7,19 +7,19 @@ public import StrataTables
 extension LiveList where Item: Codable {
   /// Deletes the document of the row that is shown at a place.
   @discardableResult
-  public func delete(at index: ListIndex) async throws(ListEditError) -> AppendReceipt {
+  public func delete(at index: ListIndex) async throws -> AppendReceipt {
     try await controller.delete(at: index, of: snapshot)
   }
 
   /// Deletes a row's document.
   @discardableResult
-  public func delete(_ id: Item.ID) async throws(ListEditError) -> AppendReceipt {
+  public func delete(_ id: Item.ID) async throws -> AppendReceipt {
     try await controller.delete(id)
   }
 
   /// Moves a row from one place that is shown to another: see `FetchController.move(from:to:of:)`.
   @discardableResult
-  public func move(from index: ListIndex, to place: ListIndex) async throws(ListEditError) -> ListMove {
+  public func move(from index: ListIndex, to place: ListIndex) async throws -> ListMove {
     try await controller.move(from: index, to: place, of: snapshot)
   }
 

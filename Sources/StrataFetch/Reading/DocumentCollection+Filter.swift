@@ -13,7 +13,7 @@ extension DocumentCollection {
     where filter: RowFilter, at point: LogPoint = .head
   ) async throws(ListError) -> [Item] {
     let compiled = filter.compiled()
-    return try await ListError.wrapping { () async throws(StoreError) in
+    return try await ListError.wrapping {
       try await all(at: point) { row in compiled.matches(row) { .null } }
     }
   }

@@ -50,7 +50,7 @@ extension RowTable {
   ) async throws(ListError) -> [FetchSnapshot<Item, Section>] {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
-    let sets = try await ListError.wrapping { () async throws(StoreError) in
+    let sets = try await ListError.wrapping {
       try await rows.store.states(at: points, rows.folding, view: (rows.name, list.definition))
     }
     return sets.map { request.snapshot(of: $0, rows, list) }
@@ -68,7 +68,7 @@ extension RowTable {
   /// The newest state, with a view. A view that somebody else keeps up to date is shared.
   func newestState(_ definition: ViewDefinition) async throws(ListError) -> TableSet {
     let lease = projector.lease(definition, of: name)
-    return try await ListError.wrapping { () async throws(StoreError) in
+    return try await ListError.wrapping {
       try await projector.state(reaching: store.head.sequence, with: lease)
     }
   }

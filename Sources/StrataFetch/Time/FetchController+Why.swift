@@ -28,7 +28,7 @@ extension FetchController {
     explanation.changed = await store.cause(finding.changed)
     guard explanation.outcome == .absent, case .documents = rows.folding else { return explanation }
     let stream = StreamName(category: rows.name, id: id.documentID)
-    let deletion = try await ListError.wrapping { () async throws(StoreError) in
+    let deletion = try await ListError.wrapping {
       try await store.lastDeletion(in: stream, notAfter: snapshot.sequence)
     }
     explanation.deleted = await store.cause(deletion)
@@ -53,9 +53,9 @@ extension EventStore {
   /// found none are passed by.
   fileprivate func lastDeletion(
     in stream: StreamName, notAfter last: UInt64
-  ) async throws(StoreError) -> UInt64? {
+  ) async throws -> UInt64? {
     let name = Array(stream.text.utf8)
-    let parts = try await lookingUp { [log] builds throws(LogError) in
+    let parts = try await lookingUp { [log] builds throws(StoreError) in
       try log.index.parts(of: name, after: 0, builds: builds)
     }
     let result = await IOThreads.shared.result { [self] () throws(StoreError) in

@@ -3,6 +3,7 @@
 internal import StrataBase
 public import StrataEvents
 public import StrataLists
+internal import StrataLog
 public import StrataTables
 
 /// A list at a point of the log that somebody moves, as with a slider.

@@ -95,9 +95,7 @@ final class PastStates {
 
   /// Content that was erased is not shown again out of a kept state.
   private func forgetWhatWasErased() throws(StoreError) {
-    let count = try StoreError.wrapping { () throws(LogError) in
-      try log.index.revision(of: Array(ErasureEvent.stream.text.utf8))
-    }
+    let count = try log.index.revision(of: Array(ErasureEvent.stream.text.utf8))
     guard count != erasureCount else { return }
     erasureCount = count
     fold = nil

@@ -1,6 +1,7 @@
 // What can go wrong with a list.
 
-public import StrataEvents
+public import StrataLog
+public import StrataLog
 
 /// The errors of the lists floor.
 public enum ListError: Error, Sendable {
@@ -38,18 +39,32 @@ extension ListError: CustomStringConvertible {
   /// Whether a token was refused, which it would be again.
   package var refusesToken: Bool {
     switch self {
-    case .tokenExpired, .otherStore, .store(.diverged): true
+    case .tokenExpired, .otherStore, .store(.position(.diverged)): true
+    default: false
+    }
+  }
+
+  /// Whether it only says that somebody ended the list, or closed its store.
+  package var isEnd: Bool {
+    switch self {
+    case .cancelled: true
+    case .store(let error): error == .closed
     default: false
     }
   }
 
   /// Runs calls of the store and turns its errors into the list's.
   package static func wrapping<Result>(
-    _ body: () async throws(StoreError) -> Result
+    _ body: () async throws -> Result
   ) async throws(ListError) -> Result {
-    do throws(StoreError) { return try await body() } catch {
-      if error == .cancelled { throw .cancelled }
-      throw .store(error)
+    do { return try await body() } catch {
+      switch error {
+      case let error as StoreError: throw .store(error)
+      case let error as ListError: throw error
+      default:
+        assert(error is CancellationError, "the floors below throw their own errors, or that they were cancelled")
+        throw .cancelled
+      }
     }
   }
 }

@@ -50,23 +50,21 @@ final class BackupTarget {
   let isWhole: Bool
 
   /// Takes the folder, creating it where there is none, and looks at what is there.
-  init(_ fileSystem: any FileSystem, path: String, storeID: StoreID, timeout: Duration) throws(LogError) {
+  init(_ fileSystem: any FileSystem, path: String, storeID: StoreID, timeout: Duration) throws(StoreError) {
     let layout = StoreLayout(root: path)
     try Log.checkPlace(fileSystem, layout)
-    do throws(FileSystemError) { try fileSystem.createDirectory(layout.log) } catch {
-      throw error.code == SystemErrorCode.noSpace
-        ? .full(path: path) : .cannotCreate(path: path, what: systemMessage(error.code))
+    do throws(StoreError) { try fileSystem.createDirectory(layout.log) } catch {
+      if case .full = error { throw .full(path: path) }
+      throw error.asCreation(of: path)
     }
     lock = try StoreLock.acquire(fileSystem, layout, timeout: timeout)
     self.fileSystem = fileSystem
     self.layout = layout
-    do throws(LogError) {
-      let (slot, names, files) = try LogError.wrapping { () throws(FileSystemError) in
-        (
-          try HeadFile.read(fileSystem, path: layout.head), try SegmentCatalog.names(fileSystem, layout),
-          try fileSystem.contents(ofDirectory: layout.log)
-        )
-      }
+    do throws(StoreError) {
+      let (slot, names, files) = try (
+        HeadFile.read(fileSystem, path: layout.head), SegmentCatalog.names(fileSystem, layout),
+        fileSystem.contents(ofDirectory: layout.log)
+      )
       if let slot, slot.storeID != storeID { throw Self.foreign(path, slot.storeID) }
       // Each promise takes two, and no folder of a backup has seen so many.
       if let slot, slot.generation >= HeadSlot.generationLimit {
@@ -98,8 +96,7 @@ final class BackupTarget {
       self.lastEnd = isWhole ? nil : lastEnd
       self.headers = headers
       copied = Set(files.filter(StoreLayout.isTemporary))
-      head = try LogError.wrapping { () throws(FileSystemError) in try HeadFile(fileSystem, path: layout.head)
-      }
+      head = try HeadFile(fileSystem, path: layout.head)
     } catch {
       lock.release()
       throw error
@@ -131,19 +128,19 @@ final class BackupTarget {
   /// What is erased in a segment that has its name, up to damage in it, and that.
   func erased(
     _ header: SegmentHeader
-  ) throws(LogError) -> (erased: ErasedSequences, finding: Finding?) {
+  ) throws(StoreError) -> (erased: ErasedSequences, finding: Finding?) {
     try erased(header, at: layout.segment(header.firstSequence))
   }
 
   /// The same of a copy that does not have its name yet.
-  func erasedInCopy(_ part: BackupPart) throws(LogError) -> (erased: ErasedSequences, finding: Finding?) {
+  func erasedInCopy(_ part: BackupPart) throws(StoreError) -> (erased: ErasedSequences, finding: Finding?) {
     try erased(part.header, at: "\(layout.log)/\(part.copiedName())")
   }
 
   private func erased(
     _ header: SegmentHeader, at path: String
-  ) throws(LogError) -> (erased: ErasedSequences, finding: Finding?) {
-    let file = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+  ) throws(StoreError) -> (erased: ErasedSequences, finding: Finding?) {
+    let file = try fileSystem.open(path, .read)
     defer { file.close() }
     return try ErasedSequences.read(
       file, header, name: StoreLayout.segmentName(header.firstSequence))
@@ -154,27 +151,23 @@ final class BackupTarget {
   // MARK: Changing it
 
   /// Removes what earlier runs left and nobody wants.
-  func removeStale(keeping parts: [BackupPart]) throws(LogError) {
+  func removeStale(keeping parts: [BackupPart]) throws(StoreError) {
     let wanted = Set(parts.map { $0.copiedName() })
     let stale = copied.subtracting(wanted)
     if stale.isEmpty { return }
-    try LogError.wrapping { () throws(FileSystemError) in
-      try fileSystem.removeFiles(in: layout.log, where: stale.contains)
-    }
+    try fileSystem.removeFiles(in: layout.log, where: stale.contains)
     copied.subtract(stale)
   }
 
   /// Writes HEAD, durably in both slots: from here on the folder is this backup or is refused.
-  func promise(_ slot: HeadSlot) throws(LogError) {
+  func promise(_ slot: HeadSlot) throws(StoreError) {
     try lock.check()
-    do throws(FileSystemError) {
-      try head.replaceBoth(slot)
-      try fileSystem.syncDirectory(layout.root)
-    } catch { throw LogError(error) }
+    try head.replaceBoth(slot)
+    try fileSystem.syncDirectory(layout.root)
   }
 
   /// Begins a copy, under a name that no later run takes for a whole one.
-  func begin(_ part: BackupPart) throws(FileSystemError) -> any File {
+  func begin(_ part: BackupPart) throws(StoreError) -> any File {
     let file = try fileSystem.open(unfinishedPath(part), .create)
     try file.truncate(to: 0)
     return file
@@ -183,26 +176,22 @@ final class BackupTarget {
   func abandon(_ part: BackupPart) { try? fileSystem.remove(unfinishedPath(part)) }
 
   /// The copy is whole and on the disk.
-  func keep(_ part: BackupPart) throws(LogError) {
+  func keep(_ part: BackupPart) throws(StoreError) {
     try lock.check()
-    try LogError.wrapping { () throws(FileSystemError) in
-      try fileSystem.rename(unfinishedPath(part), to: "\(layout.log)/\(part.copiedName())")
-      try fileSystem.syncDirectory(layout.log)
-    }
+    try fileSystem.rename(unfinishedPath(part), to: "\(layout.log)/\(part.copiedName())")
+    try fileSystem.syncDirectory(layout.log)
     copied.insert(part.copiedName())
   }
 
   /// Gives the copies their names, the last one's only when the others have theirs on the disk.
-  func name(_ parts: [BackupPart]) throws(LogError) {
+  func name(_ parts: [BackupPart]) throws(StoreError) {
     try lock.check()
-    do throws(FileSystemError) {
-      for (number, part) in parts.enumerated() where hasCopied(part) {
-        if number == parts.count - 1 { try fileSystem.syncDirectory(layout.log) }
-        try fileSystem.rename("\(layout.log)/\(part.copiedName())", to: layout.segment(part.first))
-        copied.remove(part.copiedName())
-      }
-      try fileSystem.syncDirectory(layout.log)
-    } catch { throw LogError(error) }
+    for (number, part) in parts.enumerated() where hasCopied(part) {
+      if number == parts.count - 1 { try fileSystem.syncDirectory(layout.log) }
+      try fileSystem.rename("\(layout.log)/\(part.copiedName())", to: layout.segment(part.first))
+      copied.remove(part.copiedName())
+    }
+    try fileSystem.syncDirectory(layout.log)
   }
 
   /// A name that no other run gives, so that one that was stopped and goes on writes into no file of the next.
@@ -213,47 +202,41 @@ final class BackupTarget {
   /// The header of a segment that is there; nil where it is damaged, and the segment is to be copied anew.
   private static func header(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, first: UInt64, storeID: StoreID
-  ) throws(LogError) -> SegmentHeader? {
-    let file = try LogError.wrapping { () throws(FileSystemError) in
-      try fileSystem.open(layout.segment(first), .read)
-    }
+  ) throws(StoreError) -> SegmentHeader? {
+    let file = try fileSystem.open(layout.segment(first), .read)
     defer { file.close() }
-    do throws(LogError) {
+    do throws(StoreError) {
       let header = try SegmentHandle.readHeader(of: file, first: first, storeID: nil)
       guard header.storeID == storeID else { throw foreign(layout.root, header.storeID) }
       return header
-    } catch .corrupt { return nil }
+    } catch .damaged { return nil }
   }
 
-  private static func foreign(_ path: String, _ other: StoreID) -> LogError {
+  private static func foreign(_ path: String, _ other: StoreID) -> StoreError {
     .notAStore(path: path, what: "the folder holds a backup or a store of another one, \(other)")
   }
 
   /// Whether HEAD is that of a finished backup: closed cleanly, and its last segment is there and as long as it says.
   private static func isWhole(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ slot: HeadSlot?, last: SegmentHeader?
-  ) throws(LogError) -> Bool {
+  ) throws(StoreError) -> Bool {
     guard let slot, let last, slot.isClean, slot.segment == last.firstSequence else { return false }
-    return try LogError.wrapping { () throws(FileSystemError) in
-      let file = try fileSystem.open(layout.segment(slot.segment), .read)
-      defer { file.close() }
-      return try file.size() == Int64(clamping: slot.durable.offset)
-    }
+    let file = try fileSystem.open(layout.segment(slot.segment), .read)
+    defer { file.close() }
+    return try file.size() == Int64(clamping: slot.durable.offset)
   }
 
   /// The end that a segment's blocks reach, and whether they fill the file.
   private static func walkedEnd(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ header: SegmentHeader
-  ) throws(LogError) -> (end: SegmentEnd, isWhole: Bool) {
-    try LogError.wrapping { () throws(FileSystemError) in
-      let file = try fileSystem.open(layout.segment(header.firstSequence), .read)
-      defer { file.close() }
-      var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
-      var isWhole = true
-      while isWhole, !walk.isAtLimit {
-        if case .invalid = try walk.next() { isWhole = false }
-      }
-      return (SegmentEnd(sequence: walk.link.lastSequence, chain: walk.link.chain), isWhole)
+  ) throws(StoreError) -> (end: SegmentEnd, isWhole: Bool) {
+    let file = try fileSystem.open(layout.segment(header.firstSequence), .read)
+    defer { file.close() }
+    var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
+    var isWhole = true
+    while isWhole, !walk.isAtLimit {
+      if case .invalid = try walk.next() { isWhole = false }
     }
+    return (SegmentEnd(sequence: walk.link.lastSequence, chain: walk.link.chain), isWhole)
   }
 }

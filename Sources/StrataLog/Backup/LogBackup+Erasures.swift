@@ -18,7 +18,7 @@ extension LogBackup {
   /// Compares a segment of the source with that of the target. Revisions say nothing, because each store counts its
   /// own; marks say what is erased. Where they differ, and one of the two erased nothing, that decides; else the files
   /// themselves are read, as they are where a mark is not known.
-  func need(_ part: BackupPart, of folder: BackupTarget, isLast: Bool) throws(LogError) -> BackupNeed {
+  func need(_ part: BackupPart, of folder: BackupTarget, isLast: Bool) throws(StoreError) -> BackupNeed {
     guard let theirs = folder.header(part.first) else { return .copy }
     let ours = part.header
     let hasEnd = folder.ends[part.first] == part.end
@@ -39,7 +39,7 @@ extension LogBackup {
   /// The same by what the two files hold.
   private func need(
     _ part: BackupPart, comparing theirs: SegmentHeader, of folder: BackupTarget, mayStay: Bool, isLast: Bool
-  ) throws(LogError) -> BackupNeed {
+  ) throws(StoreError) -> BackupNeed {
     let (kept, damage) = try folder.erased(theirs)
     let mayStay = mayStay && damage == nil
     if mayStay, kept.mark.value == part.header.erasureMark { return .nothing }
@@ -48,14 +48,12 @@ extension LogBackup {
     if mayStay, kept.isSuperset(of: wanted) { return .nothing }
     if wanted.isSuperset(of: kept) { return .copy }
     // A rewritten file has other offsets than the one that HEAD will name.
-    guard !isLast else {
-      throw .diverged(sequence: part.end.sequence, expected: part.end.chain, actual: nil)
-    }
+    guard !isLast else { throw .diverged(sequence: part.end.sequence) }
     return .copyErasing(kept)
   }
 
   /// Whether there is a whole copy that only lacks its name. Where no mark says what is erased in it, both files are read.
-  func hasCopied(_ part: BackupPart, in folder: BackupTarget) throws(LogError) -> Bool {
+  func hasCopied(_ part: BackupPart, in folder: BackupTarget) throws(StoreError) -> Bool {
     guard folder.hasCopied(part) else { return false }
     if part.header.erasureMark != nil { return true }
     let (copied, damage) = try folder.erasedInCopy(part)
@@ -64,12 +62,12 @@ extension LogBackup {
   }
 
   /// What is erased in the source.
-  private func wanted(_ part: BackupPart) throws(LogError) -> ErasedSequences {
+  private func wanted(_ part: BackupPart) throws(StoreError) -> ErasedSequences {
     guard part.header.isRewritten else { return ErasedSequences() }
     // It may have been rewritten since its header was read.
     let handle = try SegmentHandle.open(fileSystem, source.layout, first: part.first, storeID: source.storeID)
     let (erased, finding) = try ErasedSequences.read(handle.file, handle.header, name: handle.name)
-    if let finding { throw finding.class == .unsupported ? .unsupported(finding) : .corrupt(finding) }
+    if let finding { throw .found(finding) }
     return erased
   }
 
@@ -78,7 +76,7 @@ extension LogBackup {
   func rewrite(
     _ handle: SegmentHandle, next: SegmentHeader, without erased: ErasedSequences, to path: String,
     into folder: BackupTarget
-  ) throws(LogError) -> SegmentHeader? {
+  ) throws(StoreError) -> SegmentHeader? {
     let rewriter = SegmentRewriter(
       fileSystem: folder.fileSystem, layout: folder.layout, lock: folder.lock,
       blockSizeTarget: source.options.blockSizeTarget, erases: { _, sequence in erased.contains(sequence) })
@@ -96,7 +94,7 @@ extension LogBackup {
           .unsupported, file: handle.name, offset: 0, first: handle.header.firstSequence, last: last,
           what: "the segment holds \(why), which this version would lose if it rewrote it"))
     }
-    let file = try LogError.wrapping { () throws(FileSystemError) in try folder.fileSystem.open(path, .read) }
+    let file = try folder.fileSystem.open(path, .read)
     defer { file.close() }
     return try SegmentHandle.readHeader(of: file, first: handle.header.firstSequence, storeID: nil)
   }

@@ -55,10 +55,10 @@ package struct LogBackup {
   /// - Throws: `corrupt` and `unsupported` for what stands in the source, naming the place; `diverged` where the
   ///   target holds events that the source does not; `notAStore` where it holds something else; `locked` where a
   ///   writer has the target; `full`. Then the target is what it was, or is refused until a backup into it ends well.
-  package mutating func run() throws(LogError) -> BackupReport {
+  package mutating func run() throws(StoreError) -> BackupReport {
     try refuseSourceAsTarget()
     try source.refresh()
-    if let damage = source.damage { throw .corrupt(damage) }
+    if let damage = source.damage { throw .damaged(damage) }
     let active = try pinnedActive()
     let folder = try BackupTarget(
       target, path: path, storeID: source.storeID, timeout: source.options.lockTimeout)
@@ -92,27 +92,23 @@ package struct LogBackup {
   }
 
   /// A store is no backup of itself, and what stands in its folder is not out of reach of what happens to it.
-  private func refuseSourceAsTarget() throws(LogError) {
-    let isInside = try LogError.wrapping { () throws(FileSystemError) in
-      guard let own = try fileSystem.identity(of: source.layout.root) else { return false }
-      var place = path
-      var found = try target.identity(of: place)
-      while found == nil, let above = Self.folder(above: place) {
-        place = above
-        found = try target.identity(of: place)
-      }
-      // Upwards by the file system's own `..`, which no symbolic link leads astray; the root is its own parent. What
-      // may not be looked at is above the store, whose folders may be.
-      var below: String?
-      while let identity = found, identity != below {
-        if identity == own { return true }
-        below = identity
-        place += "/.."
-        found = try? target.identity(of: place)
-      }
-      return false
+  private func refuseSourceAsTarget() throws(StoreError) {
+    guard let own = try fileSystem.identity(of: source.layout.root) else { return }
+    var place = path
+    var found = try target.identity(of: place)
+    while found == nil, let above = Self.folder(above: place) {
+      place = above
+      found = try target.identity(of: place)
     }
-    if isInside { throw .invalid(what: "the backup of a store cannot go into the store itself") }
+    // Upwards by the file system's own `..`, which no symbolic link leads astray; the root is its own parent. What
+    // may not be looked at is above the store, whose folders may be.
+    var below: String?
+    while let identity = found, identity != below {
+      if identity == own { throw .invalid(what: "the backup of a store cannot go into the store itself") }
+      below = identity
+      place += "/.."
+      found = try? target.identity(of: place)
+    }
   }
 
   /// What stands before the last name of a path; nil where there is no more.
@@ -127,7 +123,7 @@ package struct LogBackup {
 
   /// The active segment and the mark. The segment may be closed and rewritten while it is opened, and then the
   /// mark is in a later one.
-  private func pinnedActive() throws(LogError) -> Active {
+  private func pinnedActive() throws(StoreError) -> Active {
     for _ in 0..<8 {
       let mark = source.mark
       // Asked behind the mark and before any segment is opened: what an order up to the mark erases is then in none.
@@ -139,14 +135,12 @@ package struct LogBackup {
       try source.refresh()
     }
     try source.checkOpen()
-    throw .corrupt(HeadSlot.rewritten(source.mark.segment, through: source.mark.sequence))
+    throw .damaged(HeadSlot.rewritten(source.mark.segment, through: source.mark.sequence))
   }
 
   /// All segments up to the mark, with the ends that the segments behind them name.
-  private func parts(_ active: Active) throws(LogError) -> [BackupPart] {
-    let names = try LogError.wrapping { () throws(FileSystemError) in
-      try SegmentCatalog.names(fileSystem, source.layout)
-    }.filter { $0 <= active.mark.segment }
+  private func parts(_ active: Active) throws(StoreError) -> [BackupPart] {
+    let names = try SegmentCatalog.names(fileSystem, source.layout).filter { $0 <= active.mark.segment }
     var headers: [SegmentHeader] = []
     for first in names {
       let header =
@@ -154,12 +148,12 @@ package struct LogBackup {
         ? active.handle.header
         : try SegmentHandle.open(fileSystem, source.layout, first: first, storeID: source.storeID).header
       if let gap = SegmentChain.gap(before: header, behind: headers.last, logBegin: active.mark.logBegin) {
-        throw .corrupt(gap)
+        throw .damaged(gap)
       }
       headers.append(header)
     }
     guard headers.last?.firstSequence == active.mark.segment else {
-      throw .corrupt(SegmentChain.missing(active.mark.segment, before: active.mark.durable.sequence &+ 1))
+      throw .damaged(SegmentChain.missing(active.mark.segment, before: active.mark.durable.sequence &+ 1))
     }
     let durable = active.mark.durable
     return headers.indices.map { number in
@@ -174,24 +168,22 @@ package struct LogBackup {
   /// Refuses a target whose events are not the source's, or end before the source begins.
   private func checkHistory(
     of folder: BackupTarget, _ parts: [BackupPart], _ active: Active
-  ) throws(LogError) {
+  ) throws(StoreError) {
     for end in folder.reached {
       guard end.sequence >= active.mark.logBegin - 1 else {
         throw .trimmed(firstAvailable: active.mark.logBegin)
       }
       let own = end.sequence > active.mark.durable.sequence ? nil : try source.chain(after: end.sequence)
-      guard own == end.chain else {
-        throw .diverged(sequence: end.sequence, expected: end.chain, actual: own)
-      }
+      guard own == end.chain else { throw .diverged(sequence: end.sequence) }
     }
     let known = Set(parts.map(\.first))
     if let other = folder.names.first(where: { $0 >= parts[0].first && !known.contains($0) }) {
-      throw .diverged(sequence: other - 1, expected: 0, actual: nil)
+      throw .diverged(sequence: other - 1)
     }
   }
 
   /// HEAD of the finished backup: a store that was closed cleanly at the mark.
-  private func headSlot(_ active: Active, begin: UInt64, epoch: UInt64) throws(LogError) -> HeadSlot {
+  private func headSlot(_ active: Active, begin: UInt64, epoch: UInt64) throws(StoreError) -> HeadSlot {
     let header = active.handle.header
     let durable = active.mark.durable
     try active.handle.extend(to: durable.offset)
@@ -199,15 +191,13 @@ package struct LogBackup {
     var lastEpoch = header.epoch
     if let place = active.handle.places.last(where: { $0.offset < durable.offset }) {
       var blocks = BlockSource(file: active.handle.file, segment: header, step: 4096)
-      let found = try LogError.wrapping { () throws(FileSystemError) in
-        try blocks.header(at: place.offset, limit: durable.offset)
-      }
+      let found = try blocks.header(at: place.offset, limit: durable.offset)
       switch found {
       case .success(let block):
         time = block.lastTime
         lastEpoch = max(lastEpoch, block.epoch)
       case .failure(let problem):
-        throw .corrupt(
+        throw .damaged(
           problem.finding(
             in: active.handle.name, at: place.offset, first: place.firstSequence, last: durable.sequence))
       }
@@ -220,24 +210,19 @@ package struct LogBackup {
 
   /// Whether the source may have an order to erase that is not carried out. Where its HEAD does not say, the backup's
   /// next writer asks the log.
-  private func isErasing() throws(LogError) -> Bool {
-    try LogError.wrapping { () throws(FileSystemError) in
-      try HeadFile.read(fileSystem, path: source.layout.head)?.isErasing ?? true
-    }
+  private func isErasing() throws(StoreError) -> Bool {
+    try HeadFile.read(fileSystem, path: source.layout.head)?.isErasing ?? true
   }
 
-  private func size(of parts: [BackupPart], _ active: Active) throws(LogError) -> UInt64 {
+  private func size(of parts: [BackupPart], _ active: Active) throws(StoreError) -> UInt64 {
     var size: UInt64 = 0
     for part in parts {
       if part.first == active.mark.segment {
         size = size.addingSaturated(active.mark.durable.offset)
       } else {
-        let closed = try LogError.wrapping { () throws(FileSystemError) in
-          let file = try fileSystem.open(source.layout.segment(part.first), .read)
-          defer { file.close() }
-          return UInt64(try file.size())
-        }
-        size = size.addingSaturated(closed)
+        let file = try fileSystem.open(source.layout.segment(part.first), .read)
+        defer { file.close() }
+        size = size.addingSaturated(UInt64(try file.size()))
       }
     }
     return size
@@ -247,7 +232,7 @@ package struct LogBackup {
 
   private mutating func copy(
     _ part: BackupPart, _ need: BackupNeed, _ active: Active, next: SegmentHeader?, into folder: BackupTarget
-  ) throws(LogError) -> BackupPart {
+  ) throws(StoreError) -> BackupPart {
     let isActive = part.first == active.mark.segment
     // Opened once: should the file be rewritten now, this one stays as it is until it is closed. It may be of a
     // later revision than its header said before, and is the same log.
@@ -257,7 +242,7 @@ package struct LogBackup {
       : try SegmentHandle.open(fileSystem, source.layout, first: part.first, storeID: source.storeID)
     var part = part
     part.header = handle.header
-    do {
+    do throws(StoreError) {
       if case .copyErasing(let erased) = need, let next,
         let header = try rewrite(
           handle, next: next, without: erased, to: folder.unfinishedPath(part), into: folder)
@@ -281,17 +266,13 @@ package struct LogBackup {
       return part
     } catch {
       folder.abandon(part)
-      switch error {
-      case let error as LogError: throw error
-      case let error as FileSystemError: throw LogError(error)
-      default: preconditionFailure("only typed errors are thrown above")
-      }
+      throw error
     }
   }
 
   private mutating func transfer(
     _ from: any File, to file: any File, end: UInt64
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     var window = SegmentWindow(file: from)
     var offset: UInt64 = 0
     while offset < end {

@@ -14,64 +14,57 @@ package struct IndexVerifier {
 
   /// One finding for each index file that differs, and for each closed segment whose events do not continue
   /// their streams. Segments in `damaged` (names as in findings) are left out: they have a finding already.
-  package func run(skipping damaged: Set<String>) throws(LogError) -> [Finding] {
-    let names = try LogError.wrapping { () throws(FileSystemError) in
-      try SegmentCatalog.names(fileSystem, layout)
-    }
+  package func run(skipping damaged: Set<String>) throws(StoreError) -> [Finding] {
+    let names = try SegmentCatalog.names(fileSystem, layout)
     var findings: [Finding] = []
     for (number, first) in names.dropLast().enumerated() {
       let name = StoreLayout.segmentName(first)
       let behind = StoreLayout.segmentName(names[number + 1])
       guard !damaged.contains(name), !damaged.contains(behind) else { continue }
-      do throws(LogError) {
+      do throws(StoreError) {
         if let finding = try check(first, next: names[number + 1]) { findings.append(finding) }
-      } catch .corrupt(let finding) {
-        findings.append(finding)
-      } catch .unsupported(let finding) {
+      } catch {
+        guard let finding = error.finding else { throw error }
         findings.append(finding)
       }
     }
     return findings
   }
 
-  private func check(_ first: UInt64, next: UInt64) throws(LogError) -> Finding? {
+  private func check(_ first: UInt64, next: UInt64) throws(StoreError) -> Finding? {
     let path = layout.index(first)
-    let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: path) }
+    let kind = try fileSystem.kind(of: path)
     guard kind == .file else { return nil }
     let segment = try SegmentHandle.open(fileSystem, layout, first: first, storeID: nil)
     let header = try SegmentHandle.open(fileSystem, layout, first: next, storeID: segment.header.storeID)
       .header
     let expected = MemoryFileSystem()
-    do throws(FileSystemError) {
-      try expected.createDirectory("/derived")
-    } catch { throw LogError(error) }
+    try expected.createDirectory("/derived")
     let identity = IndexIdentity(
       store: header.storeID, firstSequence: first, lastSequence: header.previousLast,
       chain: header.previousChain)
     let tables = try tables(of: segment)
-    return try LogError.wrapping { () throws(FileSystemError) in
-      try ClosedIndex.write(tables, identity: identity, expected, path: "/derived/index")
-      let wanted = try expected.open("/derived/index", .read)
-      let actual = try fileSystem.open(path, .read)
-      defer { actual.close() }
-      guard let offset = try Self.firstDifference(wanted, actual) else { return nil }
-      return Finding(
-        .index, file: "\(StoreLayout.derivedName)/\(path.dropFirst(layout.derived.count + 1))",
-        offset: offset,
-        first: first, last: first - 1, what: "the derived index is not the one that the log makes")
-    }
+    try ClosedIndex.write(tables, identity: identity, expected, path: "/derived/index")
+    let wanted = try expected.open("/derived/index", .read)
+    let actual = try fileSystem.open(path, .read)
+    defer { actual.close() }
+    guard let offset = try Self.firstDifference(wanted, actual) else { return nil }
+    return Finding(
+      .index, file: "\(StoreLayout.derivedName)/\(path.dropFirst(layout.derived.count + 1))",
+      offset: offset,
+      first: first, last: first - 1, what: "the derived index is not the one that the log makes")
   }
 
-  private func tables(of segment: SegmentHandle) throws(LogError) -> SegmentIndex {
-    let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try segment.file.size()) }
+  private func tables(of segment: SegmentHandle) throws(StoreError) -> SegmentIndex {
+    let size = try UInt64(segment.file.size())
     let tables = SegmentIndex(firstSequence: segment.header.firstSequence)
     var walk = BlockWalk(file: segment.file, segment: segment.header, limit: size)
     while !walk.isAtLimit {
       let place = walk.link
-      let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
+      let verdict = try walk.next()
       switch verdict {
       case .invalid(let problem):
-        throw .corrupt(
+        throw .damaged(
           problem.finding(
             in: segment.name, at: place.offset, first: place.nextSequence, last: place.lastSequence))
       case .valid(let block, let payload):
@@ -79,7 +72,7 @@ package struct IndexVerifier {
         do throws(ContentProblem) {
           try tables.add(try DecodedBlock(header: block, stored: payload))
         } catch {
-          throw error.logError(
+          throw error.storeError(
             in: segment.name, at: place.offset, first: place.nextSequence, last: block.nextSequence - 1)
         }
       }
@@ -88,7 +81,7 @@ package struct IndexVerifier {
   }
 
   /// The first offset at which two files differ; where one begins the other, the length of the shorter.
-  private static func firstDifference(_ a: any File, _ b: any File) throws(FileSystemError) -> UInt64? {
+  private static func firstDifference(_ a: any File, _ b: any File) throws(StoreError) -> UInt64? {
     let sizes = (UInt64(try a.size()), UInt64(try b.size()))
     var window = SegmentWindow(file: a)
     var otherWindow = SegmentWindow(file: b)

@@ -77,9 +77,9 @@ package struct LogVerifier {
   /// or if there was one at the beginning, whose HEAD bounded the check. That HEAD bounds nothing where the segment
   /// that it names was closed and rewritten before it was opened here: then HEAD names a later one by now. And it may be
   /// that of the writer before, until the one at work has looked through the log.
-  package mutating func run() throws(LogError) -> VerifyReport {
+  package mutating func run() throws(StoreError) -> VerifyReport {
     try layout.checkRoot()
-    let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: layout.root) }
+    let kind = try fileSystem.kind(of: layout.root)
     guard let kind else { throw .notFound(path: layout.root, what: "no store is there") }
     guard kind == .directory else {
       throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
@@ -104,13 +104,11 @@ package struct LogVerifier {
     return found
   }
 
-  private func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
-    try LogError.wrapping { () throws(FileSystemError) in
-      (try StoreLock.isHeld(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
-    }
+  private func state() throws(StoreError) -> (isAlive: Bool, head: HeadSlot?) {
+    try (StoreLock.isHeld(fileSystem, layout), HeadFile.read(fileSystem, path: layout.head))
   }
 
-  private mutating func runOnce() throws(LogError) -> (
+  private mutating func runOnce() throws(StoreError) -> (
     report: VerifyReport, before: (isAlive: Bool, head: HeadSlot?), isBounded: Bool
   ) {
     report = VerifyReport()
@@ -118,9 +116,7 @@ package struct LogVerifier {
     bytesAll = 0
     // HEAD is read before the folder is listed: a roll in between then only adds a segment behind the mark.
     let (isAlive, head) = try state()
-    let names = try LogError.wrapping { () throws(FileSystemError) in
-      try SegmentCatalog.names(fileSystem, layout)
-    }
+    let names = try SegmentCatalog.names(fileSystem, layout)
     let bound = isAlive ? head : nil
     let considered = bound.map { bound in names.filter { $0 <= bound.segment } } ?? names
     if considered.isEmpty, head == nil, try !isUnfinishedCreation() {
@@ -133,18 +129,16 @@ package struct LogVerifier {
     return (report, (isAlive, head), isBounded)
   }
 
-  private func isUnfinishedCreation() throws(LogError) -> Bool {
-    try LogError.wrapping { () throws(FileSystemError) in
-      let hasLock = try fileSystem.kind(of: layout.lock) == .file
-      let hasLog = try fileSystem.kind(of: layout.log) == .directory
-      return hasLock || hasLog
-    }
+  private func isUnfinishedCreation() throws(StoreError) -> Bool {
+    let hasLock = try fileSystem.kind(of: layout.lock) == .file
+    let hasLog = try fileSystem.kind(of: layout.log) == .directory
+    return hasLock || hasLog
   }
 
   /// The headers of all segments, and the file of the last one, which HEAD's marks are offsets in.
   private mutating func parts(
     _ names: [UInt64], storeID: StoreID?
-  ) throws(LogError) -> (parts: [Part], last: (any File)?) {
+  ) throws(StoreError) -> (parts: [Part], last: (any File)?) {
     var storeID = storeID
     var parts: [Part] = []
     parts.reserveCapacity(names.count)
@@ -164,29 +158,26 @@ package struct LogVerifier {
   /// A segment's header, and its file, open.
   private func part(
     _ first: UInt64, storeID: StoreID?, hasPrevious: Bool
-  ) throws(LogError) -> (part: Part, file: any File) {
-    let file = try LogError.wrapping { () throws(FileSystemError) in
-      try fileSystem.open(layout.segment(first), .read)
-    }
+  ) throws(StoreError) -> (part: Part, file: any File) {
+    let file = try fileSystem.open(layout.segment(first), .read)
     var part = Part(first: first, name: StoreLayout.segmentName(first), header: nil, size: 0)
-    do throws(LogError) {
-      part.size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try file.size()) }
+    do throws(StoreError) {
+      part.size = try UInt64(file.size())
       part.header = try SegmentHandle.readHeader(
         of: file, first: first, storeID: storeID, hasPrevious: hasPrevious)
     } catch {
-      switch error {
-      case .corrupt(let finding), .unsupported(let finding): part.trouble = finding
-      default:
+      guard let finding = error.finding else {
         file.close()
         throw error
       }
+      part.trouble = finding
     }
     return (part, file)
   }
 
   private mutating func check(
     _ parts: [Part], last: (any File)?, head: HeadSlot?, bound: HeadSlot?
-  ) throws(LogError) {
+  ) throws(StoreError) {
     for (number, part) in parts.enumerated() {
       if number == 0, let gap = SegmentChain.gap(before: part.standIn, behind: nil, logBegin: head?.logBegin)
       {
@@ -252,7 +243,7 @@ package struct LogVerifier {
 
   /// A closed segment, opened anew. It may have been rewritten since its header was looked at: all that other segments
   /// say of it holds for the new file as well.
-  private mutating func checkClosed(_ seen: Part, next: Part) throws(LogError) {
+  private mutating func checkClosed(_ seen: Part, next: Part) throws(StoreError) {
     let (part, file) = try part(seen.first, storeID: seen.header?.storeID, hasPrevious: false)
     defer { file.close() }
     bytesAll = (bytesAll - min(bytesAll, seen.size)).addingSaturated(part.size)
@@ -263,7 +254,7 @@ package struct LogVerifier {
 
   private mutating func checkClosed(
     _ part: Part, _ header: SegmentHeader, _ file: any File, next: Part?
-  ) throws(LogError) {
+  ) throws(StoreError) {
     let walk = ClosedWalk(
       file: file, header: header, name: part.name, size: part.size,
       last: next.map { max($0.first, 1) - 1 }, next: next?.header)
@@ -274,12 +265,12 @@ package struct LogVerifier {
 
   private mutating func checkActive(
     _ part: Part, _ header: SegmentHeader, _ file: any File, head: HeadSlot?, bound: HeadSlot?
-  ) throws(LogError) {
+  ) throws(StoreError) {
     if let bound { return try checkLive(part, header, file, bound) }
     var problem: Finding?
     var verifier = self
     let assessment = try TailRule.assess(file: file, name: part.name, segment: header, head: head) {
-      block, payload throws(LogError) in
+      block, payload throws(StoreError) in
       if problem == nil { problem = verifier.content(of: block, payload, in: part.name) }
     }
     self = verifier
@@ -312,11 +303,11 @@ package struct LogVerifier {
   /// comes behind it.
   private mutating func checkLive(
     _ part: Part, _ header: SegmentHeader, _ file: any File, _ bound: HeadSlot
-  ) throws(LogError) {
+  ) throws(StoreError) {
     var walk = BlockWalk(file: file, segment: header, limit: bound.visible.offset)
     while !walk.isAtLimit {
       let place = walk.link
-      let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
+      let verdict = try walk.next()
       switch verdict {
       case .valid(let block, let payload):
         if let finding = content(of: block, payload, in: part.name) { return report.findings.append(finding) }
@@ -336,7 +327,7 @@ package struct LogVerifier {
   }
 
   /// HEAD that names a closed segment: its mark must be the end of a block there.
-  private mutating func checkHead(_ head: HeadSlot?, in parts: [Part]) throws(LogError) {
+  private mutating func checkHead(_ head: HeadSlot?, in parts: [Part]) throws(StoreError) {
     guard depth == .full, let head, let seen = parts.dropLast().first(where: { $0.first == head.segment }),
       seen.header.map({ !$0.isRewritten }) ?? false
     else { return }
@@ -346,7 +337,7 @@ package struct LogVerifier {
     var walk = BlockWalk(file: file, segment: header, limit: part.size)
     var isMarkSeen = walk.link.mark == head.durable
     while !walk.isAtLimit {
-      let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
+      let verdict = try walk.next()
       guard case .valid = verdict else { break }
       if walk.link.mark == head.durable { isMarkSeen = true }
     }

@@ -12,16 +12,16 @@ struct SegmentCheck {
   /// - Parameters:
   ///   - next: the header of the segment behind, which says where this one ends.
   ///   - mark: the end, where no segment is behind.
-  func run(next: SegmentHeader?, mark: LogMark?) throws(LogError) {
+  func run(next: SegmentHeader?, mark: LogMark?) throws(StoreError) {
     let walk = ClosedWalk(
       file: file, header: header, name: name, size: size,
       last: next?.previousLast ?? mark?.sequence, next: next)
     let outcome = try walk.run { _, _ in }
     if let finding = outcome.finding {
-      throw finding.class == .unsupported ? .unsupported(finding) : .corrupt(finding)
+      throw .found(finding)
     }
     if let mark, let end = outcome.end, end.mark != mark {
-      throw .corrupt(
+      throw .damaged(
         Finding(
           .stale, file: StoreLayout.headName, offset: 0, first: end.nextSequence,
           last: max(mark.sequence, end.lastSequence),

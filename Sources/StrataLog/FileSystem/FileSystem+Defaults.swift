@@ -1,16 +1,16 @@
 // What a file system does that has no links, no working directory and no notices.
 
-package import StrataBase
+internal import StrataBase
 
 extension FileSystem {
   /// For a file system that tells of nothing.
   package func watch(_ folder: String) -> (any FolderWatch)? { nil }
 
   /// For a file system that cannot say.
-  package func identity(of path: String) throws(FileSystemError) -> String? { nil }
+  package func identity(of path: String) throws(StoreError) -> String? { nil }
 
   /// For a file system without links.
-  package func isLink(_ path: String) throws(FileSystemError) -> Bool { false }
+  package func isLink(_ path: String) throws(StoreError) -> Bool { false }
 
   /// Of so many numbers that none comes twice.
   package func freshToken() -> UInt64 { .random(in: 0 ... .max) }
@@ -21,7 +21,7 @@ extension FileSystem {
   /// For a file system without links.
   package func removeFiles(
     in folder: String, where isMeant: (String) -> Bool
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     guard try kind(of: folder) == .directory else { return }
     for name in try contents(ofDirectory: folder) where isMeant(name) {
       if try kind(of: "\(folder)/\(name)") != .directory { try remove("\(folder)/\(name)") }

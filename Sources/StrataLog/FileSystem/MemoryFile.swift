@@ -31,45 +31,45 @@ final class MemoryFile: File {
 
   deinit { close() }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) -> Int {
     try check("read", isOpen: true)
     try check("read", offset: offset, count: buffer.count)
     return node.content.withLock { $0.read(into: buffer, at: Int(offset)) }
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemError) {
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
     try check("write", isOpen: mode != .read || bytes.isEmpty)
     try check("write", offset: offset, count: bytes.count)
     let end = offset.addingReportingOverflow(Int64(bytes.count))
     guard !end.overflow, end.partialValue <= MemoryContent.sizeMax else {
-      throw FileSystemError("write", path, code: EFBIG)
+      throw .refused("write", path, code: EFBIG)
     }
     let isWritten = node.content.withLock { $0.write(bytes, at: Int(offset)) }
-    guard isWritten else { throw FileSystemError("write", path, code: ENOMEM) }
+    guard isWritten else { throw .refused("write", path, code: ENOMEM) }
   }
 
-  func size() throws(FileSystemError) -> Int64 {
+  func size() throws(StoreError) -> Int64 {
     try check("get the size of", isOpen: true)
     return Int64(node.content.withLock { $0.size })
   }
 
-  func truncate(to size: Int64) throws(FileSystemError) {
+  func truncate(to size: Int64) throws(StoreError) {
     try check("truncate", isOpen: true)
-    guard mode != .read, size >= 0 else { throw FileSystemError("truncate", path, code: EINVAL) }
-    guard size <= MemoryContent.sizeMax else { throw FileSystemError("truncate", path, code: EFBIG) }
+    guard mode != .read, size >= 0 else { throw .refused("truncate", path, code: EINVAL) }
+    guard size <= MemoryContent.sizeMax else { throw .refused("truncate", path, code: EFBIG) }
     node.content.withLock { $0.truncate(to: Int(size)) }
   }
 
-  func sync() throws(FileSystemError) { try check("sync", isOpen: true) }
+  func sync() throws(StoreError) { try check("sync", isOpen: true) }
 
-  func syncData() throws(FileSystemError) { try check("sync", isOpen: true) }
+  func syncData() throws(StoreError) { try check("sync", isOpen: true) }
 
   func dropCache() {}
 
-  func tryLock(_ kind: FileLockKind) throws(FileSystemError) -> Bool {
+  func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool {
     // Under the one lock, so that a close cannot come between and leave a lock that nobody gives back.
-    try isClosed.withLock { (isClosed) throws(FileSystemError) in
-      guard !isClosed else { throw FileSystemError("lock", path, code: EBADF) }
+    try isClosed.withLock { (isClosed) throws(StoreError) in
+      guard !isClosed else { throw .refused("lock", path, code: EBADF) }
       return node.content.withLock { $0.locks.tryLock(kind, owner: owner) }
     }
   }
@@ -78,7 +78,7 @@ final class MemoryFile: File {
 
   var identity: String? { "memory file \(ObjectIdentifier(node))" }
 
-  func isStillAtItsPath() throws(FileSystemError) -> Bool {
+  func isStillAtItsPath() throws(StoreError) -> Bool {
     try check("look at", isOpen: true)
     return fileSystem.isFile(node, at: path)
   }
@@ -91,11 +91,11 @@ final class MemoryFile: File {
     }
   }
 
-  private func check(_ operation: String, isOpen isAllowed: Bool) throws(FileSystemError) {
-    guard isAllowed, !isClosed.withLock({ $0 }) else { throw FileSystemError(operation, path, code: EBADF) }
+  private func check(_ operation: String, isOpen isAllowed: Bool) throws(StoreError) {
+    guard isAllowed, !isClosed.withLock({ $0 }) else { throw .refused(operation, path, code: EBADF) }
   }
 
-  private func check(_ operation: String, offset: Int64, count: Int) throws(FileSystemError) {
-    guard offset >= 0 || count == 0 else { throw FileSystemError(operation, path, code: EINVAL) }
+  private func check(_ operation: String, offset: Int64, count: Int) throws(StoreError) {
+    guard offset >= 0 || count == 0 else { throw .refused(operation, path, code: EINVAL) }
   }
 }

@@ -1,6 +1,6 @@
 // A file system that ends with the process: what an event store in memory stands on.
 
-package import StrataBase
+internal import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin
@@ -33,15 +33,15 @@ package final class MemoryFileSystem: FileSystem {
 
   package init() {}
 
-  package func createDirectory(_ path: String) throws(FileSystemError) {
+  package func createDirectory(_ path: String) throws(StoreError) {
     let parts = PathParts(path)
-    try tree.withLock { (tree) throws(FileSystemError) in
+    try tree.withLock { (tree) throws(StoreError) in
       for count in 0...parts.names.count {
         let folder = PathParts(names: parts.names.prefix(count))
         switch tree.entries[folder] {
         case .folder: continue
         case .file:
-          throw FileSystemError("create folder", path, code: count == parts.names.count ? EEXIST : ENOTDIR)
+          throw .refused("create folder", path, code: count == parts.names.count ? EEXIST : ENOTDIR)
         case nil:
           tree.entries[folder] = .folder(names: [])
           tree.addName(of: folder)
@@ -50,18 +50,18 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  package func contents(ofDirectory path: String) throws(FileSystemError) -> [String] {
-    let names = try tree.withLock { (tree) throws(FileSystemError) in
+  package func contents(ofDirectory path: String) throws(StoreError) -> [String] {
+    let names = try tree.withLock { (tree) throws(StoreError) in
       switch tree.entries[PathParts(path)] {
       case .folder(let names): return names
-      case .file: throw FileSystemError("list", path, code: ENOTDIR)
-      case nil: throw FileSystemError("list", path, code: tree.missingCode(PathParts(path)))
+      case .file: throw .refused("list", path, code: ENOTDIR)
+      case nil: throw .refused("list", path, code: tree.missingCode(PathParts(path)))
       }
     }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  package func kind(of path: String) throws(FileSystemError) -> FileKind? {
+  package func kind(of path: String) throws(StoreError) -> FileKind? {
     tree.withLock { tree in
       switch tree.entries[PathParts(path)] {
       case .file: .file
@@ -71,19 +71,19 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  package func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+  package func open(_ path: String, _ mode: FileOpenMode) throws(StoreError) -> any File {
     let parts = PathParts(path)
-    let (node, owner) = try tree.withLock { (tree) throws(FileSystemError) in
+    let (node, owner) = try tree.withLock { (tree) throws(StoreError) in
       tree.lastOwner += 1
       switch tree.entries[parts] {
       case .folder:
-        throw FileSystemError("open", path, code: mode == .createNew ? EEXIST : EISDIR)
+        throw .refused("open", path, code: mode == .createNew ? EEXIST : EISDIR)
       case .file(let node):
-        guard mode != .createNew else { throw FileSystemError("open", path, code: EEXIST) }
+        guard mode != .createNew else { throw .refused("open", path, code: EEXIST) }
         return (node, tree.lastOwner)
       case nil:
         guard mode == .create || mode == .createNew, tree.hasFolder(above: parts) else {
-          throw FileSystemError("open", path, code: tree.missingCode(parts))
+          throw .refused("open", path, code: tree.missingCode(parts))
         }
         let node = Node()
         tree.entries[parts] = .file(node)
@@ -94,25 +94,25 @@ package final class MemoryFileSystem: FileSystem {
     return MemoryFile(path: path, mode: mode, node: node, owner: owner, fileSystem: self)
   }
 
-  package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+  package func rename(_ path: String, to newPath: String) throws(StoreError) {
     try rename(path, to: newPath, replaces: true)
   }
 
-  package func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+  package func renameNew(_ path: String, to newPath: String) throws(StoreError) {
     try rename(path, to: newPath, replaces: false)
   }
 
-  private func rename(_ path: String, to newPath: String, replaces: Bool) throws(FileSystemError) {
+  private func rename(_ path: String, to newPath: String, replaces: Bool) throws(StoreError) {
     let (from, to) = (PathParts(path), PathParts(newPath))
-    try tree.withLock { (tree) throws(FileSystemError) in
+    try tree.withLock { (tree) throws(StoreError) in
       // Both folders first, then the names in them: the order in which the system looks.
       for parts in [from, to] where !tree.hasFolder(above: parts) {
-        throw FileSystemError("rename", path, code: tree.missingCode(parts))
+        throw .refused("rename", path, code: tree.missingCode(parts))
       }
       switch (tree.entries[from], tree.entries[to]) {
-      case (nil, _): throw FileSystemError("rename", path, code: ENOENT)
-      case (_, .some) where !replaces: throw FileSystemError("rename", path, code: EEXIST)
-      case (.folder, _), (_, .folder): throw FileSystemError("rename", path, code: EISDIR)
+      case (nil, _): throw .refused("rename", path, code: ENOENT)
+      case (_, .some) where !replaces: throw .refused("rename", path, code: EEXIST)
+      case (.folder, _), (_, .folder): throw .refused("rename", path, code: EISDIR)
       case (.file(let node), _):
         guard from != to else { return }
         tree.removeEntry(from)
@@ -122,28 +122,28 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  package func remove(_ path: String) throws(FileSystemError) {
+  package func remove(_ path: String) throws(StoreError) {
     let parts = PathParts(path)
-    try tree.withLock { (tree) throws(FileSystemError) in
+    try tree.withLock { (tree) throws(StoreError) in
       switch tree.entries[parts] {
       case .file: tree.removeEntry(parts)
-      case .folder: throw FileSystemError("remove", path, code: EISDIR)
-      case nil: throw FileSystemError("remove", path, code: tree.missingCode(parts))
+      case .folder: throw .refused("remove", path, code: EISDIR)
+      case nil: throw .refused("remove", path, code: tree.missingCode(parts))
       }
     }
   }
 
-  package func syncDirectory(_ path: String) throws(FileSystemError) {
-    try tree.withLock { (tree) throws(FileSystemError) in
+  package func syncDirectory(_ path: String) throws(StoreError) {
+    try tree.withLock { (tree) throws(StoreError) in
       switch tree.entries[PathParts(path)] {
       case .folder: return
-      case .file: throw FileSystemError("open folder", path, code: ENOTDIR)
-      case nil: throw FileSystemError("open folder", path, code: tree.missingCode(PathParts(path)))
+      case .file: throw .refused("open folder", path, code: ENOTDIR)
+      case nil: throw .refused("open folder", path, code: tree.missingCode(PathParts(path)))
       }
     }
   }
 
-  package func identity(of path: String) throws(FileSystemError) -> String? {
+  package func identity(of path: String) throws(StoreError) -> String? {
     guard try kind(of: path) != nil else { return nil }
     return "memory \(ObjectIdentifier(self)) \(PathParts(path).names.joined(separator: "/"))"
   }

@@ -1,7 +1,7 @@
 // One open file of the machine.
 
 internal import CStrata
-package import StrataBase
+internal import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin
@@ -31,12 +31,12 @@ package final class PosixFile: File {
   /// Takes the descriptor over, and closes it where it throws.
   init(
     path: String, descriptor: Int32, transfers: SystemTransfers = .system
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     var status = strata_file_status()
     guard strata_fstat(descriptor, &status) == 0 else {
       let code = strata_errno()
       Self.closeDescriptor(descriptor)
-      throw FileSystemError("open", path, code: code)
+      throw .refused("open", path, code: code)
     }
     self.path = path
     self.transfers = transfers
@@ -49,10 +49,10 @@ package final class PosixFile: File {
   /// Some systems refuse a call that moves more than 2 GiB.
   private static let callSizeMax = 1 << 30
 
-  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError)
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError)
     -> Int
   {
-    try withDescriptor("read") { (descriptor) throws(FileSystemError) in
+    try withDescriptor("read") { (descriptor) throws(StoreError) in
       try SystemCall.transferring("read", path, count: buffer.count) { done in
         transfers.read(
           descriptor, buffer.baseAddress! + done, min(buffer.count - done, Self.callSizeMax),
@@ -61,8 +61,8 @@ package final class PosixFile: File {
     }
   }
 
-  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemError) {
-    try withDescriptor("write") { (descriptor) throws(FileSystemError) in
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
+    try withDescriptor("write") { (descriptor) throws(StoreError) in
       let done = try SystemCall.transferring("write", path, count: bytes.count) { done in
         transfers.write(
           descriptor, bytes.baseAddress! + done, min(bytes.count - done, Self.callSizeMax),
@@ -70,13 +70,13 @@ package final class PosixFile: File {
       }
       // A write that moves nothing and reports nothing: no system does that to a file, but going on would
       // lose bytes.
-      guard done == bytes.count else { throw FileSystemError("write", path, code: EIO) }
+      guard done == bytes.count else { throw .refused("write", path, code: EIO) }
     }
   }
 
-  package func size() throws(FileSystemError) -> Int64 { try status("get the size of").size }
+  package func size() throws(StoreError) -> Int64 { try status("get the size of").size }
 
-  package func truncate(to size: Int64) throws(FileSystemError) {
+  package func truncate(to size: Int64) throws(StoreError) {
     try call("truncate") { ftruncate($0, off_t(size)) }
   }
 
@@ -86,23 +86,23 @@ package final class PosixFile: File {
     try? call("set the permissions of") { strata_take_permissions($0, &status) }
   }
 
-  package func sync() throws(FileSystemError) { try call("sync") { strata_sync($0) } }
+  package func sync() throws(StoreError) { try call("sync") { strata_sync($0) } }
 
-  package func syncData() throws(FileSystemError) { try call("sync") { strata_sync_data($0) } }
+  package func syncData() throws(StoreError) { try call("sync") { strata_sync_data($0) } }
 
   package func dropCache() {
-    try? withDescriptor("drop the cache of") { (descriptor) throws(FileSystemError) in
+    try? withDescriptor("drop the cache of") { (descriptor) throws(StoreError) in
       strata_drop_cache(descriptor)
     }
   }
 
-  package func tryLock(_ kind: FileLockKind) throws(FileSystemError) -> Bool {
-    try withDescriptor("lock") { (descriptor) throws(FileSystemError) in
+  package func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool {
+    try withDescriptor("lock") { (descriptor) throws(StoreError) in
       while strata_lock(descriptor, kind == .exclusive ? 1 : 0) != 0 {
         switch strata_errno() {
         case EWOULDBLOCK: return false
         case EINTR: continue
-        case let code: throw FileSystemError("lock", path, code: code)
+        case let code: throw .refused("lock", path, code: code)
         }
       }
       return true
@@ -110,14 +110,14 @@ package final class PosixFile: File {
   }
 
   package func unlock() {
-    try? withDescriptor("unlock") { (descriptor) throws(FileSystemError) in strata_unlock(descriptor) }
+    try? withDescriptor("unlock") { (descriptor) throws(StoreError) in strata_unlock(descriptor) }
   }
 
   package var identity: String? { opened.identity }
 
-  package func isStillAtItsPath() throws(FileSystemError) -> Bool {
+  package func isStillAtItsPath() throws(StoreError) -> Bool {
     // Open until the other one was looked at: no other file has its number before.
-    let found = try withDescriptor("look at") { (_) throws(FileSystemError) in
+    let found = try withDescriptor("look at") { (_) throws(StoreError) in
       try PosixFileSystem.status(of: path)
     }
     guard let found else { return false }
@@ -134,29 +134,29 @@ package final class PosixFile: File {
   }
 
   /// What the descriptor stands for.
-  func status(_ operation: String) throws(FileSystemError) -> strata_file_status {
+  func status(_ operation: String) throws(StoreError) -> strata_file_status {
     var status = strata_file_status()
     try call(operation) { strata_fstat($0, &status) }
     return status
   }
 
   /// Makes a call that returns 0, or -1 with errno.
-  private func call(_ operation: String, _ body: (Int32) -> Int32) throws(FileSystemError) {
-    try withDescriptor(operation) { (descriptor) throws(FileSystemError) in
+  private func call(_ operation: String, _ body: (Int32) -> Int32) throws(StoreError) {
+    try withDescriptor(operation) { (descriptor) throws(StoreError) in
       _ = try SystemCall.repeating(operation, path) { body(descriptor) }
     }
   }
 
   /// Runs the body with the descriptor, which stays open until it has ended.
   package func withDescriptor<Result>(
-    _ operation: String, _ body: (Int32) throws(FileSystemError) -> Result
-  ) throws(FileSystemError) -> Result {
+    _ operation: String, _ body: (Int32) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     let descriptor = use.withLock { use -> Int32? in
       guard !use.isClosed else { return nil }
       use.callCount += 1
       return use.descriptor
     }
-    guard let descriptor else { throw FileSystemError(operation, path, code: EBADF) }
+    guard let descriptor else { throw .refused(operation, path, code: EBADF) }
     defer {
       let isLast = use.withLock { use -> Bool in
         use.callCount -= 1

@@ -1,7 +1,7 @@
 // The file system of the machine.
 
 internal import CStrata
-package import StrataBase
+internal import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin
@@ -21,45 +21,44 @@ package struct PosixFileSystem: FileSystem {
   package init(transfers: SystemTransfers = .system) { self.transfers = transfers }
 
   /// Creates the folder and those above it that are missing, each made durable in the one above it.
-  package func createDirectory(_ path: String) throws(FileSystemError) {
+  package func createDirectory(_ path: String) throws(StoreError) {
     if try kind(of: path) == .directory { return }
     let parent = Self.parent(of: path)
     if let parent {
-      do throws(FileSystemError) {
+      do throws(StoreError) {
         try createDirectory(parent)
       } catch {
         // What exists on the way and is no folder is not what the caller asked to create.
-        let code = error.code == EEXIST ? ENOTDIR : error.code
-        throw FileSystemError("create folder", path, code: code)
+        throw error.systemCode == EEXIST ? .refused("create folder", path, code: ENOTDIR) : error
       }
     }
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       _ = try SystemCall.repeating("create folder", path) { mkdir(path, 0o777) }
     } catch {
-      guard error.code == EEXIST, try kind(of: path) == .directory else { throw error }
+      guard error.systemCode == EEXIST, try kind(of: path) == .directory else { throw error }
     }
     try syncDirectory(parent ?? ".")
   }
 
-  package func contents(ofDirectory path: String) throws(FileSystemError) -> [String] {
+  package func contents(ofDirectory path: String) throws(StoreError) -> [String] {
     guard let directory = strata_directory_open(path) else {
-      throw FileSystemError("list", path, code: strata_errno())
+      throw .refused("list", path, code: strata_errno())
     }
     defer { strata_directory_close(directory) }
     var names: [String] = []
     while let name = strata_directory_next(directory) { names.append(String(cString: name)) }
     let code = strata_errno()
-    guard code == 0 else { throw FileSystemError("list", path, code: code) }
+    guard code == 0 else { throw .refused("list", path, code: code) }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  package func kind(of path: String) throws(FileSystemError) -> FileKind? {
+  package func kind(of path: String) throws(StoreError) -> FileKind? {
     guard let status = try Self.status(of: path) else { return nil }
     if status.is_file != 0 { return .file }
     return status.is_directory != 0 ? .directory : .other
   }
 
-  package func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+  package func open(_ path: String, _ mode: FileOpenMode) throws(StoreError) -> any File {
     let flags =
       switch mode {
       case .read: O_RDONLY
@@ -68,28 +67,28 @@ package struct PosixFileSystem: FileSystem {
       case .createNew: O_RDWR | O_NOFOLLOW | O_CREAT | O_EXCL
       }
     let descriptor: Int32
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       // Of a pipe, the open would wait until somebody opens its other end. Of a regular file the flag says nothing.
       descriptor = try SystemCall.repeating("open", path) { strata_open(path, flags | O_NONBLOCK, 0o666) }
     } catch {
-      throw try linkError(error)
+      throw try linkError(error, path)
     }
     let file = try PosixFile(path: path, descriptor: descriptor, transfers: transfers)
-    guard file.opened.is_directory == 0 else { throw FileSystemError("open", path, code: EISDIR) }
+    guard file.opened.is_directory == 0 else { throw .refused("open", path, code: EISDIR) }
     guard file.opened.is_file != 0 else {
-      throw FileSystemError("open", path, code: SystemErrorCode.notRegularFile)
+      throw .refused("open", path, code: SystemErrorCode.notRegularFile)
     }
     return file
   }
 
   /// The error of an open that follows no link, and what it says where that is the reason.
-  private func linkError(_ error: FileSystemError) throws(FileSystemError) -> FileSystemError {
+  private func linkError(_ error: StoreError, _ path: String) throws(StoreError) -> StoreError {
     // Systems disagree on the number: a link is a loop, no folder, or too many links.
-    guard [ELOOP, ENOTDIR, EMLINK].contains(error.code), try isLink(error.path) else { return error }
-    return FileSystemError(error.operation, error.path, code: SystemErrorCode.isLink)
+    guard [ELOOP, ENOTDIR, EMLINK].contains(error.systemCode), try isLink(path) else { return error }
+    return .linked(path: path)
   }
 
-  package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+  package func rename(_ path: String, to newPath: String) throws(StoreError) {
     // `rename` alone would name this method.
     #if canImport(Darwin)
       _ = try SystemCall.repeating("rename", path) { Darwin.rename(path, newPath) }
@@ -100,21 +99,21 @@ package struct PosixFileSystem: FileSystem {
     #endif
   }
 
-  package func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+  package func renameNew(_ path: String, to newPath: String) throws(StoreError) {
     _ = try SystemCall.repeating("rename", path) { strata_rename_new(path, newPath) }
   }
 
-  package func remove(_ path: String) throws(FileSystemError) {
+  package func remove(_ path: String) throws(StoreError) {
     _ = try SystemCall.repeating("remove", path) { unlink(path) }
   }
 
   package func removeFiles(
     in folder: String, where isMeant: (String) -> Bool
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     guard let directory = strata_directory_open_itself(folder) else {
-      let error = FileSystemError("list", folder, code: strata_errno())
-      if error.code == ENOENT { return }
-      throw try linkError(error)
+      let code = strata_errno()
+      if code == ENOENT { return }
+      throw try linkError(.refused("list", folder, code: code), folder)
     }
     defer { strata_directory_close(directory) }
     // Gathered first: a listing need not name what is left where names go meanwhile.
@@ -124,17 +123,17 @@ package struct PosixFileSystem: FileSystem {
       if isMeant(text) { names.append(text) }
     }
     let code = strata_errno()
-    guard code == 0 else { throw FileSystemError("list", folder, code: code) }
+    guard code == 0 else { throw .refused("list", folder, code: code) }
     for name in names {
       _ = try SystemCall.repeating("remove", "\(folder)/\(name)") { strata_directory_remove(directory, name) }
     }
   }
 
-  package func isLink(_ path: String) throws(FileSystemError) -> Bool {
+  package func isLink(_ path: String) throws(StoreError) -> Bool {
     let found = strata_is_link(path)
     guard found < 0 else { return found != 0 }
     let code = strata_errno()
-    guard code == ENOENT || code == ENOTDIR else { throw FileSystemError("look at", path, code: code) }
+    guard code == ENOENT || code == ENOTDIR else { throw .refused("look at", path, code: code) }
     return false
   }
 
@@ -150,35 +149,35 @@ package struct PosixFileSystem: FileSystem {
     return folder.hasSuffix("/") ? "\(folder)\(names)" : "\(folder)/\(names)"
   }
 
-  package func syncDirectory(_ path: String) throws(FileSystemError) {
+  package func syncDirectory(_ path: String) throws(StoreError) {
     let descriptor = try SystemCall.repeating("open folder", path) {
       strata_open(path, O_RDONLY | O_DIRECTORY, 0)
     }
     let folder = try PosixFile(path: path, descriptor: descriptor)
     defer { folder.close() }
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       try folder.sync()
     } catch {
       // Some foreign file systems cannot sync a folder at all and say EINVAL; their names are then as
       // durable as they can be.
-      guard error.code == EINVAL else { throw FileSystemError("sync folder", path, code: error.code) }
+      guard let code = error.systemCode, code == EINVAL else { throw .refused("sync folder", path, code: error.systemCode ?? EIO) }
     }
   }
 
   package func watch(_ folder: String) -> (any FolderWatch)? { PosixFolderWatch(folder) }
 
-  package func identity(of path: String) throws(FileSystemError) -> String? {
+  package func identity(of path: String) throws(StoreError) -> String? {
     try Self.status(of: path)?.identity
   }
 
   /// What stands at the path, or nil where nothing does.
-  static func status(of path: String) throws(FileSystemError) -> strata_file_status? {
+  static func status(of path: String) throws(StoreError) -> strata_file_status? {
     var status = strata_file_status()
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       _ = try SystemCall.repeating("look at", path) { strata_stat(path, &status) }
       return status
     } catch {
-      guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
+      guard error.systemCode == ENOENT || error.systemCode == ENOTDIR else { throw error }
       return nil
     }
   }

@@ -2,7 +2,7 @@
 // errno turned into a typed error.
 
 internal import CStrata
-package import StrataBase
+internal import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin
@@ -21,7 +21,7 @@ package enum SystemCall {
   /// Makes a call that returns -1 on failure, until it succeeds or fails for a reason of its own.
   package static func repeating<Count: SignedInteger>(
     _ operation: String, _ path: String, _ call: () -> Count
-  ) throws(FileSystemError) -> Count {
+  ) throws(StoreError) -> Count {
     var tryAgainCount = 0
     while true {
       let result = call()
@@ -33,7 +33,7 @@ package enum SystemCall {
         sched_yield()
         continue
       }
-      throw FileSystemError(operation, path, code: code)
+      throw .refused(operation, path, code: code)
     }
   }
 
@@ -42,7 +42,7 @@ package enum SystemCall {
   /// - Parameter call: gets how many bytes are done and returns how many more it moved, or -1 with errno.
   package static func transferring(
     _ operation: String, _ path: String, count: Int, _ call: (_ done: Int) -> Int
-  ) throws(FileSystemError) -> Int {
+  ) throws(StoreError) -> Int {
     var done = 0
     while done < count {
       let moved = try repeating(operation, path) { call(done) }

@@ -21,9 +21,9 @@ package final class AppendDraft: @unchecked Sendable {
   /// What a stream must hold for the append to be accepted.
   package struct Expectation: Sendable {
     package var stream: [UInt8]
-    package var version: ExpectedCount
+    package var version: ExpectedVersion
 
-    package init(stream: [UInt8], version: ExpectedCount) {
+    package init(stream: [UInt8], version: ExpectedVersion) {
       self.stream = stream
       self.version = version
     }
@@ -112,14 +112,6 @@ package enum AppendFlag {
   package static let id: UInt64 = 2
   package static let erasable: UInt64 = 4
   package static let known: UInt64 = 7
-}
-
-/// What a stream is expected to hold when an append is framed.
-package enum ExpectedCount: Equatable, Sendable {
-  /// Exactly so many events; 0 means that there is no such stream.
-  case exactly(UInt64)
-  /// At least one event.
-  case exists
 }
 
 extension AppendDraft {

@@ -1,6 +1,6 @@
 // The index of one closed segment: a file, or tables in memory until there is one.
 
-package import StrataBase
+internal import StrataBase
 
 /// What a closed segment's index answers from. Nothing in it changes any more.
 package struct ClosedIndex: @unchecked Sendable {
@@ -21,7 +21,7 @@ package struct ClosedIndex: @unchecked Sendable {
   }
 
   /// Where a stream's events are in this segment, or nil where it has none here.
-  package func places(of stream: UnsafeRawBufferPointer) throws(LogError) -> StreamPlaces? {
+  package func places(of stream: UnsafeRawBufferPointer) throws(StoreError) -> StreamPlaces? {
     switch content {
     case .memory(let index):
       return index.places(of: stream, through: .max)
@@ -29,25 +29,25 @@ package struct ClosedIndex: @unchecked Sendable {
       guard let value = try value(KeyTag.stream, stream, in: file) else { return nil }
       guard
         let places = StreamPlaces(decoding: value, firstSequence: firstSequence, lastSequence: lastSequence)
-      else { throw damaged(file) }
+      else { throw file.damage(at: 0) }
       return places
     }
   }
 
   /// How many events a stream has before this segment and in it, or nil where it has none here.
-  package func extent(of stream: UnsafeRawBufferPointer) throws(LogError) -> StreamExtent? {
+  package func extent(of stream: UnsafeRawBufferPointer) throws(StoreError) -> StreamExtent? {
     switch content {
     case .memory(let index):
       return index.extent(of: stream, through: .max)
     case .file(let file):
       guard let value = try value(KeyTag.stream, stream, in: file) else { return nil }
-      guard let extent = StreamExtent(decoding: value) else { throw damaged(file) }
+      guard let extent = StreamExtent(decoding: value) else { throw file.damage(at: 0) }
       return extent
     }
   }
 
   /// The first sequence of the append with an id, or nil.
-  package func first(ofID id: UnsafeRawBufferPointer) throws(LogError) -> UInt64? {
+  package func first(ofID id: UnsafeRawBufferPointer) throws(StoreError) -> UInt64? {
     switch content {
     case .memory(let index):
       return index.first(ofID: id)
@@ -59,7 +59,7 @@ package struct ClosedIndex: @unchecked Sendable {
         return cursor.varint().map { firstSequence &+ $0 }
       }
       guard let first, (firstSequence...max(firstSequence, lastSequence)).contains(first) else {
-        throw damaged(file)
+        throw file.damage(at: 0)
       }
       return first
     }
@@ -68,42 +68,36 @@ package struct ClosedIndex: @unchecked Sendable {
   /// Calls the body with every append id that begins with `prefix`.
   package func forEachID(
     prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void
-  ) throws(LogError) {
+  ) throws(StoreError) {
     switch content {
     case .memory(let index):
       index.forEachID { id, _ in
         if id.starts(with: prefix) { body(id) }
       }
     case .file(let file):
-      do throws(IndexFileError) {
-        try file.forEach(withPrefix: [KeyTag.appendID] + prefix) { key, _ throws(IndexFileError) in
-          body(UnsafeRawBufferPointer(rebasing: key.dropFirst()))
-          return true
-        }
-      } catch { throw LogError(error) }
+      try file.forEach(withPrefix: [KeyTag.appendID] + prefix) { key, _ throws(StoreError) in
+        body(UnsafeRawBufferPointer(rebasing: key.dropFirst()))
+        return true
+      }
     }
   }
 
   private func value(
     _ tag: UInt8, _ name: UnsafeRawBufferPointer, in file: IndexFile
-  ) throws(LogError) -> [UInt8]? {
+  ) throws(StoreError) -> [UInt8]? {
     var key = RawBuffer(capacity: name.count + 1)
     key.append(byte: tag)
     key.append(name)
-    do throws(IndexFileError) {
-      return try file.value(forKey: key.bytes, hash: XXH64.of(key.bytes))
-    } catch { throw LogError(error) }
+    return try file.value(forKey: key.bytes, hash: XXH64.of(key.bytes))
   }
-
-  private func damaged(_ file: IndexFile) -> LogError { LogError(.damaged(path: file.path, offset: 0)) }
 
   /// Writes tables as an index file, under a temporary name first. What is there already is replaced; of a file that
   /// could not be written nothing stays.
   package static func write(
     _ index: SegmentIndex, identity: IndexIdentity, _ fileSystem: any FileSystem, path: String
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     let temporary = path + StoreLayout.temporarySuffix
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       try write(index, identity: identity, to: try fileSystem.open(temporary, .create))
       try fileSystem.rename(temporary, to: path)
     } catch {
@@ -115,12 +109,12 @@ package struct ClosedIndex: @unchecked Sendable {
 
   private static func write(
     _ index: SegmentIndex, identity: IndexIdentity, to file: any File
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     defer { file.close() }
     var writer = IndexFileWriter(file: file, identity: identity)
     var key = RawBuffer(capacity: 256)
     var value = RawBuffer(capacity: 256)
-    try index.forEachID { id, first throws(FileSystemError) in
+    try index.forEachID { id, first throws(StoreError) in
       key.removeAll()
       value.removeAll()
       key.append(byte: KeyTag.appendID)
@@ -128,7 +122,7 @@ package struct ClosedIndex: @unchecked Sendable {
       value.append(varint: first - index.firstSequence)
       try writer.add(key: key.bytes, value: value.bytes)
     }
-    try index.forEachStream { stream, places throws(FileSystemError) in
+    try index.forEachStream { stream, places throws(StoreError) in
       key.removeAll()
       value.removeAll()
       key.append(byte: KeyTag.stream)
@@ -138,19 +132,5 @@ package struct ClosedIndex: @unchecked Sendable {
     }
     try writer.finish()
     try file.sync()
-  }
-}
-
-extension LogError {
-  init(_ error: IndexFileError) {
-    switch error {
-    case .fileSystem(let error):
-      self.init(error)
-    case .damaged(let path, let offset):
-      self = .corrupt(
-        Finding(
-          .index, file: path, offset: UInt64(max(0, offset)), first: 1, last: 0,
-          what: "the derived index is damaged"))
-    }
   }
 }

@@ -22,22 +22,22 @@ struct ClosedLookup {
   }
 
   /// Goes on as far as indexes are there. Nil where the look-up is at its end, or the segment whose index it needs.
-  mutating func advance(in index: StoreIndex) throws(LogError) -> UInt64? {
+  mutating func advance(in index: StoreIndex) throws(StoreError) -> UInt64? {
     while let first = segments.last, !(streams.isEmpty && id.isEmpty) {
       let (streams, id) = (streams, id)
-      do throws(LogError) {
-        (self.streams, self.id) = try index.asking(first, builds: false) { closed throws(LogError) in
+      do throws(StoreError) {
+        (self.streams, self.id) = try index.asking(first, builds: false) { closed throws(StoreError) in
           var left = streams
           for stream in streams {
-            let extent = try stream.lendBytes { name throws(LogError) in try closed.extent(of: name) }
+            let extent = try stream.lendBytes { name throws(StoreError) in try closed.extent(of: name) }
             if extent != nil { left.remove(stream) }
           }
           guard !id.isEmpty else { return (left, id) }
-          let found = try id.lendBytes { bytes throws(LogError) in try closed.first(ofID: bytes) }
+          let found = try id.lendBytes { bytes throws(StoreError) in try closed.first(ofID: bytes) }
           return (left, found == nil ? id : [])
         }
       } catch {
-        guard case .indexMissing = error else { throw error }
+        guard error.reason == .indexMissing else { throw error }
         return first
       }
       segments.removeLast()

@@ -42,7 +42,7 @@ final class FileBytes: @unchecked Sendable {
 
   /// Reads `count` bytes at `offset`; nil where the file ends before that. The caller has checked the count
   /// against the file's length.
-  init?(_ file: any File, at offset: UInt64, count: Int) throws(FileSystemError) {
+  init?(_ file: any File, at offset: UInt64, count: Int) throws(StoreError) {
     memory = .allocate(byteCount: count, alignment: 64)
     guard try file.read(into: memory, at: Int64(offset)) == count else { return nil }
   }

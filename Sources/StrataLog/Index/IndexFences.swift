@@ -9,7 +9,7 @@ struct IndexFences: Sendable {
 
   /// Nil where the bytes are not a fence table that agrees with the trailer: checksum, chunks back to back from
   /// the beginning of the file to the filter, keys back to back and ascending, entries adding up.
-  init?(_ file: any File, _ trailer: IndexTrailer) throws(FileSystemError) {
+  init?(_ file: any File, _ trailer: IndexTrailer) throws(StoreError) {
     count = Int(trailer.chunkCount)
     let offset = trailer.filterOffset + trailer.filterLength
     guard let bytes = try FileBytes(file, at: offset, count: Int(trailer.fencesLength)) else { return nil }

@@ -15,7 +15,7 @@ extension IndexFile {
   /// - Parameter hash: the key's `keyHash`.
   package func value(
     forKey key: UnsafeRawBufferPointer, hash: UInt64
-  ) throws(IndexFileError) -> [UInt8]? {
+  ) throws(StoreError) -> [UInt8]? {
     guard mayContain(hash), let index = fences.chunk(holding: key) else { return nil }
     // A chunk of one entry, perhaps megabytes, is not read for another key.
     if fences[index].entryCount == 1, !fences.withKey(index, { $0.hasSameBytes(as: key) }) { return nil }
@@ -26,13 +26,13 @@ extension IndexFile {
   /// bytes are valid while the body runs.
   package func forEach(
     withPrefix prefix: [UInt8],
-    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(IndexFileError) -> Bool
-  ) throws(IndexFileError) {
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     var index = prefix.withUnsafeBytes { fences.chunk(holding: $0) } ?? 0
     while index < fences.count {
       // A typed error does not pass through the array's closure, so the prefix is compared in a closure of its
       // own for each key.
-      let goesOn = try chunk(index).bytes.withBytes { (bytes) throws(IndexFileError) -> Bool in
+      let goesOn = try chunk(index).bytes.withBytes { (bytes) throws(StoreError) -> Bool in
         var entries = IndexEntries(bytes)
         while let entry = entries.next() {
           let (begins, isPast) = prefix.withUnsafeBytes { prefix in
@@ -52,30 +52,34 @@ extension IndexFile {
   }
 
   /// Reads every chunk, so that damage anywhere in the file is found.
-  package func check() throws(IndexFileError) {
+  package func check() throws(StoreError) {
     for index in 0..<fences.count { _ = try chunk(index) }
   }
 
   /// Longer chunks are not kept: they are single entries, and may be megabytes.
   private static var keptChunkLengthMax: Int { 64 * 1024 }
 
-  private func chunk(_ index: Int) throws(IndexFileError) -> IndexChunk {
+  private func chunk(_ index: Int) throws(StoreError) -> IndexChunk {
     if let kept = lastChunk.withLock({ $0?.index == index ? $0?.chunk : nil }) { return kept }
     let fence = fences[index]
     let bytes: FileBytes?
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       let file = try fileSystem.open(path, .read)
       defer { file.close() }
       bytes = try FileBytes(file, at: fence.offset, count: Int(fence.length))
     } catch {
       // A derived file may be deleted at any moment.
-      throw error.code == SystemErrorCode.notFound
-        ? .damaged(path: path, offset: Int64(fence.offset)) : .fileSystem(error)
+      throw error.systemCode == SystemErrorCode.notFound ? damage(at: fence.offset) : error
     }
     guard let bytes, let chunk = IndexChunk(bytes, index, in: fences) else {
-      throw .damaged(path: path, offset: Int64(fence.offset))
+      throw damage(at: fence.offset)
     }
     if bytes.count <= Self.keptChunkLengthMax { lastChunk.withLock { $0 = (index, chunk) } }
     return chunk
+  }
+
+  /// The bytes at an offset are not those that were written: remove the file and build it again from the log.
+  func damage(at offset: UInt64) -> StoreError {
+    .damaged(Finding(.index, file: path, offset: offset, first: 1, last: 0, what: "the derived index is damaged"))
   }
 }

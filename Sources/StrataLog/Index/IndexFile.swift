@@ -1,14 +1,6 @@
 // An immutable, sorted key/value file: the index of one closed segment.
 
-package import StrataBase
-
-/// Why an index file gave no answer.
-package enum IndexFileError: Error, Equatable, Sendable {
-  /// The bytes are not those that were written: remove the file and build it again from the log.
-  case damaged(path: String, offset: Int64)
-  /// The file system refused to read.
-  case fileSystem(FileSystemError)
-}
+internal import StrataBase
 
 /// An index file that was looked into. Of its bytes only filter and fences are in memory; a chunk is read, and its
 /// checksum compared, when it is asked for. No descriptor is kept in between: a store has an index for every
@@ -38,7 +30,7 @@ package final class IndexFile: Sendable {
 
   private init?(
     _ fileSystem: any FileSystem, path: String, expecting: IndexIdentity
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
     let fileLength = UInt64(try file.size())

@@ -1,6 +1,6 @@
 // Writing an index file: entries come in ascending order and stream out.
 
-package import StrataBase
+internal import StrataBase
 
 /// Writes one index file. In memory it holds a buffer, and 8 bytes for each key and 32 and the key for each
 /// chunk until the end.
@@ -46,7 +46,7 @@ package struct IndexFileWriter: ~Copyable {
   /// Adds an entry. Keys come in ascending order of their bytes, each once.
   package mutating func add(
     key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     precondition(!isFinished, "an entry is added to a finished index file")
     precondition(key.count <= IndexFormat.keyLengthMax, "a key is longer than keyLengthMax")
     precondition(value.count <= IndexFormat.valueLengthMax, "a value is longer than valueLengthMax")
@@ -76,7 +76,7 @@ package struct IndexFileWriter: ~Copyable {
   }
 
   /// Writes filter, fences and trailer, and cuts off what the file held behind them.
-  package mutating func finish() throws(FileSystemError) {
+  package mutating func finish() throws(StoreError) {
     precondition(!isFinished, "an index file is finished twice")
     isFinished = true
     if chunkEntryCount > 0 {
@@ -107,7 +107,7 @@ package struct IndexFileWriter: ~Copyable {
   }
 
   /// Writes a long value without gathering it first. Its chunk ends with it, and holds nothing else.
-  private mutating func addLarge(_ value: UnsafeRawBufferPointer) throws(FileSystemError) {
+  private mutating func addLarge(_ value: UnsafeRawBufferPointer) throws(StoreError) {
     assert(chunkEntryCount == 1, "a long value shares its chunk")
     let headLength = buffer.count - chunkStart
     let headChecksum = openChunkChecksum()
@@ -117,14 +117,14 @@ package struct IndexFileWriter: ~Copyable {
     try closeChunk(value.checksum(continuing: headChecksum), length: headLength + value.count)
   }
 
-  private mutating func closeChunk() throws(FileSystemError) {
+  private mutating func closeChunk() throws(StoreError) {
     try closeChunk(openChunkChecksum(), length: buffer.count - chunkStart)
   }
 
   private func openChunkChecksum() -> UInt32 { buffer[chunkStart...].withUnsafeBytes { $0.checksum() } }
 
   /// Puts the chunk that ends here into the fences and begins the next.
-  private mutating func closeChunk(_ checksum: UInt32, length: Int) throws(FileSystemError) {
+  private mutating func closeChunk(_ checksum: UInt32, length: Int) throws(StoreError) {
     let end = bufferOffset + UInt64(buffer.count)
     IndexFence(
       offset: end - UInt64(length), keyOffset: UInt64(chunkKeyStart), length: UInt32(length),
@@ -135,11 +135,11 @@ package struct IndexFileWriter: ~Copyable {
     chunkStart = buffer.count
   }
 
-  private mutating func writeBuffer() throws(FileSystemError) {
+  private mutating func writeBuffer() throws(StoreError) {
     guard !buffer.isEmpty else { return }
     // Typed errors do not pass through the array's closure, so they are carried out by hand.
-    let failure: FileSystemError? = buffer.withUnsafeBytes { bytes in
-      do throws(FileSystemError) {
+    let failure: StoreError? = buffer.withUnsafeBytes { bytes in
+      do throws(StoreError) {
         try file.write(bytes, at: Int64(bufferOffset))
         return nil
       } catch { return error }

@@ -79,8 +79,8 @@ package final class SegmentIndex {
   /// revision before this segment when it is new here.
   @inline(__always)
   package func append(
-    to stream: UnsafeRawBufferPointer, hash: UInt64, base: () throws(LogError) -> UInt64
-  ) throws(LogError) -> UInt64 {
+    to stream: UnsafeRawBufferPointer, hash: UInt64, base: () throws(StoreError) -> UInt64
+  ) throws(StoreError) -> UInt64 {
     guard hasRoom(for: stream) else {
       throw .invalid(what: "the index of the active segment is full; seal the store to begin a new segment")
     }

@@ -6,9 +6,9 @@ extension StoreIndex {
   /// The revision of a stream before a segment: how many events it holds in the closed ones.
   func closedRevision(
     of stream: UnsafeRawBufferPointer, before active: UInt64, builds: Bool
-  ) throws(LogError) -> UInt64 {
+  ) throws(StoreError) -> UInt64 {
     var revision: UInt64 = 0
-    try searchClosed(before: active, builds: builds) { index throws(LogError) in
+    try searchClosed(before: active, builds: builds) { index throws(StoreError) in
       guard let extent = try index.extent(of: stream) else { return false }
       revision = extent.revision
       return true
@@ -19,9 +19,9 @@ extension StoreIndex {
   /// The first sequence of the append with an id in the closed segments, or nil.
   func closedFirst(
     ofID id: UnsafeRawBufferPointer, before active: UInt64, builds: Bool
-  ) throws(LogError) -> UInt64? {
+  ) throws(StoreError) -> UInt64? {
     var first: UInt64?
-    try searchClosed(before: active, builds: builds) { index throws(LogError) in
+    try searchClosed(before: active, builds: builds) { index throws(StoreError) in
       first = try index.first(ofID: id)
       return first != nil
     }
@@ -33,16 +33,16 @@ extension StoreIndex {
   /// `limit` of such revisions is left out, except where it is in one segment with some of these.
   package func parts(
     of stream: [UInt8], after revision: UInt64, limit: Int = .max, builds: Bool = true
-  ) throws(LogError) -> [StreamPlaces] {
+  ) throws(StoreError) -> [StreamPlaces] {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
-    return try stream.lendBytes { (name) throws(LogError) in
+    return try stream.lendBytes { (name) throws(StoreError) in
       let (index, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
       // How much each segment holds, down to the one that holds the first revision wanted.
       var found: [(first: UInt64, extent: StreamExtent)] = []
       if let newest { found.append((index.firstSequence, newest)) }
       if newest.map({ $0.base > revision }) ?? true {
-        try searchClosed(before: index.firstSequence, builds: builds) { closed throws(LogError) in
+        try searchClosed(before: index.firstSequence, builds: builds) { closed throws(StoreError) in
           guard let extent = try closed.extent(of: name) else { return false }
           found.append((closed.firstSequence, extent))
           return extent.base <= revision
@@ -55,7 +55,7 @@ extension StoreIndex {
         let part =
           first == index.firstSequence
           ? active.withLock { _ in index.places(of: name, through: visible) }
-          : try asking(first, builds: builds) { closed throws(LogError) in try closed.places(of: name) }
+          : try asking(first, builds: builds) { closed throws(StoreError) in try closed.places(of: name) }
         guard let part else { continue }
         parts.append(part)
         left -= min(left, part.revision - min(part.revision, max(part.base, revision)))
@@ -65,10 +65,10 @@ extension StoreIndex {
   }
 
   /// How many visible events a stream holds. O(segments behind its last event), whatever it holds.
-  package func revision(of stream: [UInt8], builds: Bool = true) throws(LogError) -> UInt64 {
+  package func revision(of stream: [UInt8], builds: Bool = true) throws(StoreError) -> UInt64 {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
-    return try stream.lendBytes { (name) throws(LogError) in
+    return try stream.lendBytes { (name) throws(StoreError) in
       let (activeFirst, newest) = active.withLock {
         ($0.firstSequence, $0.extent(of: name, through: visible))
       }
@@ -78,10 +78,10 @@ extension StoreIndex {
   }
 
   /// The first sequence of the visible append with an id, or nil.
-  package func first(ofID id: [UInt8], builds: Bool = true) throws(LogError) -> UInt64? {
+  package func first(ofID id: [UInt8], builds: Bool = true) throws(StoreError) -> UInt64? {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
-    return try id.lendBytes { bytes throws(LogError) in
+    return try id.lendBytes { bytes throws(StoreError) in
       let (activeFirst, first) = active.withLock { ($0.firstSequence, $0.first(ofID: bytes)) }
       if let first { return first <= visible ? first : nil }
       return try closedFirst(ofID: bytes, before: activeFirst, builds: builds)
@@ -89,7 +89,7 @@ extension StoreIndex {
   }
 
   /// The append ids that begin with `prefix`, at most `limit` of them, in no order.
-  package func ids(prefix: [UInt8], limit: Int) throws(LogError) -> [[UInt8]] {
+  package func ids(prefix: [UInt8], limit: Int) throws(StoreError) -> [[UInt8]] {
     var found: [[UInt8]] = []
     try forEachID(prefix: prefix) { id in
       guard found.count < limit else { return false }
@@ -102,7 +102,7 @@ extension StoreIndex {
   /// Calls the body once with every append id that begins with `prefix`, in no order, until it returns false.
   /// The body asks this index nothing. O(n log n) in the ids of the active segment, whatever the prefix; holds
   /// the matching ids of one closed segment at a time.
-  package func forEachID(prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Bool) throws(LogError) {
+  package func forEachID(prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Bool) throws(StoreError) {
     if !isWriter { try catchUp() }
     var goesOn = true
     let activeFirst = active.withLock { index -> UInt64 in
@@ -112,7 +112,7 @@ extension StoreIndex {
       return index.firstSequence
     }
     guard goesOn else { return }
-    try searchClosed(before: activeFirst, builds: true) { index throws(LogError) in
+    try searchClosed(before: activeFirst, builds: true) { index throws(StoreError) in
       // Gathered first, because a damaged file is read again from its beginning.
       var found: [[UInt8]] = []
       try index.forEachID(prefix: prefix) { found.append(Array($0)) }

@@ -38,8 +38,8 @@ package final class StoreIndex: Sendable {
 
   /// Takes in what the log has and the active index misses, up to the visible mark. A writer calls it once,
   /// at open, and checks the chain of all of it; a reader calls it before every look-up.
-  package func catchUp() throws(LogError) {
-    try active.withLock { index throws(LogError) in
+  package func catchUp() throws(StoreError) {
+    try active.withLock { index throws(StoreError) in
       let mark = source.tail.mark
       if index.firstSequence != mark.segment {
         guard !isWriter else { return }
@@ -50,7 +50,7 @@ package final class StoreIndex: Sendable {
     }
   }
 
-  private func fill(_ index: SegmentIndex) throws(LogError) {
+  private func fill(_ index: SegmentIndex) throws(StoreError) {
     var cursor = LogCursor(source, after: index.nextSequence - 1)
     while index.nextSequence <= source.tail.mark.sequence, let block = try cursor.next() {
       if isWriter { try verify(block) }
@@ -60,17 +60,17 @@ package final class StoreIndex: Sendable {
 
   /// Compares what a block of the active segment holds with its header, the chain above all: a writer goes on from the
   /// last block's, and its word would make good what no writer wrote.
-  private func verify(_ block: DecodedBlock) throws(LogError) {
+  private func verify(_ block: DecodedBlock) throws(StoreError) {
     do throws(ContentProblem) { try block.verifyContent() } catch {
-      throw error.logError(
+      throw error.storeError(
         in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
         first: block.header.firstSequence, last: block.header.nextSequence - 1)
     }
   }
 
-  private func add(_ block: DecodedBlock, to index: SegmentIndex) throws(LogError) {
+  private func add(_ block: DecodedBlock, to index: SegmentIndex) throws(StoreError) {
     do throws(ContentProblem) { try index.add(block) } catch {
-      throw error.logError(
+      throw error.storeError(
         in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
         first: block.header.firstSequence, last: block.header.nextSequence - 1)
     }
@@ -120,9 +120,9 @@ package final class StoreIndex: Sendable {
 
   /// Takes in what another writer appended while this one was suspended, up to a mark that is published in between:
   /// before it, this index holds no less than the old mark; behind it, all of the new one.
-  func resume(at mark: VisibleMark, publish: () -> Void) throws(LogError) {
+  func resume(at mark: VisibleMark, publish: () -> Void) throws(StoreError) {
     let ahead = LogSource(catalog: source.catalog, tail: VisibleTail(mark))
-    try active.withLock { index throws(LogError) in
+    try active.withLock { index throws(StoreError) in
       let next = index.firstSequence == mark.segment ? index : SegmentIndex(firstSequence: mark.segment)
       var cursor = LogCursor(ahead, after: next.nextSequence - 1)
       while next.nextSequence <= mark.sequence, let block = try cursor.next() {
@@ -145,7 +145,7 @@ package final class StoreIndex: Sendable {
   }
 
   /// What the index of a closed segment must be of: the next segment says it.
-  private func identity(of first: UInt64) throws(LogError) -> IndexIdentity {
+  private func identity(of first: UInt64) throws(StoreError) -> IndexIdentity {
     guard let behind = source.catalog.first(behind: first) else {
       throw .invalid(what: "the active segment has no closed index")
     }
@@ -156,12 +156,12 @@ package final class StoreIndex: Sendable {
   /// The index of a closed segment: from memory, from its file, or by one pass over the segment.
   ///
   /// - Parameter builds: where it is false, `indexMissing` is thrown instead of making that pass.
-  package func closedIndex(_ first: UInt64, builds: Bool = true) throws(LogError) -> ClosedIndex {
+  package func closedIndex(_ first: UInt64, builds: Bool = true) throws(StoreError) -> ClosedIndex {
     if let index = closed.withLock({ $0[first] }) { return index }
     let identity = try identity(of: first)
     if let index = kept(first, identity) { return index }
     guard builds else { throw .indexMissing(segment: first) }
-    return try constructing(first) { () throws(LogError) in
+    return try constructing(first) { () throws(StoreError) in
       // Another thread may have built it while this one waited.
       if let index = closed.withLock({ $0[first] }) ?? kept(first, identity) { return index }
       return try build(first, identity)
@@ -181,7 +181,7 @@ package final class StoreIndex: Sendable {
   }
 
   /// Builds an index from the log, and keeps it in a file where this is a writer's.
-  private func build(_ first: UInt64, _ identity: IndexIdentity) throws(LogError) -> ClosedIndex {
+  private func build(_ first: UInt64, _ identity: IndexIdentity) throws(StoreError) -> ClosedIndex {
     let index = try rebuild(first, identity: identity)
     closed.withLock { $0[first] = index }
     if isWriter { write(index, identity: identity) }
@@ -200,14 +200,14 @@ package final class StoreIndex: Sendable {
     return try body()
   }
 
-  private func rebuild(_ first: UInt64, identity: IndexIdentity) throws(LogError) -> ClosedIndex {
+  private func rebuild(_ first: UInt64, identity: IndexIdentity) throws(StoreError) -> ClosedIndex {
     let tables = SegmentIndex(firstSequence: first)
     var cursor = LogCursor(source, after: first - 1)
     while tables.nextSequence <= identity.lastSequence, let block = try cursor.next() {
       try add(block, to: tables)
     }
     guard cursor.chain == identity.chain, tables.nextSequence == identity.lastSequence + 1 else {
-      throw .corrupt(
+      throw .damaged(
         Finding(
           .stale, file: StoreLayout.segmentName(first), offset: 0, first: first, last: identity.lastSequence,
           what: "the segment does not end with the chain that the next one names"))
@@ -217,8 +217,8 @@ package final class StoreIndex: Sendable {
 
   /// Calls the body with the index of each closed segment, newest first, until it returns true.
   func searchClosed(
-    before active: UInt64, builds: Bool, _ body: (ClosedIndex) throws(LogError) -> Bool
-  ) throws(LogError) {
+    before active: UInt64, builds: Bool, _ body: (ClosedIndex) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     for first in source.catalog.names.reversed() where first < active {
       if try asking(first, builds: builds, body) { return }
     }
@@ -226,24 +226,24 @@ package final class StoreIndex: Sendable {
 
   /// Calls the body with the index of one closed segment; once more where its file turns out to be damaged.
   func asking<Result>(
-    _ first: UInt64, builds: Bool, _ body: (ClosedIndex) throws(LogError) -> Result
-  ) throws(LogError) -> Result {
-    do throws(LogError) {
+    _ first: UInt64, builds: Bool, _ body: (ClosedIndex) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    do throws(StoreError) {
       return try body(try closedIndex(first, builds: builds))
-    } catch .corrupt(let finding) where finding.class == .index {
+    } catch .damaged(let finding) where finding.class == .index {
       return try body(try replaced(first, builds: builds))
     }
   }
 
   /// A damaged index file is dropped and built again from the log.
-  private func replaced(_ first: UInt64, builds: Bool) throws(LogError) -> ClosedIndex {
+  private func replaced(_ first: UInt64, builds: Bool) throws(StoreError) -> ClosedIndex {
     closed.withLock { $0[first] = nil }
     let identity = try identity(of: first)
     guard builds else {
       if isWriter { try? source.catalog.fileSystem.remove(source.catalog.layout.index(first)) }
       throw .indexMissing(segment: first)
     }
-    return try constructing(first) { () throws(LogError) in try build(first, identity) }
+    return try constructing(first) { () throws(StoreError) in try build(first, identity) }
   }
 
   /// The segments before the active one, newest first, and which of some streams the active one does not hold.

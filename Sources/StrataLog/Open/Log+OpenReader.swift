@@ -6,10 +6,10 @@ extension Log {
   /// Opens a store for reading. Blocks.
   package static func openReader(
     _ fileSystem: any FileSystem, path: String, options: StoreOptions
-  ) throws(LogError) -> Log {
+  ) throws(StoreError) -> Log {
     let layout = StoreLayout(root: fileSystem.absolutePath(path))
     try layout.checkRoot()
-    let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: path) }
+    let kind = try fileSystem.kind(of: path)
     guard let kind else { throw .notFound(path: path, what: "no store is there") }
     guard kind == .directory else {
       throw .notAStore(path: path, what: "a file stands there, and a store is a folder")
@@ -28,7 +28,7 @@ extension Log {
     let follower = HeadWatcher(watcher, source: source, patience: options.patience)
     // One that stands before damage stays there.
     if found.damage == nil {
-      tail.setLook { [weak follower] () throws(LogError) in try follower?.refresh() }
+      tail.setLook { [weak follower] () throws(StoreError) in try follower?.refresh() }
     }
     return Log(
       options: options, layout: layout, source: source, index: StoreIndex(source, isWriter: false),
@@ -41,24 +41,22 @@ extension Log {
   /// store, or a backup into it, gives its files their names one after the other.
   private static func chain(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions
-  ) throws(LogError) -> SegmentChain {
+  ) throws(StoreError) -> SegmentChain {
     var wait = PatientWait(options.patience)
     while true {
       // HEAD is read before the folder: the segment that it names is there before HEAD says so, and one that a
       // running writer adds in between is no surprise.
-      let (head, names) = try LogError.wrapping { () throws(FileSystemError) in
-        (try HeadFile.read(fileSystem, path: layout.head), try SegmentCatalog.names(fileSystem, layout))
-      }
+      let (head, names) = try (HeadFile.read(fileSystem, path: layout.head), SegmentCatalog.names(fileSystem, layout))
       if names.isEmpty, head == nil { throw try noStore(fileSystem, layout) }
-      let found = Result { () throws(LogError) in
-        if let head, names.isEmpty { throw .corrupt(head.nothing) }
+      let found = Result { () throws(StoreError) in
+        if let head, names.isEmpty { throw .damaged(head.nothing) }
         return try SegmentChain(
           fileSystem, layout, names: names, head: head, stopsAtDamage: options.readsDamaged)
       }
       switch found {
       case .success(let chain) where chain.damage == nil: return chain
       case .success: break
-      case .failure(.corrupt): break
+      case .failure(.damaged): break
       case .failure(let error): throw error
       }
       let isHeld = (try? StoreLock.isHeld(fileSystem, layout)) ?? false
@@ -69,12 +67,10 @@ extension Log {
 
   /// Why a folder without segments and without HEAD is no store. The making of one begins with its lock and ends
   /// with HEAD, and whoever broke off in between left nothing else there.
-  private static func noStore(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError)
-    -> LogError
+  private static func noStore(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError)
+    -> StoreError
   {
-    let names = try LogError.wrapping { () throws(FileSystemError) in
-      try fileSystem.contents(ofDirectory: layout.root)
-    }
+    let names = try fileSystem.contents(ofDirectory: layout.root)
     let isOurs = names.contains(StoreLayout.lockName) && names.allSatisfy { ownNames.contains($0) }
     return .notFound(
       path: layout.root,

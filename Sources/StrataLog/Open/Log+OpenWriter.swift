@@ -9,17 +9,17 @@ extension Log {
   package static func openWriter(
     _ fileSystem: any FileSystem, path: String, options: StoreOptions, storeID: StoreID? = nil,
     lockTimeout: Duration? = nil
-  ) throws(LogError) -> Log {
+  ) throws(StoreError) -> Log {
     if let problem = options.problem { throw .invalid(what: problem) }
     let layout = StoreLayout(root: fileSystem.absolutePath(path))
     try checkPlace(fileSystem, layout)
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       try fileSystem.createDirectory(layout.root)
     } catch {
-      throw .cannotCreate(path: path, what: systemMessage(error.code))
+      throw error.asCreation(of: path)
     }
     let lock = try StoreLock.acquire(fileSystem, layout, timeout: lockTimeout ?? options.lockTimeout)
-    do throws(LogError) {
+    do throws(StoreError) {
       return try open(fileSystem, layout, options, lock, newStoreID: storeID ?? .random())
     } catch {
       lock.release()
@@ -29,22 +29,24 @@ extension Log {
 
   /// Refuses a path at which something else stands. A name that a store has too proves nothing: a bare git
   /// repository has a `HEAD`, LevelDB a `LOCK`, and many a folder a `log`.
-  static func checkPlace(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(LogError) {
+  static func checkPlace(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError) {
     try layout.checkRoot()
-    let (kind, names) = try LogError.wrapping { () throws(FileSystemError) in
-      let kind = try fileSystem.kind(of: layout.root)
-      return (kind, kind == .directory ? try fileSystem.contents(ofDirectory: layout.root) : [])
-    }
+    let kind = try fileSystem.kind(of: layout.root)
+    let names = kind == .directory ? try fileSystem.contents(ofDirectory: layout.root) : []
     if let kind, kind != .directory {
       throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
     }
     try layout.checkLinks(fileSystem)
     if names.allSatisfy({ ownNames.contains($0) }) { return }
-    let isStore = try LogError.wrapping { () throws(FileSystemError) in
-      if try !SegmentCatalog.names(fileSystem, layout).isEmpty { return true }
-      return try HeadFile.read(fileSystem, path: layout.head) != nil
+    if try isEmpty(fileSystem, layout) {
+      throw .notAStore(path: layout.root, what: "the folder holds other things and no store")
     }
-    if !isStore { throw .notAStore(path: layout.root, what: "the folder holds other things and no store") }
+  }
+
+  /// Whether there is neither a segment nor a HEAD.
+  private static func isEmpty(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError) -> Bool {
+    guard try SegmentCatalog.names(fileSystem, layout).isEmpty else { return false }
+    return try HeadFile.read(fileSystem, path: layout.head) == nil
   }
 
   /// All names that a store has in its folder.
@@ -56,15 +58,10 @@ extension Log {
   private static func open(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
     newStoreID: StoreID
-  ) throws(LogError) -> Log {
-    try LogError.wrapping { () throws(FileSystemError) in
-      for folder in [layout.log, layout.derived, layout.quarantine] { try fileSystem.createDirectory(folder) }
-      try SegmentFiles.removeTemporary(fileSystem, layout)
-    }
-    let isEmpty = try LogError.wrapping { () throws(FileSystemError) in
-      guard try SegmentCatalog.names(fileSystem, layout).isEmpty else { return false }
-      return try HeadFile.read(fileSystem, path: layout.head) == nil
-    }
+  ) throws(StoreError) -> Log {
+    for folder in [layout.log, layout.derived, layout.quarantine] { try fileSystem.createDirectory(folder) }
+    try SegmentFiles.removeTemporary(fileSystem, layout)
+    let isEmpty = try isEmpty(fileSystem, layout)
     if isEmpty { try create(fileSystem, layout, options, lock, storeID: newStoreID) }
     let found = try assess(fileSystem, layout, lock, isNew: isEmpty)
     let catalog = SegmentCatalog(
@@ -76,14 +73,12 @@ extension Log {
     // What the index finds wrong refuses the writer before HEAD is touched.
     try index.catchUp()
     let claim = try claim(found, fileSystem, layout, options, lock)
-    do throws(LogError) {
+    do throws(StoreError) {
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
       let sealer = Sealer(source: source, options: options, lock: lock)
       let start = Committer.Start(found, claim, layout: layout, catalog.fileSystem, options, lock)
       let committer = Committer(start, source: source, index: index, queue: queue, sealer: sealer)
-      _ = try LogError.wrapping { () throws(FileSystemError) in
-        try DedicatedThread(name: "strata-commit") { committer.run() }
-      }
+      try DedicatedThread.start("strata-commit") { committer.run() }
       if options.sealsByItself { sealer.add(found.unsealed) }
       return Log(
         options: options, layout: layout, source: source, index: index,
@@ -123,10 +118,8 @@ extension Log {
   /// - Parameter isNew: this writer has just made the store.
   static func assess(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock, isNew: Bool = false
-  ) throws(LogError) -> Found {
-    let (names, head) = try LogError.wrapping { () throws(FileSystemError) in
-      (try SegmentCatalog.names(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head))
-    }
+  ) throws(StoreError) -> Found {
+    let (names, head) = try (SegmentCatalog.names(fileSystem, layout), HeadFile.read(fileSystem, path: layout.head))
     let chain = try SegmentChain(fileSystem, layout, names: names, head: head)
     if let feature = chain.readOnlyFeature {
       throw .unsupported(
@@ -135,7 +128,7 @@ extension Log {
           last: names[0] - 1, what: feature))
     }
     guard let activeFirst = names.last else {
-      throw .corrupt(
+      throw .damaged(
         Finding(
           .missing, file: StoreLayout.segmentName(head?.segment ?? 1), offset: 0, first: 1,
           last: head?.durable.sequence ?? 0, what: "HEAD names a segment, and there is none"))
@@ -158,14 +151,12 @@ extension Log {
   private static func assessDetached(
     _ active: SegmentHandle, _ chain: SegmentChain, _ head: HeadSlot?, _ fileSystem: any FileSystem,
     _ layout: StoreLayout, _ lock: StoreLock
-  ) throws(LogError) -> Found? {
+  ) throws(StoreError) -> Found? {
     let path = layout.segment(active.header.firstSequence)
-    let copied = try LogError.wrapping { () throws(FileSystemError) in
-      try SegmentFiles.detach(active, fileSystem, layout, lock)
-    }
+    let copied = try SegmentFiles.detach(active, fileSystem, layout, lock)
     guard let copied else { return nil }
     let copy = SegmentHandle(header: active.header, file: copied)
-    do {
+    do throws(StoreError) {
       let assessment = try TailRule.assessActive(copy, head: head, isWriter: true)
       try lock.check()
       try fileSystem.rename(copied.path, to: path)
@@ -176,11 +167,7 @@ extension Log {
       return Found(chain: chain, active: named, head: head, assessment: assessment)
     } catch {
       try? fileSystem.remove(copied.path)
-      switch error {
-      case let error as LogError: throw error
-      case let error as FileSystemError: throw LogError(error)
-      default: preconditionFailure("only typed errors are thrown above")
-      }
+      throw error
     }
   }
 
@@ -196,12 +183,12 @@ extension Log {
   static func claim(
     _ found: Found, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions,
     _ lock: StoreLock
-  ) throws(LogError) -> Claim {
+  ) throws(StoreError) -> Claim {
     let link = found.assessment.link
     let epochs = found.chain.headers.map(\.epoch) + [found.head?.epoch ?? 0, link.epoch]
     let generation = found.head?.generation ?? 0
     guard let last = epochs.max(), last < .max, generation < HeadSlot.generationLimit else {
-      throw .corrupt(
+      throw .damaged(
         Finding(
           .stale, file: StoreLayout.headName, offset: 0, first: link.nextSequence, last: link.lastSequence,
           what: "the epochs or generations of writers are used up"))
@@ -211,14 +198,14 @@ extension Log {
     let isErasing = found.head?.isErasing ?? (link.nextSequence > 1)
     // A process that was killed inside a roll, or inside the creation, may have left the active segment with a name
     // that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
-    try LogError.wrapping { () throws(FileSystemError) in try fileSystem.syncDirectory(layout.log) }
+    try fileSystem.syncDirectory(layout.log)
     let file = try HeadFile.replace(
       fileSystem, layout, lock,
       with: HeadSlot(
         storeID: found.chain.storeID, generation: 0, segment: found.active.header.firstSequence,
         epoch: epoch, isClean: false, durability: options.durability.rawValue, visible: link.mark,
         durable: link.mark, lastTime: link.lastTime, logBegin: found.logBegin, isErasing: isErasing))
-    try LogError.wrapping { () throws(FileSystemError) in try fileSystem.syncDirectory(layout.root) }
+    try fileSystem.syncDirectory(layout.root)
     if found.isSettled { lock.settle(epoch) }
     return Claim(head: file, epoch: epoch, isErasing: isErasing)
   }
@@ -227,22 +214,17 @@ extension Log {
   private static func create(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
     storeID: StoreID
-  ) throws(LogError) {
-    do throws(LogError) {
+  ) throws(StoreError) {
+    do throws(StoreError) {
       // A creation may be finished by another process than the one that made the folder.
-      try LogError.wrapping { () throws(FileSystemError) in
-        try fileSystem.syncDirectory(layout.parent)
-        try fileSystem.syncDirectory(layout.root)
-      }
+      try fileSystem.syncDirectory(layout.parent)
+      try fileSystem.syncDirectory(layout.root)
       let header = SegmentHeader(storeID: storeID, firstSequence: 1, epoch: 1, created: options.clock.now())
       let handle = try SegmentFiles.create(header, fileSystem, layout, lock)
       withExtendedLifetime(handle) {}
     } catch {
-      switch error {
-      case .full: throw .full(path: layout.root)
-      case .io(let refused): throw .cannotCreate(path: layout.root, what: systemMessage(refused.code))
-      default: throw error
-      }
+      if case .full = error { throw .full(path: layout.root) }
+      throw error.reason == .system ? error.asCreation(of: layout.root) : error
     }
   }
 }

@@ -24,15 +24,15 @@ package struct EraseOutcome {
   /// Events that lost their content now.
   package var erased: UInt64 = 0
   /// What could not be rewritten and may still hold such events, ascending but for the active segment, and why.
-  package var left: [(sequences: ClosedRange<UInt64>, error: LogError)] = []
+  package var left: [(sequences: ClosedRange<UInt64>, error: StoreError)] = []
   /// What else failed first.
-  package var failure: LogError?
+  package var failure: StoreError?
 
   package init() {}
 }
 
 extension Log {
-  private func writer() throws(LogError) -> (queue: CommitQueue, committer: Committer, sealer: Sealer) {
+  private func writer() throws(StoreError) -> (queue: CommitQueue, committer: Committer, sealer: Sealer) {
     guard case .writer(let queue, let committer, let sealer) = role else { throw .readOnly }
     return (queue, committer, sealer)
   }
@@ -40,7 +40,7 @@ extension Log {
   /// Closes the active segment, and rewrites every closed one that was not: blocks of about the target's size,
   /// compressed harder, and an index behind them. So is one whose header has no mark of what is erased in it.
   /// O(bytes not yet sealed). Blocks.
-  package func seal() throws(LogError) -> SealOutcome {
+  package func seal() throws(StoreError) -> SealOutcome {
     let (_, _, sealer) = try writer()
     try roll()
     var outcome = SealOutcome()
@@ -65,9 +65,9 @@ extension Log {
   }
 
   /// Begins a new segment where the active one holds events. Blocks.
-  package func roll() throws(LogError) {
+  package func roll() throws(StoreError) {
     let (queue, committer, _) = try writer()
-    try queue.withTurn { () throws(LogError) in try committer.rollNow() }
+    try queue.withTurn { () throws(StoreError) in try committer.rollNow() }
   }
 
   /// Takes the content out of events: of those in closed segments that the body picks. Each segment that holds one and can
@@ -80,10 +80,10 @@ extension Log {
   package func erase(
     in segments: [UInt64], _ outcome: inout EraseOutcome,
     _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
-  ) throws(LogError) {
+  ) throws(StoreError) {
     let (_, _, sealer) = try writer()
     for first in segments {
-      do throws(LogError) {
+      do throws(StoreError) {
         switch try sealer.rewrite(first, erasing: erases) {
         case .rewritten(let erased, let left):
           outcome.erased += erased
@@ -109,7 +109,7 @@ extension Log {
   /// - Returns: how many events lost their content now.
   package func erase(
     in segments: [UInt64], _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
-  ) throws(LogError) -> UInt64 {
+  ) throws(StoreError) -> UInt64 {
     var outcome = EraseOutcome()
     try erase(in: segments, &outcome, erases)
     if let first = outcome.left.first { throw first.error }
@@ -123,36 +123,34 @@ extension Log {
   }
 
   /// Removes what recoveries kept, which may hold the content of events; what others put there stays. Blocks.
-  package func emptyQuarantine() throws(LogError) {
+  package func emptyQuarantine() throws(StoreError) {
     let (_, _, sealer) = try writer()
     try sealer.checkLock()
     let fileSystem = source.catalog.fileSystem
-    try LogError.wrapping { () throws(FileSystemError) in
-      try fileSystem.removeFiles(in: layout.quarantine, where: StoreLayout.isTail)
-      guard try fileSystem.kind(of: layout.quarantine) == .directory else { return }
-      try fileSystem.syncDirectory(layout.quarantine)
-    }
+    try fileSystem.removeFiles(in: layout.quarantine, where: StoreLayout.isTail)
+    guard try fileSystem.kind(of: layout.quarantine) == .directory else { return }
+    try fileSystem.syncDirectory(layout.quarantine)
   }
 
   /// Whether HEAD says that an erasure may be unfinished.
   package var isErasing: Bool {
-    get throws(LogError) {
+    get throws(StoreError) {
       let (queue, committer, _) = try writer()
-      return try queue.withTurn { () throws(LogError) in committer.isErasing }
+      return try queue.withTurn { () throws(StoreError) in committer.isErasing }
     }
   }
 
   /// Says in HEAD, on disk, whether an erasure may be unfinished: before it is in the log, and when it was carried out.
-  package func setErasing(_ isErasing: Bool) throws(LogError) {
+  package func setErasing(_ isErasing: Bool) throws(StoreError) {
     let (queue, committer, _) = try writer()
-    try queue.withTurn { () throws(LogError) in try committer.setErasing(isErasing) }
+    try queue.withTurn { () throws(StoreError) in try committer.setErasing(isErasing) }
   }
 
   /// The first sequences of the closed segments, ascending.
   package var closedSegments: [UInt64] { source.catalog.names.filter { $0 < mark.segment } }
 
-  private func sizeOnDisk(of first: UInt64) throws(LogError) -> UInt64 {
+  private func sizeOnDisk(of first: UInt64) throws(StoreError) -> UInt64 {
     let handle = try source.catalog.segment(first: first)
-    return try LogError.wrapping { () throws(FileSystemError) in UInt64(try handle.file.size()) }
+    return try UInt64(handle.file.size())
   }
 }

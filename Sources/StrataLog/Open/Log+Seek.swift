@@ -16,33 +16,33 @@ package struct AppendPlace: Equatable, Sendable {
 extension Log {
   /// The last append whose commit time is not later than `time`, or nil where all are later.
   /// One binary search over segments, one over blocks, one block decoded.
-  package func lastAppend(notAfter time: Int64) throws(LogError) -> AppendPlace? {
+  package func lastAppend(notAfter time: Int64) throws(StoreError) -> AppendPlace? {
     let mark = mark
     guard mark.sequence >= mark.logBegin else { return nil }
     return try search(
       in: mark,
       segment: { header in header.previousTime <= time && header.previousTime != FormatLimits.noTime },
-      place: { handle, end throws(LogError) in
+      place: { handle, end throws(StoreError) in
         try handle.place(forTime: time, end: end, through: mark.sequence)
       },
       append: { append in append.time <= time })
   }
 
   /// The append with a number, counted from 1 over the life of the store.
-  package func append(ordinal: UInt64) throws(LogError) -> AppendPlace? {
+  package func append(ordinal: UInt64) throws(StoreError) -> AppendPlace? {
     let mark = mark
     guard ordinal > 0, ordinal <= mark.appends else { return nil }
     return try search(
       in: mark,
       segment: { header in header.appendsBefore < ordinal },
-      place: { handle, end throws(LogError) in
+      place: { handle, end throws(StoreError) in
         try handle.place(forAppend: ordinal - 1, end: end, through: mark.sequence)
       },
       append: { append in append.ordinal <= ordinal })
   }
 
   /// The append that holds a sequence.
-  package func append(holding sequence: UInt64) throws(LogError) -> AppendPlace? {
+  package func append(holding sequence: UInt64) throws(StoreError) -> AppendPlace? {
     guard let block = try block(holding: sequence) else { return nil }
     return try lastAppend(in: block) { $0.first <= sequence }
   }
@@ -51,9 +51,9 @@ extension Log {
   private func search(
     in mark: VisibleMark,
     segment isBefore: (SegmentHeader) -> Bool,
-    place: (SegmentHandle, UInt64) throws(LogError) -> BlockPlace?,
+    place: (SegmentHandle, UInt64) throws(StoreError) -> BlockPlace?,
     append: (AppendPlace) -> Bool
-  ) throws(LogError) -> AppendPlace? {
+  ) throws(StoreError) -> AppendPlace? {
     let names = source.catalog.names.filter { $0 <= mark.segment }
     // The first segment always qualifies; of the others those whose predecessor ends at or before the target.
     var low = 1
@@ -79,16 +79,16 @@ extension Log {
   /// A block of the very file that its place was found in: another one may have the name by now, with other blocks.
   private func block(
     at place: BlockPlace, of handle: SegmentHandle, end: UInt64
-  ) throws(LogError) -> DecodedBlock {
+  ) throws(StoreError) -> DecodedBlock {
     var blocks = BlockSource(file: handle.file, segment: handle.header, step: 1 << 16)
     let (offset, first) = (place.offset, place.firstSequence)
     let verdict: BlockVerdict
-    do throws(FileSystemError) { verdict = try blocks.block(at: offset, limit: end) } catch {
-      throw .unreadable(error, offset: offset, first: first, last: first)
+    do throws(StoreError) { verdict = try blocks.block(at: offset, limit: end) } catch {
+      throw .unreadable(error, path: handle.file.path, offset: offset, sequences: first...first)
     }
     switch verdict {
     case .invalid(let problem):
-      throw .corrupt(problem.finding(in: handle.name, at: offset, first: first, last: first))
+      throw .damaged(problem.finding(in: handle.name, at: offset, first: first, last: first))
     case .valid(let header, let payload):
       if let what = header.unsupported {
         throw .unsupported(
@@ -97,14 +97,14 @@ extension Log {
             what: what))
       }
       do throws(ContentProblem) { return try DecodedBlock(header: header, stored: payload) } catch {
-        throw error.logError(in: handle.name, at: offset, first: first, last: header.nextSequence &- 1)
+        throw error.storeError(in: handle.name, at: offset, first: first, last: header.nextSequence &- 1)
       }
     }
   }
 
   private func lastAppend(
     in block: DecodedBlock, where isBefore: (AppendPlace) -> Bool
-  ) throws(LogError) -> AppendPlace? {
+  ) throws(StoreError) -> AppendPlace? {
     var found: AppendPlace?
     var ordinal = block.header.appendsBefore
     do throws(ContentProblem) {
@@ -116,7 +116,7 @@ extension Log {
         if isBefore(place) { found = place }
       }
     } catch {
-      throw error.logError(
+      throw error.storeError(
         in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
         first: block.header.firstSequence, last: block.header.nextSequence - 1)
     }

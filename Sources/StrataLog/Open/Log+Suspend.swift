@@ -18,7 +18,7 @@ extension Log {
   ///
   /// Throws where the store could not be closed cleanly; then it is closed, and what was acknowledged as synced is
   /// there.
-  package func suspend() throws(LogError) {
+  package func suspend() throws(StoreError) {
     switch begin(from: .open) {
     case .suspended: return
     case .closed: throw .closed
@@ -43,7 +43,7 @@ extension Log {
   /// was left, which feeds are told too.
   ///
   /// - Parameter lockTimeout: how long it waits for the lock, where that is not what the options say.
-  package func resume(lockTimeout: Duration? = nil) throws(LogError) {
+  package func resume(lockTimeout: Duration? = nil) throws(StoreError) {
     switch begin(from: .suspended) {
     case .open: return
     case .closed: throw .closed
@@ -51,7 +51,7 @@ extension Log {
     }
     var after = Phase.suspended
     defer { phase.finish(after) }
-    do throws(LogError) {
+    do throws(StoreError) {
       switch role {
       case .reader(let watcher): try watcher.resume()
       case .writer(let queue, let committer, let sealer):
@@ -59,13 +59,13 @@ extension Log {
       }
       after = .open
     } catch {
-      if case .diverged = error { source.tail.finish(error) }
+      if error.isDiverged { source.tail.finish(error) }
       throw error
     }
   }
 
   /// Throws where nobody looks for what is new.
-  func checkOpen() throws(LogError) {
+  func checkOpen() throws(StoreError) {
     switch phase.withLock({ $0 }) {
     case .open, .changing: break
     case .suspended: throw .suspended
@@ -84,15 +84,13 @@ extension Log {
 
   private func reopen(
     _ queue: CommitQueue, _ committer: Committer, _ sealer: Sealer, _ lockTimeout: Duration
-  ) throws(LogError) {
+  ) throws(StoreError) {
     let fileSystem = source.catalog.fileSystem
     try layout.checkLinks(fileSystem)
     let lock = try StoreLock.acquire(fileSystem, layout, timeout: lockTimeout)
-    do throws(LogError) {
+    do throws(StoreError) {
       // So that an earlier writer that goes on names nothing from here on.
-      try LogError.wrapping { () throws(FileSystemError) in
-        try SegmentFiles.removeTemporary(fileSystem, layout)
-      }
+      try SegmentFiles.removeTemporary(fileSystem, layout)
       let found = try Log.assess(fileSystem, layout, lock)
       try checkGoesOn(found)
       try source.catalog.refresh()
@@ -100,13 +98,11 @@ extension Log {
       source.catalog.add(found.active)
       try index.resume(at: found.mark) { [tail] in tail.publish(found.mark) }
       let claim = try Log.claim(found, fileSystem, layout, options, lock)
-      do throws(LogError) {
+      do throws(StoreError) {
         committer.reopen(Committer.Start(found, claim, layout: layout, fileSystem, options, lock))
         sealer.reopen(lock)
         queue.reopen()
-        _ = try LogError.wrapping { () throws(FileSystemError) in
-          try DedicatedThread(name: "strata-commit") { committer.run() }
-        }
+        try DedicatedThread.start("strata-commit") { committer.run() }
         if options.sealsByItself { sealer.add(found.unsealed) }
       } catch {
         sealer.stop()
@@ -121,7 +117,7 @@ extension Log {
   }
 
   /// The log that was found holds all that was visible here.
-  private func checkGoesOn(_ found: Found) throws(LogError) {
+  private func checkGoesOn(_ found: Found) throws(StoreError) {
     let old = mark
     var chain: UInt64?
     if found.chain.storeID == storeID, found.mark.sequence >= old.sequence {
@@ -130,9 +126,7 @@ extension Log {
         names: found.chain.headers.map(\.firstSequence))
       chain = try LogSource(catalog: fresh, tail: VisibleTail(found.mark)).chain(after: old.sequence)
     }
-    guard chain == old.visible.chain else {
-      throw .diverged(sequence: old.sequence, expected: old.visible.chain, actual: chain)
-    }
+    guard chain == old.visible.chain else { throw .diverged(sequence: old.sequence) }
   }
 }
 

@@ -53,15 +53,17 @@ package final class Log: Sendable {
 
   // MARK: Appending
 
-  /// Appends, and returns when the append is as durable as the store was opened for.
-  package func append(_ draft: AppendDraft) async throws(LogError) -> AppendOutcome {
-    guard case .writer(let queue, _, _) = role else { throw .readOnly }
+  /// Appends, and returns when the append is as durable as the store was opened for. Throws `CancellationError` where
+  /// the task was cancelled before a group had the append.
+  package func append(_ draft: AppendDraft) async throws -> AppendOutcome {
+    guard case .writer(let queue, _, _) = role else { throw StoreError.readOnly }
     try Self.check(draft, options)
-    return try await queue.submit(draft).get()
+    guard let result = await queue.submit(draft) else { throw CancellationError() }
+    return try result.get()
   }
 
   /// The same for a thread that may block. Never on the cooperative pool.
-  package func appendBlocking(_ draft: AppendDraft) throws(LogError) -> AppendOutcome {
+  package func appendBlocking(_ draft: AppendDraft) throws(StoreError) -> AppendOutcome {
     guard case .writer(let queue, let committer, _) = role else { throw .readOnly }
     try Self.check(draft, options)
     return try queue.submitBlocking(draft, commit: committer.commitInTurn).get()
@@ -69,16 +71,16 @@ package final class Log: Sendable {
 
   /// Appends several at once, each by itself accepted or refused, in this order and nothing of the same thread
   /// in between: for who has many and waits for all, as an import. Never on the cooperative pool.
-  package func appendBlocking(_ drafts: [AppendDraft]) throws(LogError) -> [AppendResult] {
+  package func appendBlocking(_ drafts: [AppendDraft]) throws(StoreError) -> [AppendResult] {
     guard case .writer(let queue, _, _) = role else { throw .readOnly }
     for draft in drafts { try Self.check(draft, options) }
     return queue.submitBlocking(drafts)
   }
 
   /// A run of appends in order. `drain` it before the log is closed.
-  package func run() throws(LogError) -> AppendRun {
+  package func run() throws(StoreError) -> AppendRun {
     guard case .writer(let queue, _, _) = role else { throw .readOnly }
-    return AppendRun(queue: queue) { [options] draft throws(LogError) in try Log.check(draft, options) }
+    return AppendRun(queue: queue) { [options] draft throws(StoreError) in try Log.check(draft, options) }
   }
 
   /// Bytes of appends that were handed over and that no group has taken yet.
@@ -87,7 +89,7 @@ package final class Log: Sendable {
     return queue.pendingBytes
   }
 
-  static func check(_ draft: AppendDraft, _ options: StoreOptions) throws(LogError) {
+  static func check(_ draft: AppendDraft, _ options: StoreOptions) throws(StoreError) {
     guard draft.eventCount > 0 else { throw .invalid(what: "an append needs at least one event") }
     guard draft.eventCount <= options.appendEventsMax else {
       throw .tooLarge(
@@ -110,7 +112,7 @@ package final class Log: Sendable {
   /// Drains what was accepted, refuses new appends, and marks the store as closed cleanly. Blocks.
   ///
   /// Throws where what was buffered could not be synced, or HEAD could not be written.
-  package func close() throws(LogError) {
+  package func close() throws(StoreError) {
     let before = phase.wait { phase -> Phase? in
       guard phase != .changing else { return nil }
       defer { phase = .closed }
@@ -138,26 +140,26 @@ package final class Log: Sendable {
   }
 
   /// The visible block that holds a sequence, or nil where the log does not have it.
-  package func block(holding sequence: UInt64) throws(LogError) -> DecodedBlock? {
+  package func block(holding sequence: UInt64) throws(StoreError) -> DecodedBlock? {
     try source.block(holding: sequence)
   }
 
   /// The chain behind a sequence. 0 stands before everything.
-  package func chain(after sequence: UInt64) throws(LogError) -> UInt64? {
+  package func chain(after sequence: UInt64) throws(StoreError) -> UInt64? {
     try source.chain(after: sequence)
   }
 }
 
 extension Log {
   /// Makes sure that the visible mark moves while somebody waits: a reader looks at the writer's HEAD.
-  package func follow() throws(LogError) {
+  package func follow() throws(StoreError) {
     if case .reader(let watcher) = role { try watcher.start() }
   }
 
   /// Looks now whether there is more than the visible mark says: another process's writer may have told somebody of
   /// an append before this reader saw it. Blocks. Of a writer nothing is newer than its mark, and a reader that stands
   /// before damage stays there.
-  package func refresh() throws(LogError) {
+  package func refresh() throws(StoreError) {
     if case .reader(let watcher) = role, damage == nil { try watcher.refresh() }
   }
 }

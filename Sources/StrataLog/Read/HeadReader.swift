@@ -37,20 +37,20 @@ struct HeadReader {
   /// until the one at work has looked through the log. So what is found wrong counts only after a while.
   ///
   /// - Parameter patience: how long that is.
-  mutating func look(patience: Duration = .zero) throws(LogError) -> Sight {
+  mutating func look(patience: Duration = .zero) throws(StoreError) -> Sight {
     var wait = PatientWait(patience)
     var looks = 1
     while looks < Self.looksMax {
       let (isAlive, head) = try state()
       if isAlive, let head {
-        do throws(LogError) { return Sight(mark: try sight(of: head), tornBytes: 0) } catch {
-          guard case .corrupt = error, let pause = wait.next() else { throw error }
+        do throws(StoreError) { return Sight(mark: try sight(of: head), tornBytes: 0) } catch {
+          guard case .damaged = error, let pause = wait.next() else { throw error }
           pauseThread(nanoseconds: pause)
           continue
         }
       }
       looks += 1
-      let sight = Result { () throws(LogError) in try assessed(head) }
+      let sight = Result { () throws(StoreError) in try assessed(head) }
       let after = try state()
       if !after.isAlive, after.head == head { return try sight.get() }
       // What a writer was writing meanwhile it may take back, and write something else there.
@@ -59,20 +59,16 @@ struct HeadReader {
     return try assessed(try state().head)
   }
 
-  func head() throws(LogError) -> HeadSlot? {
-    try LogError.wrapping { () throws(FileSystemError) in
-      try HeadFile.read(catalog.fileSystem, path: catalog.layout.head)
-    }
+  func head() throws(StoreError) -> HeadSlot? {
+    try HeadFile.read(catalog.fileSystem, path: catalog.layout.head)
   }
 
-  func state() throws(LogError) -> (isAlive: Bool, head: HeadSlot?) {
-    try LogError.wrapping { () throws(FileSystemError) in
-      let isAlive = try StoreLock.isHeld(catalog.fileSystem, catalog.layout)
-      return (isAlive, try HeadFile.read(catalog.fileSystem, path: catalog.layout.head))
-    }
+  func state() throws(StoreError) -> (isAlive: Bool, head: HeadSlot?) {
+    let isAlive = try StoreLock.isHeld(catalog.fileSystem, catalog.layout)
+    return (isAlive, try HeadFile.read(catalog.fileSystem, path: catalog.layout.head))
   }
 
-  private mutating func assessed(_ head: HeadSlot?) throws(LogError) -> Sight {
+  private mutating func assessed(_ head: HeadSlot?) throws(StoreError) -> Sight {
     if let head, head.epoch > epoch {
       catalog.forget(head.segment)
       epoch = head.epoch
@@ -85,7 +81,7 @@ struct HeadReader {
   }
 
   /// The end before damage in the headers: the segments before it are those of the catalog.
-  func sight(upTo damage: Finding) throws(LogError) -> Sight {
+  func sight(upTo damage: Finding) throws(StoreError) -> Sight {
     guard let last = catalog.names.last else {
       throw .notFound(path: catalog.layout.root, what: "the store has no segment before the damage")
     }
@@ -95,7 +91,7 @@ struct HeadReader {
     return sight
   }
 
-  private func assessed(_ last: UInt64, _ head: HeadSlot?) throws(LogError) -> Sight {
+  private func assessed(_ last: UInt64, _ head: HeadSlot?) throws(StoreError) -> Sight {
     let active = try catalog.segment(first: last)
     let assessment = try TailRule.assessActive(active, head: head, readsDamaged: readsDamaged)
     let link = assessment.link
@@ -118,7 +114,7 @@ struct HeadReader {
   /// rewritten, where HEAD's offsets mean nothing. A segment is rewritten only once HEAD names a later one, so HEAD
   /// is read again; that a writer rolls and rewrites each time in between is no matter for ever. The same holds where
   /// another writer opened the store in between, and wrote over what the one before had only buffered.
-  mutating func sight(of head: HeadSlot) throws(LogError) -> VisibleMark {
+  mutating func sight(of head: HeadSlot) throws(StoreError) -> VisibleMark {
     var head = head
     var wrong = head.rewritten
     for _ in 1..<Self.looksMax {
@@ -128,12 +124,12 @@ struct HeadReader {
       }
       if let next = try self.head() { head = next }
     }
-    throw .corrupt(wrong)
+    throw .damaged(wrong)
   }
 
   /// HEAD's mark with what HEAD does not say: the appends, which the last block counts. A finding where the segment was
   /// rewritten meanwhile, or ends elsewhere than HEAD says.
-  private mutating func mark(of head: HeadSlot) throws(LogError) -> Result<VisibleMark, Finding> {
+  private mutating func mark(of head: HeadSlot) throws(StoreError) -> Result<VisibleMark, Finding> {
     if !catalog.names.contains(head.segment) { try catalog.refresh(through: head.segment) }
     guard catalog.names.contains(head.segment) else {
       return .failure(SegmentChain.missing(head.segment, before: head.visible.sequence &+ 1))
@@ -147,9 +143,7 @@ struct HeadReader {
     var last = (sequence: handle.header.previousLast, chain: handle.header.previousChain)
     if let place = handle.places.last(where: { $0.offset < head.visible.offset }) {
       var source = BlockSource(file: handle.file, segment: handle.header, step: 4096)
-      let found = try LogError.wrapping { () throws(FileSystemError) in
-        try source.header(at: place.offset, limit: head.visible.offset)
-      }
+      let found = try source.header(at: place.offset, limit: head.visible.offset)
       if case .success(let block) = found {
         appends = block.appendsBefore + UInt64(block.appendCount)
         last = (block.nextSequence &- 1, block.chainAfter)

@@ -33,7 +33,7 @@ package final class HeadWatcher: Sendable {
   }
 
   /// Starts the thread if it does not run, also where it ended with an error that may have passed.
-  package func start() throws(LogError) {
+  package func start() throws(StoreError) {
     let starts = state.withLock { state in
       guard !state.isRunning, !state.isStopped else { return false }
       state.isRunning = true
@@ -41,20 +41,20 @@ package final class HeadWatcher: Sendable {
     }
     guard starts else { return }
     source.tail.reopen()
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       // The thread holds this and not the log, whose end stops it.
-      _ = try DedicatedThread(name: "strata-follow") { self.run() }
+      try DedicatedThread.start("strata-follow") { self.run() }
     } catch {
       state.withLock { $0.isRunning = false }
-      throw LogError(error)
+      throw error
     }
   }
 
   /// Looks once, now, and publishes what is new: for who heard elsewhere of what this has not seen yet. Blocks. While
   /// this is suspended it looks at nothing.
-  package func refresh() throws(LogError) {
-    do throws(LogError) { _ = try look(probes: true, waits: false) } catch {
-      if case .diverged = error { source.tail.finish(error) }
+  package func refresh() throws(StoreError) {
+    do throws(StoreError) { _ = try look(probes: true, waits: false) } catch {
+      if error.isDiverged { source.tail.finish(error) }
       throw error
     }
   }
@@ -67,7 +67,7 @@ package final class HeadWatcher: Sendable {
   }
 
   /// Goes on, once a look has shown that the store can be looked at.
-  func resume() throws(LogError) {
+  func resume() throws(StoreError) {
     _ = try look(probes: true, waits: false, evenSuspended: true)
     state.withLock { $0.isSuspended = false }
     state.signalAll()
@@ -93,7 +93,7 @@ package final class HeadWatcher: Sendable {
       let lastLook = MonotonicTime.now()
       let probes = lastProbe.elapsed >= Self.probeInterval
       if probes { lastProbe = lastLook }
-      do throws(LogError) {
+      do throws(StoreError) {
         guard let isNew = try look(probes: probes, waits: true) else { return }
         pace.looked(isNew: isNew, wasTold: wasTold)
       } catch {
@@ -122,7 +122,7 @@ package final class HeadWatcher: Sendable {
   }
 
   /// Ends the thread so that it can be started again.
-  private func end(for error: LogError, _ watch: (any FolderWatch)?) {
+  private func end(for error: StoreError, _ watch: (any FolderWatch)?) {
     let isMine = state.withLock { state in
       defer { state.watch = nil }
       return !state.isStopped
@@ -139,7 +139,7 @@ package final class HeadWatcher: Sendable {
 
   /// Looks at HEAD, or at LOCK too. True where the mark moved; nil once this was stopped, and where it is suspended
   /// and the caller neither waits for the end of that nor ends it.
-  private func look(probes: Bool, waits: Bool, evenSuspended: Bool = false) throws(LogError) -> Bool? {
+  private func look(probes: Bool, waits: Bool, evenSuspended: Bool = false) throws(StoreError) -> Bool? {
     let turn = state.wait { state -> HeadReader?? in
       let isHeldUp = state.isSuspended && !evenSuspended
       if state.isStopped || (isHeldUp && !waits) { return .some(nil) }
@@ -204,9 +204,9 @@ extension HeadReader {
   /// HEAD says whose it is.
   fileprivate mutating func mark(
     after old: VisibleMark, probes: Bool, patience: Duration
-  ) throws(LogError) -> VisibleMark {
+  ) throws(StoreError) -> VisibleMark {
     let epochBefore = epoch
-    do throws(LogError) {
+    do throws(StoreError) {
       let mark = try markOfStore(after: old, probes: probes)
       wrongSince = nil
       return mark
@@ -214,7 +214,7 @@ extension HeadReader {
       // What a new epoch asks for was not looked at to its end.
       epoch = epochBefore
       settledHead = nil
-      guard case .corrupt = error, let (isAlive, head) = try? state() else { throw error }
+      guard case .damaged = error, let (isAlive, head) = try? state() else { throw error }
       if let head { try check(head, after: old) }
       let since = wrongSince ?? .now()
       wrongSince = since
@@ -223,13 +223,13 @@ extension HeadReader {
     }
   }
 
-  private func check(_ head: HeadSlot, after old: VisibleMark) throws(LogError) {
-    guard head.storeID == catalog.storeID else { throw old.diverged(to: nil) }
+  private func check(_ head: HeadSlot, after old: VisibleMark) throws(StoreError) {
+    guard head.storeID == catalog.storeID else { throw .diverged(sequence: old.sequence) }
   }
 
   private mutating func markOfStore(
     after old: VisibleMark, probes: Bool
-  ) throws(LogError) -> VisibleMark {
+  ) throws(StoreError) -> VisibleMark {
     let epochBefore = epoch
     let mark: VisibleMark
     if probes {
@@ -237,20 +237,20 @@ extension HeadReader {
     } else {
       let head = try head()
       if let head { try check(head, after: old) }
-      mark = try head.map { head throws(LogError) in try sight(of: head, ifBeyond: old) } ?? old
+      mark = try head.map { head throws(StoreError) in try sight(of: head, ifBeyond: old) } ?? old
     }
-    guard mark.sequence >= old.sequence else { throw old.diverged(to: mark.visible.chain) }
+    guard mark.sequence >= old.sequence else { throw .diverged(sequence: old.sequence) }
     // Another writer opened the store, and what the one before had only buffered may be gone, with other events in
     // its place.
     if epoch != epochBefore {
       let chain = try chain(after: old.sequence, in: mark)
-      guard chain == old.visible.chain else { throw old.diverged(to: chain) }
+      guard chain == old.visible.chain else { throw .diverged(sequence: old.sequence) }
     }
     return mark
   }
 
   /// The visible end, with a look at LOCK.
-  private mutating func probe(beyond old: VisibleMark) throws(LogError) -> VisibleMark {
+  private mutating func probe(beyond old: VisibleMark) throws(StoreError) -> VisibleMark {
     let (isAlive, head) = try state()
     if let head { try check(head, after: old) }
     if isAlive, let head { return try sight(of: head, ifBeyond: old) }
@@ -266,26 +266,19 @@ extension HeadReader {
   /// writer was alive, until the next writer has opened the store: that one then promises it too.
   private mutating func sight(
     of head: HeadSlot, ifBeyond old: VisibleMark
-  ) throws(LogError) -> VisibleMark {
+  ) throws(StoreError) -> VisibleMark {
     if head.visible.sequence < old.sequence {
       guard head.epoch > epoch else { return old }
-      throw old.diverged(to: head.visible.chain)
+      throw .diverged(sequence: old.sequence)
     }
     if head.visible == old.visible, head.durable == old.durable, head.segment == old.segment { return old }
     return try sight(of: head)
   }
 
   /// The chain behind a sequence, from files opened anew: what is known of the open ones was found before.
-  private func chain(after sequence: UInt64, in mark: VisibleMark) throws(LogError) -> UInt64? {
+  private func chain(after sequence: UInt64, in mark: VisibleMark) throws(StoreError) -> UInt64? {
     let fresh = SegmentCatalog(
       fileSystem: catalog.fileSystem, layout: catalog.layout, storeID: catalog.storeID, names: catalog.names)
     return try LogSource(catalog: fresh, tail: VisibleTail(mark)).chain(after: sequence)
-  }
-}
-
-extension VisibleMark {
-  /// The error where what was visible is not there any more.
-  fileprivate func diverged(to chain: UInt64?) -> LogError {
-    .diverged(sequence: sequence, expected: visible.chain, actual: chain)
   }
 }

@@ -14,12 +14,12 @@ package struct LogSource: Sendable {
   /// its file. A mark is no place in a file that took the segment's place since, which another process closed then.
   package func end(
     of handle: SegmentHandle, in mark: VisibleMark, durably isDurable: Bool = false
-  ) throws(LogError) -> UInt64 {
+  ) throws(StoreError) -> UInt64 {
     if handle.header.firstSequence == mark.segment, handle.header.revision == mark.revision {
       return isDurable ? mark.durable.offset : mark.visible.offset
     }
     if handle.header.isRewritten { return handle.header.rewrittenEnd }
-    do { return UInt64(try handle.file.size()) } catch { throw LogError(error) }
+    return UInt64(try handle.file.size())
   }
 }
 
@@ -60,7 +60,7 @@ package struct LogCursor: ~Copyable {
 
   /// The next events block that holds `nextSequence`, or nil at the end. The first block may begin earlier:
   /// skip what comes before `nextSequence` as it was before the call.
-  package mutating func next() throws(LogError) -> DecodedBlock? {
+  package mutating func next() throws(StoreError) -> DecodedBlock? {
     var mark = source.tail.mark
     var bound = isDurableOnly ? mark.durable : mark.visible
     guard nextSequence <= bound.sequence, !isBeyondAll else { return nil }
@@ -92,7 +92,7 @@ package struct LogCursor: ~Copyable {
         }
         let next = try source.catalog.segment(first: behind)
         if let chain, next.header.previousChain != chain {
-          throw .corrupt(
+          throw .damaged(
             Finding(
               .stale, file: next.name, offset: 0, first: nextSequence, last: bound.sequence,
               what: "the segment does not continue the chain of the one before it"))
@@ -101,10 +101,10 @@ package struct LogCursor: ~Copyable {
         isBehindBlock = chain != nil
         continue
       }
-      do throws(LogError) {
+      do throws(StoreError) {
         if let block = try read(in: segment, end: end, last: bound.sequence) { return block }
       } catch {
-        guard case .corrupt = error, !hasLookedAgain, hasLostName(segment) else { throw error }
+        guard case .damaged = error, !hasLookedAgain, hasLostName(segment) else { throw error }
         hasLookedAgain = true
         self.segment = nil
       }
@@ -118,25 +118,26 @@ package struct LogCursor: ~Copyable {
 
   private mutating func read(
     in segment: SegmentHandle, end: UInt64, last: UInt64
-  ) throws(LogError) -> DecodedBlock? {
+  ) throws(StoreError) -> DecodedBlock? {
     let place = offset
     let verdict: BlockVerdict
     do { verdict = try blocks!.block(at: place, limit: end) } catch {
       // Where only the payload cannot be read, its header says which events it holds.
       let header = try? blocks!.header(at: place, limit: end).get()
       let end = header.map { $0.nextSequence &- 1 } ?? last
-      throw .unreadable(error, offset: place, first: nextSequence, last: max(end, nextSequence))
+      throw .unreadable(
+        error, path: segment.file.path, offset: place, sequences: nextSequence...max(end, nextSequence))
     }
     func finding(_ kind: Finding.Class, _ what: String) -> Finding {
       Finding(kind, file: segment.name, offset: place, first: nextSequence, last: last, what: what)
     }
     switch verdict {
     case .invalid(let problem):
-      throw .corrupt(problem.finding(in: segment.name, at: place, first: nextSequence, last: last))
+      throw .damaged(problem.finding(in: segment.name, at: place, first: nextSequence, last: last))
     case .valid(let block, let payload):
       if let what = block.unsupported { throw .unsupported(finding(.unsupported, what)) }
       if isBehindBlock, let chain, block.chainBefore != chain {
-        throw .corrupt(finding(.stale, "the block's chain does not continue the one before it"))
+        throw .damaged(finding(.stale, "the block's chain does not continue the one before it"))
       }
       // Where the place was looked up without the headers behind it, some of which are damaged, it is too early.
       if block.isControl || (!isBehindBlock && block.nextSequence <= nextSequence) {
@@ -144,7 +145,7 @@ package struct LogCursor: ~Copyable {
         return nil
       }
       guard block.firstSequence <= nextSequence, nextSequence < block.nextSequence else {
-        throw .corrupt(
+        throw .damaged(
           finding(
             .stale, "the block holds \(block.firstSequence)…\(block.nextSequence &- 1), not \(nextSequence)"))
       }
@@ -157,11 +158,9 @@ package struct LogCursor: ~Copyable {
           block.firstSequence < nextSequence && chain != nil
           ? try decoded.chain(after: lastSequence) : block.chainBefore
       } catch {
-        throw error.logError(in: segment.name, at: place, first: nextSequence, last: last)
+        throw error.storeError(in: segment.name, at: place, first: nextSequence, last: last)
       }
-      if let chain, before != chain {
-        throw .diverged(sequence: lastSequence, expected: chain, actual: before)
-      }
+      if let chain, before != chain { throw .diverged(sequence: lastSequence) }
       offset = block.end
       isBehindBlock = true
       nextSequence = block.nextSequence
@@ -170,7 +169,7 @@ package struct LogCursor: ~Copyable {
     }
   }
 
-  private mutating func locate(in mark: VisibleMark) throws(LogError) {
+  private mutating func locate(in mark: VisibleMark) throws(StoreError) {
     guard let handle = try source.catalog.segment(containing: nextSequence) else {
       throw missing("no segment holds sequence \(nextSequence)", at: 0)
     }
@@ -188,8 +187,8 @@ package struct LogCursor: ~Copyable {
     blocks = BlockSource(file: handle.file, segment: handle.header, step: step)
   }
 
-  private func missing(_ what: String, at offset: UInt64) -> LogError {
-    .corrupt(
+  private func missing(_ what: String, at offset: UInt64) -> StoreError {
+    .damaged(
       Finding(
         .missing, file: segment?.name ?? StoreLayout.logName, offset: offset, first: nextSequence,
         last: nextSequence, what: what))

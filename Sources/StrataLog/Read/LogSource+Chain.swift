@@ -2,7 +2,7 @@
 
 extension LogSource {
   /// The visible block that holds a sequence, or nil where the log does not have it.
-  package func block(holding sequence: UInt64) throws(LogError) -> DecodedBlock? {
+  package func block(holding sequence: UInt64) throws(StoreError) -> DecodedBlock? {
     let mark = tail.mark
     guard sequence >= mark.logBegin, sequence <= mark.sequence else { return nil }
     var cursor = LogCursor(self, after: sequence - 1, step: 1 << 16)
@@ -10,7 +10,7 @@ extension LogSource {
   }
 
   /// The chain behind a sequence. 0 stands before everything.
-  package func chain(after sequence: UInt64) throws(LogError) -> UInt64? {
+  package func chain(after sequence: UInt64) throws(StoreError) -> UInt64? {
     let mark = tail.mark
     if sequence == mark.sequence { return mark.visible.chain }
     if sequence == mark.logBegin - 1 {
@@ -18,7 +18,7 @@ extension LogSource {
     }
     guard let block = try block(holding: sequence) else { return nil }
     do throws(ContentProblem) { return try block.chain(after: sequence) } catch {
-      throw error.logError(
+      throw error.storeError(
         in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
         first: block.header.firstSequence, last: sequence)
     }

@@ -18,14 +18,14 @@ struct AppendCopier: ~Copyable {
   init(erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?) { self.erases = erases }
 
   /// Copies all appends of a block, whose chain has been verified.
-  mutating func copy(_ block: DecodedBlock, to packer: inout BlockPacker) throws(LogError) {
+  mutating func copy(_ block: DecodedBlock, to packer: inout BlockPacker) throws(StoreError) {
     var chain = block.header.chainBefore
-    var failure: FileSystemError?
+    var failure: StoreError?
     do throws(ContentProblem) {
       try block.forEachAppend { append, first throws(ContentProblem) in
         guard failure == nil else { return }
         let body = try copied(append, first: first, chain: &chain)
-        do throws(FileSystemError) {
+        do throws(StoreError) {
           try packer.add(
             .init(
               body: body, eventCount: append.eventCount, commitTime: append.commitTime, chainAfter: chain),
@@ -34,11 +34,11 @@ struct AppendCopier: ~Copyable {
       }
     } catch {
       let header = block.header
-      throw error.logError(
+      throw error.storeError(
         in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
         last: header.nextSequence - 1)
     }
-    if let failure { throw LogError(failure) }
+    if let failure { throw failure }
   }
 
   /// By how many bytes events may become longer that are erased. What others become shorter by is counted first, so that

@@ -40,7 +40,7 @@ struct BlockPacker: ~Copyable {
 
   /// Adds an append behind the last.
   /// - Parameter epoch: that of the block in which it was found.
-  mutating func add(_ append: Append, epoch: UInt64) throws(FileSystemError) {
+  mutating func add(_ append: Append, epoch: UInt64) throws(StoreError) {
     if raw.count > 0, raw.count + append.body.count + Varint.lengthMax > sizeTarget { try closeBlock() }
     var open = block ?? nextHeader(kind: BlockKind.events, time: append.commitTime, epoch: epoch)
     raw.append(varint: UInt64(append.body.count))
@@ -54,7 +54,7 @@ struct BlockPacker: ~Copyable {
   }
 
   /// Adds a control block with the payload that it had.
-  mutating func add(control: BlockHeader, payload: UnsafeRawBufferPointer) throws(FileSystemError) {
+  mutating func add(control: BlockHeader, payload: UnsafeRawBufferPointer) throws(StoreError) {
     try closeBlock()
     var block = nextHeader(kind: control.kind, time: control.firstTime, epoch: control.epoch)
     block.lastTime = control.lastTime
@@ -62,14 +62,14 @@ struct BlockPacker: ~Copyable {
   }
 
   /// Writes what is left and the footer, and returns the segment's header, which is not written.
-  mutating func finish() throws(FileSystemError) -> SegmentHeader {
+  mutating func finish() throws(StoreError) -> SegmentHeader {
     try closeBlock()
     var result = header
     result.footerOffset = link.offset
     var footer = nextHeader(kind: BlockKind.footer, time: link.lastTime, epoch: link.epoch)
     let index = FooterIndex.encoded(places)
     do {
-      try index.lendBytes { bytes throws(FileSystemError) in try write(&footer, payload: bytes, .fast) }
+      try index.lendBytes { bytes throws(StoreError) in try write(&footer, payload: bytes, .fast) }
     }
     try flush()
     result.rewrittenLast = link.lastSequence
@@ -88,7 +88,7 @@ struct BlockPacker: ~Copyable {
     return block
   }
 
-  private mutating func closeBlock() throws(FileSystemError) {
+  private mutating func closeBlock() throws(StoreError) {
     guard var open = block else { return }
     block = nil
     places.append(BlockPlace(open))
@@ -99,13 +99,13 @@ struct BlockPacker: ~Copyable {
 
   private mutating func write(
     _ block: inout BlockHeader, payload: UnsafeRawBufferPointer, _ effort: Compression.Effort
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     output.append(block: &block, payload: payload, effort)
     link.pass(block)
     if output.count >= 1 << 20 { try flush() }
   }
 
-  private mutating func flush() throws(FileSystemError) {
+  private mutating func flush() throws(StoreError) {
     guard output.count > 0 else { return }
     try file.write(output.bytes, at: Int64(written))
     written += UInt64(output.count)

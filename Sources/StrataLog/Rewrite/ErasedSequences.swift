@@ -49,18 +49,18 @@ struct ErasedSequences: Equatable {
   /// What is erased in a segment, up to the first thing that is wrong with the file, and what that is. O(bytes).
   static func read(
     _ file: any File, _ header: SegmentHeader, name: String
-  ) throws(LogError) -> (erased: ErasedSequences, finding: Finding?) {
+  ) throws(StoreError) -> (erased: ErasedSequences, finding: Finding?) {
     var erased = ErasedSequences()
-    let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try file.size()) }
+    let size = try UInt64(file.size())
     let walk = ClosedWalk(file: file, header: header, name: name, size: size, last: nil, next: nil)
-    let outcome = try walk.run { block, decoded throws(LogError) in
+    let outcome = try walk.run { block, decoded throws(StoreError) in
       guard block.kind == BlockKind.events, let decoded else { return }
       do throws(ContentProblem) {
         try decoded.forEachEvent { event, _, sequence in
           if event.kind == EventKind.erased { erased.add(sequence) }
         }
       } catch {
-        throw error.logError(
+        throw error.storeError(
           in: name, at: block.ownOffset, first: block.firstSequence, last: block.nextSequence - 1)
       }
     }

@@ -47,8 +47,8 @@ final class Sealer: Sendable {
   private func sealPending() {
     DedicatedThread.giveWayToOthers()
     while let first = next() {
-      do throws(LogError) { _ = try rewrite(first, erasing: nil) } catch {
-        guard case .corrupt(let finding) = error else { continue }
+      do throws(StoreError) { _ = try rewrite(first, erasing: nil) } catch {
+        guard case .damaged(let finding) = error else { continue }
         state.withLock { $0.damage[first] = finding }
         options.damageFound?(finding)
       }
@@ -83,7 +83,7 @@ final class Sealer: Sendable {
   }
 
   /// Throws where this store is another writer's by now.
-  func checkLock() throws(LogError) { try state.withLock { $0.lock }.check() }
+  func checkLock() throws(StoreError) { try state.withLock { $0.lock }.check() }
 
   /// Goes on under the lock that was taken again after a suspension. After `stop` and `finish`.
   func reopen(_ lock: StoreLock) {
@@ -108,7 +108,7 @@ final class Sealer: Sendable {
   func rewrite(
     _ first: UInt64, erasing erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?,
     isMarking: Bool = false
-  ) throws(LogError) -> SegmentRewriter.Outcome {
+  ) throws(StoreError) -> SegmentRewriter.Outcome {
     let isStopped = state.wait { state -> Bool? in
       if state.isStopped { return true }
       guard !state.isBusy else { return nil }
@@ -136,7 +136,7 @@ final class Sealer: Sendable {
       fileSystem: catalog.fileSystem, layout: catalog.layout, lock: lock,
       blockSizeTarget: options.blockSizeTarget,
       erases: erases, isDoubtful: isDoubtful, isStopped: { [state] in state.withLock { $0.isStopped } })
-    do throws(LogError) {
+    do throws(StoreError) {
       let outcome = try rewriter.rewrite(first, storeID: catalog.storeID, next: next)
       if case .rewritten = outcome {
         catalog.replaced(first)

@@ -37,7 +37,7 @@ struct SegmentRewriter {
   ///
   /// - Throws: `corrupt` where the segment is not what was written, and then nothing is changed; `full` and `io`
   ///   where the new file could not be written: it is removed, and the old one stays.
-  func rewrite(_ first: UInt64, storeID: StoreID, next: SegmentHeader) throws(LogError) -> Outcome {
+  func rewrite(_ first: UInt64, storeID: StoreID, next: SegmentHeader) throws(StoreError) -> Outcome {
     let old = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
     if let what = old.header.unknownToRewrites { return .kept(what) }
     guard old.header.revision < .max else { return .kept("it was rewritten 2³² − 1 times") }
@@ -49,17 +49,15 @@ struct SegmentRewriter {
     guard case .rewritten = outcome else {
       // What is there may be the work of a process that ended before the name was on disk.
       if case .unchanged = outcome {
-        try LogError.wrapping { () throws(FileSystemError) in try fileSystem.syncDirectory(layout.log) }
+        try fileSystem.syncDirectory(layout.log)
       }
       return outcome
     }
     // Another writer may have rewritten the segment since, without what is in this file.
     try lock.check()
-    try LogError.wrapping { () throws(FileSystemError) in
-      try fileSystem.rename(temporary, to: path)
-      isNamed = true
-      try fileSystem.syncDirectory(layout.log)
-    }
+    try fileSystem.rename(temporary, to: path)
+    isNamed = true
+    try fileSystem.syncDirectory(layout.log)
     return outcome
   }
 
@@ -68,25 +66,22 @@ struct SegmentRewriter {
   /// - Parameter inPlace: the file is to take the old one's place.
   func write(
     _ old: SegmentHandle, _ next: SegmentHeader, to path: String, inPlace: Bool = false
-  ) throws(LogError) -> Outcome {
-    let file = try LogError.wrapping { () throws(FileSystemError) in
-      let file = try fileSystem.open(path, .create)
-      try file.truncate(to: 0)
-      if inPlace { file.takePermissions(of: old.file) }
-      return file
-    }
+  ) throws(StoreError) -> Outcome {
+    let file = try fileSystem.open(path, .create)
     defer { file.close() }
+    try file.truncate(to: 0)
+    if inPlace { file.takePermissions(of: old.file) }
     var header = old.header
     header.revision += 1
     var packer = BlockPacker(file: file, header: header, sizeTarget: blockSizeTarget)
     var appends = AppendCopier(erases: erases)
     var kept: String?
     var isHalted = false
-    let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try old.file.size()) }
+    let size = try UInt64(old.file.size())
     let walk = ClosedWalk(
       file: old.file, header: old.header, name: old.name, size: size, last: next.previousLast,
       next: next)
-    let outcome = try walk.run { block, decoded throws(LogError) in
+    let outcome = try walk.run { block, decoded throws(StoreError) in
       if isHalted || kept != nil { return }
       if isStopped() {
         isHalted = true
@@ -101,26 +96,22 @@ struct SegmentRewriter {
       case BlockKind.events:
         try appends.copy(decoded, to: &packer)
       case BlockKind.recovery:
-        try LogError.wrapping { () throws(FileSystemError) in
-          try packer.add(control: block, payload: decoded.raw)
-        }
+        try packer.add(control: block, payload: decoded.raw)
       default: break
       }
       withExtendedLifetime(decoded) {}
     }
     if let finding = outcome.finding {
-      throw finding.class == .unsupported ? .unsupported(finding) : .corrupt(finding)
+      throw .found(finding)
     }
     if let kept { return .kept(kept) }
     if isHalted { return .stopped }
     let left = appends.left.map { tooLong($0, in: old.name) }
     if erases != nil, appends.erasedCount == 0, !isDoubtful { return .unchanged(left: left) }
-    try LogError.wrapping { () throws(FileSystemError) in
-      header = try packer.finish()
-      header.erasures = appends.erasures.value
-      try header.encoded().lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
-      try file.sync()
-    }
+    header = try packer.finish()
+    header.erasures = appends.erasures.value
+    try header.encoded().lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
+    try file.sync()
     try prove(file, header, old.name, next)
     return .rewritten(erased: appends.erasedCount, left: left)
   }
@@ -136,15 +127,15 @@ struct SegmentRewriter {
   /// Reads what was written from the disk again, every chain included, before anything depends on it.
   private func prove(
     _ file: any File, _ header: SegmentHeader, _ name: String, _ next: SegmentHeader
-  ) throws(LogError) {
+  ) throws(StoreError) {
     file.dropCache()
-    let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try file.size()) }
+    let size = try UInt64(file.size())
     let walk = ClosedWalk(
       file: file, header: header, name: name, size: size, last: next.previousLast, next: next)
     let outcome = try walk.run { _, _ in }
     if var finding = outcome.finding {
       finding.file += StoreLayout.temporarySuffix
-      throw .corrupt(finding)
+      throw .damaged(finding)
     }
   }
 }

@@ -1,6 +1,6 @@
 // Reads the blocks of a segment and says which are valid, by the rule of FORMAT.md.
 
-package import StrataBase
+internal import StrataBase
 
 /// What the next block of a segment must continue.
 package struct BlockLink: Equatable, Sendable {
@@ -65,7 +65,7 @@ package struct BlockSource: ~Copyable {
 
   /// The block at an offset. `limit` is the length of the file, or a mark before it. The payload is valid
   /// until the next call.
-  package mutating func block(at offset: UInt64, limit: UInt64) throws(FileSystemError) -> BlockVerdict {
+  package mutating func block(at offset: UInt64, limit: UInt64) throws(StoreError) -> BlockVerdict {
     let block: BlockHeader
     switch try header(at: offset, limit: limit) {
     case .success(let header): block = header
@@ -88,7 +88,7 @@ package struct BlockSource: ~Copyable {
   /// The header at an offset, checked by itself; its payload is not read.
   package mutating func header(
     at offset: UInt64, limit: UInt64
-  ) throws(FileSystemError) -> Result<BlockHeader, BlockProblem> {
+  ) throws(StoreError) -> Result<BlockHeader, BlockProblem> {
     let front = try window.bytes(at: offset, length: BlockHeader.length, limit: limit)
     guard front.count >= BlockHeader.length else {
       return .failure(.corrupt("\(front.count) bytes are too few for a block"))
@@ -153,7 +153,7 @@ package struct BlockWalk: ~Copyable {
   package var isAtLimit: Bool { link.offset >= limit }
 
   /// Looks at the block where the walk stands, and moves behind it if it is valid.
-  package mutating func next() throws(FileSystemError) -> BlockVerdict {
+  package mutating func next() throws(StoreError) -> BlockVerdict {
     let verdict = try source.block(at: link.offset, limit: limit)
     guard case .valid(let block, _) = verdict else { return verdict }
     if let problem = link.discontinuity(of: block, isRewritten: source.segment.isRewritten) {

@@ -27,13 +27,13 @@ struct ClosedWalk {
   /// - Parameter visit: sees every block that is right, decoded unless its kind is one that is skipped, before what
   ///   follows it is looked at.
   func run(
-    _ visit: (BlockHeader, DecodedBlock?) throws(LogError) -> Void
-  ) throws(LogError) -> Outcome {
+    _ visit: (BlockHeader, DecodedBlock?) throws(StoreError) -> Void
+  ) throws(StoreError) -> Outcome {
     var walk = BlockWalk(file: file, segment: header, limit: size)
     var closed = ClosedEnd(header: header, name: name, size: size, last: last, next: next)
     while !walk.isAtLimit {
       let place = walk.link
-      let verdict = try LogError.wrapping { () throws(FileSystemError) in try walk.next() }
+      let verdict = try walk.next()
       switch verdict {
       case .invalid(let problem):
         return Outcome(

@@ -156,10 +156,10 @@ extension ContentProblem {
   }
 
   /// This problem as the log's error.
-  package func logError(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> LogError {
+  package func storeError(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> StoreError {
     let finding = finding(in: file, at: offset, first: first, last: last)
     switch self {
-    case .damaged: return .corrupt(finding)
+    case .damaged: return .damaged(finding)
     case .unsupported: return .unsupported(finding)
     }
   }

@@ -28,9 +28,9 @@ package final class SegmentHandle: Sendable {
   package static func open(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, first: UInt64, storeID: StoreID?,
     mode: FileOpenMode = .read
-  ) throws(LogError) -> SegmentHandle {
+  ) throws(StoreError) -> SegmentHandle {
     let file: any File
-    do { file = try fileSystem.open(layout.segment(first), mode) } catch { throw LogError(error) }
+    file = try fileSystem.open(layout.segment(first), mode)
     let header: SegmentHeader
     do {
       header = try readHeader(of: file, first: first, storeID: storeID)
@@ -45,16 +45,14 @@ package final class SegmentHandle: Sendable {
   /// - Parameter hasPrevious: there is a file before it, which its header must name.
   package static func readHeader(
     of file: any File, first: UInt64, storeID: StoreID?, hasPrevious: Bool = false
-  ) throws(LogError) -> SegmentHeader {
+  ) throws(StoreError) -> SegmentHeader {
     let name = StoreLayout.segmentName(first)
     func finding(_ kind: Finding.Class, _ what: String) -> Finding {
       // HEAD may name a segment 0, which none is.
       Finding(kind, file: name, offset: 0, first: first, last: max(first, 1) - 1, what: what)
     }
     var bytes = [UInt8](repeating: 0, count: SegmentHeader.length)
-    let count = try LogError.wrapping { () throws(FileSystemError) in
-      try bytes.lendMutableBytes { buffer throws(FileSystemError) in try file.read(into: buffer, at: 0) }
-    }
+    let count = try bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0) }
     let header: SegmentHeader
     do throws(SegmentHeader.Problem) {
       header = try bytes.lendBytes { buffer throws(SegmentHeader.Problem) in
@@ -62,19 +60,19 @@ package final class SegmentHandle: Sendable {
       }
     } catch {
       switch error {
-      case .damaged(let what): throw .corrupt(finding(.corrupt, what))
+      case .damaged(let what): throw .damaged(finding(.corrupt, what))
       case .unsupported(let what): throw .unsupported(finding(.unsupported, what))
       }
     }
     if hasPrevious, header.previousFirst == 0 {
-      throw .corrupt(finding(.corrupt, "the segment names no segment before it, and there is one"))
+      throw .damaged(finding(.corrupt, "the segment names no segment before it, and there is one"))
     }
     if let storeID, header.storeID != storeID {
-      throw .corrupt(
+      throw .damaged(
         finding(.misplaced, "the segment belongs to the store \(header.storeID), not to \(storeID)"))
     }
     guard header.firstSequence == first else {
-      throw .corrupt(
+      throw .damaged(
         finding(.misplaced, "the segment begins at sequence \(header.firstSequence), unlike its name"))
     }
     return header
@@ -101,14 +99,12 @@ package final class SegmentHandle: Sendable {
 
   /// The last block that begins at or before a sequence, looking at headers up to `end` where that is needed.
   /// Damage behind it does not matter here: who reads on from there finds it in its place.
-  package func place(forSequence sequence: UInt64, end: UInt64) throws(LogError) -> BlockPlace? {
-    do throws(LogError) { try extend(to: end) } catch {
-      switch error {
-      case .corrupt, .unsupported, .io:
-        guard let known = knownPlace(where: { $0.firstSequence <= sequence }) else { throw error }
-        return known
-      default: throw error
-      }
+  package func place(forSequence sequence: UInt64, end: UInt64) throws(StoreError) -> BlockPlace? {
+    do throws(StoreError) { try extend(to: end) } catch {
+      guard error.finding != nil || error.reason == .system,
+        let known = knownPlace(where: { $0.firstSequence <= sequence })
+      else { throw error }
+      return known
     }
     return knownPlace { $0.firstSequence <= sequence }
   }
@@ -116,21 +112,21 @@ package final class SegmentHandle: Sendable {
   /// The last block that begins at or before a sequence and whose first append is not later than a time.
   package func place(
     forTime time: Int64, end: UInt64, through last: UInt64
-  ) throws(LogError) -> BlockPlace? {
+  ) throws(StoreError) -> BlockPlace? {
     try lastPlace(end: end) { $0.firstSequence <= last && $0.firstTime <= time }
   }
 
   /// The last block that begins at or before a sequence and has at most so many appends before it.
   package func place(
     forAppend ordinal: UInt64, end: UInt64, through last: UInt64
-  ) throws(LogError) -> BlockPlace? {
+  ) throws(StoreError) -> BlockPlace? {
     try lastPlace(end: end) { $0.firstSequence <= last && $0.appendsBefore <= ordinal }
   }
 
   /// What is known may reach behind `end`, where somebody else has looked already.
   private func lastPlace(
     end: UInt64, where isBefore: (BlockPlace) -> Bool
-  ) throws(LogError) -> BlockPlace? {
+  ) throws(StoreError) -> BlockPlace? {
     try extend(to: end)
     return knownPlace(where: isBefore)
   }
@@ -148,7 +144,7 @@ package final class SegmentHandle: Sendable {
   }
 
   /// Looks at the headers between what is known and `end`.
-  package func extend(to end: UInt64) throws(LogError) {
+  package func extend(to end: UInt64) throws(StoreError) {
     let scanned = table.withLock { $0.scanned }
     guard scanned < end else { return }
     if header.isRewritten, let places = try footer(end: end) { return adopt(places, end: end) }
@@ -158,7 +154,7 @@ package final class SegmentHandle: Sendable {
     var next: UInt64?
     while offset < end {
       let found: Result<BlockHeader, BlockProblem>
-      do { found = try source.header(at: offset, limit: end) } catch { throw LogError(error) }
+      found = try source.header(at: offset, limit: end)
       switch found {
       case .success(let block):
         if let what = block.unsupported {
@@ -176,17 +172,17 @@ package final class SegmentHandle: Sendable {
         next = block.nextSequence
       case .failure(let problem):
         let first = next ?? header.firstSequence
-        throw .corrupt(problem.finding(in: name, at: offset, first: first, last: max(first, 1) - 1))
+        throw .damaged(problem.finding(in: name, at: offset, first: first, last: max(first, 1) - 1))
       }
     }
   }
 
   /// The footer of a rewritten segment, or nil where it cannot be used and the headers must be walked.
-  private func footer(end: UInt64) throws(LogError) -> [BlockPlace]? {
+  private func footer(end: UInt64) throws(StoreError) -> [BlockPlace]? {
     guard header.footerOffset >= UInt64(SegmentHeader.length), header.footerOffset < end else { return nil }
     var source = BlockSource(file: file, segment: header, step: 1 << 16)
     let verdict: BlockVerdict
-    do { verdict = try source.block(at: header.footerOffset, limit: end) } catch { throw LogError(error) }
+    verdict = try source.block(at: header.footerOffset, limit: end)
     guard case .valid(let block, let payload) = verdict, block.kind == BlockKind.footer,
       let decoded = try? DecodedBlock(header: block, stored: payload)
     else { return nil }

@@ -1,6 +1,6 @@
 // A stretch of a segment's bytes in memory, moved along the file by whoever walks its blocks.
 
-package import StrataBase
+internal import StrataBase
 
 /// Reads ahead in large steps, so that a walk over many small blocks costs few system calls.
 package struct SegmentWindow: ~Copyable {
@@ -23,7 +23,7 @@ package struct SegmentWindow: ~Copyable {
   /// until the next call.
   package mutating func bytes(
     at offset: UInt64, length: Int, limit: UInt64
-  ) throws(FileSystemError) -> UnsafeRawBufferPointer {
+  ) throws(StoreError) -> UnsafeRawBufferPointer {
     guard offset < limit, let place = Int64(exactly: offset) else {
       return UnsafeRawBufferPointer(start: nil, count: 0)
     }
@@ -41,7 +41,7 @@ package struct SegmentWindow: ~Copyable {
     let wanted = min(max(length, min(step, buffer.count)), left)
     start = place
     count = 0
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: place)
     } catch {
       // A sector that cannot be read, somewhere in what was only read ahead, keeps nobody from what is before it.

@@ -12,7 +12,7 @@ package struct StoreLayout: Sendable {
 
   /// Refuses what is no path, and would lead elsewhere: an empty one to the root of the machine, one with a zero byte to
   /// what stands before that.
-  func checkRoot() throws(LogError) {
+  func checkRoot() throws(StoreError) {
     guard !root.isEmpty else { throw .invalid(what: "a store has a path, and an empty one was given") }
     guard !root.utf8.contains(0) else {
       throw .invalid(what: "\(root.debugDescription) holds a zero byte, which no path can")
@@ -50,9 +50,9 @@ package struct StoreLayout: Sendable {
 
   /// Refuses a store in which a link has one of its own names: whoever writes would write and remove outside of the
   /// store. The store's own path may be one.
-  func checkLinks(_ fileSystem: any FileSystem) throws(LogError) {
+  func checkLinks(_ fileSystem: any FileSystem) throws(StoreError) {
     for path in [lock, head, log, derived, quarantine] {
-      if try LogError.wrapping({ () throws(FileSystemError) in try fileSystem.isLink(path) }) {
+      if try fileSystem.isLink(path) {
         throw .linked(path: path)
       }
     }

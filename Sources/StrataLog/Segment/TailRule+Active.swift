@@ -7,12 +7,12 @@ extension TailRule {
   /// cached pages are dropped first, because a failed sync may have left pages that claim to be on disk.
   static func assessActive(
     _ active: SegmentHandle, head: HeadSlot?, isWriter: Bool = false, readsDamaged: Bool = false
-  ) throws(LogError) -> TailAssessment {
+  ) throws(StoreError) -> TailAssessment {
     if head?.isClean != true || head?.segment != active.header.firstSequence {
-      do throws(FileSystemError) { try active.file.sync() } catch {
+      do throws(StoreError) { try active.file.sync() } catch {
         // A writer is about to promise what it finds, so it must be on disk. For a reader, where syncing is not
         // allowed, as on read-only media, there is nothing that could be unsynced.
-        if isWriter { throw LogError(error) }
+        if isWriter { throw error }
       }
       active.file.dropCache()
     }
@@ -25,11 +25,11 @@ extension TailRule {
     case .unsupported(let finding) where !readsDamaged:
       throw .unsupported(finding)
     case .corrupt(let finding) where !readsDamaged:
-      throw .corrupt(finding)
+      throw .damaged(finding)
     default:
       break
     }
-    if let stale = assessment.staleHead, !readsDamaged { throw .corrupt(stale) }
+    if let stale = assessment.staleHead, !readsDamaged { throw .damaged(stale) }
     return assessment
   }
 }

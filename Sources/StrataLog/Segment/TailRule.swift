@@ -1,6 +1,6 @@
 // Torn tail or corruption: the one rule of FORMAT.md, applied to the active segment and HEAD.
 
-package import StrataBase
+internal import StrataBase
 
 /// What the rule says of an active segment. Nothing on disk was changed to find out.
 package struct TailAssessment: Sendable {
@@ -30,57 +30,49 @@ package enum TailRule {
   /// Applies the rule to one file. `visit` sees every valid block on the way.
   package static func assess(
     file: any File, name: String, segment: SegmentHeader, head: HeadSlot?,
-    visit: (BlockHeader, UnsafeRawBufferPointer) throws(LogError) -> Void = { _, _ throws(LogError) in }
-  ) throws(LogError) -> TailAssessment {
-    do {
-      let size = UInt64(try file.size())
-      let slot = head.flatMap { $0.segment == segment.firstSequence ? $0 : nil }
-      var walk = BlockWalk(file: file, segment: segment, limit: size)
-      var problem: BlockProblem?
-      var unsupported: Finding?
-      var isMarkSeen = slot.map { $0.durable == walk.link.mark } ?? true
-      while !walk.isAtLimit, problem == nil {
-        let before = walk.link
-        switch try walk.next() {
-        case .valid(let block, let payload):
-          if let what = block.unsupported, unsupported == nil {
-            unsupported = Finding(
-              .unsupported, file: name, offset: before.offset, first: before.nextSequence,
-              last: block.nextSequence &- 1, what: what)
-          }
-          if slot?.durable == walk.link.mark { isMarkSeen = true }
-          try visit(block, payload)
-        case .invalid(let why):
-          problem = why
+    visit: (BlockHeader, UnsafeRawBufferPointer) throws(StoreError) -> Void = { _, _ throws(StoreError) in }
+  ) throws(StoreError) -> TailAssessment {
+    let size = UInt64(try file.size())
+    let slot = head.flatMap { $0.segment == segment.firstSequence ? $0 : nil }
+    var walk = BlockWalk(file: file, segment: segment, limit: size)
+    var problem: BlockProblem?
+    var unsupported: Finding?
+    var isMarkSeen = slot.map { $0.durable == walk.link.mark } ?? true
+    while !walk.isAtLimit, problem == nil {
+      let before = walk.link
+      switch try walk.next() {
+      case .valid(let block, let payload):
+        if let what = block.unsupported, unsupported == nil {
+          unsupported = Finding(
+            .unsupported, file: name, offset: before.offset, first: before.nextSequence,
+            last: block.nextSequence &- 1, what: what)
         }
+        if slot?.durable == walk.link.mark { isMarkSeen = true }
+        try visit(block, payload)
+      case .invalid(let why):
+        problem = why
       }
-      let link = walk.link
-      var tail = try Tail(file: file, from: link, segment: segment, size: size)
-      // HEAD's offsets are those of the segment as it was first written.
-      if let slot { tail.promise(segment.isRewritten ? 0 : slot.durable.offset, through: slot.lastSequence) }
-      var state = try judge(
-        tail, problem: problem, link: link, segment: segment, slot: slot, file: file, name: name)
-      if let unsupported { state = .unsupported(unsupported) }
-      var staleHead: Finding?
-      if let slot, !segment.isRewritten, slot.durable.offset <= link.offset, !isMarkSeen {
-        staleHead = slot.stale(behind: link, in: name)
-      }
-      return TailAssessment(
-        link: link, promised: tail.promised, lastPromised: tail.lastPromised, fileSize: size, state: state,
-        staleHead: staleHead)
-    } catch let error as FileSystemError {
-      throw LogError(error)
-    } catch let error as LogError {
-      throw error
-    } catch {
-      preconditionFailure("only typed errors are thrown above")
     }
+    let link = walk.link
+    var tail = try Tail(file: file, from: link, segment: segment, size: size)
+    // HEAD's offsets are those of the segment as it was first written.
+    if let slot { tail.promise(segment.isRewritten ? 0 : slot.durable.offset, through: slot.lastSequence) }
+    var state = try judge(
+      tail, problem: problem, link: link, segment: segment, slot: slot, file: file, name: name)
+    if let unsupported { state = .unsupported(unsupported) }
+    var staleHead: Finding?
+    if let slot, !segment.isRewritten, slot.durable.offset <= link.offset, !isMarkSeen {
+      staleHead = slot.stale(behind: link, in: name)
+    }
+    return TailAssessment(
+      link: link, promised: tail.promised, lastPromised: tail.lastPromised, fileSize: size, state: state,
+      staleHead: staleHead)
   }
 
   private static func judge(
     _ tail: Tail, problem: BlockProblem?, link: BlockLink, segment: SegmentHeader, slot: HeadSlot?,
     file: any File, name: String
-  ) throws(FileSystemError) -> TailAssessment.State {
+  ) throws(StoreError) -> TailAssessment.State {
     let isShort = tail.size < tail.promised
     // A rewritten segment is a closed one: its header names its end.
     let mustBeWhole =
@@ -134,7 +126,7 @@ private struct Tail {
 
   /// Looks at every multiple of 8 behind X for headers that promise something, and for bytes that are not
   /// zero. No length is trusted.
-  init(file: any File, from link: BlockLink, segment: SegmentHeader, size: UInt64) throws(FileSystemError) {
+  init(file: any File, from link: BlockLink, segment: SegmentHeader, size: UInt64) throws(StoreError) {
     self.size = size
     guard link.offset < size else { return }
     var window = SegmentWindow(file: file)
@@ -182,7 +174,7 @@ private struct Tail {
 
 extension File {
   /// True when all bytes of a range are zero.
-  package func isZero(from start: UInt64, to end: UInt64) throws(FileSystemError) -> Bool {
+  package func isZero(from start: UInt64, to end: UInt64) throws(StoreError) -> Bool {
     var window = SegmentWindow(file: self)
     var offset = start
     while offset < end {

@@ -1,6 +1,6 @@
 // HEAD as a file: two slots, written in turn.
 
-package import StrataBase
+internal import StrataBase
 
 /// The writer's HEAD. Belongs to one thread at a time.
 package struct HeadFile {
@@ -11,12 +11,12 @@ package struct HeadFile {
 
   /// Opens HEAD for writing, and makes it where there is none, at its full length: a disk that is full later
   /// does not hinder a slot from being written.
-  package init(_ fileSystem: any FileSystem, path: String) throws(FileSystemError) {
+  package init(_ fileSystem: any FileSystem, path: String) throws(StoreError) {
     file = try fileSystem.open(path, .create)
     let count = try take(from: file)
     if count < HeadSlot.fileLength {
       let rest = [UInt8](repeating: 0, count: HeadSlot.fileLength - count)
-      try rest.lendBytes { zeros throws(FileSystemError) in try file.write(zeros, at: Int64(count)) }
+      try rest.lendBytes { zeros throws(StoreError) in try file.write(zeros, at: Int64(count)) }
     }
   }
 
@@ -29,9 +29,9 @@ package struct HeadFile {
   /// - Parameter lock: says that this is still the writer, once the new file is there.
   static func replace(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock, with next: HeadSlot
-  ) throws(LogError) -> HeadFile {
+  ) throws(StoreError) -> HeadFile {
     let temporary = lock.temporary("\(layout.log)/\(StoreLayout.headName)")
-    do {
+    do throws(StoreError) {
       var made = HeadFile(file: try fileSystem.open(temporary, .createNew))
       defer { made.close() }
       if try fileSystem.kind(of: layout.head) == .file {
@@ -49,25 +49,18 @@ package struct HeadFile {
       return named
     } catch {
       try? fileSystem.remove(temporary)
-      switch error {
-      case let error as LogError: throw error
-      case let error as FileSystemError where SystemErrorCode.isNoRoom(error.code): break
-      case let error as FileSystemError: throw LogError(error)
-      default: preconditionFailure("only typed errors are thrown above")
-      }
+      guard case .full = error else { throw error }
     }
     try lock.check()
-    return try LogError.wrapping { () throws(FileSystemError) in
-      var head = try HeadFile(fileSystem, path: layout.head)
-      try head.replaceBoth(next)
-      return head
-    }
+    var head = try HeadFile(fileSystem, path: layout.head)
+    try head.replaceBoth(next)
+    return head
   }
 
   /// Takes what a file says, and returns how many bytes of it there are.
-  private mutating func take(from file: any File) throws(FileSystemError) -> Int {
+  private mutating func take(from file: any File) throws(StoreError) -> Int {
     var bytes = [UInt8](repeating: 0, count: HeadSlot.fileLength)
-    let count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in
+    let count = try bytes.lendMutableBytes { buffer throws(StoreError) in
       try file.read(into: buffer, at: 0)
     }
     bytes.withUnsafeBytes { buffer in
@@ -83,27 +76,27 @@ package struct HeadFile {
   }
 
   /// Reads HEAD without changing it; nil where there is none or no slot verifies.
-  package static func read(_ fileSystem: any FileSystem, path: String) throws(FileSystemError) -> HeadSlot? {
+  package static func read(_ fileSystem: any FileSystem, path: String) throws(StoreError) -> HeadSlot? {
     guard try fileSystem.kind(of: path) == .file else { return nil }
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
     return try read(file)
   }
 
-  package static func read(_ file: any File) throws(FileSystemError) -> HeadSlot? {
+  package static func read(_ file: any File) throws(StoreError) -> HeadSlot? {
     var bytes = [UInt8](repeating: 0, count: HeadSlot.fileLength)
-    let count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in
+    let count = try bytes.lendMutableBytes { buffer throws(StoreError) in
       try file.read(into: buffer, at: 0)
     }
     return bytes.withUnsafeBytes { HeadSlot.newest(in: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
   }
 
   /// Writes a slot with the next generation over the older one; not yet on disk.
-  package mutating func write(_ next: HeadSlot) throws(FileSystemError) {
+  package mutating func write(_ next: HeadSlot) throws(StoreError) {
     var next = next
     next.generation = (slot?.generation ?? 0) + 1
     let place = 1 - newestPlace
-    try next.encoded().lendBytes { bytes throws(FileSystemError) in
+    try next.encoded().lendBytes { bytes throws(StoreError) in
       try file.write(bytes, at: Int64(HeadSlot.offsets[place]))
     }
     slot = next
@@ -113,13 +106,13 @@ package struct HeadFile {
   /// Writes a slot with the next generation over either one, each on disk before the next. What the writer
   /// before said, above all that it closed cleanly, is then gone from both: otherwise damage to the newer slot
   /// would bring it back.
-  package mutating func replaceBoth(_ next: HeadSlot) throws(FileSystemError) {
+  package mutating func replaceBoth(_ next: HeadSlot) throws(StoreError) {
     for _ in HeadSlot.offsets {
       try write(next)
       try sync()
     }
   }
 
-  package func sync() throws(FileSystemError) { try file.sync() }
+  package func sync() throws(StoreError) { try file.sync() }
   package func close() { file.close() }
 }

@@ -1,6 +1,6 @@
 // Which segments a store has, and the ones that are open.
 
-package import StrataBase
+internal import StrataBase
 
 /// The names in `log/`, and a bounded number of open segments. Reading a closed segment may open it anew.
 ///
@@ -51,9 +51,9 @@ package final class SegmentCatalog: Sendable {
   /// - Parameter known: a segment that is known to be there, nil for the last one of the first listing.
   package static func names(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, through known: UInt64? = nil
-  ) throws(FileSystemError) -> [UInt64] {
+  ) throws(StoreError) -> [UInt64] {
     guard try fileSystem.kind(of: layout.log) == .directory else { return [] }
-    func listed() throws(FileSystemError) -> Set<UInt64> {
+    func listed() throws(StoreError) -> Set<UInt64> {
       let names = try fileSystem.contents(ofDirectory: layout.log)
       return Set(names.compactMap { SegmentHeader.firstSequence(ofFileName: $0) })
     }
@@ -72,9 +72,9 @@ package final class SegmentCatalog: Sendable {
   /// Looks at the folder again, after a roll in another process.
   ///
   /// - Parameter known: a segment that is known to be there, nil for the last one of the first listing.
-  package func refresh(through known: UInt64? = nil) throws(LogError) {
+  package func refresh(through known: UInt64? = nil) throws(StoreError) {
     let names: [UInt64]
-    do { names = try Self.names(fileSystem, layout, through: known) } catch { throw LogError(error) }
+    names = try Self.names(fileSystem, layout, through: known)
     state.withLock { $0.names = names }
   }
 
@@ -105,12 +105,10 @@ package final class SegmentCatalog: Sendable {
   }
 
   /// The segment with this first sequence.
-  package func segment(first: UInt64) throws(LogError) -> SegmentHandle {
+  package func segment(first: UInt64) throws(StoreError) -> SegmentHandle {
     if let handle = state.withLock({ $0.use(first) }) {
       guard isShared else { return handle }
-      let isCurrent = try LogError.wrapping { () throws(FileSystemError) in
-        try handle.file.isStillAtItsPath()
-      }
+      let isCurrent = try handle.file.isStillAtItsPath()
       if isCurrent { return handle }
     }
     while true {
@@ -138,7 +136,7 @@ package final class SegmentCatalog: Sendable {
   var takeovers: UInt64 { state.withLock { $0.takeovers } }
 
   /// The segment in which a sequence is or would be; nil before the beginning of the log.
-  package func segment(containing sequence: UInt64) throws(LogError) -> SegmentHandle? {
+  package func segment(containing sequence: UInt64) throws(StoreError) -> SegmentHandle? {
     guard let first = state.withLock({ $0.names.last { $0 <= sequence } }) else { return nil }
     return try segment(first: first)
   }

@@ -16,36 +16,34 @@ struct SegmentChain {
   init(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [UInt64], head: HeadSlot?,
     stopsAtDamage: Bool = false
-  ) throws(LogError) {
+  ) throws(StoreError) {
     storeID = head?.storeID ?? StoreID(low: 0, high: 0)
     headers = []
-    do throws(LogError) {
+    do throws(StoreError) {
       try read(fileSystem, layout, names: names, head: head)
     } catch {
-      guard stopsAtDamage, case .corrupt(let finding) = error, !headers.isEmpty else { throw error }
+      guard stopsAtDamage, case .damaged(let finding) = error, !headers.isEmpty else { throw error }
       damage = finding
     }
   }
 
   private mutating func read(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [UInt64], head: HeadSlot?
-  ) throws(LogError) {
+  ) throws(StoreError) {
     var storeID = head?.storeID
     for first in names {
-      let file = try LogError.wrapping { () throws(FileSystemError) in
-        try fileSystem.open(layout.segment(first), .read)
-      }
+      let file = try fileSystem.open(layout.segment(first), .read)
       defer { file.close() }
       let header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
       storeID = header.storeID
       self.storeID = header.storeID
       if let gap = Self.gap(before: header, behind: headers.last, logBegin: head?.logBegin) {
-        throw .corrupt(gap)
+        throw .damaged(gap)
       }
       headers.append(header)
     }
     if let head, !names.contains(head.segment) {
-      throw .corrupt(Self.missing(head.segment, before: head.durable.sequence &+ 1))
+      throw .damaged(Self.missing(head.segment, before: head.durable.sequence &+ 1))
     }
     if headers.isEmpty { throw .notFound(path: layout.root, what: "the store has no segment") }
   }

@@ -10,45 +10,40 @@ enum SegmentFiles {
   static func create(
     _ header: SegmentHeader, behind previous: SegmentHandle? = nil, _ fileSystem: any FileSystem,
     _ layout: StoreLayout, _ lock: StoreLock
-  ) throws(LogError) -> SegmentHandle {
+  ) throws(StoreError) -> SegmentHandle {
     let path = layout.segment(header.firstSequence)
     let temporary = lock.temporary(path)
     let identity: String?
-    do {
+    do throws(StoreError) {
       let file = try fileSystem.open(temporary, .createNew)
       defer { file.close() }
       identity = file.identity
       if let previous { file.takePermissions(of: previous.file) }
-      try header.encoded().lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
+      try header.encoded().lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
       try file.sync()
       try lock.check()
-      try fileSystem.renameNew(temporary, to: path)
     } catch {
       try? fileSystem.remove(temporary)
-      switch error {
-      case let error as LogError: throw error
-      case let error as FileSystemError
-      where error.operation == "rename" && error.code == SystemErrorCode.alreadyExists:
-        throw .poisoned("another writer has made the segment that comes next")
-      case let error as FileSystemError: throw LogError(error)
-      default: preconditionFailure("only typed errors are thrown above")
-      }
+      throw error
     }
-    return try LogError.wrapping { () throws(FileSystemError) in
-      try fileSystem.syncDirectory(layout.log)
-      return SegmentHandle(header: header, file: try reopen(path, identity, fileSystem))
+    do throws(StoreError) { try fileSystem.renameNew(temporary, to: path) } catch {
+      try? fileSystem.remove(temporary)
+      guard error.systemCode == SystemErrorCode.alreadyExists else { throw error }
+      throw .poisoned("another writer has made the segment that comes next")
     }
+    try fileSystem.syncDirectory(layout.log)
+    return SegmentHandle(header: header, file: try reopen(path, identity, fileSystem))
   }
 
   /// Opens a file that was just named by its name, so that messages say it. Another writer may have given the name to
   /// another file, which is not for this one to write to.
   static func reopen(
     _ path: String, _ identity: String?, _ fileSystem: any FileSystem
-  ) throws(FileSystemError) -> any File {
+  ) throws(StoreError) -> any File {
     let file = try fileSystem.open(path, .readWrite)
     guard file.identity == identity else {
       file.close()
-      throw FileSystemError("open", path, code: SystemErrorCode.staleHandle)
+      throw .refused("open", path, code: SystemErrorCode.staleHandle)
     }
     return file
   }
@@ -57,12 +52,12 @@ enum SegmentFiles {
   /// open, and write to it whenever it goes on. Nil where there is no room; then the file itself has to do.
   static func detach(
     _ active: SegmentHandle, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock
-  ) throws(FileSystemError) -> (any File)? {
+  ) throws(StoreError) -> (any File)? {
     // What the cache holds and the disk refused is not to be copied.
     try active.file.sync()
     active.file.dropCache()
     let temporary = lock.temporary(layout.segment(active.header.firstSequence))
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       let copy = try fileSystem.open(temporary, .createNew)
       copy.takePermissions(of: active.file)
       var window = SegmentWindow(file: active.file)
@@ -78,13 +73,13 @@ enum SegmentFiles {
       return copy
     } catch {
       try? fileSystem.remove(temporary)
-      guard SystemErrorCode.isNoRoom(error.code) else { throw error }
+      guard case .full = error else { throw error }
       return nil
     }
   }
 
   /// Removes what an interrupted creation left.
-  static func removeTemporary(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(FileSystemError) {
+  static func removeTemporary(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError) {
     for folder in [layout.log, layout.derived] {
       try fileSystem.removeFiles(in: folder, where: StoreLayout.isTemporary)
     }

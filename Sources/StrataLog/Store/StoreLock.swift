@@ -1,6 +1,6 @@
 // The writer's lock, and the reader's probe of it.
 
-package import StrataBase
+internal import StrataBase
 
 /// An exclusive hold of LOCK. Given back by `release`, or by the end of the process.
 ///
@@ -24,10 +24,10 @@ package struct StoreLock: Sendable {
   /// Takes the lock, trying for as long as a reader's probe may last. Blocks.
   package static func acquire(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, timeout: Duration
-  ) throws(LogError) -> StoreLock {
+  ) throws(StoreError) -> StoreLock {
     let deadline = MonotonicTime.now().advanced(by: timeout)
     while true {
-      do throws(LogError) { return try take(fileSystem, layout) } catch {
+      do throws(StoreError) { return try take(fileSystem, layout) } catch {
         guard case .locked = error, MonotonicTime.now().nanoseconds < deadline.nanoseconds else {
           throw error
         }
@@ -41,19 +41,17 @@ package struct StoreLock: Sendable {
 
   private static func take(
     _ fileSystem: any FileSystem, _ layout: StoreLayout
-  ) throws(LogError) -> StoreLock {
-    try LogError.wrapping { () throws(FileSystemError) in
-      for _ in 0..<opensMax {
-        let file = try fileSystem.open(layout.lock, .create)
-        guard try file.tryLock(.exclusive) else {
-          defer { file.close() }
-          return Result<StoreLock, LogError>.failure(.locked(path: layout.root, holder: holder(file)))
-        }
-        if try file.isStillAtItsPath() { return .success(StoreLock(file, fileSystem.freshToken())) }
-        file.close()
+  ) throws(StoreError) -> StoreLock {
+    for _ in 0..<opensMax {
+      let file = try fileSystem.open(layout.lock, .create)
+      guard try file.tryLock(.exclusive) else {
+        defer { file.close() }
+        throw .locked(path: layout.root, holder: holder(file))
       }
-      return .failure(.locked(path: layout.root, holder: nil))
-    }.get()
+      if try file.isStillAtItsPath() { return StoreLock(file, fileSystem.freshToken()) }
+      file.close()
+    }
+    throw .locked(path: layout.root, holder: nil)
   }
 
   private init(_ file: any File, _ token: UInt64) {
@@ -69,12 +67,12 @@ package struct StoreLock: Sendable {
   /// media.
   package static func isHeld(
     _ fileSystem: any FileSystem, _ layout: StoreLayout
-  ) throws(FileSystemError) -> Bool {
+  ) throws(StoreError) -> Bool {
     guard try fileSystem.kind(of: layout.lock) == .file else { return false }
     let file: any File
-    do throws(FileSystemError) { file = try fileSystem.open(layout.lock, .read) } catch {
+    do throws(StoreError) { file = try fileSystem.open(layout.lock, .read) } catch {
       // There may be a writer, and beside one HEAD says where the log ends; which it does without one too.
-      guard error.code == SystemErrorCode.accessDenied else { throw error }
+      guard error.systemCode == SystemErrorCode.accessDenied else { throw error }
       return true
     }
     defer { file.close() }
@@ -84,12 +82,12 @@ package struct StoreLock: Sendable {
   }
 
   /// True while LOCK is the file that was locked; false once it was removed or replaced.
-  package func isIntact() throws(FileSystemError) -> Bool { try file.isStillAtItsPath() }
+  package func isIntact() throws(StoreError) -> Bool { try file.isStillAtItsPath() }
 
   /// Throws once LOCK was removed or replaced. Nothing of the store is written then, HEAD least of all: another
   /// writer's promises are in it.
-  package func check() throws(LogError) {
-    guard try LogError.wrapping({ () throws(FileSystemError) in try isIntact() }) else {
+  package func check() throws(StoreError) {
+    guard try isIntact() else {
       throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
     }
   }
@@ -121,12 +119,12 @@ package struct StoreLock: Sendable {
   private func write(settled: String) {
     let text = Array("\(processID())\n\(settled)\(settled.isEmpty ? "" : "\n")".utf8)
     try? file.truncate(to: 0)
-    try? text.lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
+    try? text.lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
   }
 
   private static func text(_ file: any File) -> String {
     var bytes = [UInt8](repeating: 0, count: 256)
-    let count = try? bytes.lendMutableBytes { buffer throws(FileSystemError) in
+    let count = try? bytes.lendMutableBytes { buffer throws(StoreError) in
       try file.read(into: buffer, at: 0)
     }
     return String(decoding: bytes.prefix(count ?? 0), as: UTF8.self)

@@ -42,9 +42,9 @@ package final class VisibleTail: Sendable {
   private struct State {
     var mark: VisibleMark
     var waiters = WaitList<Wish, Void>()
-    var end: LogError?
+    var end: StoreError?
     /// Looks whether another process's writer has moved the end.
-    var look: (@Sendable () throws(LogError) -> Void)?
+    var look: (@Sendable () throws(StoreError) -> Void)?
   }
 
   private let state: Lock<State>
@@ -55,14 +55,14 @@ package final class VisibleTail: Sendable {
 
   package var mark: VisibleMark { state.withLock { $0.mark } }
   /// Why nothing more will come, once that is so.
-  package var end: LogError? { state.withLock { $0.end } }
+  package var end: StoreError? { state.withLock { $0.end } }
   package var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
 
   /// Sets how to look whether another process's writer has moved the end. It must not keep this alive.
-  func setLook(_ look: @escaping @Sendable () throws(LogError) -> Void) { state.withLock { $0.look = look } }
+  func setLook(_ look: @escaping @Sendable () throws(StoreError) -> Void) { state.withLock { $0.look = look } }
 
   /// Looks now whether there is more than the mark says. Blocks. A writer's own mark is never behind.
-  func refresh() throws(LogError) { try state.withLock { $0.look }?() }
+  func refresh() throws(StoreError) { try state.withLock { $0.look }?() }
 
   /// Moves the end and wakes those whose wait is over.
   package func publish(_ mark: VisibleMark) {
@@ -74,7 +74,7 @@ package final class VisibleTail: Sendable {
   }
 
   /// Says that nothing more will come, and wakes everybody.
-  package func finish(_ error: LogError) {
+  package func finish(_ error: StoreError) {
     let all = state.withLock { state in
       state.end = state.end ?? error
       return state.waiters.takeAll()

@@ -25,7 +25,7 @@ package final class AppendRun: Sendable {
 
   package struct Failure: Error, Equatable {
     package var label: UInt64
-    package var error: LogError
+    package var error: StoreError
   }
 
   private struct State {
@@ -36,9 +36,9 @@ package final class AppendRun: Sendable {
 
   private let state = Gate(State())
   private let queue: CommitQueue
-  private let check: @Sendable (AppendDraft) throws(LogError) -> Void
+  private let check: @Sendable (AppendDraft) throws(StoreError) -> Void
 
-  init(queue: CommitQueue, check: @escaping @Sendable (AppendDraft) throws(LogError) -> Void) {
+  init(queue: CommitQueue, check: @escaping @Sendable (AppendDraft) throws(StoreError) -> Void) {
     self.queue = queue
     self.check = check
   }
@@ -49,7 +49,7 @@ package final class AppendRun: Sendable {
   /// - Throws: what is wrong with this append itself; then it was not handed over and the run goes on. A
   ///   failure of an earlier one is not thrown: see `progress`.
   /// - Returns: false where an earlier append has failed, and this one was not handed over.
-  package func add(_ draft: AppendDraft, label: UInt64) throws(LogError) -> Bool {
+  package func add(_ draft: AppendDraft, label: UInt64) throws(StoreError) -> Bool {
     try check(draft)
     let goesOn = state.withLock { state in
       guard state.progress.failure == nil else { return false }
@@ -69,10 +69,10 @@ package final class AppendRun: Sendable {
   package var progress: Progress { state.withLock { $0.progress } }
 
   /// The error for an append behind one that failed.
-  var refusal: LogError? { state.withLock { $0.progress.failure?.error } }
+  var refusal: StoreError? { state.withLock { $0.progress.failure?.error } }
 
   /// Notes a failure before its group is finished, so that what follows in the group is refused.
-  func fail(_ error: LogError, label: UInt64) {
+  func fail(_ error: StoreError, label: UInt64) {
     state.withLock { state in
       if state.progress.failure == nil { state.progress.failure = Failure(label: label, error: error) }
     }

@@ -13,12 +13,13 @@ package struct AppendOutcome: Sendable, Equatable {
   package var isKnown: Bool
 }
 
-package typealias AppendResult = Result<AppendOutcome, LogError>
+package typealias AppendResult = Result<AppendOutcome, StoreError>
 
 /// One append that waits for its group, and whom to tell.
 struct PendingAppend {
   enum Caller {
-    case task(UnsafeContinuation<AppendResult, Never>)
+    /// Resumed with nil where the task was cancelled first.
+    case task(UnsafeContinuation<AppendResult?, Never>)
     case thread(Gate<AppendResult?>)
     case run(AppendRun, label: UInt64)
   }
@@ -47,13 +48,18 @@ struct PendingAppend {
     }
   }
 
+  /// Tells a task that nothing was appended, since it was cancelled.
+  func cancel() {
+    if case .task(let continuation) = caller { continuation.resume(returning: nil) }
+  }
+
   /// Why this append is refused whatever it says: one before it in its run failed.
-  var refusal: LogError? {
+  var refusal: StoreError? {
     if case .run(let run, _) = caller { run.refusal } else { nil }
   }
 
   /// Tells the run, if there is one, that what follows this append is refused.
-  func refuseFollowers(_ error: LogError) {
+  func refuseFollowers(_ error: StoreError) {
     if case .run(let run, let label) = caller { run.fail(error, label: label) }
   }
 }
@@ -85,7 +91,7 @@ final class CommitQueue: Sendable {
     /// True while the committer looks for an append without sleeping.
     var isWatched = false
     /// Why nothing more is accepted.
-    var end: LogError?
+    var end: StoreError?
     var isClosing = false
   }
 
@@ -109,7 +115,9 @@ final class CommitQueue: Sendable {
 
   /// Hands an append over and suspends until it is durable or refused. Cancelling the task takes it back as
   /// long as no group has it. A draft is handed over once.
-  func submit(_ draft: AppendDraft) async -> AppendResult {
+  ///
+  /// - Returns: nil where it was taken back.
+  func submit(_ draft: AppendDraft) async -> AppendResult? {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         enqueue(PendingAppend(draft: draft, caller: .task(continuation)))
@@ -141,7 +149,7 @@ final class CommitQueue: Sendable {
       return append
     }
     guard let taken else { return }
-    taken.finish(.failure(.cancelled))
+    taken.cancel()
     gate.signalAll()
   }
 
@@ -176,9 +184,9 @@ final class CommitQueue: Sendable {
   /// Runs the body between two groups, when nobody else touches the writer's state. Blocks until then.
   ///
   /// - Throws: why the queue has ended, where it has, and what the body throws.
-  func withTurn<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
+  func withTurn<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     gate.withLock { $0.visitorCount += 1 }
-    let refusal = gate.wait { state -> LogError?? in
+    let refusal = gate.wait { state -> StoreError?? in
       guard state.end == nil else {
         state.visitorCount -= 1
         return .some(state.end)
@@ -211,7 +219,7 @@ final class CommitQueue: Sendable {
   func submitBlocking(_ drafts: [AppendDraft]) -> [AppendResult] {
     gate.wait { $0.bytesInAll < bytesMax || $0.end != nil }
     let answers = drafts.map { _ in Gate<AppendResult?>(nil) }
-    let refusal = gate.withLock { state -> LogError? in
+    let refusal = gate.withLock { state -> StoreError? in
       if let end = state.end { return end }
       let batch = answers.first.map { ObjectIdentifier($0) }
       for (draft, answer) in zip(drafts, answers) {
@@ -235,11 +243,15 @@ final class CommitQueue: Sendable {
   private func enqueue(_ append: PendingAppend) {
     var isEnough = false
     var isWatched = false
-    let refusal = gate.withLock { state -> LogError? in
+    var isCancelled = false
+    let refusal = gate.withLock { state -> StoreError? in
       if let end = state.end { return end }
       if case .task = append.caller {
         // Asked under the lock: a cancellation that comes later finds the append here.
-        if Task.isCancelled { return .cancelled }
+        if Task.isCancelled {
+          isCancelled = true
+          return nil
+        }
         guard state.bytesInAll < bytesMax else {
           state.outside.append(append)
           return nil
@@ -251,6 +263,7 @@ final class CommitQueue: Sendable {
       isWatched = state.isWatched
       return nil
     }
+    if isCancelled { return append.cancel() }
     if let refusal { return append.finish(.failure(refusal)) }
     // Behind the lock, or whoever watches would run into it.
     if isWatched { isCalled.store(true, ordering: .releasing) }
@@ -329,7 +342,7 @@ final class CommitQueue: Sendable {
 
   /// Refuses everything from now on. What was accepted is still committed when `error` is `closed`; after a
   /// failure it is refused too.
-  func end(_ error: LogError, refusingPending: Bool) {
+  func end(_ error: StoreError, refusingPending: Bool) {
     let refused = gate.withLock { state in
       state.end = state.end ?? error
       state.isClosing = true
@@ -358,7 +371,7 @@ final class CommitQueue: Sendable {
   }
 
   /// Gives another reason for an end.
-  func changeEnd(to error: LogError) { gate.withLock { $0.end = error } }
+  func changeEnd(to error: StoreError) { gate.withLock { $0.end = error } }
 
   /// Bytes that were handed over and that no group has taken.
   var pendingBytes: Int { gate.withLock { $0.bytesInAll } }
@@ -366,7 +379,7 @@ final class CommitQueue: Sendable {
   /// True while nothing waits for the committer, and more may come.
   var isAtRest: Bool { gate.withLock { $0.pending.isEmpty && !$0.isClosing } }
 
-  var failure: LogError? { gate.withLock { $0.end } }
+  var failure: StoreError? { gate.withLock { $0.end } }
 }
 
 extension CommitQueue.State {

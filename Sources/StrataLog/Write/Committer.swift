@@ -37,7 +37,7 @@ final class Committer: @unchecked Sendable {
   private var isHeadUnsynced = false
   private var lastHeadSync = MonotonicTime.now()
   /// Why the writer accepts nothing any more.
-  private var failure: LogError?
+  private var failure: StoreError?
   /// Ids of the group at hand: first and last sequence, and whose they are.
   private var groupIDs: [[UInt8]: (outcome: AppendOutcome, draft: AppendDraft)] = [:]
 
@@ -129,17 +129,17 @@ final class Committer: @unchecked Sendable {
 
   private func commit(_ group: [PendingAppend]) {
     if let failure { return refuse(group, failure) }
-    do throws(LogError) { try lock.check() } catch {
+    do throws(StoreError) { try lock.check() } catch {
       poison(error)
       return refuse(group, failure ?? error)
     }
-    do throws(LogError) {
+    do throws(StoreError) {
       // Before a roll: a segment is closed only when nothing stands behind its last block.
       try recoverIfTorn()
     } catch {
       return refuse(group, failure ?? error)
     }
-    do throws(LogError) {
+    do throws(StoreError) {
       if isRollDue { _ = try roll() }
     } catch {
       poison(error)
@@ -159,15 +159,15 @@ final class Committer: @unchecked Sendable {
     return active.header.isRewritten || link.offset >= UInt64(options.segmentSizeTarget)
   }
 
-  private func refuse(_ group: [PendingAppend], _ error: LogError) {
+  private func refuse(_ group: [PendingAppend], _ error: StoreError) {
     for append in group { append.finish(.failure(error)) }
   }
 
   /// Nothing is accepted any more; what waits is refused.
-  private func poison(_ error: LogError) {
+  private func poison(_ error: StoreError) {
     guard failure == nil else { return }
-    let reason: LogError =
-      if case .poisoned = error { error } else { .poisoned(String(describing: error)) }
+    let reason: StoreError =
+      if error.reason == .poisoned { error } else { .poisoned(String(describing: error)) }
     failure = reason
     queue.end(reason, refusingPending: true)
     sealer.stop()
@@ -191,20 +191,22 @@ final class Committer: @unchecked Sendable {
         results.append(nil)
         continue
       }
-      do throws(LogError) {
+      do throws(StoreError) {
         let builds = append.isLookedUp || options.writesInStep
         results.append(.success(try place(append.draft, builds: builds)))
-      } catch .indexMissing {
-        aside.append(append)
-        results.append(nil)
       } catch {
-        append.refuseFollowers(error)
-        results.append(.failure(error))
+        if error.reason == .indexMissing {
+          aside.append(append)
+          results.append(nil)
+        } else {
+          append.refuseFollowers(error)
+          results.append(.failure(error))
+        }
       }
     }
     frame.finish()
     if frame.output.count > 0 {
-      do throws(LogError) { try writeFrame() } catch {
+      do throws(StoreError) { try writeFrame() } catch {
         results = results.map { $0 == nil ? nil : .failure(error) }
       }
     }
@@ -226,20 +228,20 @@ final class Committer: @unchecked Sendable {
   ///
   /// - Parameter builds: whether an index may be built that is missing, which keeps everybody waiting; where it may
   ///   not, `indexMissing` is thrown.
-  private func place(_ draft: AppendDraft, builds: Bool) throws(LogError) -> AppendOutcome {
+  private func place(_ draft: AppendDraft, builds: Bool) throws(StoreError) -> AppendOutcome {
     if !draft.id.isEmpty, let known = try known(draft, builds: builds) { return known }
     guard frame.hasRoom(for: draft.eventCount) else {
       throw .invalid(what: "the sequences of the log are used up")
     }
     let first = frame.next
     let activeFirst = active.header.firstSequence
-    try index.withActive { tables throws(LogError) in
+    try index.withActive { tables throws(StoreError) in
       for expectation in draft.expectations { try check(expectation, tables, activeFirst, builds) }
       var framed = 0
-      do throws(LogError) {
+      do throws(StoreError) {
         for mark in draft.marks {
           let stream = draft.stream(of: mark)
-          let revision = try tables.append(to: stream, hash: mark.streamHash) { () throws(LogError) in
+          let revision = try tables.append(to: stream, hash: mark.streamHash) { () throws(StoreError) in
             try index.closedRevision(of: stream, before: activeFirst, builds: builds)
           }
           framed += 1
@@ -265,17 +267,12 @@ final class Committer: @unchecked Sendable {
 
   private func check(
     _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ activeFirst: UInt64, _ builds: Bool
-  ) throws(LogError) {
-    let actual = try expectation.stream.lendBytes { name throws(LogError) in
+  ) throws(StoreError) {
+    let actual = try expectation.stream.lendBytes { name throws(StoreError) in
       if let revision = tables.revision(of: name, hash: XXH64.of(name)) { return revision }
       return try index.closedRevision(of: name, before: activeFirst, builds: builds)
     }
-    let isMet =
-      switch expectation.version {
-      case .exactly(let version): version == actual
-      case .exists: actual > 0
-      }
-    guard isMet else {
+    guard expectation.version.isMet(by: actual) else {
       throw .conflict(
         stream: String(decoding: expectation.stream, as: UTF8.self), expected: expectation.version,
         actual: actual)
@@ -283,11 +280,11 @@ final class Committer: @unchecked Sendable {
   }
 
   /// The outcome of the append that has this id already, or nil.
-  private func known(_ draft: AppendDraft, builds: Bool) throws(LogError) -> AppendOutcome? {
+  private func known(_ draft: AppendDraft, builds: Bool) throws(StoreError) -> AppendOutcome? {
     if let (outcome, earlier) = groupIDs[draft.id] {
       guard earlier.hasSameContent(as: draft) else {
         throw .idReused(
-          id: String(decoding: draft.id, as: UTF8.self), first: outcome.first, last: outcome.last)
+          id: String(decoding: draft.id, as: UTF8.self), sequences: outcome.first...outcome.last)
       }
       var known = outcome
       known.isKnown = true
@@ -296,15 +293,15 @@ final class Committer: @unchecked Sendable {
     guard let first = try index.first(ofID: draft.id, builds: builds) else { return nil }
     let recorded = try RepeatedAppend(of: draft, source, first: first)
     guard recorded.isSame else {
-      throw .idReused(id: String(decoding: draft.id, as: UTF8.self), first: first, last: recorded.last)
+      throw .idReused(id: String(decoding: draft.id, as: UTF8.self), sequences: first...recorded.last)
     }
     return AppendOutcome(first: first, last: recorded.last, time: recorded.time, isKnown: true)
   }
 
   // MARK: To the disk
 
-  private func writeFrame() throws(LogError) {
-    do throws(FileSystemError) {
+  private func writeFrame() throws(StoreError) {
+    do throws(StoreError) {
       try active.file.write(frame.output.bytes, at: Int64(link.offset))
     } catch {
       throw takeBack(after: error)
@@ -312,39 +309,39 @@ final class Committer: @unchecked Sendable {
     let length = frame.output.count
     preallocation.follow(groupEnd: link.offset + UInt64(length), length: length, in: active.file)
     if options.durability != .buffered {
-      do throws(FileSystemError) { try active.file.syncData() } catch {
+      do throws(StoreError) { try active.file.syncData() } catch {
         poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
-        throw failure ?? LogError(error)
+        throw failure ?? error
       }
     }
     // The next writer has this group only if it took the store over later, and nobody is told of it before that is
     // known.
-    do throws(LogError) { try lock.check() } catch {
+    do throws(StoreError) { try lock.check() } catch {
       poison(error)
       throw failure ?? error
     }
     advance()
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       try writeHead(isClean: false, syncs: options.durability == .paranoid)
     } catch {
       poison(.poisoned("HEAD cannot be written: \(error)"))
-      throw failure ?? LogError(error)
+      throw failure ?? error
     }
     publish()
   }
 
   /// A write failed: the file is cut back to the end of the last group, and the store goes on.
-  private func takeBack(after error: FileSystemError) -> LogError {
+  private func takeBack(after error: StoreError) -> StoreError {
     index.withActive { $0.undo(frame.eventCount) }
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       try active.file.truncate(to: Int64(link.offset))
       preallocation.isCut(to: link.offset)
       try active.file.sync()
     } catch let second {
       poison(.poisoned("a write failed (\(error)), and it could not be taken back (\(second))"))
-      return failure ?? LogError(error)
+      return failure ?? error
     }
-    return LogError(error)
+    return error
   }
 
   /// The frame is written: the end of the log moves behind it.
@@ -371,7 +368,7 @@ final class Committer: @unchecked Sendable {
         durable: durable, time: link.lastTime, appends: link.appends, logBegin: logBegin))
   }
 
-  private func writeHead(isClean: Bool, syncs: Bool) throws(FileSystemError) {
+  private func writeHead(isClean: Bool, syncs: Bool) throws(StoreError) {
     try head.write(
       HeadSlot(
         storeID: active.header.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
@@ -382,7 +379,7 @@ final class Committer: @unchecked Sendable {
   }
 
   /// Syncs what is buffered, and HEAD behind it.
-  private func syncHead() throws(FileSystemError) {
+  private func syncHead() throws(StoreError) {
     if durable != link.mark {
       try active.file.syncData()
       durable = link.mark
@@ -401,8 +398,8 @@ final class Committer: @unchecked Sendable {
   private func settle() {
     guard isHeadUnsynced, failure == nil, lastHeadSync.elapsed >= options.headSyncInterval else { return }
     let before = durable
-    do throws(LogError) { try lock.check() } catch { return poison(error) }
-    do throws(FileSystemError) {
+    do throws(StoreError) { try lock.check() } catch { return poison(error) }
+    do throws(StoreError) {
       try syncHead()
       if durable != before { publish() }
     } catch {
@@ -413,18 +410,18 @@ final class Committer: @unchecked Sendable {
   /// Nothing to commit just now: writes zeros for the groups to come, and syncs them.
   private func preallocate() {
     guard failure == nil, !isTorn else { return }
-    do throws(LogError) { try lock.check() } catch { return poison(error) }
+    do throws(StoreError) { try lock.check() } catch { return poison(error) }
     let before = preallocation.end
     preallocation.extend(active.file, behind: link.offset)
     guard preallocation.end > before else { return }
-    do throws(FileSystemError) { try active.file.sync() } catch {
+    do throws(StoreError) { try active.file.sync() } catch {
       poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
     }
   }
 
   // MARK: Recovery, roll, close
 
-  private func recoverIfTorn() throws(LogError) {
+  private func recoverIfTorn() throws(StoreError) {
     if isTorn { recovery = try cutTail() }
     guard let note = recovery else { return }
     frame.begin(at: link, syncedThrough: durable.offset)
@@ -435,29 +432,25 @@ final class Committer: @unchecked Sendable {
   }
 
   /// Keeps the torn tail in quarantine and cuts it off. An error before the cut leaves everything as it was.
-  private func cutTail() throws(LogError) -> RecoveryNote {
+  private func cutTail() throws(StoreError) -> RecoveryNote {
     let note: RecoveryNote
-    do throws(FileSystemError) {
-      note = try Quarantine.keepTail(
-        of: active.file, segment: active.header.firstSequence, at: link.offset, epoch: epoch,
-        time: max(options.clock.now(), FormatLimits.noTime + 1), fileSystem, layout)
-      try active.file.truncate(to: Int64(link.offset))
-    } catch {
-      throw LogError(error)
-    }
+    note = try Quarantine.keepTail(
+      of: active.file, segment: active.header.firstSequence, at: link.offset, epoch: epoch,
+      time: max(options.clock.now(), FormatLimits.noTime + 1), fileSystem, layout)
+    try active.file.truncate(to: Int64(link.offset))
     isTorn = false
     preallocation.isCut(to: link.offset)
-    do throws(FileSystemError) { try active.file.sync() } catch {
+    do throws(StoreError) { try active.file.sync() } catch {
       poison(.poisoned("a sync failed, so what is on disk is not known: \(error)"))
-      throw failure ?? LogError(error)
+      throw failure ?? error
     }
     return note
   }
 
   /// Closes the active segment and begins the next. Failing to make the next one is no loss: the active one
   /// goes on beyond its target, and the reason is returned.
-  private func roll() throws(LogError) -> LogError? {
-    do throws(FileSystemError) {
+  private func roll() throws(StoreError) -> StoreError? {
+    do throws(StoreError) {
       if durable != link.mark { try syncHead() }
       try active.file.sync()
       // Zeros behind the end, written ahead or left by a power cut, would be damage in a closed segment.
@@ -478,13 +471,11 @@ final class Committer: @unchecked Sendable {
     header.previousTime = link.lastTime
     header.appendsBefore = link.appends
     let next: SegmentHandle
-    do throws(LogError) {
+    do throws(StoreError) {
       next = try SegmentFiles.create(header, behind: active, fileSystem, layout, lock)
     } catch {
-      if case .poisoned = error { throw error }
-      if try LogError.wrapping({ () throws(FileSystemError) in
-        try fileSystem.kind(of: layout.segment(header.firstSequence))
-      }) == nil {
+      if error.reason == .poisoned { throw error }
+      if try fileSystem.kind(of: layout.segment(header.firstSequence)) == nil {
         return error
       }
       throw .poisoned("the next segment has its name but could not be opened: \(error)")
@@ -497,7 +488,7 @@ final class Committer: @unchecked Sendable {
     durable = link.mark
     frame.context.segment = header.firstSequence
     source.catalog.add(next)
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       try writeHead(isClean: false, syncs: true)
     } catch {
       throw .poisoned("HEAD cannot be written: \(error)")
@@ -511,16 +502,16 @@ final class Committer: @unchecked Sendable {
 
   /// Begins a new segment where the active one holds events, so that everything in the log until now can be
   /// rewritten. With the turn.
-  func rollNow() throws(LogError) {
+  func rollNow() throws(StoreError) {
     if let failure { throw failure }
-    do throws(LogError) { try lock.check() } catch {
+    do throws(StoreError) { try lock.check() } catch {
       poison(error)
       throw failure ?? error
     }
     try recoverIfTorn()
     guard link.nextSequence > active.header.firstSequence else { return }
-    let refusal: LogError?
-    do throws(LogError) { refusal = try roll() } catch {
+    let refusal: StoreError?
+    do throws(StoreError) { refusal = try roll() } catch {
       poison(error)
       throw failure ?? error
     }
@@ -528,28 +519,28 @@ final class Committer: @unchecked Sendable {
   }
 
   /// Says in HEAD, on disk and in both slots, whether an erasure may be unfinished. With the turn.
-  func setErasing(_ isErasing: Bool) throws(LogError) {
+  func setErasing(_ isErasing: Bool) throws(StoreError) {
     if let failure { throw failure }
     guard self.isErasing != isErasing else { return }
     self.isErasing = isErasing
-    do throws(LogError) { try lock.check() } catch {
+    do throws(StoreError) { try lock.check() } catch {
       poison(error)
       throw failure ?? error
     }
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       for _ in HeadSlot.offsets { try writeHead(isClean: false, syncs: true) }
     } catch {
       poison(.poisoned("HEAD cannot be written: \(error)"))
-      throw failure ?? LogError(error)
+      throw failure ?? error
     }
   }
 
   /// The last act, or the last before a suspension: everything on disk, HEAD clean, the lock given back.
   private func close() {
     sealer.stop()
-    do throws(LogError) { try lock.check() } catch { failure = failure ?? error }
+    do throws(StoreError) { try lock.check() } catch { failure = failure ?? error }
     if failure == nil {
-      do throws(FileSystemError) {
+      do throws(StoreError) {
         if durable != link.mark {
           try syncHead()
           // Who waits for what is durable gets the rest before the end is told.
@@ -586,6 +577,6 @@ final class Committer: @unchecked Sendable {
 
   /// The end of a writer: why it was not a clean one, if it was not.
   struct Ending {
-    var failure: LogError?
+    var failure: StoreError?
   }
 }

@@ -42,8 +42,8 @@ final class LookupThread: Sendable {
       return true
     }
     guard starts else { return }
-    do throws(FileSystemError) {
-      _ = try DedicatedThread(name: "strata-look") { self.run() }
+    do throws(StoreError) {
+      try DedicatedThread.start("strata-look") { self.run() }
     } catch {
       state.withLock { $0.isRunning = false }
       state.signalAll()
@@ -67,7 +67,7 @@ final class LookupThread: Sendable {
       for draft in drafts {
         let key = ObjectIdentifier(draft)
         var one = waiting[key] ?? Waiting(draft: draft, lookup: ClosedLookup(draft, in: index))
-        do throws(LogError) { one.missing = try one.lookup.advance(in: index) } catch { one.missing = nil }
+        do throws(StoreError) { one.missing = try one.lookup.advance(in: index) } catch { one.missing = nil }
         if one.missing == one.tried { one.missing = nil }
         left[key] = one
       }

@@ -60,7 +60,7 @@ struct Preallocation {
     // Up to a whole page, so that no sync has a part of one to write twice.
     let target = min(offset + step, limit) & ~4095
     guard step > 0, !isRefused, target > end else { return }
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       try Self.writeZeros(to: file, from: end, upTo: target)
       end = target
     } catch {
@@ -72,8 +72,8 @@ struct Preallocation {
 
   private static func writeZeros(
     to file: any File, from start: UInt64, upTo end: UInt64
-  ) throws(FileSystemError) {
-    try zeros.lendBytes { zeros throws(FileSystemError) in
+  ) throws(StoreError) {
+    try zeros.lendBytes { zeros throws(StoreError) in
       var place = start
       while place < end {
         let count = min(Int(end - place), zeros.count)

@@ -9,14 +9,14 @@ enum Quarantine {
   static func keepTail(
     of file: any File, segment: UInt64, at offset: UInt64, epoch: UInt64, time: Int64,
     _ fileSystem: any FileSystem, _ layout: StoreLayout
-  ) throws(FileSystemError) -> RecoveryNote {
+  ) throws(StoreError) -> RecoveryNote {
     let size = UInt64(try file.size())
     let digits = SegmentHeader.fileName(firstSequence: segment).dropLast(4)
     let name = "\(digits)-\(offset)-\(epoch)\(StoreLayout.tailSuffix)"
     let path = "\(layout.quarantine)/\(name)"
     try fileSystem.createDirectory(layout.quarantine)
     guard try !fileSystem.isLink(layout.quarantine) else {
-      throw FileSystemError("open folder", layout.quarantine, code: SystemErrorCode.isLink)
+      throw .refused("open folder", layout.quarantine, code: SystemErrorCode.isLink)
     }
     let copy = try fileSystem.open(path, .create)
     defer { copy.close() }
@@ -38,7 +38,7 @@ enum Quarantine {
 
   private static func copy(
     _ source: any File, from start: UInt64, to end: UInt64, into target: any File
-  ) throws(FileSystemError) -> UInt32 {
+  ) throws(StoreError) -> UInt32 {
     try target.truncate(to: 0)
     var window = SegmentWindow(file: source)
     var offset = start

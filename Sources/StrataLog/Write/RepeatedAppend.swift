@@ -16,7 +16,7 @@ struct RepeatedAppend {
   private(set) var isSame = false
 
   /// Reads the append that begins at a sequence, and holds a draft against it. O(bytes of both).
-  init(of draft: AppendDraft, _ source: LogSource, first: UInt64) throws(LogError) {
+  init(of draft: AppendDraft, _ source: LogSource, first: UInt64) throws(StoreError) {
     var cursor = LogCursor(source, after: first - 1, step: 1 << 16)
     guard let block = try cursor.next() else {
       throw .invalid(what: "the index names sequence \(first), which the log does not have")
@@ -36,7 +36,7 @@ struct RepeatedAppend {
         isSame = draft.says(event, of: append, at: Int(sequence - first))
       }
     } catch {
-      throw error.logError(
+      throw error.storeError(
         in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset, first: first,
         last: last)
     }

@@ -1,7 +1,8 @@
 // The states at the ends of single appends, a few at a time.
 
 package import StrataBase
-package import StrataEvents
+internal import StrataEvents
+package import StrataLog
 
 extension Fold {
   /// Folds whole appends up to a sequence, and returns the state at the end of each: at most so many, none at the

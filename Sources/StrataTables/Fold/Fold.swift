@@ -1,7 +1,7 @@
 // A fold of the log: pulls blocks, applies their events, stops anywhere.
 
 package import StrataBase
-package import StrataEvents
+internal import StrataEvents
 package import StrataLog
 
 /// A state, and a place in the log that it can go on from. Belongs to one thread at a time; every call blocks
@@ -75,13 +75,13 @@ package final class Fold {
       pending = nil
       return block
     }
-    return try StoreError.wrapping { () throws(LogError) in try cursor.next() }
+    return try cursor.next()
   }
 
   /// Sees to it that the state has its chain: where no event was folded, or it ends inside a block, the log is asked.
   package func findChain() throws(StoreError) {
     guard state.chain == nil else { return }
-    state.chain = try StoreError.wrapping { () throws(LogError) in try log.chain(after: state.sequence) }
+    state.chain = try log.chain(after: state.sequence)
   }
 
   /// Folds the log again up to where the state is, now that content is gone from it, and keeps the views. False where
@@ -191,10 +191,9 @@ package final class Fold {
   ) throws(StoreError) {
     do throws(ContentProblem) { try body() } catch {
       let header = block.header
-      let error = StoreError(
-        error.logError(
-          in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
-          last: header.nextSequence - 1))
+      let error = error.storeError(
+        in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
+        last: header.nextSequence - 1)
       // The cursor stands behind the block already.
       failure = error
       throw error

@@ -27,7 +27,7 @@ package final class Projector: Sendable {
     }
   }
 
-  private typealias Answer = Result<TableSet, StoreError>
+  private typealias Answer = Result<TableSet, any Error>
 
   private struct State {
     var published: TableSet
@@ -78,13 +78,13 @@ package final class Projector: Sendable {
 
   /// A state that has everything up to a sequence, or up to the end where the log is shorter.
   ///
-  /// Throws `cancelled` as soon as the task is cancelled while it waits.
-  package func state(reaching sequence: UInt64) async throws(StoreError) -> TableSet {
+  /// Throws `CancellationError` as soon as the task is cancelled while it waits.
+  package func state(reaching sequence: UInt64) async throws -> TableSet {
     try await reach(sequence, nil)
   }
 
   /// The same with a view over one of the tables, which is kept up to date for as long as `lease` lives.
-  package func state(reaching sequence: UInt64, with lease: ViewLease) async throws(StoreError) -> TableSet {
+  package func state(reaching sequence: UInt64, with lease: ViewLease) async throws -> TableSet {
     try await reach(sequence, (lease.table, lease.definition))
   }
 
@@ -109,9 +109,9 @@ package final class Projector: Sendable {
 
   private func reach(
     _ sequence: UInt64, _ view: (table: String, definition: ViewDefinition)?
-  ) async throws(StoreError) -> TableSet {
+  ) async throws -> TableSet {
     // A store that is open for reading looks at what its writer appends from the first read on.
-    try StoreError.wrapping { () throws(LogError) in try log.follow() }
+    try log.follow()
     let wish = Wish(sequence: min(sequence, log.mark.sequence), view: view)
     let (ready, ticket) = state.withLock { state in
       wish.isTrue(of: state.published) ? (state.published, 0) : (nil, state.waiters.ticket())
@@ -132,7 +132,9 @@ package final class Projector: Sendable {
       if wish.isTrue(of: state.published), !state.waiters.isCancelled(ticket) {
         return (.success(state.published), false)
       }
-      guard state.waiters.add(ticket, for: wish, continuation) else { return (.failure(.cancelled), false) }
+      guard state.waiters.add(ticket, for: wish, continuation) else {
+        return (.failure(CancellationError()), false)
+      }
       slice.setWanted(true)
       defer { state.isFolding = true }
       return (nil, !state.isFolding)
@@ -147,7 +149,7 @@ package final class Projector: Sendable {
       if waiter != nil, state.waiters.isEmpty { slice.setWanted(false) }
       return waiter
     }
-    waiter?.resume(returning: .failure(.cancelled))
+    waiter?.resume(returning: .failure(CancellationError()))
   }
 }
 

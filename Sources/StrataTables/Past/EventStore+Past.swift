@@ -2,23 +2,22 @@
 
 internal import StrataBase
 package import StrataEvents
+package import StrataLog
 
 extension EventStore {
   /// The states at several points, by one replay in the order of the log. O(events up to the last one).
   ///
   /// States share the pages that did not change between them.
   ///
-  /// Throws `cancelled` as soon as the task is cancelled.
+  /// Throws `CancellationError` as soon as the task is cancelled.
   ///
   /// - Parameter view: a view that the states hold over one of their tables: built at the first one, and kept
   ///   from there on.
   package func states(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
-  ) async throws(StoreError) -> [TableSet] {
+  ) async throws -> [TableSet] {
     let replay = Replay(self, folding, to: points, view: view)
-    return try await foldThreads.past.result(orThrow: .cancelled) { (slice) throws(StoreError) in
-      try replay.goOn(slice)
-    }
+    return try await foldThreads.past.result { slice in try replay.goOn(slice) }
   }
 
   /// The same for a thread that may block.

@@ -1,7 +1,7 @@
 // Places in the log as programs name them.
 
 public import StrataEvents
-internal import StrataLog
+package import StrataLog
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -33,7 +33,7 @@ extension EventStore {
   /// Throws `invalid` for a sequence that the log does not have.
   package func sequenceBlocking(of point: LogPoint) throws(StoreError) -> UInt64 {
     // Another process's writer may have gone on.
-    if point != .beginning { try StoreError.wrapping { () throws(LogError) in try log.refresh() } }
+    if point != .beginning { try log.refresh() }
     let mark = log.mark
     switch point {
     case .head: return mark.sequence

@@ -2,6 +2,7 @@
 
 internal import StrataBase
 internal import StrataEvents
+internal import StrataLog
 
 /// The states at several points, as far as they are reached. Belongs to one thread at a time; every call blocks for as
 /// long as the disk does.

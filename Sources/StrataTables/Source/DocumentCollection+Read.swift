@@ -1,6 +1,7 @@
 // Reading documents: by id, and all of them.
 
 public import StrataEvents
+internal import StrataLog
 
 extension DocumentCollection {
   /// A document as the newest state has it, nil where there is none. It sees every append that this store had
@@ -11,20 +12,20 @@ extension DocumentCollection {
   ///
   /// Throws `invalid` where the document is there and does not decode as `Item`, or decodes as one with another id.
   public subscript(id: Item.ID) -> Item? {
-    get async throws(StoreError) { try await table.row(id.documentID) }
+    get async throws { try await table.row(id.documentID) }
   }
 
   /// All documents at a point, by the bytes of their ids. O(n); a point other than the head costs a replay.
   ///
   /// Throws `invalid` for the first document that does not decode as `Item`, or decodes as one with another id.
-  public func all(at point: LogPoint = .head) async throws(StoreError) -> [Item] {
+  public func all(at point: LogPoint = .head) async throws -> [Item] {
     try await all(at: point) { _ in true }
   }
 
   /// All documents that pass.
   package func all(
     at point: LogPoint, where passes: (RowView) -> Bool
-  ) async throws(StoreError) -> [Item] {
+  ) async throws -> [Item] {
     let (source, set) = (table, try await table.state(at: point))
     var items: [Item] = []
     do throws(RowProblem) {
@@ -35,7 +36,7 @@ extension DocumentCollection {
         }
       }
     } catch {
-      throw .invalid(what: error.what)
+      throw StoreError.invalid(what: error.what)
     }
     return items
   }

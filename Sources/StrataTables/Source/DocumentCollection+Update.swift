@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataDocuments
 public import StrataEvents
+internal import StrataLog
 
 /// The result of an update.
 public enum DocumentUpdate<Item: Sendable>: Sendable {
@@ -29,8 +30,8 @@ extension DocumentCollection {
   /// at most 16 ms. So the body may run any number of times: it should change nothing but the document.
   ///
   /// - Returns: once the append is as durable as the store was opened for.
-  /// - Throws: `StoreError.conflict` where others were faster for `updateTimeMax`, `StoreError.cancelled` where the
-  ///   task is cancelled before the append, what the body throws, and what reading and appending throw. In every
+  /// - Throws: `StoreError.conflict` where others were faster for `updateTimeMax`, `CancellationError` where the task
+  ///   is cancelled before the append, what the body throws, and what reading and appending throw. In every
   ///   case nothing was appended.
   @discardableResult
   public nonisolated(nonsending) func update(
@@ -38,7 +39,7 @@ extension DocumentCollection {
   ) async throws -> DocumentUpdate<Item> {
     let stream = try stream(of: id)
     let documents = store.documentTurns
-    try await documents.turns.take(stream, orThrow: StoreError.cancelled)
+    try await documents.turns.take(stream)
     defer { documents.turns.give(stream) }
     var retries = documents.retries()
     while true {
@@ -58,23 +59,23 @@ extension DocumentCollection {
       guard new.id.documentID.utf8.elementsEqual(id.documentID.utf8) else {
         throw StoreError.invalid(what: "an update of \(stream) changes its id to \(new.id.documentID)")
       }
-      do throws(StoreError) {
+      do {
         let draft = try store.draft(
           [event], id: nil, time: nil, expecting: [stream: .exactly(version)], isOwn: false)
         return .changed(new, try await store.append(draft))
-      } catch {
+      } catch let error as StoreError {
         guard case .conflict = error, try await retries.goOn() else { throw error }
       }
     }
   }
 
-  private func document(_ id: Item.ID) async throws(StoreError) -> DocumentValue? {
+  private func document(_ id: Item.ID) async throws -> DocumentValue? {
     let set = try await table.projector.state(reaching: store.head.sequence)
     var text = id.documentID
     let bytes = text.withUTF8Row { set[category].withRow($0) { $0.map { Array($0.document) } } }
     guard let bytes else { return nil }
     do throws(CodecError) { return try DocumentValue(cbor: bytes) } catch {
-      throw .invalid(what: "\(category)/\(id.documentID) is damaged: \(error)")
+      throw StoreError.invalid(what: "\(category)/\(id.documentID) is damaged: \(error)")
     }
   }
 

@@ -55,15 +55,15 @@ package struct Retries: Sendable {
 
   /// Waits before another try, for a random part of the longest pause. False where the time is over.
   ///
-  /// Throws `cancelled` where the task is cancelled while it waits.
-  package nonisolated(nonsending) mutating func goOn() async throws(StoreError) -> Bool {
+  /// Throws `CancellationError` where the task is cancelled while it waits.
+  package nonisolated(nonsending) mutating func goOn() async throws -> Bool {
     guard pace.now() < end else { return false }
     guard let longest = pause else {
       pause = Self.pauseMin
       return true
     }
     pause = min(longest * 2, Self.pauseMax)
-    do { try await pace.sleep(longest * Double.random(in: 0...1)) } catch { throw .cancelled }
+    try await pace.sleep(longest * Double.random(in: 0...1))
     return true
   }
 }

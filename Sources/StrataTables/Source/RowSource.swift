@@ -2,6 +2,7 @@
 
 internal import StrataDocuments
 public import StrataEvents
+package import StrataLog
 
 /// Rows of one type, kept by a store: what a list is made of.
 public protocol RowSource<Item>: Sendable {
@@ -107,7 +108,7 @@ public struct ProjectedTable<Item: Codable & Identifiable & Sendable>: RowSource
   /// A row as the newest state has it, nil where there is none. It sees every append that this store had
   /// acknowledged, or seen of its writer, before the call.
   public subscript(id: Item.ID) -> Item? {
-    get async throws(StoreError) { try await table.row(id.documentID) }
+    get async throws { try await table.row(id.documentID) }
   }
 }
 
@@ -125,14 +126,14 @@ extension EventStore {
   }
 
   /// The events that a projection could not apply, as the newest state has them.
-  public func failures(of projection: some Projection) async throws(StoreError) -> ProjectionFailures {
+  public func failures(of projection: some Projection) async throws -> ProjectionFailures {
     try await projector(.own(projection)).state(reaching: head.sequence).failures
   }
 }
 
 extension RowTable {
   /// A row of the newest state.
-  package func row(_ id: String) async throws(StoreError) -> Item? {
+  package func row(_ id: String) async throws -> Item? {
     let set = try await projector.state(reaching: store.head.sequence)
     return try row(id, in: set)
   }
@@ -152,7 +153,7 @@ extension RowTable {
   }
 
   /// The state at a point: the projector's at the head, a fold from the beginning for the past.
-  package func state(at point: LogPoint) async throws(StoreError) -> TableSet {
+  package func state(at point: LogPoint) async throws -> TableSet {
     if point == .head { return try await projector.state(reaching: store.head.sequence) }
     return try await store.states(at: [point], folding)[0]
   }

@@ -57,7 +57,7 @@ package struct FileSystemContract {
     let mode = [FileOpenMode.read, .readWrite, .create, .create, .createNew].randomElement(using: &random)!
     open[slot]?.close()
     open[slot] = nil
-    note("open \(mode) \(path) in \(slot)") { (walk) throws(FileSystemError) in
+    note("open \(mode) \(path) in \(slot)") { (walk) throws(StoreError) in
       walk.open[slot] = try walk.fileSystem.open(walk.at(path), mode)
       return "opened"
     }
@@ -75,17 +75,17 @@ package struct FileSystemContract {
     let newPath = Self.files.randomElement(using: &random)!
     switch Int.random(in: 0..<6, using: &random) {
     case 0:
-      note("rename new \(path) to \(newPath)") { (walk) throws(FileSystemError) in
+      note("rename new \(path) to \(newPath)") { (walk) throws(StoreError) in
         try walk.fileSystem.renameNew(walk.at(path), to: walk.at(newPath))
         return "renamed"
       }
     case 1, 2:
-      note("rename \(path) to \(newPath)") { (walk) throws(FileSystemError) in
+      note("rename \(path) to \(newPath)") { (walk) throws(StoreError) in
         try walk.fileSystem.rename(walk.at(path), to: walk.at(newPath))
         return "renamed"
       }
     case 3:
-      note("remove \(path)") { (walk) throws(FileSystemError) in
+      note("remove \(path)") { (walk) throws(StoreError) in
         try walk.fileSystem.remove(walk.at(path))
         return "removed"
       }
@@ -94,13 +94,13 @@ package struct FileSystemContract {
       // What is a file stays one, and what is absent too, so that the walk meets both to its end.
       let isAllowed = folder == "" || folder.hasPrefix("log") || isFile("a")
       let created = isAllowed && !folder.hasPrefix("absent") ? folder : "log/deep"
-      note("create folder \(created)") { (walk) throws(FileSystemError) in
+      note("create folder \(created)") { (walk) throws(StoreError) in
         try walk.fileSystem.createDirectory(walk.at(created))
         return "created"
       }
     default:
       let folder = Self.folders.randomElement(using: &random)!
-      note("sync folder \(folder)") { (walk) throws(FileSystemError) in
+      note("sync folder \(folder)") { (walk) throws(StoreError) in
         try walk.fileSystem.syncDirectory(walk.at(folder))
         return "synced"
       }
@@ -109,10 +109,10 @@ package struct FileSystemContract {
 
   private mutating func lookAtNames() {
     let (path, folder) = (anyPath(), Self.folders.randomElement(using: &random)!)
-    note("kind \(path)") { (walk) throws(FileSystemError) in
+    note("kind \(path)") { (walk) throws(StoreError) in
       try walk.fileSystem.kind(of: walk.at(path)).map { "\($0)" } ?? "nothing"
     }
-    note("list \(folder)") { (walk) throws(FileSystemError) in
+    note("list \(folder)") { (walk) throws(StoreError) in
       try walk.fileSystem.contents(ofDirectory: walk.at(folder)).joined(separator: " ")
     }
   }
@@ -124,10 +124,10 @@ package struct FileSystemContract {
     let count = Bool.random(using: &random) ? Int.random(in: 0..<700, using: &random) : 70_000
     let start = Int.random(in: 0..<256, using: &random)
     let bytes = Self.pattern[start..<start + count]
-    use(slot, "write \(count) at \(offset)") { (file) throws(FileSystemError) in
-      var failure: FileSystemError?
+    use(slot, "write \(count) at \(offset)") { (file) throws(StoreError) in
+      var failure: StoreError?
       bytes.withUnsafeBytes { bytes in
-        do throws(FileSystemError) { try file.write(bytes, at: Int64(offset)) } catch { failure = error }
+        do throws(StoreError) { try file.write(bytes, at: Int64(offset)) } catch { failure = error }
       }
       if let failure { throw failure }
       return "written"
@@ -137,7 +137,7 @@ package struct FileSystemContract {
   private mutating func read() {
     let (slot, offset) = (Int.random(in: 0..<4, using: &random), anyOffset())
     let count = Bool.random(using: &random) ? Int.random(in: 0..<700, using: &random) : 140_000
-    use(slot, "read \(count) at \(offset)") { (file) throws(FileSystemError) in
+    use(slot, "read \(count) at \(offset)") { (file) throws(StoreError) in
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
       defer { buffer.deallocate() }
       let found = try file.read(into: buffer, at: Int64(offset))
@@ -150,7 +150,7 @@ package struct FileSystemContract {
 
   private mutating func truncate() {
     let (slot, size) = (Int.random(in: 0..<4, using: &random), anyOffset())
-    use(slot, "truncate to \(size)") { (file) throws(FileSystemError) in
+    use(slot, "truncate to \(size)") { (file) throws(StoreError) in
       try file.truncate(to: Int64(size))
       return "\(try file.size()) bytes"
     }
@@ -158,7 +158,7 @@ package struct FileSystemContract {
 
   private mutating func sync() {
     let (slot, isData) = (Int.random(in: 0..<4, using: &random), Bool.random(using: &random))
-    use(slot, isData ? "sync data" : "sync") { (file) throws(FileSystemError) in
+    use(slot, isData ? "sync data" : "sync") { (file) throws(StoreError) in
       if isData { try file.syncData() } else { try file.sync() }
       file.dropCache()
       return "synced"
@@ -170,18 +170,18 @@ package struct FileSystemContract {
     switch Int.random(in: 0..<4, using: &random) {
     case 0:
       let kind = Bool.random(using: &random) ? FileLockKind.shared : .exclusive
-      use(slot, "lock \(kind)") { (file) throws(FileSystemError) in
+      use(slot, "lock \(kind)") { (file) throws(StoreError) in
         try file.tryLock(kind) ? "taken" : "somebody else has it"
       }
     case 1:
-      use(slot, "unlock") { (file) throws(FileSystemError) in
+      use(slot, "unlock") { (file) throws(StoreError) in
         file.unlock()
         return "given back"
       }
     case 2:
-      use(slot, "size") { (file) throws(FileSystemError) in "\(try file.size()) bytes" }
+      use(slot, "size") { (file) throws(StoreError) in "\(try file.size()) bytes" }
     default:
-      use(slot, "is still at its path") { (file) throws(FileSystemError) in "\(try file.isStillAtItsPath())" }
+      use(slot, "is still at its path") { (file) throws(StoreError) in "\(try file.isStillAtItsPath())" }
     }
   }
 
@@ -201,20 +201,20 @@ package struct FileSystemContract {
   }
 
   private mutating func use(
-    _ slot: Int, _ call: String, _ body: (any File) throws(FileSystemError) -> String
+    _ slot: Int, _ call: String, _ body: (any File) throws(StoreError) -> String
   ) {
     guard let file = open[slot] else { return }
-    note("\(call) in \(slot)") { (_) throws(FileSystemError) in try body(file) }
+    note("\(call) in \(slot)") { (_) throws(StoreError) in try body(file) }
   }
 
   private mutating func note(
-    _ call: String, _ body: (inout FileSystemContract) throws(FileSystemError) -> String
+    _ call: String, _ body: (inout FileSystemContract) throws(StoreError) -> String
   ) {
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       let result = try body(&self)
       record.append("\(call): \(result)")
     } catch {
-      record.append("\(call): \(systemMessage(error.code)) (\(error.code))")
+      record.append("\(call): \(error.what) (\(error.systemCode ?? 0))")
     }
   }
 }

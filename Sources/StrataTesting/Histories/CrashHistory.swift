@@ -100,7 +100,7 @@ package struct CrashHistory {
   }
 
   private func open(_ disk: SimulatedDisk, _ when: String) throws(Failure) -> Log {
-    do throws(LogError) {
+    do throws(StoreError) {
       return try Log.openWriter(
         disk, path: Self.root, options: options, storeID: StoreID(low: 1, high: 2))
     } catch { throw failure("the store does not open in \(when): \(error)") }
@@ -123,7 +123,7 @@ package struct CrashHistory {
       let head = model.head
       for append in batch { model.add(append, time: nil) }
       let results: [AppendResult]
-      do throws(LogError) { results = try log.appendBlocking(batch.map { $0.draft() }) } catch {
+      do throws(StoreError) { results = try log.appendBlocking(batch.map { $0.draft() }) } catch {
         throw failure("a batch was refused: \(error)")
       }
       var next = head + 1
@@ -145,7 +145,7 @@ package struct CrashHistory {
     let draw = Int.random(in: 0..<8, using: &random)
     guard draw < 2 else { return }
     defer { recorder.isAsked(nil) }
-    do throws(LogError) {
+    do throws(StoreError) {
       if draw == 0 {
         recorder.isAsked(.seal)
         _ = try log.seal()
@@ -237,14 +237,14 @@ package struct CrashHistory {
   ) throws(Failure) -> Log? {
     let mayBeDamaged = self.disk == .outsideModel
     let log: Log
-    do throws(LogError) {
+    do throws(StoreError) {
       log = try Log.openWriter(disk, path: Self.root, options: options, storeID: StoreID(low: 1, high: 2))
     } catch {
-      if mayBeDamaged, case .corrupt = error { return nil }
+      if mayBeDamaged, case .damaged = error { return nil }
       throw failure("\(place): an intact store is refused: \(error)")
     }
     let found: [(append: ModelAppend, revisions: [UInt64])]
-    do throws(LogError) { found = try log.modelAppends() } catch {
+    do throws(StoreError) { found = try log.modelAppends() } catch {
       try? log.close()
       if mayBeDamaged { return nil }
       throw failure("\(place): reading failed: \(error)")
@@ -259,10 +259,10 @@ package struct CrashHistory {
 
   /// A store that recovered and was closed has nothing to report.
   private func verify(_ disk: SimulatedDisk, _ place: String) throws(Failure) {
-    do throws(LogError) {
+    do throws(StoreError) {
       var verifier = LogVerifier(disk, path: Self.root)
       let report = try verifier.run()
-      guard report.isOK else { throw LogError.corrupt(report.findings[0]) }
+      guard report.isOK else { throw StoreError.damaged(report.findings[0]) }
     } catch { throw failure("\(place): a check after recovery says \(error)") }
   }
 

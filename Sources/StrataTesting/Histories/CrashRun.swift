@@ -1,6 +1,7 @@
 // Many crash histories on several threads, for as many cases or as long as somebody wants.
 
-package import StrataBase
+internal import StrataBase
+package import StrataLog
 
 /// Histories from one seed after another, until there are enough cases, the time is over or too many failed.
 package struct CrashRun: Sendable {
@@ -29,12 +30,12 @@ package struct CrashRun: Sendable {
   /// - Returns: when all threads have ended. Blocks.
   package func run(
     seed: UInt64, interval: Duration = .seconds(30), progress: (Outcome) -> Void = { _ in }
-  ) throws(FileSystemError) -> Outcome {
+  ) throws(StoreError) -> Outcome {
     let state = Gate((outcome: Outcome(), seeds: SeededGenerator(seed: seed), running: threadCount))
     let begin = MonotonicTime.now()
     for _ in 0..<threadCount {
-      do throws(FileSystemError) {
-        _ = try DedicatedThread(name: "strata-crash") {
+      do throws(StoreError) {
+        try DedicatedThread.start("strata-crash") {
           while let seed = state.withLock({ next($0.outcome, &$0.seeds, begin) }) {
             var history = CrashHistory(seed: seed)
             var failure: CrashHistory.Failure?

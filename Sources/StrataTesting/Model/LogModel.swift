@@ -18,8 +18,10 @@ package struct LogModel: Sendable {
   package func version(of stream: String) -> UInt64 { UInt64(streams[stream]?.count ?? 0) }
 
   /// Whether an append with this expectation would be accepted.
-  package func meets(_ version: ExpectedCount, of stream: String) -> Bool {
+  package func meets(_ version: ExpectedVersion, of stream: String) -> Bool {
     switch version {
+    case .any: true
+    case .noStream: self.version(of: stream) == 0
     case .exactly(let count): self.version(of: stream) == count
     case .exists: self.version(of: stream) > 0
     }
@@ -66,7 +68,7 @@ extension LogModel {
   /// What a log holds that this model does not say, as a sentence; nil where it holds a prefix of at least
   /// `countMin` appends: whole appends, in order, with dense sequences and revisions.
   package func difference(from log: Log, countMin: Int) -> String? {
-    do throws(LogError) {
+    do throws(StoreError) {
       return difference(from: log, holding: try log.modelAppends(), countMin: countMin)
     } catch { return "reading failed: \(error)" }
   }
@@ -134,7 +136,7 @@ extension LogModel {
   }
 
   /// Notes the times that the log gave to appends whose caller was never told.
-  package mutating func adoptTimes(from log: Log) throws(LogError) {
+  package mutating func adoptTimes(from log: Log) throws(StoreError) {
     adoptTimes(from: try log.modelAppends())
   }
 

@@ -66,7 +66,7 @@ package struct ModelAppend: Hashable, Sendable {
   }
 
   /// The same append as the log takes it.
-  package func draft(expecting: [(stream: String, version: ExpectedCount)] = []) -> AppendDraft {
+  package func draft(expecting: [(stream: String, version: ExpectedVersion)] = []) -> AppendDraft {
     let draft = AppendDraft()
     draft.id = Array((id ?? "").utf8)
     draft.given = given
@@ -91,7 +91,7 @@ extension Log {
   /// Every visible append behind a sequence, decoded, with the revisions of its events in order.
   package func modelAppends(
     after sequence: UInt64 = 0
-  ) throws(LogError) -> [(append: ModelAppend, revisions: [UInt64])] {
+  ) throws(StoreError) -> [(append: ModelAppend, revisions: [UInt64])] {
     var found: [(append: ModelAppend, revisions: [UInt64])] = []
     var cursor = cursor(after: sequence)
     while let block = try cursor.next() {
@@ -121,7 +121,7 @@ extension Log {
           found.append((append, revisions))
         }
       } catch {
-        throw error.logError(
+        throw error.storeError(
           in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
           first: block.header.firstSequence, last: block.header.nextSequence &- 1)
       }

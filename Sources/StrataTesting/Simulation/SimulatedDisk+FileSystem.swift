@@ -1,20 +1,20 @@
 // A simulated disk behind the seam.
 
-package import StrataBase
+internal import StrataBase
 package import StrataLog
 
 extension SimulatedDisk: FileSystem {
   /// Creates what is missing, each folder made durable in the one above it, as the machine's file system does.
-  package func createDirectory(_ path: String) throws(FileSystemError) {
+  package func createDirectory(_ path: String) throws(StoreError) {
     let parts = PathParts(path)
-    let firstMissing = try perform(.createDirectory, path) { (state) throws(FileSystemError) -> Int? in
+    let firstMissing = try perform(.createDirectory, path) { (state) throws(StoreError) -> Int? in
       for count in 0...parts.names.count {
         switch state.image.node(at: PathParts(names: parts.names.prefix(count))) {
         case .success(.folder): continue
         case .success(.file):
           let code =
             count == parts.names.count ? SystemErrorCode.alreadyExists : SystemErrorCode.notDirectory
-          throw FileSystemError("create folder", path, code: code)
+          throw .refused("create folder", path, code: code)
         case .failure: return count
         }
       }
@@ -23,7 +23,7 @@ extension SimulatedDisk: FileSystem {
     guard let firstMissing else { return }
     for count in firstMissing...parts.names.count {
       let folder = PathParts(names: parts.names.prefix(count))
-      try perform(.createDirectory, path) { (state) throws(FileSystemError) in
+      try perform(.createDirectory, path) { (state) throws(StoreError) in
         guard case .success(let parent) = state.image.parent(of: folder),
           case .failure = state.image.node(at: folder)
         else { return }
@@ -33,16 +33,16 @@ extension SimulatedDisk: FileSystem {
     }
   }
 
-  package func contents(ofDirectory path: String) throws(FileSystemError) -> [String] {
-    let names = try perform(.list, path) { (state) throws(FileSystemError) in
+  package func contents(ofDirectory path: String) throws(StoreError) -> [String] {
+    let names = try perform(.list, path) { (state) throws(StoreError) in
       let folder = try state.folder("list", path)
       return state.image.folders[folder]!.live.keys
     }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  package func kind(of path: String) throws(FileSystemError) -> FileKind? {
-    try perform(.kind, path) { (state) throws(FileSystemError) in
+  package func kind(of path: String) throws(StoreError) -> FileKind? {
+    try perform(.kind, path) { (state) throws(StoreError) in
       switch state.image.node(at: PathParts(path)) {
       case .success(.file): .file
       case .success(.folder): .directory
@@ -51,9 +51,9 @@ extension SimulatedDisk: FileSystem {
     }
   }
 
-  package func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+  package func open(_ path: String, _ mode: FileOpenMode) throws(StoreError) -> any File {
     let parts = PathParts(path)
-    let (inode, owner) = try perform(.open, path) { (state) throws(FileSystemError) in
+    let (inode, owner) = try perform(.open, path) { (state) throws(StoreError) in
       let inode = try state.openInode(path, parts, mode)
       state.lastOwner += 1
       state.openCounts[inode, default: 0] += 1
@@ -62,41 +62,41 @@ extension SimulatedDisk: FileSystem {
     return SimulatedFile(disk: self, path: path, mode: mode, inode: inode, owner: owner)
   }
 
-  package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+  package func rename(_ path: String, to newPath: String) throws(StoreError) {
     try rename(path, to: newPath, replaces: true)
   }
 
-  package func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+  package func renameNew(_ path: String, to newPath: String) throws(StoreError) {
     try rename(path, to: newPath, replaces: false)
   }
 
-  private func rename(_ path: String, to newPath: String, replaces: Bool) throws(FileSystemError) {
+  private func rename(_ path: String, to newPath: String, replaces: Bool) throws(StoreError) {
     let (from, to) = (PathParts(path), PathParts(newPath))
-    try perform(.rename, path) { (state) throws(FileSystemError) in
+    try perform(.rename, path) { (state) throws(StoreError) in
       // Both folders first, then the names in them: the order in which the system looks.
       let parent = try state.get("rename", path, state.image.parent(of: from))
       let newParent = try state.get("rename", path, state.image.parent(of: to))
       let inode = try state.file("rename", path)
       if !replaces, case .success = state.image.node(at: to) {
-        throw FileSystemError("rename", path, code: SystemErrorCode.alreadyExists)
+        throw .refused("rename", path, code: SystemErrorCode.alreadyExists)
       }
       if case .success(.folder) = state.image.node(at: to) {
-        throw FileSystemError("rename", path, code: SystemErrorCode.isDirectory)
+        throw .refused("rename", path, code: SystemErrorCode.isDirectory)
       }
       state.image.renameFile(inode, from.name, in: parent, to: to.name, in: newParent)
     }
   }
 
-  package func remove(_ path: String) throws(FileSystemError) {
+  package func remove(_ path: String) throws(StoreError) {
     let parts = PathParts(path)
-    try perform(.remove, path) { (state) throws(FileSystemError) in
+    try perform(.remove, path) { (state) throws(StoreError) in
       _ = try state.file("remove", path)
       state.image.removeFile(parts.name, in: try state.get("remove", path, state.image.parent(of: parts)))
     }
   }
 
-  package func syncDirectory(_ path: String) throws(FileSystemError) {
-    try perform(.syncDirectory, path) { (state) throws(FileSystemError) in
+  package func syncDirectory(_ path: String) throws(StoreError) {
+    try perform(.syncDirectory, path) { (state) throws(StoreError) in
       state.image.syncFolder(try state.folder("open folder", path))
       state.image.removeUnreachable(open: state.openInodes)
     }
@@ -112,7 +112,7 @@ extension SimulatedDisk {
     }
   }
 
-  package func identity(of path: String) throws(FileSystemError) -> String? {
+  package func identity(of path: String) throws(StoreError) -> String? {
     guard try kind(of: path) != nil else { return nil }
     return "disk \(ObjectIdentifier(self)) \(PathParts(path).names.joined(separator: "/"))"
   }
@@ -121,40 +121,40 @@ extension SimulatedDisk {
 extension SimulatedDisk.State {
   fileprivate func get<Value>(
     _ operation: String, _ path: String, _ result: Result<Value, SimulatedCode>
-  ) throws(FileSystemError) -> Value {
+  ) throws(StoreError) -> Value {
     switch result {
     case .success(let value): return value
-    case .failure(let failure): throw FileSystemError(operation, path, code: failure.code)
+    case .failure(let failure): throw .refused(operation, path, code: failure.code)
     }
   }
 
-  fileprivate func file(_ operation: String, _ path: String) throws(FileSystemError) -> SimulatedImage.Inode {
+  fileprivate func file(_ operation: String, _ path: String) throws(StoreError) -> SimulatedImage.Inode {
     switch try get(operation, path, image.node(at: PathParts(path))) {
     case .file(let inode): return inode
-    case .folder: throw FileSystemError(operation, path, code: SystemErrorCode.isDirectory)
+    case .folder: throw .refused(operation, path, code: SystemErrorCode.isDirectory)
     }
   }
 
-  fileprivate func folder(_ operation: String, _ path: String) throws(FileSystemError) -> SimulatedImage.Inode
+  fileprivate func folder(_ operation: String, _ path: String) throws(StoreError) -> SimulatedImage.Inode
   {
     switch try get(operation, path, image.node(at: PathParts(path))) {
     case .folder(let inode): return inode
-    case .file: throw FileSystemError(operation, path, code: SystemErrorCode.notDirectory)
+    case .file: throw .refused(operation, path, code: SystemErrorCode.notDirectory)
     }
   }
 
   /// The file to open, created where the mode says so.
   fileprivate mutating func openInode(
     _ path: String, _ parts: PathParts, _ mode: FileOpenMode
-  ) throws(FileSystemError) -> SimulatedImage.Inode {
+  ) throws(StoreError) -> SimulatedImage.Inode {
     switch image.node(at: parts) {
     case .success where mode == .createNew:
-      throw FileSystemError("open", path, code: SystemErrorCode.alreadyExists)
-    case .success(.folder): throw FileSystemError("open", path, code: SystemErrorCode.isDirectory)
+      throw .refused("open", path, code: SystemErrorCode.alreadyExists)
+    case .success(.folder): throw .refused("open", path, code: SystemErrorCode.isDirectory)
     case .success(.file(let inode)): return inode
     case .failure(let failure):
       guard failure.code == SystemErrorCode.notFound, mode == .create || mode == .createNew else {
-        throw FileSystemError("open", path, code: failure.code)
+        throw .refused("open", path, code: failure.code)
       }
       return image.addFile(parts.name, in: try get("open", path, image.parent(of: parts)))
     }

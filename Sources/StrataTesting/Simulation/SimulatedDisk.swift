@@ -121,18 +121,18 @@ extension SimulatedDisk {
     _ operation: SimulatedOperation,
     _ path: String,
     writePart: ((inout State, Double) -> Void)? = nil,
-    _ body: (inout State) throws(FileSystemError) -> Result
-  ) throws(FileSystemError) -> Result {
+    _ body: (inout State) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     let (number, hook) = state.withLock { state in
       state.operationCount += 1
       return (state.operationCount, state.isPoweredOff ? nil : state.hook)
     }
     let verdict = hook?(SimulatedCall(operation: operation, path: path, number: number)) ?? .proceed
-    return try state.withLock { (state) throws(FileSystemError) in
+    return try state.withLock { (state) throws(StoreError) in
       let decision = state.decide(operation, number: number, verdict: verdict)
       guard let code = decision.code else { return try body(&state) }
       if decision.partOfWrite > 0 { writePart?(&state, min(decision.partOfWrite, 1)) }
-      throw FileSystemError(operation.rawValue, path, code: code)
+      throw .refused(operation.rawValue, path, code: code)
     }
   }
 }

@@ -1,6 +1,7 @@
 // What can go wrong on a simulated disk, and how a test says so.
 
 internal import StrataBase
+package import StrataLog
 
 /// What a power cut, or the end of a process, leaves of what was not synced.
 package enum CrashModel: Sendable, CaseIterable {
@@ -132,7 +133,7 @@ package enum SimulatedPowerCut {
   package static let code: Int32 = 90_001
 }
 
-extension FileSystemError {
+extension StoreError {
   /// Whether a simulated disk lost its power, rather than refusing the call.
-  package var isSimulatedPowerCut: Bool { code == SimulatedPowerCut.code }
+  package var isSimulatedPowerCut: Bool { systemCode == SimulatedPowerCut.code }
 }

@@ -25,8 +25,8 @@ final class SimulatedFile: File {
 
   deinit { close() }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError) -> Int {
-    try perform(.read) { (state) throws(FileSystemError) in
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) -> Int {
+    try perform(.read) { (state) throws(StoreError) in
       guard offset >= 0 || buffer.isEmpty else { throw error(.read, SystemErrorCode.invalidArgument) }
       let live = state.image.content(inode).live
       guard offset < live.count, !buffer.isEmpty else { return 0 }
@@ -37,7 +37,7 @@ final class SimulatedFile: File {
     }
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemError) {
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
     let inode = self.inode
     func write(_ state: inout SimulatedDisk.State, _ count: Int) {
       let part = UnsafeRawBufferPointer(rebasing: bytes[..<count])
@@ -48,7 +48,7 @@ final class SimulatedFile: File {
     let writePart = { (state: inout SimulatedDisk.State, part: Double) in
       if isAllowed { write(&state, Int(part * Double(bytes.count))) }
     }
-    try perform(.write, writePart: writePart) { (state) throws(FileSystemError) in
+    try perform(.write, writePart: writePart) { (state) throws(StoreError) in
       guard !bytes.isEmpty else { return }
       guard mode != .read else { throw error(.write, SystemErrorCode.badDescriptor) }
       guard offset >= 0 else { throw error(.write, SystemErrorCode.invalidArgument) }
@@ -60,12 +60,12 @@ final class SimulatedFile: File {
     }
   }
 
-  func size() throws(FileSystemError) -> Int64 {
-    try perform(.size) { (state) throws(FileSystemError) in Int64(state.image.content(inode).live.count) }
+  func size() throws(StoreError) -> Int64 {
+    try perform(.size) { (state) throws(StoreError) in Int64(state.image.content(inode).live.count) }
   }
 
-  func truncate(to size: Int64) throws(FileSystemError) {
-    try perform(.truncate) { (state) throws(FileSystemError) in
+  func truncate(to size: Int64) throws(StoreError) {
+    try perform(.truncate) { (state) throws(StoreError) in
       guard mode != .read, size >= 0 else { throw error(.truncate, SystemErrorCode.invalidArgument) }
       guard size <= Self.sizeMax else { throw error(.truncate, SystemErrorCode.fileTooLarge) }
       guard size <= state.sizeMax(of: inode) else { throw error(.truncate, SystemErrorCode.noSpace) }
@@ -73,12 +73,12 @@ final class SimulatedFile: File {
     }
   }
 
-  func sync() throws(FileSystemError) { try sync(.sync) }
+  func sync() throws(StoreError) { try sync(.sync) }
 
-  func syncData() throws(FileSystemError) { try sync(.syncData) }
+  func syncData() throws(StoreError) { try sync(.syncData) }
 
-  private func sync(_ operation: SimulatedOperation) throws(FileSystemError) {
-    try perform(operation) { (state) throws(FileSystemError) in
+  private func sync(_ operation: SimulatedOperation) throws(StoreError) {
+    try perform(operation) { (state) throws(StoreError) in
       if let failure = state.takeSyncFailure(of: path) {
         if !failure.keepsData { state.image.change(inode) { $0.loseDirtySectors() } }
         if failure.isReported { throw error(operation, SystemErrorCode.inputOutput) }
@@ -95,8 +95,8 @@ final class SimulatedFile: File {
     }
   }
 
-  func tryLock(_ kind: FileLockKind) throws(FileSystemError) -> Bool {
-    try perform(.lock) { (state) throws(FileSystemError) in
+  func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool {
+    try perform(.lock) { (state) throws(StoreError) in
       state.locks[inode, default: AdvisoryLocks()].tryLock(kind, owner: owner)
     }
   }
@@ -105,8 +105,8 @@ final class SimulatedFile: File {
 
   var identity: String? { "simulated file \(inode)" }
 
-  func isStillAtItsPath() throws(FileSystemError) -> Bool {
-    try perform(.kind) { (state) throws(FileSystemError) in state.image.file(at: path) == inode }
+  func isStillAtItsPath() throws(StoreError) -> Bool {
+    try perform(.kind) { (state) throws(StoreError) in state.image.file(at: path) == inode }
   }
 
   func close() {
@@ -127,13 +127,13 @@ final class SimulatedFile: File {
   private func perform<Result>(
     _ operation: SimulatedOperation,
     writePart: ((inout SimulatedDisk.State, Double) -> Void)? = nil,
-    _ body: (inout SimulatedDisk.State) throws(FileSystemError) -> Result
-  ) throws(FileSystemError) -> Result {
+    _ body: (inout SimulatedDisk.State) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     guard !isClosed.withLock({ $0 }) else { throw error(operation, SystemErrorCode.badDescriptor) }
     return try disk.perform(operation, path, writePart: writePart, body)
   }
 
-  private func error(_ operation: SimulatedOperation, _ code: Int32) -> FileSystemError {
-    FileSystemError(operation.rawValue, path, code: code)
+  private func error(_ operation: SimulatedOperation, _ code: Int32) -> StoreError {
+    .refused(operation.rawValue, path, code: code)
   }
 }

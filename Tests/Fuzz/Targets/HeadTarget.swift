@@ -17,7 +17,7 @@ enum HeadTarget {
   private static let storeID = StoreID(low: 0x1122_3344_5566_7788, high: 0x99AA_BBCC_DDEE_FF00)
 
   /// The segments of a store that was closed: two, the first of them full.
-  private static let log: Result<[String: [UInt8]], LogError> = Result { () throws(LogError) in
+  private static let log: Result<[String: [UInt8]], StoreError> = Result { () throws(StoreError) in
     let fileSystem = MemoryFileSystem()
     var options = StoreOptions()
     options.clock = .fixed
@@ -31,7 +31,7 @@ enum HeadTarget {
       _ = try log.appendBlocking(draft)
     }
     try log.close()
-    return try LogError.wrapping { () throws(FileSystemError) in try fileSystem.evidence(of: StoreLaws.root) }
+    return try fileSystem.evidence(of: StoreLaws.root)
   }
 
   static func run(_ bytes: [UInt8]) throws(BrokenLaw) {

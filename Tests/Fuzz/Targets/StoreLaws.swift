@@ -9,7 +9,7 @@ struct StoreLaws {
   let fileSystem: MemoryFileSystem
   private let before: [String: [UInt8]]
 
-  init(_ fileSystem: MemoryFileSystem) throws(FileSystemError) {
+  init(_ fileSystem: MemoryFileSystem) throws(StoreError) {
     self.fileSystem = fileSystem
     before = try fileSystem.evidence(of: Self.root)
   }
@@ -36,27 +36,27 @@ struct StoreLaws {
     }
   }
 
-  private func isUnchanged() throws(FileSystemError) -> Bool {
+  private func isUnchanged() throws(StoreError) -> Bool {
     try fileSystem.evidence(of: Self.root) == before
   }
 
   /// The report, or nil where the folder holds no store.
   private func verify() throws(BrokenLaw) -> VerifyReport? {
     var verifier = LogVerifier(fileSystem, path: Self.root)
-    do throws(LogError) { return try verifier.run() } catch {
-      if case .notFound = error { return nil }
+    do throws(StoreError) { return try verifier.run() } catch {
+      if error.reason == .notFound { return nil }
       throw BrokenLaw("a check ends with \(error)")
     }
   }
 
   /// What a log delivers up to its end or the first damage.
   private func deliver(_ log: Log, checksContent: Bool) throws(BrokenLaw) -> (
-    events: UInt64, error: LogError?
+    events: UInt64, error: StoreError?
   ) {
     var next = log.mark.logBegin
     var events: UInt64 = 0
     var cursor = log.cursor(after: next - 1)
-    do throws(LogError) {
+    do throws(StoreError) {
       while let block = try cursor.next() {
         let header = block.header
         try Self.inOrder(header.firstSequence == next && header.eventCount > 0, header)
@@ -64,19 +64,19 @@ struct StoreLaws {
           if checksContent { try block.verifyContent() }
           try block.forEachEvent { _, _, _ in }
         } catch {
-          throw error.logError(in: "", at: header.ownOffset, first: next, last: next)
+          throw error.storeError(in: "", at: header.ownOffset, first: next, last: next)
         }
         next = header.nextSequence
         events += UInt64(header.eventCount)
       }
       return (events, nil)
     } catch {
-      if case .invalid(let what) = error { throw BrokenLaw(what) }
+      if case .invalid(let what, _) = error { throw BrokenLaw(what) }
       return (events, error)
     }
   }
 
-  private static func inOrder(_ holds: Bool, _ header: BlockHeader) throws(LogError) {
+  private static func inOrder(_ holds: Bool, _ header: BlockHeader) throws(StoreError) {
     if !holds { throw .invalid(what: "a gap or a repetition at \(header.firstSequence)") }
   }
 
@@ -85,7 +85,7 @@ struct StoreLaws {
       var options = Self.options
       options.readsDamaged = readsDamaged
       let log: Log
-      do throws(LogError) { log = try Log.openReader(fileSystem, path: Self.root, options: options) } catch {
+      do throws(StoreError) { log = try Log.openReader(fileSystem, path: Self.root, options: options) } catch {
         let isRight = report.map { ($0.isOK || $0.isOnlyTorn) && $0.segments > 0 } ?? false
         try law(!isRight, "a store without a finding is refused: \(error)")
         continue
@@ -104,7 +104,7 @@ struct StoreLaws {
   private func seek(_ log: Log, isRight: Bool) throws {
     let mark = log.mark
     for sequence in [mark.logBegin, mark.sequence, mark.sequence / 2, 0, .max] {
-      let place = Result { () throws(LogError) in try log.append(holding: sequence) }
+      let place = Result { () throws(StoreError) in try log.append(holding: sequence) }
       guard isRight else { continue }
       let isThere = sequence >= mark.logBegin && sequence <= mark.sequence
       let found = try place.get()
@@ -120,13 +120,13 @@ struct StoreLaws {
     }
     for ordinal in [0, 1, mark.appends, .max] { _ = try? log.append(ordinal: ordinal) }
     for time in [Int64.min, 0, mark.time, .max] { _ = try? log.lastAppend(notAfter: time) }
-    let chain = Result { () throws(LogError) in try log.chain(after: mark.sequence) }
+    let chain = Result { () throws(StoreError) in try log.chain(after: mark.sequence) }
     if isRight { try law(try chain.get() == mark.visible.chain, "the chain at the end is another") }
   }
 
   private func write(_ report: VerifyReport?) throws {
     let log: Log
-    do throws(LogError) { log = try Log.openWriter(fileSystem, path: Self.root, options: Self.options) } catch
+    do throws(StoreError) { log = try Log.openWriter(fileSystem, path: Self.root, options: Self.options) } catch
     {
       return try law(try isUnchanged(), "a writer that was refused (\(error)) changed something")
     }
@@ -136,7 +136,7 @@ struct StoreLaws {
     Array("fuzz/1".utf8).withUnsafeBytes { name in
       draft.add(stream: name, type: name, codec: 3, metadata: .init(start: nil, count: 0), payload: name)
     }
-    let outcome = Result { () throws(LogError) in try log.appendBlocking(draft) }
+    let outcome = Result { () throws(StoreError) in try log.appendBlocking(draft) }
     let head = log.mark.sequence
     if case .success(let outcome) = outcome {
       try law(outcome.last == head, "an acknowledged append is not visible")
@@ -145,7 +145,7 @@ struct StoreLaws {
         try law(error == nil && events == report.events + 1, "\(events) events: \(error as Any)")
       }
     }
-    do throws(LogError) { try log.close() } catch {
+    do throws(StoreError) { try log.close() } catch {
       // A store that can take nothing more may say so at its end too.
       if case .success = outcome { throw BrokenLaw("closing fails: \(error)") }
       return

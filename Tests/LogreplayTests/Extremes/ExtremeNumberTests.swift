@@ -70,7 +70,7 @@ enum ExtremePlace: String, CaseIterable, Codable, Sendable {
         try store.appendBlocking([NewEvent("$put", in: full.stream, ["n": 2])])
         Issue.record("an event without a revision was appended")
       } catch {
-        guard case .invalid(let what) = error else { throw error }
+        guard case .invalid(let what, _) = error else { throw error }
         #expect(what.contains(full.stream.text))
       }
       let other = try store.appendBlocking([NewEvent("$put", in: "incident/new", ["n": 2])])

@@ -36,7 +36,7 @@ struct StoreTour {
       return result
     } catch {
       switch error {
-      case is LogError, is StoreError, is CommandFailure, is FileSystemError, is ContentProblem: break
+      case is StoreError, is CommandFailure, is FileSystemError, is ContentProblem: break
       default: preconditionFailure("no error of ours: \(error)")
       }
       // Texts count too: an error says from where to where, and what to do.

@@ -31,7 +31,7 @@ import Testing
 
   private func expectCorrupt(_ store: EventStore, _ erasure: Erasure, _ note: String = "") {
     let error = #expect(throws: StoreError.self) { try store.eraseBlocking(erasure) }
-    guard case .corrupt(let finding) = error else {
+    guard case .damaged(let finding) = error else {
       Issue.record("\(String(describing: error)) \(note)")
       return
     }

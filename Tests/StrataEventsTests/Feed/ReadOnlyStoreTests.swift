@@ -64,7 +64,7 @@ import Testing
       // The process has no descriptors left, for as long as it takes to be noticed.
       disk.inject(SimulatedFailure(of: [.open, .read, .size, .kind], code: 24, isLasting: true))
       while reader.log.tail.end == nil { await reader.log.tail.wait(beyond: reader.log.mark.sequence) }
-      guard case .io = reader.log.tail.end else {
+      guard reader.log.tail.end?.reason == .system else {
         Issue.record("\(reader.log.tail.end as Any)")
         break
       }

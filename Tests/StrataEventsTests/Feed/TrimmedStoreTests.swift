@@ -74,7 +74,7 @@ import Testing
     let (disk, begin, _) = try trimmed()
     let store = try EventStore.open(disk, path: "/store", .readOnly, options: StoreOptions())
     var cursor = store.log.cursor(after: 1)
-    do throws(LogError) {
+    do throws(StoreError) {
       _ = try cursor.next()
       Issue.record("something was read before the beginning of the log")
     } catch { #expect(error == .trimmed(firstAvailable: begin)) }

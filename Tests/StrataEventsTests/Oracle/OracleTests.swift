@@ -152,7 +152,7 @@ extension StoreFiles {
   private static func check(_ path: String) throws -> DocumentValue {
     var verifier = LogVerifier(PosixFileSystem(), path: path)
     let report: VerifyReport
-    do throws(LogError) { report = try verifier.run() } catch { return .string("error: \(error)") }
+    do throws(StoreError) { report = try verifier.run() } catch { return .string("error: \(error)") }
     return [
       "ok": .bool(report.isOK),
       "findings": .array(

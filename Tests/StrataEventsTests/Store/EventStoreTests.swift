@@ -104,7 +104,7 @@ struct EventStoreTests {
     await #expect {
       try await holders.put(Holder(id: 1, body: deep))
     } throws: { error in
-      guard case .invalid(let what)? = error as? StoreError else { return false }
+      guard case .invalid(let what, _)? = error as? StoreError else { return false }
       return what.contains("nested deeper than \(CodecLimits.depthMax)") && what.utf8.count < 1_000
     }
     #expect(store.head.sequence == 0)

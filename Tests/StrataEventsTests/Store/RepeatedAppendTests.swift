@@ -91,7 +91,7 @@ import Testing
         #expect(try results[0].get().isKnown == false)
         switch results[1] {
         case .success(let outcome): #expect(isKnown && outcome.isKnown && outcome.first == 1)
-        case .failure(let error): #expect(!isKnown && StoreError(error) == Self.refusal)
+        case .failure(let error): #expect(!isKnown && error == Self.refusal)
         }
         try store.closeBlocking()
       }

@@ -63,9 +63,9 @@ struct ModelledStore {
   /// Appends as a task or as a thread.
   private mutating func submit(
     _ events: [NewEvent], id: String?, time: Timestamp?, expecting: [StreamName: ExpectedVersion]
-  ) async -> Result<AppendReceipt, StoreError> {
+  ) async -> Result<AppendReceipt, any Error> {
     let isBlocking = Bool.random(using: &random)
-    do throws(StoreError) {
+    do {
       if isBlocking {
         return .success(try store.appendBlocking(events, id: id, time: time, expecting: expecting))
       }
@@ -86,7 +86,7 @@ struct ModelledStore {
         .exists, .noStream, .exactly(held), .exactly(held + UInt64.random(in: 0...1, using: &random)), .any,
       ].randomElement(using: &random)!
       expecting[StreamName(stream)] = version
-      isMet = version.count.map { model.meets($0, of: stream) } ?? true
+      isMet = model.meets(version, of: stream)
     }
     let given = append.given.map { Timestamp(nanoseconds: $0) }
     switch await submit(events, id: append.id, time: given, expecting: expecting) {
@@ -96,9 +96,9 @@ struct ModelledStore {
       #expect(receipt.sequences.count == events.count)
       #expect(given == nil || receipt.time.nanoseconds >= append.given!)
       model.add(append, time: receipt.time.nanoseconds)
-    case .failure(.conflict(let stream, let expected, let actual)):
+    case .failure(StoreError.conflict(let stream, let expected, let actual)):
       #expect(!isMet, "\(stream) was refused at \(actual), \(expected)")
-      #expect(actual == model.version(of: stream.text))
+      #expect(actual == model.version(of: stream))
     case .failure(let error):
       throw error
     }

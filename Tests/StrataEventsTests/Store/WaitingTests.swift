@@ -52,7 +52,7 @@ import Testing
     let tasks = await Self.start(12) { try await EventStore.open(at: path, options: Self.patient) }
     for _ in 0..<20 { #expect(try await other.events(in: "a/1").count == 1) }
     for task in tasks { task.cancel() }
-    for task in tasks { await #expect(throws: StoreError.cancelled) { try await task.value } }
+    for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
     try await holder.close()
     try await EventStore.open(at: path).close()
     try await other.close()
@@ -93,7 +93,7 @@ import Testing
     let second = await Self.start(1) { try await another.resume() }
     for holder in holders { try await holder.append([Self.event("meanwhile")]) }
     first[0].cancel()
-    await #expect(throws: StoreError.cancelled) { try await first[0].value }
+    await #expect(throws: CancellationError.self) { try await first[0].value }
     await #expect(throws: StoreError.suspended) { try await suspended.append([Self.event("too early")]) }
     for holder in holders { try await holder.close() }
     try await second[0].value

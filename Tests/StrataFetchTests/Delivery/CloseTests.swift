@@ -80,7 +80,7 @@ private struct Waiting: Projection {
     fetch.cancel()
     iteration.cancel()
     #expect(try await iteration.value == [1])
-    await #expect(throws: StoreError.cancelled) { _ = try await next.value }
+    await #expect(throws: CancellationError.self) { _ = try await next.value }
     let error = await #expect(throws: ListError.self) { _ = try await fetch.value }
     guard case .cancelled = error else { return #expect(Bool(false), "\(error as Any)") }
     Waiting.open("follower")
@@ -160,7 +160,7 @@ private struct Waiting: Projection {
     try await list.performFetch()
     let stream: StreamName = "card/1"
     let turns = store.documentTurns.turns
-    try await turns.take(stream, orThrow: StoreError.cancelled)
+    try await turns.take(stream)
     let updates = (0..<3).map { number in
       Task { try await cards.update(1) { $0.title = "\(number)" } }
     }

@@ -5,6 +5,7 @@ internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataFetch
+internal import StrataLog
 internal import StrataTables
 internal import Testing
 

@@ -95,7 +95,7 @@ private actor Desk {}
       withUnsafeCurrentTask { $0?.cancel() }
       return try await home.chores.put(Chore(id: 1, title: "a"))
     }
-    await #expect(throws: StoreError.cancelled) { try await refused.value }
+    await #expect(throws: CancellationError.self) { try await refused.value }
     #expect(try await home.list.performFetch().numberOfItems == 0 && home.store.head.sequence == 0)
     // At whatever moment: who is told that it was cancelled has written nothing, and everybody else has.
     var written: [Int] = []
@@ -107,7 +107,7 @@ private actor Desk {}
         _ = try await write.value
         written.append(id)
       } catch {
-        #expect(error as? StoreError == .cancelled)
+        #expect(error is CancellationError)
       }
     }
     let list = try await home.list.performFetch()

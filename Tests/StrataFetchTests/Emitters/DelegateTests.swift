@@ -3,6 +3,7 @@
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
+internal import StrataLog
 internal import StrataTables
 internal import StrataViews
 internal import Testing

@@ -236,7 +236,7 @@ internal import Testing
     try await controller.performFetch()
     try await chores.put(Self.chore(10))
     chores.store.log.tail.finish(.poisoned("a sync failed"))
-    guard case .store(.poisoned) = await spy.nextFailure() else {
+    guard case .store(let error)? = await spy.nextFailure(), error.reason == .poisoned else {
       Issue.record("no failure was told")
       return
     }

@@ -44,7 +44,7 @@ import Testing
   }
 
   @discardableResult
-  private func backup(_ log: Log, to target: any FileSystem) throws(LogError) -> BackupReport {
+  private func backup(_ log: Log, to target: any FileSystem) throws(StoreError) -> BackupReport {
     var backup = LogBackup(of: log, to: target, path: Self.target)
     return try backup.run()
   }
@@ -70,12 +70,12 @@ import Testing
     let before = evidence()
     for count in 0..<2 {
       try live.append(count)
-      do throws(LogError) {
+      do throws(StoreError) {
         try backup(live.log, to: target)
         Issue.record("generation \(generation) is gone beyond")
       } catch {
-        guard case .notAStore(let refused, let what) = error else { throw error }
-        #expect(refused == Self.target && what.contains("generations"))
+        guard error.reason == .notAStore else { throw error }
+        #expect(error.place == Self.target && error.what.contains("generations"))
       }
     }
     #expect(evidence() == before)
@@ -86,7 +86,7 @@ import Testing
   private func problem(_ target: any FileSystem, _ model: LogModel, appends: Int? = nil) -> String? {
     var model = model
     if let appends { model.keepFirst(appends) }
-    do throws(LogError) {
+    do throws(StoreError) {
       var verifier = LogVerifier(target, path: Self.target)
       let report = try verifier.run()
       guard report.findings == [] else { return "\(report.findings)" }
@@ -263,20 +263,20 @@ import Testing
       damaged.flipBit(Self.layout.segment(first), (SegmentHeader.length + 300) * 8)
       let reader = try Log.openReader(damaged, path: Self.path, options: Self.options())
       let disk = SimulatedDisk()
-      do {
+      do throws(StoreError) {
         try backup(reader, to: disk)
         Issue.record("damage in \(first) was copied")
       } catch {
-        guard case .corrupt(let finding) = error else {
+        guard case .damaged(let finding) = error else {
           Issue.record("\(error)")
           continue
         }
         #expect(
           finding.file == StoreLayout.segmentName(first) && finding.offset >= UInt64(SegmentHeader.length))
       }
-      #expect(throws: LogError.self) { try Log.openReader(disk, path: Self.target, options: Self.options()) }
+      #expect(throws: StoreError.self) { try Log.openReader(disk, path: Self.target, options: Self.options()) }
       // Of a copy, because a writer removes unfinished files.
-      #expect(throws: LogError.self) {
+      #expect(throws: StoreError.self) {
         try Log.openWriter(disk.clone(), path: Self.target, options: Self.options())
       }
       var verifier = LogVerifier(disk, path: Self.target)
@@ -292,7 +292,7 @@ import Testing
     try forgeRewrite(damaged, Self.layout, first: names[1])
     damaged.flipBit(Self.layout.segment(names[1]), (SegmentHeader.length + 300) * 8)
     let reader = try Log.openReader(damaged, path: Self.path, options: Self.options())
-    #expect(throws: LogError.self) { try backup(reader, to: sound) }
+    #expect(throws: StoreError.self) { try backup(reader, to: sound) }
     #expect(problem(sound, live.model) == nil)
   }
 
@@ -304,8 +304,8 @@ import Testing
     let disk = SimulatedDisk()
     try backup(live.log, to: disk)
     let files = disk.paths.map { disk.contents($0) }
-    func expectRefused(_ log: Log, _ isRight: (LogError) -> Bool) throws {
-      do throws(LogError) {
+    func expectRefused(_ log: Log, _ isRight: (StoreError) -> Bool) throws {
+      do throws(StoreError) {
         try backup(log, to: disk)
         Issue.record("the target was taken")
       } catch { #expect(isRight(error), "\(error)") }
@@ -313,24 +313,24 @@ import Testing
     }
     var other = try Live(seed: 9)
     try other.append(3)
-    try expectRefused(other.log) { if case .notAStore = $0 { true } else { false } }
+    try expectRefused(other.log) { $0.reason == .notAStore }
     // The same store, from an older copy: what the backup has behind that is not in it.
     let behind = try Log.openWriter(older, path: Self.path, options: Self.options())
-    try expectRefused(behind) { if case .diverged = $0 { true } else { false } }
+    try expectRefused(behind) { $0.isDiverged }
     for _ in 0..<60 { _ = try behind.appendBlocking(live.source.append().draft()) }
-    try expectRefused(behind) { if case .diverged = $0 { true } else { false } }
+    try expectRefused(behind) { $0.isDiverged }
     // A writer has the backup.
     let writer = try Log.openWriter(disk, path: Self.target, options: Self.options())
-    #expect(throws: LogError.locked(path: Self.target, holder: "process \(processID())")) {
+    #expect(throws: StoreError.locked(path: Self.target, holder: "process \(processID())")) {
       try backup(live.log, to: disk)
     }
     _ = try writer.appendBlocking(live.source.append().draft())
     try writer.close()
-    #expect(throws: LogError.self, "the backup was appended to") { try backup(live.log, to: disk) }
+    #expect(throws: StoreError.self, "the backup was appended to") { try backup(live.log, to: disk) }
     let foreign = MemoryFileSystem()
     try foreign.createDirectory(Self.target)
     try foreign.open("\(Self.target)/notes.txt", .create).close()
-    #expect(throws: LogError.self) { try backup(live.log, to: foreign) }
+    #expect(throws: StoreError.self) { try backup(live.log, to: foreign) }
     #expect(try foreign.contents(ofDirectory: Self.target) == ["notes.txt"])
     for log in [live.log, other.log, behind] { try log.close() }
   }
@@ -352,11 +352,11 @@ import Testing
       after.paths.filter { !$0.hasSuffix("LOCK") }.map { after.contents($0) }
     }
     let before = bytes()
-    do throws(LogError) {
+    do throws(StoreError) {
       try backup(live.log, to: after)
       Issue.record("what was acknowledged is overwritten")
     } catch {
-      guard case .diverged = error else {
+      guard error.isDiverged else {
         Issue.record("\(error)")
         return
       }
@@ -380,7 +380,7 @@ import Testing
     ]
     for path in inside {
       #expect(
-        throws: LogError.invalid(what: "the backup of a store cannot go into the store itself"), "\(path)"
+        throws: StoreError.invalid(what: "the backup of a store cannot go into the store itself"), "\(path)"
       ) {
         var backup = LogBackup(of: log, to: fileSystem, path: folder.path + path)
         return try backup.run()
@@ -397,11 +397,11 @@ import Testing
     let memory = MemoryFileSystem()
     let log = try Log.openWriter(memory, path: Self.target, options: Self.options())
     _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: "t")]).draft())
-    #expect(throws: LogError.self) { try backup(log, to: memory) }
+    #expect(throws: StoreError.self) { try backup(log, to: memory) }
     try log.close()
     let head = try HeadFile.read(memory, path: "\(Self.target)/HEAD")
     let reader = try Log.openReader(memory, path: Self.target, options: Self.options())
-    #expect(throws: LogError.self) { try backup(reader, to: memory) }
+    #expect(throws: StoreError.self) { try backup(reader, to: memory) }
     #expect(try HeadFile.read(memory, path: "\(Self.target)/HEAD") == head)
   }
 }

@@ -84,14 +84,14 @@ import Testing
     let probe = 2_500_000
     let low = options.appendSizeMax - (sized(probe).draft().encodedLengthMax - probe)
     try store.append(sized(low))
-    do throws(LogError) {
+    do throws(StoreError) {
       try store.append(sized(low + 1))
       Issue.record("an append above the limit was taken")
     } catch {
-      guard case .tooLarge(_, _, let limit) = error else { throw error }
-      #expect(limit == options.appendSizeMax)
+      guard case .invalid(let what, _) = error else { throw error }
+      #expect(what.hasSuffix("1 to \(options.appendSizeMax) is allowed"))
     }
-    #expect(throws: LogError.self) { try store.append(ModelAppend([])) }
+    #expect(throws: StoreError.self) { try store.append(ModelAppend([])) }
     #expect(store.model.difference(from: store.log, countMin: 6) == nil)
     try store.close()
     #expect(FaultStore.problem(store.disk, store.model, countMin: 6, options) == nil)
@@ -124,7 +124,7 @@ import Testing
       let append = ModelAppend([
         ModelEvent(stream: "s", type: "t", payload: Array(repeating: UInt8(number), count: 200))
       ])
-      do throws(LogError) {
+      do throws(StoreError) {
         let outcome = try log.appendBlocking(append.draft())
         #expect(outcome.first == last + 1)
         last = outcome.last
@@ -158,7 +158,7 @@ import Testing
   {
     let (disk, options) = try store(beginningAt: 100, appendsBefore: .max)
     let log = try Log.openWriter(disk, path: FaultStore.root, options: options)
-    #expect(throws: LogError.self) {
+    #expect(throws: StoreError.self) {
       try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: "t")]).draft())
     }
     try log.close()

@@ -1,6 +1,7 @@
 // Power cuts: whatever a simulated disk loses, nothing acknowledged is gone and nothing comes back wrong.
 
 import StrataBase
+internal import StrataLog
 import StrataTesting
 import Testing
 
@@ -43,7 +44,7 @@ import Testing
     async throws
   {
     let seed = SeededGenerator.testSeed()
-    let outcome = try await IOThreads(name: "crash").result { () throws(FileSystemError) in
+    let outcome = try await IOThreads(name: "crash").result { () throws(StoreError) in
       var run = CrashRun()
       run.casesMax = Self.casesMin
       run.timeMax = .seconds(170)

@@ -151,11 +151,11 @@ import Testing
       let log = try Log.openReader(disk, path: FaultStore.root, options: store.options)
       var found: [UInt64] = []
       var cursor = log.cursor(after: 0)
-      do throws(LogError) {
+      do throws(StoreError) {
         while let block = try cursor.next() { found.append(block.header.firstSequence) }
         Issue.record("byte \(byte): nobody noticed")
       } catch {
-        guard case .corrupt(let finding) = error else {
+        guard case .damaged(let finding) = error else {
           Issue.record("byte \(byte): \(error)")
           continue
         }
@@ -259,16 +259,17 @@ import Testing
       let log = try Log.openReader(after, path: FaultStore.root, options: store.options)
       var cursor = log.cursor(after: 0)
       var events: UInt64 = 0
-      do throws(LogError) {
+      do throws(StoreError) {
         while let block = try cursor.next() { events += UInt64(block.header.eventCount) }
         Issue.record("block \(block.firstSequence) was read")
       } catch {
-        guard case .unreadable(let error, let offset, let first, let last) = error else {
+        guard case .unavailable(let unavailability) = error, error.reason == .unreadable else {
           Issue.record("block \(block.firstSequence): \(error)")
           continue
         }
-        #expect(error.path == path && error.code == SystemErrorCode.inputOutput)
-        #expect(offset == block.ownOffset && first == block.firstSequence && last == block.nextSequence - 1)
+        #expect(error.place == "\(path) at byte \(block.ownOffset)")
+        #expect(error.systemCode == SystemErrorCode.inputOutput)
+        #expect(unavailability.sequences == block.firstSequence...block.nextSequence - 1)
       }
       #expect(events == block.firstSequence - 1, "what stands before it is not all read")
       var behind = log.cursor(after: block.nextSequence - 1)
@@ -282,7 +283,7 @@ import Testing
     disk.makeUnreadable(active, place..<place + 1)
     let before = FaultStore.evidence(store.disk)
     for _ in 0..<2 {
-      #expect(throws: LogError.io(FileSystemError("read", active, code: SystemErrorCode.inputOutput))) {
+      #expect(throws: StoreError.refused("read", active, code: SystemErrorCode.inputOutput)) {
         try Log.openWriter(disk, path: FaultStore.root, options: store.options)
       }
     }

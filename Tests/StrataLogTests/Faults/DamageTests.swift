@@ -23,7 +23,7 @@ import Testing
     damaged.readsDamaged = true
     if expected.state == .corrupt {
       for isWriter in [false, true] {
-        #expect(throws: LogError.self, "\(what): the store is not refused") {
+        #expect(throws: StoreError.self, "\(what): the store is not refused") {
           try open(disk, store, isWriter: isWriter)
         }
       }
@@ -168,11 +168,11 @@ import Testing
         #expect(findings.allSatisfy { $0.class != .torn }, "bit \(bit) of \(path): \(findings)")
         // A closed segment's blocks are read when they are needed, its header always.
         if bit < SegmentHeader.length * 8 {
-          #expect(throws: LogError.self) { try Log.openReader(disk, path: root, options: store.options) }
-          #expect(throws: LogError.self) { try Log.openWriter(disk, path: root, options: store.options) }
+          #expect(throws: StoreError.self) { try Log.openReader(disk, path: root, options: store.options) }
+          #expect(throws: StoreError.self) { try Log.openWriter(disk, path: root, options: store.options) }
         } else {
           let log = try Log.openReader(disk, path: root, options: store.options)
-          #expect(throws: LogError.self) { try log.modelAppends() }
+          #expect(throws: StoreError.self) { try log.modelAppends() }
         }
         #expect(GoldenStore.evidence(disk) == before)
       }
@@ -204,7 +204,7 @@ import Testing
       change(disk)
       let before = GoldenStore.evidence(disk)
       for isWriter in [false, true] {
-        #expect(throws: LogError.self, "\(what)") { try open(disk, store, isWriter: isWriter) }
+        #expect(throws: StoreError.self, "\(what)") { try open(disk, store, isWriter: isWriter) }
       }
       var verifier = LogVerifier(disk, path: root)
       #expect(try !verifier.run().isOK, "\(what)")

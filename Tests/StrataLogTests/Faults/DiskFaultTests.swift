@@ -36,16 +36,16 @@ import Testing
       var unanswered: ModelAppend?
       for _ in 0..<6 {
         let append = store.nextAppend()
-        do throws(LogError) {
+        do throws(StoreError) {
           try store.append(append)
           #expect(unanswered == nil, "sync \(number), \(fault): it acknowledges after a failed sync")
         } catch {
-          guard case .poisoned = error else { throw error }
+          guard error.reason == .poisoned else { throw error }
           unanswered = unanswered ?? append
         }
       }
       #expect(unanswered != nil && store.log.mark.sequence == store.model.head, "sync \(number), \(fault)")
-      #expect(throws: LogError.self) { try store.close() }
+      #expect(throws: StoreError.self) { try store.close() }
       store.disk.clearFailures()
       // What the next open shows is on the disk, and holds everything acknowledged.
       var model = store.model
@@ -74,7 +74,7 @@ import Testing
       store.kill()
       // The pages that are not on the disk are still in the cache, and look well.
       let after = store.disk.crash(seed: 0, model: .lossless)
-      do throws(LogError) {
+      do throws(StoreError) {
         let log = try Log.openWriter(after, path: FaultStore.root, options: store.options)
         #expect(store.model.difference(from: log, countMin: 2) == nil, "sync \(number)")
         let cut = try Log.openReader(
@@ -83,7 +83,7 @@ import Testing
         try log.close()
       } catch {
         // HEAD had promised it: an error, where it would be served if the cache were believed.
-        guard case .corrupt = error else { throw error }
+        guard case .damaged = error else { throw error }
         losses += 1
       }
     }
@@ -109,7 +109,7 @@ import Testing
       try store.append(3)
       let bytes = store.bytes
       store.disk.capacity = store.disk.usedSize + room
-      #expect(throws: LogError.full(path: store.active), "room for \(room)") { try store.append(Self.append) }
+      #expect(throws: StoreError.full(path: store.active), "room for \(room)") { try store.append(Self.append) }
       #expect(store.bytes == bytes, "room for \(room): something is left of it")
       #expect(store.model.difference(from: store.log, countMin: 3) == nil, "room for \(room)")
       // As it is, the store can be opened, by a reader beside the writer and by the next writer.
@@ -132,7 +132,7 @@ import Testing
     let bytes = store.bytes
     for code in [SystemErrorCode.noSpace, SystemErrorCode.inputOutput] {
       store.disk.inject(SimulatedFailure(of: [.write], code: code, partOfWrite: part))
-      #expect(throws: LogError.self) { try store.append(Self.append) }
+      #expect(throws: StoreError.self) { try store.append(Self.append) }
       #expect(store.bytes == bytes)
     }
     try store.append(Self.append)
@@ -149,7 +149,7 @@ import Testing
       store.disk.capacity = store.disk.usedSize + room
       var refused = 0
       for _ in 0..<14 {
-        do throws(LogError) { try store.append(Self.append) } catch {
+        do throws(StoreError) { try store.append(Self.append) } catch {
           guard case .full = error else { throw error }
           refused += 1
         }
@@ -181,7 +181,7 @@ import Testing
     let log = try Log.openWriter(store.disk, path: FaultStore.root, options: store.options)
     #expect(log.tornBytes == 99 && store.model.difference(from: log, countMin: 4) == nil)
     for _ in 0..<2 {
-      #expect(throws: LogError.self) { try log.appendBlocking(Self.append.draft()) }
+      #expect(throws: StoreError.self) { try log.appendBlocking(Self.append.draft()) }
       #expect(store.disk.contents(segment) == before[segment])
     }
     try log.close()
@@ -258,7 +258,7 @@ import Testing
         let disk = store.disk.clone()
         disk.inject(
           SimulatedFailure(of: [.open, .createDirectory, .list, .lock], number: number, code: code))
-        do throws(LogError) {
+        do throws(StoreError) {
           let log =
             isWriter
             ? try Log.openWriter(disk, path: FaultStore.root, options: store.options)
@@ -269,9 +269,9 @@ import Testing
           #expect(store.model.difference(from: log, countMin: 12) == nil, "call \(number)")
           try log.close()
         } catch {
-          switch error {
-          case .io(let error): #expect(error.code == code, "call \(number)")
-          case .cannotCreate(_, let what): #expect(what == systemMessage(code), "call \(number)")
+          switch error.reason {
+          case .system: #expect(error.systemCode == code, "call \(number)")
+          case .cannotCreate: #expect(error.what == systemMessage(code), "call \(number)")
           default: Issue.record("call \(number): \(error)")
           }
           #expect(
@@ -322,7 +322,7 @@ import Testing
       call.operation == .open && call.path.hasSuffix(".seg") ? .fail(SystemErrorCode.notPermitted) : .proceed
     }
     for isWriter in [true, false] {
-      do throws(LogError) {
+      do throws(StoreError) {
         let log =
           isWriter
           ? try Log.openWriter(store.disk, path: FaultStore.root, options: store.options)
@@ -330,7 +330,7 @@ import Testing
         try log.close()
         Issue.record("it opens")
       } catch {
-        if case .corrupt = error { Issue.record("\(error)") }
+        if case .damaged = error { Issue.record("\(error)") }
       }
     }
     store.disk.onOperation(nil)

@@ -51,16 +51,16 @@ final class FaultStore {
 
   func nextAppend() -> ModelAppend { source.append() }
 
-  func append(_ count: Int = 1) throws(LogError) {
+  func append(_ count: Int = 1) throws(StoreError) {
     for _ in 0..<count { try append(source.append()) }
   }
 
-  func append(_ append: ModelAppend) throws(LogError) {
+  func append(_ append: ModelAppend) throws(StoreError) {
     let outcome = try log.appendBlocking(append.draft())
     model.add(append, time: outcome.time)
   }
 
-  func close() throws(LogError) { try log.close() }
+  func close() throws(StoreError) { try log.close() }
 
   /// Ends the writer as a kill does: it changes nothing more, and HEAD stays as the last append left it.
   func kill() {
@@ -120,7 +120,7 @@ extension FaultStore {
   ) {
     let before = evidence(disk)
     for isWriter in [false, true] {
-      do throws(LogError) {
+      do throws(StoreError) {
         let log =
           isWriter
           ? try Log.openWriter(disk, path: root, options: options)
@@ -129,7 +129,7 @@ extension FaultStore {
         Issue.record(
           "\(what): it opens \(isWriter ? "for writing" : "for reading")", sourceLocation: sourceLocation)
       } catch {
-        guard case .corrupt = error else {
+        guard case .damaged = error else {
           Issue.record("\(what): \(error)", sourceLocation: sourceLocation)
           continue
         }

@@ -15,14 +15,14 @@ import Testing
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let before = FaultStore.evidence(disk)
-    do throws(LogError) {
+    do throws(StoreError) {
       let log = try Log.openReader(disk, path: FaultStore.root, options: store.options)
       var cursor = log.cursor(after: 0)
       var next: UInt64 = 1
       while let block = try cursor.next() { next = block.header.nextSequence }
       Issue.record("\(what): \(next - 1) events were read", sourceLocation: sourceLocation)
     } catch {
-      guard case .corrupt = error else {
+      guard case .damaged = error else {
         Issue.record("\(what): \(error)", sourceLocation: sourceLocation)
         return
       }
@@ -188,7 +188,7 @@ import Testing
     for (what, disk) in blocks {
       let before = FaultStore.evidence(disk)
       for isWriter in [false, true] {
-        #expect(throws: LogError.self, "\(what)") { try Self.open(disk, store, isWriter: isWriter) }
+        #expect(throws: StoreError.self, "\(what)") { try Self.open(disk, store, isWriter: isWriter) }
         #expect(Self.isUnsupported(disk, store, isWriter: isWriter), "\(what)")
       }
       #expect(FaultStore.evidence(disk) == before, "\(what)")
@@ -198,11 +198,11 @@ import Testing
       (SegmentHeader.Offset.incompatibleFeatures, false), (SegmentHeader.Offset.readOnlyFeatures, true),
     ] {
       let disk = store.with(Self.header(store.bytes()) { $0.setLittleEndian(UInt64(1) << 9, at: offset) })
-      do throws(LogError) {
+      do throws(StoreError) {
         try Log.openWriter(disk, path: FaultStore.root, options: store.options).close()
         Issue.record("a writer opens")
       } catch {
-        guard case .unsupported(let finding) = error else { throw error }
+        guard error.reason == .unsupported, let finding = error.finding else { throw error }
         #expect(finding.what.contains("bit 9"), "\(finding)")
       }
       let reader = try? Log.openReader(disk, path: FaultStore.root, options: store.options)
@@ -216,7 +216,7 @@ import Testing
     #expect(FaultStore.problem(compatible, store.model, countMin: 3, store.options) == nil)
   }
 
-  private static func open(_ disk: SimulatedDisk, _ store: ForgedStore, isWriter: Bool) throws(LogError) {
+  private static func open(_ disk: SimulatedDisk, _ store: ForgedStore, isWriter: Bool) throws(StoreError) {
     let log =
       isWriter
       ? try Log.openWriter(disk, path: FaultStore.root, options: store.options)
@@ -225,8 +225,8 @@ import Testing
   }
 
   private static func isUnsupported(_ disk: SimulatedDisk, _ store: ForgedStore, isWriter: Bool) -> Bool {
-    do throws(LogError) { try open(disk, store, isWriter: isWriter) } catch {
-      if case .unsupported = error { return true }
+    do throws(StoreError) { try open(disk, store, isWriter: isWriter) } catch {
+      if error.reason == .unsupported { return true }
     }
     return false
   }
@@ -267,14 +267,14 @@ import Testing
       let claim = claims.randomElement(using: &random)!
       let bytes = ForgedStore.block(header, payload, rawLength: claim)
       let disk = store.with(store.bytes() + bytes, keepsHead: false)
-      do throws(LogError) {
+      do throws(StoreError) {
         let log = try Log.openReader(disk, path: FaultStore.root, options: store.options)
         let isValid = claim <= bound && claim <= FormatLimits.rawLengthMax
         #expect((log.mark.sequence == store.model.head + 1) == isValid, "\(claim) for \(payload.count)")
         _ = try log.modelAppends()
         decoded += isValid ? 1 : 0
       } catch {
-        guard case .corrupt = error else { throw error }
+        guard case .damaged = error else { throw error }
         refused += 1
       }
     }

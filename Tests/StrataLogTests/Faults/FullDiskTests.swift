@@ -86,7 +86,7 @@ import Testing
       disk.capacity = nil
     }
     // There is room again: revisions, sequences and ids are as if nobody had tried.
-    let expecting: [(stream: String, version: ExpectedCount)] = [
+    let expecting: [(stream: String, version: ExpectedVersion)] = [
       ("a", .exactly(2)), ("b", .exactly(1)), ("new", .exactly(0)),
     ]
     let outcome = try log.appendBlocking(group[0].draft(expecting: expecting))
@@ -144,12 +144,12 @@ import Testing
       #expect {
         try log.appendBlocking(ModelAppend([event("s")]).draft())
       } throws: { error in
-        if case .poisoned = error as? LogError { true } else { false }
+        (error as? StoreError)?.reason == .poisoned
       }
     }
     #expect(log.mark.sequence == model.head, "what was not acknowledged is not visible")
     disk.onOperation(nil)
-    #expect(throws: LogError.self) { try log.close() }
+    #expect(throws: StoreError.self) { try log.close() }
     // The group itself reached the disk. The caller was told that it is not known, so it may be there.
     model.add(ModelAppend([event("s")]), time: nil)
     try checkOpens(disk, model, "afterwards")
@@ -182,7 +182,7 @@ import Testing
       case .failure(let error):
         refused += 1
         #expect(model.difference(from: log, countMin: 1) == nil, "room for \(room)")
-        #expect(throws: LogError.full(path: (error as? LogError)?.fullPath ?? "")) { throw error }
+        #expect(throws: StoreError.full(path: (error as? StoreError)?.fullPath ?? "")) { throw error }
         #expect(Array(bytes[end...]) == tail || kept == [tail], "room for \(room)")
       }
       try log.close()
@@ -210,7 +210,7 @@ import Testing
   }
 }
 
-extension LogError {
+extension StoreError {
   fileprivate var fullPath: String? { if case .full(let path) = self { path } else { nil } }
 }
 

@@ -48,7 +48,7 @@ import Testing
   ) throws {
     try link(name)
     let before = try files(outside)
-    do throws(LogError) {
+    do throws(StoreError) {
       try Log.openWriter(posix, path: path, options: StoreOptions()).close()
       Issue.record("a writer follows the link")
     } catch { #expect(error == .linked(path: "\(path)/\(name)")) }
@@ -65,7 +65,7 @@ import Testing
     let log = try Log.openWriter(posix, path: path, options: StoreOptions())
     try link("quarantine")
     let before = try files(outside)
-    #expect(throws: LogError.linked(path: layout.quarantine)) { try log.emptyQuarantine() }
+    #expect(throws: StoreError.linked(path: layout.quarantine)) { try log.emptyQuarantine() }
     #expect(try files(outside) == before)
     try log.close()
   }
@@ -79,7 +79,7 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: "\(target)/log", withDestinationPath: outside)
     let before = try files(outside)
     var backup = LogBackup(of: log, to: posix, path: target)
-    #expect(throws: LogError.linked(path: "\(target)/log")) { try backup.run() }
+    #expect(throws: StoreError.linked(path: "\(target)/log")) { try backup.run() }
     #expect(try files(outside) == before)
     try log.close()
   }
@@ -129,14 +129,16 @@ import Testing
   @Test func `a pipe named like a segment is no regular file, and nobody waits for its other end`() throws {
     let pipe = layout.segment(9)
     try #require(mkfifo(pipe, 0o600) == 0)
-    let expected = FileSystemError("open", pipe, code: SystemErrorCode.notRegularFile)
-    #expect(throws: LogError.io(expected)) {
+    let expected = StoreError.refused("open", pipe, code: SystemErrorCode.notRegularFile)
+    #expect(throws: expected) {
       try Log.openReader(posix, path: path, options: StoreOptions())
     }
-    #expect(throws: LogError.io(expected)) {
+    #expect(throws: expected) {
       try Log.openWriter(posix, path: path, options: StoreOptions())
     }
-    #expect(expected.description == "cannot open \(pipe): It is not a regular file")
+    #expect(
+      expected.description
+        == "cannot open: It is not a regular file (\(pipe)); move what is there out of the store")
   }
 
   // In a process of its own, whose working directory changes.

@@ -66,7 +66,7 @@ import Testing
     _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: "t")]).draft())
     let files = try contents()
     for _ in 0..<3 {
-      do throws(LogError) {
+      do throws(StoreError) {
         try Log.openWriter(posix, path: path, options: Self.options()).close()
         Issue.record("there are two writers")
       } catch {
@@ -92,12 +92,12 @@ import Testing
       if isReplaced { try posix.put("", at: "\(path)/LOCK").close() }
       let files = try contents()
       for _ in 0..<2 {
-        do throws(LogError) {
+        do throws(StoreError) {
           _ = try log.appendBlocking(append.draft())
           Issue.record("the writer goes on")
-        } catch { guard case .poisoned = error else { throw error } }
+        } catch { guard error.reason == .poisoned else { throw error } }
       }
-      #expect(throws: LogError.self) { try log.close() }
+      #expect(throws: StoreError.self) { try log.close() }
       #expect(try contents() == files)
     }
   }
@@ -195,7 +195,7 @@ import Testing
         : try Log.openReader(store.disk, path: FaultStore.root, options: store.options)
       for position in 0..<begin - 1 {
         var cursor = log.cursor(after: position)
-        do throws(LogError) {
+        do throws(StoreError) {
           _ = try cursor.next()
           Issue.record("something older is delivered after \(position)")
         } catch { #expect(error == .trimmed(firstAvailable: begin), "after \(position)") }

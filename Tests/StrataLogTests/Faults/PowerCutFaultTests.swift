@@ -65,13 +65,13 @@ import Testing
     for (number, moment) in moments.enumerated() {
       for seed in 0..<4 as Range<UInt64> {
         let after = moment.disk.crash(seed: seed &* 1_000 &+ UInt64(number), model: .garbage)
-        do throws(LogError) {
+        do throws(StoreError) {
           let log = try Log.openReader(after, path: Self.root, options: options)
           let difference = model.difference(from: log, countMin: 0)
           #expect(difference == nil, "seed \(seed), \(moment.place)")
         } catch {
-          guard case .corrupt = error else {
-            if case .notFound = error { continue }
+          guard case .damaged = error else {
+            if error.reason == .notFound { continue }
             Issue.record("seed \(seed), \(moment.place): \(error)")
             continue
           }
@@ -245,12 +245,12 @@ import Testing
     for (number, moment) in moments.enumerated() {
       for cut in [CrashModel.lossless, .dropAll, .reorder] {
         let after = moment.disk.crash(seed: UInt64(number), model: cut)
-        do throws(LogError) {
+        do throws(StoreError) {
           let reader = try Log.openReader(after.clone(), path: Self.root, options: options)
           #expect(model.difference(from: reader, countMin: moment.acknowledged) == nil, "\(moment.place)")
           whole += 1
         } catch {
-          guard case .notFound = error, moment.acknowledged == 0 else {
+          guard error.reason == .notFound, moment.acknowledged == 0 else {
             Issue.record("\(cut), \(moment.place): \(error)")
             continue
           }

@@ -74,13 +74,13 @@ import Testing
       return .proceed
     }
 
-    do throws(LogError) {
+    do throws(StoreError) {
       let first = try Log.openWriter(disk, path: root, options: options)
       isFirstOpen.withLock { $0 = true }
       for turn in 0..<4 {
         let append = Self.append("first \(turn)")
         let isLate = wasOpenAtTakeover.withLock { $0 }
-        do throws(LogError) {
+        do throws(StoreError) {
           acknowledged.add(append, try first.appendBlocking(append.draft()))
           #expect(!isLate, "before call \(number): an append is acknowledged that began after the takeover")
         } catch {
@@ -154,13 +154,13 @@ import Testing
       if call.operation == .rename, let disk { _ = try? disk.put("of another writer", at: next) }
       return .proceed
     }
-    do throws(LogError) {
+    do throws(StoreError) {
       _ = try log.appendBlocking(Self.append("two").draft())
       Issue.record("the writer goes on")
-    } catch { guard case .poisoned = error else { throw error } }
+    } catch { guard error.reason == .poisoned else { throw error } }
     disk.onOperation(nil)
     #expect(try disk.open(next, .read).text() == "of another writer")
-    #expect(throws: LogError.self) { try log.close() }
+    #expect(throws: StoreError.self) { try log.close() }
   }
 
   @Test func `a feed of another process goes on in the file of the writer that took the store over`() throws {
@@ -192,7 +192,7 @@ import Testing
       return .proceed
     }
     // Written into the file that was the segment, and never acknowledged.
-    #expect(throws: LogError.self) { try first.appendBlocking(Self.append("of the first").draft()) }
+    #expect(throws: StoreError.self) { try first.appendBlocking(Self.append("of the first").draft()) }
     disk.onOperation(nil)
     try reader.refresh()
     #expect(try cursor.next() != nil)

@@ -1,4 +1,5 @@
 import StrataBase
+internal import StrataLog
 import Testing
 
 @Suite struct LockTests {

@@ -31,9 +31,9 @@ import Testing
 
   @Test func failuresCarryTheCallThePathAndTheNumber() throws {
     let path = folder.file("nothing")
-    let expected = FileSystemError("open", path, code: SystemErrorCode.notFound)
+    let expected = StoreError.refused("open", path, code: SystemErrorCode.notFound)
     #expect(throws: expected) { try posix.open(path, .read) }
-    #expect(expected.description == "cannot open \(path): No such file or directory")
+    #expect(expected.what == "cannot open: No such file or directory" && expected.place == path)
     #expect(try posix.kind(of: path) == nil)
     #expect(try posix.kind(of: "/dev/null") == .other)
     expectFailure(SystemErrorCode.isDirectory) { _ = try posix.open(folder.path, .read) }
@@ -132,11 +132,11 @@ import Testing
   @Test func aCloseNeverGivesACallAnotherFile() throws {
     let mine = try #require(posix.put("mine", at: folder.file("mine")) as? PosixFile)
     try posix.put("other", at: folder.file("other")).close()
-    try mine.withDescriptor("read") { (descriptor) throws(FileSystemError) in
+    try mine.withDescriptor("read") { (descriptor) throws(StoreError) in
       mine.close()
       expectFailure(SystemErrorCode.badDescriptor) { _ = try mine.text() }
       // One of these would get the number if it were free.
-      let others = try (0..<8).map { _ throws(FileSystemError) in try posix.open(folder.file("other"), .read)
+      let others = try (0..<8).map { _ throws(StoreError) in try posix.open(folder.file("other"), .read)
       }
       var byte: UInt8 = 0
       #expect(pread(descriptor, &byte, 1, 0) == 1 && byte == UInt8(ascii: "m"))
@@ -216,7 +216,7 @@ import Testing
 extension Result {
   fileprivate var failureCode: Int32? {
     guard case .failure(let error) = self else { return nil }
-    return (error as? FileSystemError)?.code
+    return (error as? StoreError)?.systemCode
   }
 }
 

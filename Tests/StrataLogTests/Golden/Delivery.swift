@@ -9,14 +9,14 @@ struct Delivery {
   /// Blocks whose content was computed anew and is right.
   private(set) var blocks: [DecodedBlock] = []
   /// Why it ends before the visible end.
-  private(set) var error: LogError?
+  private(set) var error: StoreError?
 
   init(_ log: Log) {
     var cursor = log.cursor(after: log.mark.logBegin - 1)
-    do throws(LogError) {
+    do throws(StoreError) {
       while let block = try cursor.next() {
         do throws(ContentProblem) { try block.verifyContent() } catch {
-          throw error.logError(
+          throw error.storeError(
             in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
             first: block.header.firstSequence, last: block.header.nextSequence - 1)
         }

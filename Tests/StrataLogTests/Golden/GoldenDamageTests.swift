@@ -81,9 +81,9 @@ import Testing
     let rule = PlainRule(store, files: files, head: damage.slot(in: files))
     var verifier = LogVerifier(disk, path: GoldenText.root)
     let found: [GoldenAnswers.Place]
-    do throws(LogError) { found = try verifier.run().findings.map { GoldenAnswers.Place($0) } } catch {
+    do throws(StoreError) { found = try verifier.run().findings.map { GoldenAnswers.Place($0) } } catch {
       // Nothing is left of the store: neither a segment nor HEAD.
-      guard case .notFound = error, rule.head == nil, PlainRule.firsts(files).isEmpty else {
+      guard error.reason == .notFound, rule.head == nil, PlainRule.firsts(files).isEmpty else {
         return "\(error)"
       }
       return nil
@@ -129,7 +129,7 @@ import Testing
   ) -> String? {
     for readsDamaged in [false, true] {
       let log: Log
-      do throws(LogError) {
+      do throws(StoreError) {
         log = try Log.openReader(
           disk, path: GoldenText.root, options: Self.options(readsDamaged: readsDamaged))
       } catch {

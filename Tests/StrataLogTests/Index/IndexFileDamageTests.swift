@@ -71,7 +71,7 @@ private struct Verdict {
     let file = try #require(disk.index())
     disk.state.withLock { $0.bytes = [] }
     for key in model.keys {
-      #expect(throws: IndexFileError.self) { try file.value(key) }
+      #expect(throws: StoreError.self) { try file.value(key) }
     }
   }
 

@@ -99,7 +99,7 @@ import Testing
     let disk = try IndexModel(values: [[1]: [2]]).written()
     let file = try #require(disk.index())
     disk.state.withLock { $0.failsReads = true }
-    #expect(throws: IndexFileError.fileSystem(FileSystemError("read", disk.path, code: 5))) {
+    #expect(throws: StoreError.refused("read", disk.path, code: 5)) {
       try file.value([1])
     }
     #expect(disk.index() == nil)
@@ -112,9 +112,9 @@ import Testing
     disk.state.withLock { $0.failsWrites = true }
     var writer = IndexFileWriter(file: disk, identity: .example)
     try writer.add([1], [2])
-    var failure: FileSystemError?
+    var failure: StoreError?
     do { try writer.finish() } catch { failure = error }
-    #expect(failure?.code == 28)
+    #expect(failure?.systemCode == 28)
   }
 
   @Test func theFilterLetsFewAbsentKeysThroughAndAllPresentOnes() throws {

@@ -25,15 +25,15 @@ final class OneFileDisk: FileSystem, File {
   var longestRead: Int { state.withLock { $0.longestRead } }
   var openCount: Int { state.withLock { $0.openCount } }
 
-  func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
-    guard state.withLock({ $0.bytes != nil }) else { throw FileSystemError("open", path, code: 2) }
+  func open(_ path: String, _ mode: FileOpenMode) throws(StoreError) -> any File {
+    guard state.withLock({ $0.bytes != nil }) else { throw .refused("open", path, code: 2) }
     state.withLock { $0.openCount += 1 }
     return self
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError) -> Int {
-    try state.withLock { (state) throws(FileSystemError) in
-      if state.failsReads { throw FileSystemError("read", path, code: 5) }
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) -> Int {
+    try state.withLock { (state) throws(StoreError) in
+      if state.failsReads { throw .refused("read", path, code: 5) }
       state.readCount += 1
       state.longestRead = max(state.longestRead, buffer.count)
       let bytes = (state.bytes ?? []).dropFirst(Int(offset)).prefix(buffer.count)
@@ -42,9 +42,9 @@ final class OneFileDisk: FileSystem, File {
     }
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemError) {
-    try state.withLock { (state) throws(FileSystemError) in
-      if state.failsWrites { throw FileSystemError("write", path, code: 28) }
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
+    try state.withLock { (state) throws(StoreError) in
+      if state.failsWrites { throw .refused("write", path, code: 28) }
       var content = state.bytes ?? []
       let end = Int(offset) + bytes.count
       if content.count < end { content += Bytes(repeating: 0, count: end - content.count) }
@@ -53,27 +53,27 @@ final class OneFileDisk: FileSystem, File {
     }
   }
 
-  func size() throws(FileSystemError) -> Int64 { Int64(bytes.count) }
+  func size() throws(StoreError) -> Int64 { Int64(bytes.count) }
 
-  func truncate(to size: Int64) throws(FileSystemError) {
+  func truncate(to size: Int64) throws(StoreError) {
     state.withLock { $0.bytes = Bytes(($0.bytes ?? []).prefix(Int(size))) }
   }
 
   func close() { state.withLock { $0.openCount -= 1 } }
-  func sync() throws(FileSystemError) {}
-  func syncData() throws(FileSystemError) {}
+  func sync() throws(StoreError) {}
+  func syncData() throws(StoreError) {}
   func dropCache() {}
-  func tryLock(_ kind: FileLockKind) throws(FileSystemError) -> Bool { true }
+  func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool { true }
   func unlock() {}
   var identity: String? { nil }
-  func isStillAtItsPath() throws(FileSystemError) -> Bool { true }
-  func createDirectory(_ path: String) throws(FileSystemError) {}
-  func contents(ofDirectory path: String) throws(FileSystemError) -> [String] { [] }
-  func kind(of path: String) throws(FileSystemError) -> FileKind? { nil }
-  func rename(_ path: String, to newPath: String) throws(FileSystemError) {}
-  func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {}
-  func remove(_ path: String) throws(FileSystemError) {}
-  func syncDirectory(_ path: String) throws(FileSystemError) {}
+  func isStillAtItsPath() throws(StoreError) -> Bool { true }
+  func createDirectory(_ path: String) throws(StoreError) {}
+  func contents(ofDirectory path: String) throws(StoreError) -> [String] { [] }
+  func kind(of path: String) throws(StoreError) -> FileKind? { nil }
+  func rename(_ path: String, to newPath: String) throws(StoreError) {}
+  func renameNew(_ path: String, to newPath: String) throws(StoreError) {}
+  func remove(_ path: String) throws(StoreError) {}
+  func syncDirectory(_ path: String) throws(StoreError) {}
 }
 
 extension IndexIdentity {
@@ -101,10 +101,10 @@ struct IndexModel {
 }
 
 extension IndexFileWriter {
-  mutating func add(_ key: Bytes, _ value: Bytes) throws(FileSystemError) {
-    let failure: FileSystemError? = key.withUnsafeBytes { key in
+  mutating func add(_ key: Bytes, _ value: Bytes) throws(StoreError) {
+    let failure: StoreError? = key.withUnsafeBytes { key in
       value.withUnsafeBytes { value in
-        do throws(FileSystemError) {
+        do throws(StoreError) {
           try add(key: key, value: value)
           return nil
         } catch { return error }

@@ -28,14 +28,14 @@ import Testing
   @Test func `an append beyond the index's numbers is refused, and what was counted before stays`() throws {
     let index = SegmentIndex(firstSequence: 1, countMax: 200)
     var names: [[UInt8]] = []
-    func append(_ name: [UInt8]) throws(LogError) -> UInt64 {
-      try name.lendBytes { bytes throws(LogError) in
+    func append(_ name: [UInt8]) throws(StoreError) -> UInt64 {
+      try name.lendBytes { bytes throws(StoreError) in
         try index.append(to: bytes, hash: XXH64.of(bytes)) { 7 }
       }
     }
     for number in 100..<200 {
       let name = Array("stream-\(number)".utf8)
-      do throws(LogError) {
+      do throws(StoreError) {
         #expect(try append(name) == 8)
         names.append(name)
       } catch {

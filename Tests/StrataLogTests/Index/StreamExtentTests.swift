@@ -25,7 +25,7 @@ import Testing
     }
 
     mutating func append(to name: Bytes) throws {
-      let revision = try name.withUnsafeBytes { stream throws(LogError) in
+      let revision = try name.withUnsafeBytes { stream throws(StoreError) in
         try index.append(to: stream, hash: XXH64.of(stream)) { bases[name]! }
       }
       owners.append(name)

@@ -17,7 +17,7 @@ import Testing
   }
 
   private static func draft(
-    _ stream: String, id: String? = nil, expecting: ExpectedCount? = nil
+    _ stream: String, id: String? = nil, expecting: ExpectedVersion? = nil
   ) -> AppendDraft {
     ModelAppend([ModelEvent(stream: stream, type: "t")], id: id)
       .draft(expecting: expecting.map { [(stream: stream, version: $0)] } ?? [])
@@ -79,7 +79,7 @@ import Testing
 
     init(_ log: Log, _ draft: AppendDraft) throws {
       _ = try DedicatedThread(name: "append") { [gate] in
-        let result = Result { () throws(LogError) in try log.appendBlocking(draft) }
+        let result = Result { () throws(StoreError) in try log.appendBlocking(draft) }
         gate.withLock { $0 = result }
         gate.signalAll()
       }
@@ -101,11 +101,11 @@ import Testing
     #expect(try log.appendBlocking(Self.draft("busy", expecting: .exactly(1))).first == 13)
     #expect(try log.appendBlocking(Self.draft("s/1")).first == 14)
     #expect(try log.appendBlocking(Self.draft("s/2", expecting: .exactly(4))).first == 15)
-    #expect(throws: LogError.conflict(stream: "s/0", expected: .exactly(1), actual: 3)) {
+    #expect(throws: StoreError.conflict(stream: "s/0", expected: .exactly(1), actual: 3)) {
       try log.appendBlocking(Self.draft("s/0", expecting: .exactly(1)))
     }
     #expect(try log.appendBlocking(Self.draft("s/1", id: "id-7", expecting: .exactly(0))).first == 7)
-    #expect(throws: LogError.idReused(id: "id-8", first: 8, last: 8)) {
+    #expect(throws: StoreError.idReused(id: "id-8", sequences: 8...8)) {
       try log.appendBlocking(Self.draft("s/1", id: "id-8"))
     }
     #expect(try log.index.revision(of: Array("busy".utf8)) == 2)
@@ -182,7 +182,7 @@ import Testing
     _ = try await log.append(Self.draft("busy"))
     #expect(log.pendingBytes > 0)
     task.cancel()
-    await #expect(throws: LogError.cancelled) { try await task.value }
+    await #expect(throws: CancellationError.self) { try await task.value }
     #expect(log.pendingBytes == 0)
     #expect(held.letGo())
     #expect(try log.modelAppends().count == Self.segmentCount + 1)
@@ -219,8 +219,8 @@ import Testing
     let disk = try Self.disk()
     let log = try Self.open(disk)
     disk.flipBit(Self.layout.segment(3), (SegmentHeader.length + BlockHeader.length) * 8 + 3)
-    let refusal = #expect(throws: LogError.self) { try log.appendBlocking(Self.draft("new")) }
-    guard case .corrupt(let finding) = refusal else {
+    let refusal = #expect(throws: StoreError.self) { try log.appendBlocking(Self.draft("new")) }
+    guard case .damaged(let finding) = refusal else {
       Issue.record("\(refusal as Any)")
       return
     }

@@ -20,12 +20,12 @@ import Testing
     var cancelled = 0
     for round in 0..<40 {
       let tasks = (0..<32).map { number in
-        Task { () -> (String, Result<AppendOutcome, LogError>) in
+        Task { () -> (String, Result<AppendOutcome, any Error>) in
           let type = "\(round)-\(number)"
           let payload = [UInt8](repeating: 1, count: number * 9)
           let draft = ModelAppend([ModelEvent(stream: "s/\(number % 3)", type: type, payload: payload)])
             .draft()
-          return (type, await Result.from { () throws(LogError) in try await log.append(draft) })
+          do { return (type, .success(try await log.append(draft))) } catch { return (type, .failure(error)) }
         }
       }
       for task in tasks where Bool.random(using: &random) {
@@ -36,7 +36,7 @@ import Testing
         let (type, result) = await task.value
         switch result {
         case .success(let outcome): acknowledged[outcome.first] = type
-        case .failure(.cancelled): cancelled += 1
+        case .failure(is CancellationError): cancelled += 1
         case .failure(let error): Issue.record("\(error)")
         }
       }
@@ -96,7 +96,7 @@ extension HandOverTests {
     }
     let visitor = try DedicatedThread(name: "visitor") {
       moment.wait { $0.isSyncing }
-      #expect(throws: LogError.self) { try log.roll() }
+      #expect(throws: StoreError.self) { try log.roll() }
     }
     let release = try DedicatedThread(name: "release") {
       moment.wait { $0.isSyncing }
@@ -105,7 +105,7 @@ extension HandOverTests {
       moment.withLock { $0.goesOn = true }
       moment.signalAll()
     }
-    await #expect(throws: LogError.self) { try await append.value }
+    await #expect(throws: StoreError.self) { try await append.value }
     visitor.join()
     release.join()
     disk.onOperation(nil)

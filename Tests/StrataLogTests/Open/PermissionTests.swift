@@ -35,6 +35,6 @@ import Testing
       #expect(try PosixFileSystem().identity(of: file) != identity, "\(file) is still the old file")
     }
     try second.close()
-    #expect(throws: LogError.self) { try first.close() }
+    #expect(throws: StoreError.self) { try first.close() }
   }
 }

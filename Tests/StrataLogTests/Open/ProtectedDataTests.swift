@@ -25,8 +25,8 @@ import Testing
   }
 
   /// Makes each open that there is fail, one in a run.
-  private func forEachOpen(_ way: Way, code: Int32) throws -> [LogError] {
-    var errors: [LogError] = []
+  private func forEachOpen(_ way: Way, code: Int32) throws -> [StoreError] {
+    var errors: [StoreError] = []
     let whole = try Self.store()
     let count = Lock(0)
     let sound = whole.clone()
@@ -40,7 +40,7 @@ import Testing
       let evidence = disk.paths.filter { !$0.contains("/derived/") && !$0.hasSuffix("/LOCK") }
         .map { disk.contents($0) }
       disk.inject(SimulatedFailure(of: [.open], number: number, code: code))
-      do throws(LogError) { try Self.go(way, disk) } catch {
+      do throws(StoreError) { try Self.go(way, disk) } catch {
         errors.append(error)
         if number < 5 {
           #expect(
@@ -62,7 +62,7 @@ import Testing
     case openReader, read, openWriter, verify
   }
 
-  private static func go(_ way: Way, _ disk: SimulatedDisk) throws(LogError) {
+  private static func go(_ way: Way, _ disk: SimulatedDisk) throws(StoreError) {
     switch way {
     case .openReader: try Log.openReader(disk, path: "/store", options: options).close()
     case .read:
@@ -81,11 +81,7 @@ import Testing
     let errors = try forEachOpen(way, code: SystemErrorCode.notPermitted)
     #expect(errors.count >= 4)
     for error in errors {
-      guard case .protectedData(let path) = error else {
-        Issue.record("\(error)")
-        continue
-      }
-      #expect(path.hasPrefix("/store/"))
+      #expect(error.reason == .protected && error.place.hasPrefix("/store/"), "\(error)")
     }
   }
 
@@ -94,11 +90,8 @@ import Testing
     let errors = try forEachOpen(way, code: code)
     #expect(errors.count >= 4)
     for error in errors {
-      guard case .io(let refusal) = error else {
-        Issue.record("\(error)")
-        continue
-      }
-      #expect(refusal.code == code && refusal.operation == "open" && refusal.path.hasPrefix("/store/"))
+      #expect(error.reason == .system && error.systemCode == code, "\(error)")
+      #expect(error.what.hasPrefix("cannot open: ") && error.place.hasPrefix("/store/"), "\(error)")
     }
   }
 
@@ -109,7 +102,7 @@ import Testing
     }
     let reader = try Log.openReader(disk, path: "/store", options: Self.options)
     #expect(try reader.modelAppends().count == 4)
-    #expect(throws: LogError.self) { try Log.openWriter(disk, path: "/store", options: Self.options) }
+    #expect(throws: StoreError.self) { try Log.openWriter(disk, path: "/store", options: Self.options) }
     try reader.close()
   }
 }

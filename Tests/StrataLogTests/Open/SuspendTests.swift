@@ -74,13 +74,13 @@ import Testing
     for round in 0..<3 {
       try log.suspend()
       let other = try writer(memory)
-      #expect(throws: LogError.locked(path: Self.path, holder: "process \(processID())")) { try log.resume() }
+      #expect(throws: StoreError.locked(path: Self.path, holder: "process \(processID())")) { try log.resume() }
       let last = other.mark.segment
       while try SegmentCatalog.names(memory, Self.layout).filter({ $0 > last }).count < segments - 1 {
         try append(other, &model, &source)
       }
       try append(other, &model, &source)
-      #expect(throws: LogError.suspended) { try log.appendBlocking(source.append().draft()) }
+      #expect(throws: StoreError.suspended) { try log.appendBlocking(source.append().draft()) }
       try other.close()
       if round == 1 { try forgeRewrite(memory, Self.layout, first: 1) }
       try log.resume()
@@ -113,9 +113,9 @@ import Testing
     try log.close()
     #expect(log.tail.end == .closed)
     let draft = ModelAppend([ModelEvent(stream: "s", type: "t")]).draft()
-    #expect(throws: LogError.closed) { try log.appendBlocking(draft) }
-    #expect(throws: LogError.closed) { try log.resume() }
-    #expect(throws: LogError.closed) { try log.suspend() }
+    #expect(throws: StoreError.closed) { try log.appendBlocking(draft) }
+    #expect(throws: StoreError.closed) { try log.resume() }
+    #expect(throws: StoreError.closed) { try log.suspend() }
     try writer(memory).close()
   }
 
@@ -130,7 +130,7 @@ import Testing
         var number = 0
         while !isDone.withLock({ $0 }) {
           let type = "\(thread)-\(number)"
-          do throws(LogError) {
+          do throws(StoreError) {
             _ = try log.appendBlocking(ModelAppend([ModelEvent(stream: "s", type: type)]).draft())
             accepted.withLock { $0.append(type) }
           } catch { #expect(error == .suspended) }
@@ -160,13 +160,13 @@ import Testing
     let log = try writer(disk, Self.options(.buffered))
     try append(log, &model, &source)
     disk.inject(SimulatedSyncFailure(keepsData: true, isReported: true))
-    #expect(throws: LogError.self) { try log.suspend() }
-    guard case .poisoned = log.tail.end else {
+    #expect(throws: StoreError.self) { try log.suspend() }
+    guard log.tail.end?.reason == .poisoned else {
       Issue.record("the log ends with \(String(describing: log.tail.end))")
       return
     }
-    #expect(throws: LogError.self) { try log.appendBlocking(source.append().draft()) }
-    #expect(throws: LogError.closed) { try log.resume() }
+    #expect(throws: StoreError.self) { try log.appendBlocking(source.append().draft()) }
+    #expect(throws: StoreError.closed) { try log.resume() }
     try writer(disk).close()
   }
 
@@ -180,9 +180,9 @@ import Testing
     for number in 1...60 {
       try log.suspend()
       disk.inject(SimulatedFailure(number: number))
-      do throws(LogError) { try log.resume() } catch {
+      do throws(StoreError) { try log.resume() } catch {
         failed += 1
-        #expect(throws: LogError.suspended, "call \(number)") {
+        #expect(throws: StoreError.suspended, "call \(number)") {
           try log.appendBlocking(source.append().draft())
         }
         disk.clearFailures()
@@ -212,8 +212,8 @@ import Testing
     for path in kept.paths { disk.add(path, kept.contents(path)!) }
     for path in disk.paths where kept.contents(path) == nil { disk.delete(path) }
     let end = log.mark.sequence
-    #expect(throws: LogError.self) { try log.resume() }
-    guard case .diverged(sequence: end, _, _) = log.tail.end else {
+    #expect(throws: StoreError.self) { try log.resume() }
+    guard log.tail.end == .diverged(sequence: end) else {
       Issue.record("the log ends with \(String(describing: log.tail.end))")
       return
     }
@@ -232,7 +232,7 @@ import Testing
       try reader.suspend()
       // The device is still locked.
       disk.inject(SimulatedFailure(of: [.open, .read, .size, .kind], isLasting: true))
-      for _ in 0..<3 { #expect(throws: LogError.self) { try reader.resume() } }
+      for _ in 0..<3 { #expect(throws: StoreError.self) { try reader.resume() } }
       pauseThread(nanoseconds: 1_000_000)
       #expect(reader.tail.end == nil)
       disk.clearFailures()

@@ -123,7 +123,7 @@ import Testing
       disk.replace(Self.layout.segment(1), bytes)
       let log = try Log.openReader(disk, path: Self.root, options: StoreOptions())
       for sequence in [0, 1, 3] as [UInt64] {
-        #expect(throws: LogError.self, "\(first), \(sequence)") {
+        #expect(throws: StoreError.self, "\(first), \(sequence)") {
           var cursor = log.cursor(after: sequence)
           while try cursor.next() != nil {}
         }
@@ -147,9 +147,9 @@ import Testing
     return copy
   }
 
-  private static func finding(_ body: () throws(LogError) -> Void) -> Finding? {
-    do throws(LogError) { try body() } catch {
-      if case .corrupt(let finding) = error { return finding }
+  private static func finding(_ body: () throws(StoreError) -> Void) -> Finding? {
+    do throws(StoreError) { try body() } catch {
+      if case .damaged(let finding) = error { return finding }
     }
     return nil
   }
@@ -161,7 +161,7 @@ import Testing
     for block in try Self.blocks(disk).blocks {
       let forged = Self.rewordingEvent(of: block, in: disk)
       let before = FaultStore.evidence(forged)
-      let finding = Self.finding { () throws(LogError) in
+      let finding = Self.finding { () throws(StoreError) in
         try Log.openWriter(forged, path: Self.root, options: FaultStore.options()).close()
       }
       #expect(finding?.class == .corrupt && finding?.offset == block.ownOffset)
@@ -183,7 +183,7 @@ import Testing
     let last = try #require(try Self.blocks(disk).blocks.last)
     let path = Self.layout.segment(1)
     disk.replace(path, Self.rewordingEvent(of: last, in: disk).contents(path)!)
-    let finding = Self.finding { () throws(LogError) in try log.resume() }
+    let finding = Self.finding { () throws(StoreError) in try log.resume() }
     #expect(finding?.class == .corrupt && finding?.offset == last.ownOffset)
     try log.close()
   }
@@ -204,7 +204,7 @@ import Testing
       lie(&forged)
       forged.generation += 1
       store.disk.replace(path, forged.encoded() + [UInt8](repeating: 0, count: HeadSlot.fileLength - 512))
-      let finding = Self.finding { () throws(LogError) in
+      let finding = Self.finding { () throws(StoreError) in
         try Log.openReader(store.disk, path: FaultStore.root, options: store.options).close()
       }
       #expect((finding == nil) == (what == "nothing"), "\(what)")
@@ -265,8 +265,8 @@ import Testing
         if derived === ours { disk.delete(path) } else { disk.replace(path, theirs.contents(path)!) }
       }
       let log = try Log.openReader(disk, path: Self.root, options: StoreOptions())
-      #expect(throws: LogError.self) { try log.modelAppends() }
-      #expect(throws: LogError.self) { try log.index.closedIndex(1) }
+      #expect(throws: StoreError.self) { try log.modelAppends() }
+      #expect(throws: StoreError.self) { try log.index.closedIndex(1) }
     }
   }
 }

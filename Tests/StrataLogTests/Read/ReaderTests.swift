@@ -41,7 +41,7 @@ import Testing
       hooked = HookedFileSystem(base: memory) { _ in }
       let (memory, isArmed, writer) = (memory, isArmed, writer)
       try Self.append(to: writer, memory, 1)
-      hooked.list = { path throws(FileSystemError) in
+      hooked.list = { path throws(StoreError) in
         let before = try memory.contents(ofDirectory: path)
         guard path == ReaderTests.layout.log, isArmed.withLock({ $0 }) else { return before }
         do { try Self.append(to: writer, memory, 2) } catch { Issue.record("\(error)") }
@@ -184,7 +184,7 @@ import Testing
     try forgeRewrite(memory, Self.layout, first: 1)
     let lock = try memory.open(Self.layout.lock, .readWrite)
     #expect(try lock.tryLock(.exclusive))
-    #expect(throws: LogError.corrupt(head.finding)) {
+    #expect(throws: StoreError.damaged(head.finding)) {
       try Log.openReader(memory, path: Self.path, options: Self.options())
     }
     var verifier = LogVerifier(memory, path: Self.path)
@@ -221,16 +221,16 @@ import Testing
       #expect(reader.mark.sequence == 4)
       // The sync of the close fails, and what it should have written is gone.
       disk.inject(SimulatedSyncFailure(keepsData: false, isReported: true))
-      #expect(throws: LogError.self) { try log.close() }
+      #expect(throws: StoreError.self) { try log.close() }
       let next = try Log.openWriter(disk, path: Self.path, options: options)
       #expect(next.mark.sequence == 1)
       for number in 0..<more { try append(next, "other \(number)") }
       if more < 12 { try next.close() }
       // Having said so once makes it no less so.
       for _ in 0..<2 {
-        #expect(throws: LogError.self, "\(more) appended") { try reader.refresh() }
+        #expect(throws: StoreError.self, "\(more) appended") { try reader.refresh() }
       }
-      guard case .diverged(sequence: 4, _, _) = reader.tail.end else {
+      guard reader.tail.end == .diverged(sequence: 4) else {
         Issue.record("\(more) appended: the reader ends with \(String(describing: reader.tail.end))")
         continue
       }
@@ -292,7 +292,7 @@ import Testing
       // The process has no descriptors left, for as long as it takes to be noticed.
       disk.inject(SimulatedFailure(of: [.open, .read, .size, .kind], code: 24, isLasting: true))
       await reader.tail.wait(beyond: reader.mark.sequence)
-      guard case .io = reader.tail.end else {
+      guard reader.tail.end?.reason == .system else {
         Issue.record("\(reader.tail.end as Any)")
         break
       }
@@ -388,7 +388,7 @@ import Testing
     thread.join()
     // What stays wrong is an error, after a while.
     disk.replace(path, wrong)
-    #expect(throws: LogError.self) { try Log.openReader(disk, path: Self.path, options: Self.options()) }
+    #expect(throws: StoreError.self) { try Log.openReader(disk, path: Self.path, options: Self.options()) }
     disk.replace(path, right)
     try reader.close()
     try log.close()

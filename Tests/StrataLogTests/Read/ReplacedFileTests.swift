@@ -127,13 +127,13 @@ import Testing
     try append(log, "4")
     let last = Self.layout.segment(isRolled ? 5 : 1)
     let looks = Lock<DedicatedThread?>(nil)
-    let outcome = Lock<Result<Void, LogError>?>(nil)
+    let outcome = Lock<Result<Void, StoreError>?>(nil)
     var target = HookedFileSystem(base: memory) { _ in }
     target.willRename = { path in
       guard isSeenMeanwhile, path == last else { return }
       // HEAD promises what the file does not have yet.
       let thread = try? DedicatedThread(name: "looks") {
-        let result = Result { () throws(LogError) in try reader.refresh() }
+        let result = Result { () throws(StoreError) in try reader.refresh() }
         outcome.withLock { $0 = result }
       }
       looks.withLock { $0 = thread }
@@ -177,7 +177,7 @@ import Testing
     try log.suspend()
     let next = try openWriter(memory)
     try pack(next)
-    let error = #expect(throws: LogError.self) { try backup(log, to: MemoryFileSystem()) }
+    let error = #expect(throws: StoreError.self) { try backup(log, to: MemoryFileSystem()) }
     guard case .suspended = error else {
       Issue.record("\(String(describing: error))")
       return
@@ -203,7 +203,7 @@ import Testing
     for number in 0..<2 {
       let count = Lock(0)
       var hooked = HookedFileSystem(base: memory) { _ in }
-      hooked.list = { path throws(FileSystemError) in
+      hooked.list = { path throws(StoreError) in
         let names = try memory.contents(ofDirectory: path)
         let isMeant = count.withLock { count in
           defer { count += 1 }

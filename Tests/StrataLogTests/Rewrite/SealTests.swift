@@ -148,8 +148,8 @@ import Testing
     let path = Self.layout.segment(first)
     disk.flipBit(path, 8 * 5_000)
     let bytes = disk.contents(path)
-    let error = #expect(throws: LogError.self) { try log.seal() }
-    guard case .corrupt(let finding) = error else {
+    let error = #expect(throws: StoreError.self) { try log.seal() }
+    guard case .damaged(let finding) = error else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -163,7 +163,7 @@ import Testing
     try log.roll()
     // The first sync is that of the new file: what was written is lost, and nobody is told.
     disk.inject(SimulatedSyncFailure(keepsData: false, isReported: false))
-    #expect(throws: LogError.self) { try log.seal() }
+    #expect(throws: StoreError.self) { try log.seal() }
     #expect(try Self.headers(disk).allSatisfy { $0.revision == 0 })
     #expect(model.difference(from: log, countMin: model.appends.count) == nil)
     try log.close()
@@ -174,7 +174,7 @@ import Testing
     try log.roll()
     for extra in stride(from: 0, to: 6_000, by: 700) {
       disk.capacity = disk.paths.reduce(extra) { $0 + disk.contents($1)!.count }
-      #expect(throws: LogError.self) { try log.seal() }
+      #expect(throws: StoreError.self) { try log.seal() }
       #expect(!disk.paths.contains { $0.hasSuffix(".tmp") })
       #expect(model.difference(from: log, countMin: model.appends.count) == nil)
     }
@@ -270,7 +270,7 @@ import Testing
             return left == 0 ? .cutPower(partOfWrite: Double(number % 3) / 2) : .proceed
           }
         }
-        #expect(throws: LogError.self) { try log.seal() }
+        #expect(throws: StoreError.self) { try log.seal() }
         try? log.close()
         let after = disk.crash(seed: random.next(), model: model)
         try Self.expectWhole(after, holds: appends, &isSealed, "call \(number), \(model), SEED=\(seed)")
@@ -304,7 +304,7 @@ import Testing
     let other = try Self.open(disk)
     let before = try Self.headers(disk).map(\.revision)
     let first = try #require(log.closedSegments.first)
-    #expect(throws: LogError.self) {
+    #expect(throws: StoreError.self) {
       try log.erase(in: [first]) { _, _ in true }
     }
     #expect(try Self.headers(disk).map(\.revision) == before)

@@ -37,7 +37,7 @@ func expectFailure(
     try body()
     Issue.record("nothing was refused", sourceLocation: sourceLocation)
   } catch {
-    #expect((error as? FileSystemError)?.code == code, "\(error)", sourceLocation: sourceLocation)
+    #expect((error as? StoreError)?.systemCode == code, "\(error)", sourceLocation: sourceLocation)
   }
 }
 

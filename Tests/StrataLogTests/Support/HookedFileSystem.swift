@@ -9,30 +9,30 @@ struct HookedFileSystem: FileSystem {
   let base: any FileSystem
   let willOpen: @Sendable (String) -> Void
   var willRename: @Sendable (String) -> Void = { _ in }
-  var list: (@Sendable (String) throws(FileSystemError) -> [String])?
+  var list: (@Sendable (String) throws(StoreError) -> [String])?
 
   init(base: any FileSystem, _ willOpen: @escaping @Sendable (String) -> Void) {
     self.base = base
     self.willOpen = willOpen
   }
 
-  func createDirectory(_ path: String) throws(FileSystemError) { try base.createDirectory(path) }
-  func contents(ofDirectory path: String) throws(FileSystemError) -> [String] {
+  func createDirectory(_ path: String) throws(StoreError) { try base.createDirectory(path) }
+  func contents(ofDirectory path: String) throws(StoreError) -> [String] {
     guard let list else { return try base.contents(ofDirectory: path) }
     return try list(path)
   }
-  func kind(of path: String) throws(FileSystemError) -> FileKind? { try base.kind(of: path) }
-  func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+  func kind(of path: String) throws(StoreError) -> FileKind? { try base.kind(of: path) }
+  func open(_ path: String, _ mode: FileOpenMode) throws(StoreError) -> any File {
     willOpen(path)
     return try base.open(path, mode)
   }
-  func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+  func rename(_ path: String, to newPath: String) throws(StoreError) {
     willRename(newPath)
     try base.rename(path, to: newPath)
   }
-  func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+  func renameNew(_ path: String, to newPath: String) throws(StoreError) {
     try base.renameNew(path, to: newPath)
   }
-  func remove(_ path: String) throws(FileSystemError) { try base.remove(path) }
-  func syncDirectory(_ path: String) throws(FileSystemError) { try base.syncDirectory(path) }
+  func remove(_ path: String) throws(StoreError) { try base.remove(path) }
+  func syncDirectory(_ path: String) throws(StoreError) { try base.syncDirectory(path) }
 }

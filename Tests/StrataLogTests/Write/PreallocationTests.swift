@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func `a step that is negative is refused`() {
-    #expect(throws: LogError.self) { try writer(SimulatedDisk(), Self.options(step: -1)) }
+    #expect(throws: StoreError.self) { try writer(SimulatedDisk(), Self.options(step: -1)) }
   }
 
   @Test func `zeros end where the segment will, and the next segment gets its own`() throws {
@@ -177,7 +177,7 @@ import Testing
       #expect(tail(disk, log).isEmpty, "zeros keep the room that they do not fill")
       outcome = Result { try append(log) }
     }
-    #expect(throws: LogError.full(path: Self.layout.segment(1))) { try outcome.get() }
+    #expect(throws: StoreError.full(path: Self.layout.segment(1))) { try outcome.get() }
     #expect(count > 5 && disk.capacity! - disk.usedSize < 500, "\(count) fitted")
     disk.capacity = nil
     try append(log)
@@ -192,7 +192,7 @@ import Testing
     let (before, zeros) = (log.mark, tail(disk, log).count)
     var outcome = Result { try append(log) }
     while case .success = outcome { outcome = Result { try append(log) } }
-    #expect(throws: LogError.full(path: Self.layout.segment(1))) { try outcome.get() }
+    #expect(throws: StoreError.full(path: Self.layout.segment(1))) { try outcome.get() }
     #expect(log.mark.visible.offset > before.visible.offset + UInt64(zeros) - 500)
     // The zeros that the refused group was written over are cut off with it, so there is room again.
     let reader = try Log.openReader(disk.clone(), path: Self.root, options: Self.options())
@@ -209,7 +209,7 @@ import Testing
     let before = log.mark
     for code in [SystemErrorCode.noSpace, SystemErrorCode.inputOutput] {
       disk.inject(SimulatedFailure(of: [.write], code: code, partOfWrite: part))
-      #expect(throws: LogError.self) { try append(log) }
+      #expect(throws: StoreError.self) { try append(log) }
       #expect(tail(disk, log).allSatisfy { $0 == 0 } && log.mark == before)
       for model in CrashModel.allCases {
         let after = disk.crash(seed: 3, model: model)
@@ -229,7 +229,7 @@ import Testing
       call.operation == .sync && call.path.hasSuffix(".seg") ? .fail(SystemErrorCode.inputOutput) : .proceed
     }
     var acknowledged: UInt64 = 0
-    var refusal: LogError?
+    var refusal: StoreError?
     for _ in 0..<10_000 where refusal == nil {
       // By the committer, which looks for zeros when it has nothing to do.
       let event = ModelEvent(stream: "s", type: "t", payload: [1, 2, 3])
@@ -238,12 +238,12 @@ import Testing
       case .failure(let error): refusal = error
       }
     }
-    guard case .poisoned = refusal else {
+    guard refusal?.reason == .poisoned else {
       Issue.record("the failure is passed over: \(String(describing: refusal))")
       return
     }
     disk.onOperation(nil)
-    #expect(throws: LogError.self) { try append(log) }
+    #expect(throws: StoreError.self) { try append(log) }
     #expect(log.mark.sequence == acknowledged)
     try? log.close()
     let again = try writer(disk)

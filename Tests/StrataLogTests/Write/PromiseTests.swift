@@ -68,8 +68,8 @@ import Testing
     after.replace(
       segment, bytes[..<SegmentHeader.length] + Array(repeating: 0, count: bytes.count - SegmentHeader.length)
     )
-    #expect(throws: LogError.self) { try reader(after) }
-    #expect(throws: LogError.self) { try writer(after) }
+    #expect(throws: StoreError.self) { try reader(after) }
+    #expect(throws: StoreError.self) { try writer(after) }
   }
 
   @Test func `a cursor for what is durable stops before what is only buffered`() throws {

@@ -77,13 +77,13 @@ internal import Testing
     for cancelled in [0, 2] {
       reads[cancelled].cancel()
       // The door is closed.
-      await #expect(throws: StoreError.cancelled) { try await reads[cancelled].value }
+      await #expect(throws: CancellationError.self) { try await reads[cancelled].value }
     }
     let late = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       return try await read(store)
     }
-    await #expect(throws: StoreError.cancelled) { try await late.value }
+    await #expect(throws: CancellationError.self) { try await late.value }
     door.open()
     let state = try await reads[1].value
     #expect(state.sequence == 4)
@@ -100,12 +100,10 @@ internal import Testing
     let unwanted = Task { try await read(store) }
     await first.waits()
     unwanted.cancel()
-    await #expect(throws: StoreError.cancelled) { try await unwanted.value }
+    await #expect(throws: CancellationError.self) { try await unwanted.value }
     first.open()
     // On the only thread, when the fold has given it up. With somebody waiting it would be at the second door.
-    let arrived = try await threads.result(orThrow: StoreError.closed) {
-      (_) throws(StoreError) -> Int? in second.arrivedCount
-    }
+    let arrived = try await threads.result { _ -> Int? in second.arrivedCount }
     #expect(arrived == 0)
     #expect(store.projector(.own(GatedProjection())).published.sequence == 0)
     second.open()
@@ -125,12 +123,12 @@ internal import Testing
     let next = Task { try await store.states(at: [.sequence(1)], .own(GatedProjection())) }
     while threads.waitingCount == 0 { await Task.yield() }
     replay.cancel()
-    await #expect(throws: StoreError.cancelled) { try await replay.value }
+    await #expect(throws: CancellationError.self) { try await replay.value }
     // What waits for a thread is taken back.
     let never = Task { try await store.states(at: [.sequence(1)], .own(GatedProjection())) }
     while threads.waitingCount == 1 { await Task.yield() }
     never.cancel()
-    await #expect(throws: StoreError.cancelled) { try await never.value }
+    await #expect(throws: CancellationError.self) { try await never.value }
     #expect(threads.waitingCount == 1)
     door.open()
     #expect(try await next.value.map(\.sequence) == [1])

@@ -59,7 +59,7 @@ private struct Scores: Projection {
         }
       }
       let draft = try store.draft(events, id: nil, time: nil, expecting: [:], isOwn: false)
-      _ = try StoreError.wrapping { () throws(LogError) in try store.log.appendBlocking(draft) }
+      _ = try store.log.appendBlocking(draft)
     }
   }
 

@@ -137,7 +137,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
         counter.count += 1
       }
     }
-    guard case .conflict(Self.stream, _, _) = error else { return #expect(Bool(false), "\(error as Any)") }
+    guard case .conflict(Self.stream.text, _, _) = error else { return #expect(Bool(false), "\(error as Any)") }
     #expect(try await counters["a"]?.count == 0)
     let waited = pauses.withLock { $0 }
     #expect(waited.reduce(.zero, +) >= DocumentCollection<Counter>.updateTimeMax)
@@ -174,7 +174,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let counters = try await counters()
     let turns = counters.store.documentTurns.turns
     let order = Lock<[Int]>([])
-    try await turns.take(Self.stream, orThrow: StoreError.cancelled)
+    try await turns.take(Self.stream)
     let updates = try await waiting(5, in: counters, order)
     turns.give(Self.stream)
     for (number, update) in updates.enumerated() {
@@ -198,19 +198,19 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let counters = try await counters()
     let turns = counters.store.documentTurns.turns
     let order = Lock<[Int]>([])
-    try await turns.take(Self.stream, orThrow: StoreError.cancelled)
+    try await turns.take(Self.stream)
     let updates = try await waiting(6, in: counters, order)
     for number in [0, 3, 5] {
       updates[number].cancel()
       // The turn is still taken.
-      await #expect(throws: StoreError.cancelled) { try await updates[number].value }
+      await #expect(throws: CancellationError.self) { try await updates[number].value }
     }
     #expect(turns.waitingCount(of: Self.stream) == 3)
     let late = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       try await counters.update("a") { $0.count += 100 }
     }
-    await #expect(throws: StoreError.cancelled) { try await late.value }
+    await #expect(throws: CancellationError.self) { try await late.value }
     turns.give(Self.stream)
     await #expect(throws: Refusal.self) { try await updates[1].value }
     for number in [2, 4] { try await updates[number].value }
@@ -224,7 +224,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let counters = try await counters()
     try await counters.put(Counter(id: "b"))
     let turns = counters.store.documentTurns.turns
-    try await turns.take(Self.stream, orThrow: StoreError.cancelled)
+    try await turns.take(Self.stream)
     try await counters.update("b") { $0.count += 1 }
     #expect(try await counters["b"]?.count == 1)
     turns.give(Self.stream)
@@ -238,7 +238,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let (taken, refused) = await withTaskGroup(of: Bool.self) { group in
       for number in 0..<2_000 {
         let task = Task {
-          do throws(StoreError) { try await turns.take(Self.stream, orThrow: StoreError.cancelled) } catch {
+          do { try await turns.take(Self.stream) } catch {
             return false
           }
           #expect(

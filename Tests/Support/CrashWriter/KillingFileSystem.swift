@@ -44,24 +44,24 @@ struct KillingFileSystem: FileSystem {
     while true { pause() }
   }
 
-  func createDirectory(_ path: String) throws(FileSystemError) { try base.createDirectory(path) }
-  func contents(ofDirectory path: String) throws(FileSystemError) -> [String] {
+  func createDirectory(_ path: String) throws(StoreError) { try base.createDirectory(path) }
+  func contents(ofDirectory path: String) throws(StoreError) -> [String] {
     try base.contents(ofDirectory: path)
   }
-  func kind(of path: String) throws(FileSystemError) -> FileKind? { try base.kind(of: path) }
-  func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+  func kind(of path: String) throws(StoreError) -> FileKind? { try base.kind(of: path) }
+  func open(_ path: String, _ mode: FileOpenMode) throws(StoreError) -> any File {
     KillingFile(base: try base.open(path, mode), fileSystem: self)
   }
-  func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+  func rename(_ path: String, to newPath: String) throws(StoreError) {
     if isPoint("rename") { Self.die() }
     try base.rename(path, to: newPath)
   }
-  func renameNew(_ path: String, to newPath: String) throws(FileSystemError) {
+  func renameNew(_ path: String, to newPath: String) throws(StoreError) {
     if isPoint("rename") { Self.die() }
     try base.renameNew(path, to: newPath)
   }
-  func remove(_ path: String) throws(FileSystemError) { try base.remove(path) }
-  func syncDirectory(_ path: String) throws(FileSystemError) {
+  func remove(_ path: String) throws(StoreError) { try base.remove(path) }
+  func syncDirectory(_ path: String) throws(StoreError) {
     if isPoint("sync folder") { Self.die() }
     try base.syncDirectory(path)
   }
@@ -78,11 +78,11 @@ private final class KillingFile: File {
 
   var path: String { base.path }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) -> Int {
     try base.read(into: buffer, at: offset)
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemError) {
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
     if fileSystem.isPoint("write", path) {
       try base.write(UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]), at: offset)
       KillingFileSystem.die()
@@ -90,27 +90,27 @@ private final class KillingFile: File {
     try base.write(bytes, at: offset)
   }
 
-  func size() throws(FileSystemError) -> Int64 { try base.size() }
+  func size() throws(StoreError) -> Int64 { try base.size() }
 
-  func truncate(to size: Int64) throws(FileSystemError) {
+  func truncate(to size: Int64) throws(StoreError) {
     if fileSystem.isPoint("cut", path) { KillingFileSystem.die() }
     try base.truncate(to: size)
   }
 
-  func sync() throws(FileSystemError) {
+  func sync() throws(StoreError) {
     if fileSystem.isPoint("sync", path) { KillingFileSystem.die() }
     try base.sync()
   }
 
-  func syncData() throws(FileSystemError) {
+  func syncData() throws(StoreError) {
     if fileSystem.isPoint("sync", path) { KillingFileSystem.die() }
     try base.syncData()
   }
 
   func dropCache() { base.dropCache() }
-  func tryLock(_ kind: FileLockKind) throws(FileSystemError) -> Bool { try base.tryLock(kind) }
+  func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool { try base.tryLock(kind) }
   func unlock() { base.unlock() }
   var identity: String? { base.identity }
-  func isStillAtItsPath() throws(FileSystemError) -> Bool { try base.isStillAtItsPath() }
+  func isStillAtItsPath() throws(StoreError) -> Bool { try base.isStillAtItsPath() }
   func close() { base.close() }
 }

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import StrataEvents
+internal import StrataLog
 
 struct BackupCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
@@ -50,10 +51,10 @@ struct BackupCommand: BlockingCommand {
       return (store.id, try store.backupBlocking(to: target) { bar.update($0, of: $1) })
     } catch {
       switch error {
-      case .corrupt, .unsupported: throw CommandFailure(reading: source.store, error)
-      case .invalid(let what):
+      case _ where error.finding != nil: throw CommandFailure(reading: source.store, error)
+      case .invalid(let what, _):
         throw CommandFailure(ExitStatus.usage, what, at: target, next: "choose another folder for the backup")
-      case .diverged, .trimmed:
+      case .position:
         throw CommandFailure(
           ExitStatus.diverged, "the backup there does not go on with this store's events", at: target,
           next: "choose another folder for the backup; what stands there was not touched")

@@ -57,18 +57,16 @@ struct BlockDump {
     let layout = StoreLayout(root: path)
     self.layout = layout
     printer = BlockPrinter(output, withPayload: withPayload)
-    (isWriterAlive, head, names) = try Self.failing(path) { () throws(LogError) in
-      let kind = try LogError.wrapping { () throws(FileSystemError) in try fileSystem.kind(of: path) }
+    (isWriterAlive, head, names) = try Self.failing(path) { () throws(StoreError) in
+      let kind = try fileSystem.kind(of: path)
       guard let kind else { throw .notFound(path: path, what: "no store is there") }
       guard kind == .directory else {
         throw .notAStore(path: path, what: "a file stands there, and a store is a folder")
       }
-      return try LogError.wrapping { () throws(FileSystemError) in
-        (
-          try StoreLock.isHeld(fileSystem, layout), try HeadFile.read(fileSystem, path: layout.head),
-          try SegmentCatalog.names(fileSystem, layout)
-        )
-      }
+      return try (
+        StoreLock.isHeld(fileSystem, layout), HeadFile.read(fileSystem, path: layout.head),
+        SegmentCatalog.names(fileSystem, layout)
+      )
     }
     if names.isEmpty {
       throw CommandFailure(
@@ -103,9 +101,9 @@ struct BlockDump {
     try printer.finish()
     guard let worst = findings.first(where: { $0.class != .torn }) ?? findings.first else { return }
     for finding in findings where finding != worst {
-      Terminal.note(CommandFailure(reading: path, .corrupt(finding)).text)
+      Terminal.note(CommandFailure(reading: path, .found(finding)).text)
     }
-    throw CommandFailure(reading: path, worst.class == .unsupported ? .unsupported(worst) : .corrupt(worst))
+    throw CommandFailure(reading: path, .found(worst))
   }
 
   /// Throws where the log ends before a sequence. A last segment that is damaged or not finished may hold it.
@@ -160,12 +158,10 @@ struct BlockDump {
   }
 
   private func sight() throws(CommandFailure) -> Sight {
-    try Self.failing(path) { [fileSystem, layout] () throws(LogError) in
-      try LogError.wrapping { () throws(FileSystemError) in
-        Sight(
-          isWriterAlive: try StoreLock.isHeld(fileSystem, layout),
-          head: try HeadFile.read(fileSystem, path: layout.head))
-      }
+    try Self.failing(path) { [fileSystem, layout] () throws(StoreError) in
+      try Sight(
+        isWriterAlive: StoreLock.isHeld(fileSystem, layout),
+        head: HeadFile.read(fileSystem, path: layout.head))
     }
   }
 
@@ -188,21 +184,17 @@ struct BlockDump {
   private mutating func dump(_ first: UInt64) throws(CommandFailure) {
     for number in 1...Self.looksMax {
       let sight = try sight()
-      let (file, size) = try Self.failing(path) { [fileSystem, layout] () throws(LogError) in
-        try LogError.wrapping { () throws(FileSystemError) in
-          let file = try fileSystem.open(layout.segment(first), .read)
-          return (file, UInt64(try file.size()))
-        }
+      let (file, size) = try Self.failing(path) { [fileSystem, layout] () throws(StoreError) in
+        let file = try fileSystem.open(layout.segment(first), .read)
+        return (file, UInt64(try file.size()))
       }
       defer { file.close() }
       let header: SegmentHeader
-      do throws(LogError) {
+      do throws(StoreError) {
         header = try SegmentHandle.readHeader(of: file, first: first, storeID: head?.storeID)
       } catch {
-        switch error {
-        case .corrupt(let finding), .unsupported(let finding): return findings.append(finding)
-        default: throw CommandFailure(reading: path, StoreError(error))
-        }
+        guard let finding = error.finding else { throw CommandFailure(reading: path, error) }
+        return findings.append(finding)
       }
       // One that is rewritten has its end in its own header, whatever HEAD goes on saying.
       let last = Bounds(limit: size, isActive: false, sight: sight)
@@ -223,8 +215,8 @@ struct BlockDump {
     while !walk.isAtLimit {
       let place = walk.link
       let verdict: BlockVerdict
-      do throws(FileSystemError) { verdict = try walk.next() } catch {
-        throw CommandFailure(reading: path, StoreError(LogError(error)))
+      do throws(StoreError) { verdict = try walk.next() } catch {
+        throw CommandFailure(reading: path, error)
       }
       switch verdict {
       case .valid(let block, let payload):
@@ -256,12 +248,12 @@ struct BlockDump {
     let now = try sight()
     guard now != bounds.sight else { return nil }
     // Another file may have the name by now, and its bounds say nothing of this one.
-    let isNamed = try Self.failing(path) { () throws(LogError) in
-      try LogError.wrapping { () throws(FileSystemError) in try file.isStillAtItsPath() }
+    let isNamed = try Self.failing(path) { () throws(StoreError) in
+      try file.isStillAtItsPath()
     }
     guard isNamed else { return nil }
-    let size = try Self.failing(path) { () throws(LogError) in
-      try LogError.wrapping { () throws(FileSystemError) in UInt64(try file.size()) }
+    let size = try Self.failing(path) { () throws(StoreError) in
+      try UInt64(file.size())
     }
     return self.bounds(now, header, size: size)
   }
@@ -275,7 +267,7 @@ struct BlockDump {
       return findings.append(
         problem.finding(in: name, at: place.offset, first: place.nextSequence, last: place.lastSequence))
     }
-    let assessment = try Self.failing(path) { () throws(LogError) in
+    let assessment = try Self.failing(path) { () throws(StoreError) in
       try TailRule.assess(file: file, name: name, segment: header, head: bounds.sight.head)
     }
     switch assessment.state {
@@ -300,8 +292,8 @@ struct BlockDump {
     }
     var source = BlockSource(file: file, segment: header)
     let verdict: BlockVerdict
-    do throws(FileSystemError) { verdict = try source.block(at: offset, limit: size) } catch {
-      throw CommandFailure(reading: path, StoreError(LogError(error)))
+    do throws(StoreError) { verdict = try source.block(at: offset, limit: size) } catch {
+      throw CommandFailure(reading: path, error)
     }
     switch verdict {
     case .valid(let block, let payload):
@@ -323,8 +315,8 @@ struct BlockDump {
   }
 
   private static func failing<Result>(
-    _ path: String, _ body: () throws(LogError) -> Result
+    _ path: String, _ body: () throws(StoreError) -> Result
   ) throws(CommandFailure) -> Result {
-    do throws(LogError) { return try body() } catch { throw CommandFailure(reading: path, StoreError(error)) }
+    do throws(StoreError) { return try body() } catch { throw CommandFailure(reading: path, error) }
   }
 }

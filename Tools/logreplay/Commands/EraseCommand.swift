@@ -80,9 +80,9 @@ struct EraseCommand: BlockingCommand {
     let resolver = PointResolver(store: opened)
     let log = opened.log
     for stream in erasure.streams {
-      do throws(LogError) {
+      do throws(StoreError) {
         guard try log.index.revision(of: Array(stream.text.utf8)) == 0 else { continue }
-      } catch { throw opened.failure(StoreError(error)) }
+      } catch { throw opened.failure(error) }
       throw resolver.missing("there is no stream \(stream)")
     }
     for range in erasure.sequences

@@ -108,10 +108,7 @@ struct ImportCommand: AsyncParsableCommand {
       return try EventStore.openBlocking(at: store, options: options)
     } catch {
       // What is damaged is named with the store; a path where none can be made is no store that is missing.
-      switch error {
-      case .corrupt, .unsupported: throw CommandFailure(reading: store, error)
-      default: throw CommandFailure(error)
-      }
+      throw error.finding == nil ? CommandFailure(error) : CommandFailure(reading: store, error)
     }
   }
 

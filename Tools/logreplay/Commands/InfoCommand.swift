@@ -68,10 +68,8 @@ struct StoreInfo {
   init(_ opened: OpenedStore) throws {
     let log = opened.log
     let mark = log.mark
-    do throws(LogError) {
-      let head = try LogError.wrapping { () throws(FileSystemError) in
-        try HeadFile.read(log.source.catalog.fileSystem, path: log.layout.head)
-      }
+    do throws(StoreError) {
+      let head = try HeadFile.read(log.source.catalog.fileSystem, path: log.layout.head)
       uuid = log.storeID.description
       format = "\(FormatLimits.major).\(FormatLimits.minor)"
       first = mark.logBegin
@@ -85,7 +83,7 @@ struct StoreInfo {
       lastTime = mark.time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: mark.time)
       for first in log.source.catalog.names where first <= mark.segment {
         let handle = try log.source.catalog.segment(first: first)
-        let size = try LogError.wrapping { () throws(FileSystemError) in UInt64(try handle.file.size()) }
+        let size = try UInt64(handle.file.size())
         // The header of a rewritten segment may name any end.
         let end = min(try log.source.end(of: handle, in: mark), size)
         segments += 1
@@ -96,18 +94,16 @@ struct StoreInfo {
       derivedBytes = try log.layout.derivedBytes(log.source.catalog.fileSystem)
       let place = try log.append(holding: mark.logBegin)
       firstTime = place.map { Timestamp(nanoseconds: $0.time) }
-    } catch { throw opened.failure(StoreError(error)) }
+    } catch { throw opened.failure(error) }
   }
 
   /// Up to the first block whose header does not verify: `verify` says more about that.
-  private static func rawBytes(of handle: SegmentHandle, end: UInt64) throws(LogError) -> UInt64 {
+  private static func rawBytes(of handle: SegmentHandle, end: UInt64) throws(StoreError) -> UInt64 {
     var source = BlockSource(file: handle.file, segment: handle.header, step: 1 << 14)
     var offset = UInt64(SegmentHeader.length)
     var sum: UInt64 = 0
     while offset < end {
-      let header = try LogError.wrapping { () throws(FileSystemError) in
-        try source.header(at: offset, limit: end)
-      }
+      let header = try source.header(at: offset, limit: end)
       guard case .success(let block) = header else { return sum }
       if block.kind == BlockKind.events { sum += UInt64(block.rawLength) }
       offset = block.end

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import LogreplayPoints
 internal import StrataBase
 internal import StrataEvents
+internal import StrataLog
 internal import StrataTables
 
 struct ReplayCommand: BlockingCommand, PointCommand {

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import LogreplayPoints
 internal import StrataBase
 internal import StrataEvents
+internal import StrataLog
 
 struct ShowCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(

@@ -56,7 +56,7 @@ struct VerifyCommand: BlockingCommand {
   private func check() throws(CommandFailure) -> VerifyReport {
     let bar = ProgressBar("verify")
     defer { bar.finish() }
-    do throws(LogError) {
+    do throws(StoreError) {
       var verifier = LogVerifier(PosixFileSystem(), path: target.store, depth: quick ? .quick : .full) {
         bar.update($0, of: $1)
       }
@@ -66,7 +66,7 @@ struct VerifyCommand: BlockingCommand {
           .run(skipping: Set(report.findings.map(\.file)))
       }
       return report
-    } catch { throw CommandFailure(reading: target.store, StoreError(error)) }
+    } catch { throw CommandFailure(reading: target.store, error) }
   }
 }
 

@@ -15,7 +15,7 @@ struct AppendWait {
 
   /// Returns when something stands beyond a sequence, or a little later where nothing does. Blocks.
   func wait(beyond sequence: UInt64, writing output: borrowing OutputWriter) throws {
-    do throws(LogError) { try opened.log.follow() } catch { throw opened.failure(StoreError(error)) }
+    do throws(StoreError) { try opened.log.follow() } catch { throw opened.failure(error) }
     let gate = Gate(false)
     let waiting = Task { [tail = opened.log.tail] in
       await tail.wait(beyond: sequence)
@@ -28,7 +28,7 @@ struct AppendWait {
     }
     let isThere = gate.wait(timeout: pause) { $0 }
     waiting.cancel()
-    if let end = opened.log.tail.end { throw opened.failure(StoreError(end)) }
+    if let end = opened.log.tail.end { throw opened.failure(end) }
     try output.checkReader()
     if !isThere { try checkTime() }
   }

@@ -21,13 +21,13 @@ struct CursorFile: Sendable {
   /// The position in the file, or nil where there is no file.
   func read() throws(CommandFailure) -> LogPosition? {
     let system = PosixFileSystem()
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       guard let kind = try system.kind(of: path) else { return nil }
-      guard kind != .directory else { throw FileSystemError("open", path, code: EISDIR) }
+      guard kind != .directory else { throw .refused("open", path, code: EISDIR) }
       let file = try system.open(path, .read)
       defer { file.close() }
       var bytes = [UInt8](repeating: 0, count: Self.lengthMax)
-      let count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in
+      let count = try bytes.lendMutableBytes { buffer throws(StoreError) in
         try file.read(into: buffer, at: 0)
       }
       let text = String(decoding: bytes[..<count], as: UTF8.self)
@@ -42,11 +42,11 @@ struct CursorFile: Sendable {
   func write(_ position: LogPosition) throws(CommandFailure) {
     let system = PosixFileSystem()
     let temporary = "\(path).\(processID()).tmp"
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       let file = try system.open(temporary, .create)
-      do throws(FileSystemError) {
+      do throws(StoreError) {
         let text = Array("\(position)\n".utf8)
-        try text.lendBytes { bytes throws(FileSystemError) in try file.write(bytes, at: 0) }
+        try text.lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
         try file.truncate(to: Int64(text.count))
         file.close()
         try system.rename(temporary, to: path)
@@ -58,9 +58,9 @@ struct CursorFile: Sendable {
     } catch { throw Self.failure(error, path) }
   }
 
-  private static func failure(_ error: FileSystemError, _ path: String) -> CommandFailure {
+  private static func failure(_ error: StoreError, _ path: String) -> CommandFailure {
     CommandFailure(
-      ExitStatus.inputOutput, "cannot \(error.operation): \(systemMessage(error.code))", at: path,
+      ExitStatus.inputOutput, error.what, at: path,
       next: "check the path and the permissions of the cursor file")
   }
 }

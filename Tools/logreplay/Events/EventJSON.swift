@@ -1,6 +1,7 @@
 // An event as the one JSON object that `log` and `show` promise.
 
 internal import StrataEvents
+internal import StrataLog
 
 /// Writes events as JSON objects, many in a row. Keeps the text of the last time, which neighbours share.
 struct EventJSON {

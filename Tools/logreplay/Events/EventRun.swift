@@ -111,7 +111,7 @@ final class EventRun {
     while !isFull, cursor.nextSequence <= limit {
       try wait.checkTime()
       let after = cursor.lastSequence
-      guard let block = try failing({ () throws(LogError) in try cursor.next() }) else { return }
+      guard let block = try failing({ () throws(StoreError) in try cursor.next() }) else { return }
       var last = after
       for append in try appends(in: block, after: after) {
         for event in append.events where event.sequence > after && event.sequence <= limit && !isFull {
@@ -128,7 +128,7 @@ final class EventRun {
   /// A cursor file that is not there yet says where the run began, so that the next one misses nothing.
   private func startCursor(at sequence: UInt64) throws {
     guard let file = range.cursorFile, try file.read() == nil,
-      let chain = try failing({ () throws(LogError) in try log.chain(after: sequence) })
+      let chain = try failing({ () throws(StoreError) in try log.chain(after: sequence) })
     else { return }
     try file.write(LogPosition(sequence: sequence, chain: chain))
   }
@@ -143,7 +143,7 @@ final class EventRun {
     var left = limit
     while next > range.after, left > 0, !isFull {
       try wait.checkTime()
-      guard let block = try failing({ () throws(LogError) in try log.block(holding: next) }) else { return }
+      guard let block = try failing({ () throws(StoreError) in try log.block(holding: next) }) else { return }
       for append in try appends(in: block, after: range.after).reversed() {
         for event in append.events.reversed() where event.sequence > range.after && event.sequence <= next {
           guard left > 0, !isFull, passes(event, append) else { continue }
@@ -206,14 +206,13 @@ final class EventRun {
     do throws(ContentProblem) { return try body() } catch {
       let header = block.header
       throw opened.failure(
-        StoreError(
-          error.logError(
-            in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
-            last: header.nextSequence - 1)))
+        error.storeError(
+          in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
+          last: header.nextSequence - 1))
     }
   }
 
-  private func failing<Result>(_ body: () throws(LogError) -> Result) throws -> Result {
-    do throws(LogError) { return try body() } catch { throw opened.failure(StoreError(error)) }
+  private func failing<Result>(_ body: () throws(StoreError) -> Result) throws -> Result {
+    do throws(StoreError) { return try body() } catch { throw opened.failure(error) }
   }
 }

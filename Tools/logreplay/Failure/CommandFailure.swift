@@ -19,6 +19,24 @@ enum ExitStatus {
   static let locked: Int32 = 75
   static let timeout: Int32 = 124
   static let interrupted: Int32 = 130
+
+  /// What stands for a store's error.
+  static func of(_ error: StoreError) -> Int32 {
+    switch error {
+    case .locked: locked
+    case .damaged(let finding): finding.class == .torn ? torn : corrupt
+    case .position: diverged
+    case .invalid, .conflict, .idReused: corrupt
+    case .full: inputOutput
+    case .unavailable(let unavailability):
+      switch unavailability.reason {
+      case .unsupported: unsupported
+      case .notFound: notFound
+      case .notAStore, .cannotCreate, .linked: cannotCreate
+      default: inputOutput
+      }
+    }
+  }
 }
 
 /// An error for people and programs.
@@ -40,19 +58,6 @@ struct CommandFailure: Error {
 
   /// A store's error with the exit code that stands for it.
   init(_ error: StoreError) {
-    let code: Int32 =
-      switch error {
-      case .locked: ExitStatus.locked
-      case .corrupt(let finding): finding.class == .torn ? ExitStatus.torn : ExitStatus.corrupt
-      case .unsupported: ExitStatus.unsupported
-      case .notFound: ExitStatus.notFound
-      case .notAStore, .cannotCreate, .linked: ExitStatus.cannotCreate
-      case .diverged, .trimmed: ExitStatus.diverged
-      case .invalid, .tooLarge, .conflict, .idReused: ExitStatus.corrupt
-      case .full, .io, .unreadable, .protectedData, .poisoned, .closed, .suspended, .readOnly:
-        ExitStatus.inputOutput
-      case .cancelled: ExitStatus.interrupted
-      }
-    self.init(code, error.what, at: error.place, next: error.next)
+    self.init(ExitStatus.of(error), error.what, at: error.place, next: error.next)
   }
 }

@@ -1,6 +1,7 @@
 // A child process whose output is read as it comes: git, and gzip.
 
 internal import StrataBase
+internal import StrataLog
 
 #if canImport(Darwin)
   internal import Darwin
@@ -41,7 +42,7 @@ final class ImportChild {
   /// - Throws: the number of the reason; `SystemErrorCode.notFound` where there is no such program.
   init(
     _ program: String, _ arguments: [String], environment: [String], input source: Input = .nothing
-  ) throws(FileSystemError) {
+  ) throws(StoreError) {
     self.program = program
     let (outputRead, outputWrite) = try Self.makePipe()
     output = ImportPipeEnd(outputRead)
@@ -68,7 +69,7 @@ final class ImportChild {
     guard code == 0 else {
       // There is no process, and the end of this object must not look for one.
       end = .code(code)
-      throw FileSystemError("start", program, code: code)
+      throw .refused("start", program, code: code)
     }
   }
 
@@ -108,9 +109,9 @@ final class ImportChild {
       .split(whereSeparator: \.isNewline).joined(separator: "; ")
   }
 
-  private static func makePipe() throws(FileSystemError) -> (read: Int32, write: Int32) {
+  private static func makePipe() throws(StoreError) -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw FileSystemError("make", "a pipe", code: errno) }
+    guard pipe(&ends) == 0 else { throw .refused("make", "a pipe", code: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }
@@ -167,12 +168,12 @@ final class ImportPipeEnd: @unchecked Sendable {
   deinit { close() }
 
   /// Reads what there is, at least one byte but at the end.
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileSystemError) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
     try importRead(descriptor, into: buffer, of: "a pipe")
   }
 
   /// Writes all bytes. Throws where the reader is gone; the thread must hold SIGPIPE back.
-  func write(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
+  func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     var rest = bytes
     while !rest.isEmpty {
       #if canImport(Darwin)
@@ -184,7 +185,7 @@ final class ImportPipeEnd: @unchecked Sendable {
       #endif
       if count < 0 {
         if errno == EINTR { continue }
-        throw FileSystemError("write", "a pipe", code: errno)
+        throw .refused("write", "a pipe", code: errno)
       }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
@@ -206,11 +207,11 @@ final class ImportPipeEnd: @unchecked Sendable {
 /// Reads from a descriptor, again after an interruption. 0 is the end.
 func importRead(
   _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, of path: String
-) throws(FileSystemError) -> Int {
+) throws(StoreError) -> Int {
   while true {
     let count = read(descriptor, buffer.baseAddress, buffer.count)
     if count >= 0 { return count }
-    guard errno == EINTR else { throw FileSystemError("read", path, code: errno) }
+    guard errno == EINTR else { throw .refused("read", path, code: errno) }
   }
 }
 

@@ -1,6 +1,7 @@
 // The bytes to import: a file or standard input, decompressed where they are gzip's.
 
 internal import StrataBase
+internal import StrataLog
 
 #if canImport(Darwin)
   internal import Darwin
@@ -23,7 +24,7 @@ final class ImportInput {
   /// What was read to recognise gzip and cannot be read again.
   private var head: [UInt8] = []
   private var gzip: ImportChild?
-  private let feedProblem = Lock<FileSystemError?>(nil)
+  private let feedProblem = Lock<StoreError?>(nil)
 
   /// Opens a file, or standard input for `-`.
   init(_ path: String) throws(CommandFailure) {
@@ -60,7 +61,7 @@ final class ImportInput {
 
   /// Reads the next bytes; 0 is the end, which counts only once `finish` was called.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFailure) -> Int {
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       if let gzip { return try gzip.output.read(into: buffer) }
       if !head.isEmpty {
         let count = min(head.count, buffer.count)
@@ -94,9 +95,9 @@ final class ImportInput {
     }
   }
 
-  private func failure(_ error: FileSystemError) -> CommandFailure {
+  private func failure(_ error: StoreError) -> CommandFailure {
     CommandFailure(
-      ExitStatus.inputOutput, "cannot \(error.operation): \(systemMessage(error.code))", at: name,
+      ExitStatus.inputOutput, error.what, at: name,
       next: "check the file and the disk, and import it again; what was imported before stays and is known")
   }
 
@@ -113,8 +114,8 @@ final class ImportInput {
     while head.count < 2 {
       var bytes = [UInt8](repeating: 0, count: 2 - head.count)
       let count: Int
-      do throws(FileSystemError) {
-        count = try bytes.lendMutableBytes { buffer throws(FileSystemError) in
+      do throws(StoreError) {
+        count = try bytes.lendMutableBytes { buffer throws(StoreError) in
           try importRead(descriptor, into: buffer, of: name)
         }
       } catch { throw failure(error) }
@@ -125,7 +126,7 @@ final class ImportInput {
   }
 
   private func startGzip(isSeekable: Bool) throws(CommandFailure) {
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       let child = try ImportChild(
         "gzip", ["-dc"], environment: ImportEnvironment.gzip, input: isSeekable ? .file(descriptor) : .pipe)
       gzip = child
@@ -133,17 +134,17 @@ final class ImportInput {
     } catch {
       throw CommandFailure(
         ExitStatus.inputOutput,
-        error.code == SystemErrorCode.notFound
+        error.systemCode == SystemErrorCode.notFound
           ? "the input is compressed, and there is no gzip to decompress it"
-          : "cannot start gzip: \(systemMessage(error.code))",
+          : "gzip does not start: \(error.what)",
         at: name, next: "install gzip, or hand the decompressed lines over on standard input")
     }
   }
 
   /// Copies standard input to gzip on a thread of its own.
-  private func feed(_ input: ImportPipeEnd) throws(FileSystemError) {
+  private func feed(_ input: ImportPipeEnd) throws(StoreError) {
     let head = head
-    _ = try DedicatedThread(name: "import-feed") { [descriptor, name, feedProblem] in
+    try DedicatedThread.start("import-feed") { [descriptor, name, feedProblem] in
       withoutBrokenPipeSignal {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         var count = head.count
@@ -154,8 +155,8 @@ final class ImportInput {
             (try? buffer.withUnsafeBytes { try input.write(UnsafeRawBufferPointer(rebasing: $0[..<count])) })
               != nil
           else { break }
-          do throws(FileSystemError) {
-            count = try buffer.lendMutableBytes { bytes throws(FileSystemError) in
+          do throws(StoreError) {
+            count = try buffer.lendMutableBytes { bytes throws(StoreError) in
               try importRead(descriptor, into: bytes, of: name)
             }
           } catch {

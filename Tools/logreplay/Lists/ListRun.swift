@@ -1,6 +1,7 @@
 // Follows a list: prints it once, and then what each append changes in it.
 
 internal import StrataEvents
+internal import StrataLog
 internal import StrataTables
 
 /// One pass over a list and what becomes of it. Blocks; belongs to one thread.

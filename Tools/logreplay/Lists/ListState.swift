@@ -114,9 +114,9 @@ final class ListReplay {
 
   /// The chain behind a sequence that is visible.
   func chain(after sequence: UInt64) throws -> UInt64 {
-    do throws(LogError) {
+    do throws(StoreError) {
       guard let chain = try opened.log.chain(after: sequence) else { throw .closed }
       return chain
-    } catch { throw opened.failure(StoreError(error)) }
+    } catch { throw opened.failure(error) }
   }
 }

@@ -20,7 +20,7 @@ struct StoreTables {
     var damage: CommandFailure?
     var last: [UInt8] = []
     var cursor = opened.log.cursor(after: opened.log.mark.logBegin - 1)
-    do throws(LogError) {
+    do throws(StoreError) {
       while let block = try cursor.next() {
         do throws(ContentProblem) {
           try block.forEachEvent { event, _, _ in
@@ -36,13 +36,13 @@ struct StoreTables {
           }
         } catch {
           let header = block.header
-          throw error.logError(
+          throw error.storeError(
             in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
             last: header.nextSequence - 1)
         }
       }
     } catch {
-      damage = opened.failure(StoreError(error))
+      damage = opened.failure(error)
     }
     do throws(CommandFailure) { try opened.throwDamage() } catch { damage = damage ?? error }
     if found.isEmpty, let damage { throw damage }

@@ -43,7 +43,7 @@ struct OpenedStore: Sendable {
   /// Throws if what stands behind the visible end is damage: nothing ever comes behind that.
   func throwDamage() throws(CommandFailure) {
     guard let damage = log.damage else { return }
-    throw failure(damage.class == .unsupported ? .unsupported(damage) : .corrupt(damage))
+    throw failure(.found(damage))
   }
 }
 
@@ -52,18 +52,15 @@ extension CommandFailure {
   /// and a file of the store is named with the store.
   init(reading path: String, _ error: StoreError) {
     self.init(error)
-    switch error {
-    case .notAStore:
+    if error.reason == .notFound || error.reason == .notAStore {
       code = ExitStatus.notFound
       next = "check the path"
-    case .notFound:
-      next = "check the path"
-    case .corrupt(let finding), .unsupported(let finding):
+    } else if let finding = error.finding {
       let file =
         finding.file.hasPrefix(path) ? finding.file : "\(StoreLayout(root: path).root)/\(finding.file)"
       place = "\(file) at byte \(finding.offset)"
-    default:
-      if place.isEmpty { place = path }
+    } else if place.isEmpty {
+      place = path
     }
   }
 }

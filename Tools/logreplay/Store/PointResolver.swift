@@ -72,14 +72,14 @@ final class PointResolver {
       dependsOnEnd = true
       guard count <= mark.appends else { throw missing("\(text) is before the beginning of the log") }
       if count == mark.appends { return try place(0, text) }
-      guard let append = try failing({ () throws(LogError) in try log.append(ordinal: mark.appends - count) })
+      guard let append = try failing({ () throws(StoreError) in try log.append(ordinal: mark.appends - count) })
       else { throw missing("\(text) is before the beginning of the log") }
       return ResolvedPoint(sequence: append.last, time: Timestamp(nanoseconds: append.time))
     case .first:
       guard mark.sequence >= mark.logBegin else { throw missing("the store is empty") }
       return try place(mark.logBegin, text)
     case .time(let time):
-      guard let append = try failing({ () throws(LogError) in try log.lastAppend(notAfter: time) }) else {
+      guard let append = try failing({ () throws(StoreError) in try log.lastAppend(notAfter: time) }) else {
         return ResolvedPoint(sequence: mark.logBegin - 1)
       }
       // An append behind it with a later time is all that can be known to end it.
@@ -97,7 +97,7 @@ final class PointResolver {
 
   private func place(_ sequence: UInt64, _ text: String) throws -> ResolvedPoint {
     if sequence == log.mark.logBegin - 1 { return ResolvedPoint(sequence: sequence) }
-    guard let append = try failing({ () throws(LogError) in try log.append(holding: sequence) }) else {
+    guard let append = try failing({ () throws(StoreError) in try log.append(holding: sequence) }) else {
       throw missing("seq \(sequence) is not in the log")
     }
     return ResolvedPoint(
@@ -112,7 +112,7 @@ final class PointResolver {
     if position.sequence < mark.logBegin - 1 {
       throw store.failure(StoreError.trimmed(firstAvailable: mark.logBegin))
     }
-    let chain = try failing { () throws(LogError) in try log.chain(after: position.sequence) }
+    let chain = try failing { () throws(StoreError) in try log.chain(after: position.sequence) }
     guard chain == position.chain else {
       var failure = store.failure(StoreError.diverged(sequence: position.sequence))
       failure.next = "read the log anew from a sequence that both have; \(available)"
@@ -121,13 +121,13 @@ final class PointResolver {
   }
 
   private func find(id: String) throws -> ResolvedPoint {
-    if let place = try failing({ () throws(LogError) -> AppendPlace? in
+    if let place = try failing({ () throws(StoreError) -> AppendPlace? in
       guard let first = try log.index.first(ofID: Array(id.utf8)) else { return nil }
       return try log.append(holding: first)
     }) {
       return ResolvedPoint(sequence: place.last, time: Timestamp(nanoseconds: place.time))
     }
-    let ids = try failing { () throws(LogError) in
+    let ids = try failing { () throws(StoreError) in
       try log.index.ids(prefix: Array(id.utf8), limit: Self.idsShownMax + 1)
     }
     let names = ids.map { String(decoding: $0, as: UTF8.self) }.sorted()
@@ -150,13 +150,13 @@ final class PointResolver {
 
   /// The last sequence whose time is at a moment or before it.
   func sequence(notAfter time: Int64) throws -> UInt64 {
-    let place = try failing { () throws(LogError) in try log.lastAppend(notAfter: time) }
+    let place = try failing { () throws(StoreError) in try log.lastAppend(notAfter: time) }
     if place?.last == log.mark.sequence { dependsOnEnd = true }
     return place?.last ?? log.mark.logBegin - 1
   }
 
-  private func failing<Result>(_ body: () throws(LogError) -> Result) throws -> Result {
-    do throws(LogError) { return try body() } catch { throw store.failure(StoreError(error)) }
+  private func failing<Result>(_ body: () throws(StoreError) -> Result) throws -> Result {
+    do throws(StoreError) { return try body() } catch { throw store.failure(error) }
   }
 
   /// What there is, for errors about what there is not.

@@ -1,6 +1,7 @@
 // Many tasks that update one document, by the clock.
 
 internal import StrataEvents
+internal import StrataLog
 internal import StrataTables
 
 extension Workload {

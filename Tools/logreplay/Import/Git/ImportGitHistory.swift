@@ -30,7 +30,7 @@ final class ImportGitHistory {
     self.store = store
     self.clampsTime = clampsTime
     encoder = ImportGitEncoder(options: store.log.options, place: repository.path)
-    do throws(LogError) { run = try store.log.run() } catch { throw CommandFailure(StoreError(error)) }
+    do throws(StoreError) { run = try store.log.run() } catch { throw CommandFailure(error) }
   }
 
   /// Imports everything, or up to the first commit that cannot be.
@@ -45,7 +45,7 @@ final class ImportGitHistory {
     progress.end()
     report.add(outcome)
     if let failure = outcome.failure {
-      var error = CommandFailure(StoreError(failure.error))
+      var error = CommandFailure(failure.error)
       error.what = "commit \(failure.label) of \(count) could not be appended: \(error.what)"
       if error.place.isEmpty { error.place = store.log.layout.root }
       throw error
@@ -65,10 +65,10 @@ final class ImportGitHistory {
       if report.read == 0 { try compareTime(commit) }
       report.read += 1
       let draft = try encoder.draft(commit, sizes: try sizes(of: commit))
-      do throws(LogError) {
+      do throws(StoreError) {
         guard try run.add(draft, label: report.read) else { return }
       } catch {
-        throw CommandFailure(StoreError(error))
+        throw CommandFailure(error)
       }
       base = commit.hash
       let (done, all) = (Double(report.read), Double(max(1, count)))
@@ -125,25 +125,25 @@ final class ImportGitHistory {
   }
 
   private func isKnown(_ hash: [UInt8]) throws(CommandFailure) -> Bool {
-    do throws(LogError) { return try store.log.index.first(ofID: hash) != nil } catch {
-      throw CommandFailure(StoreError(error))
+    do throws(StoreError) { return try store.log.index.first(ofID: hash) != nil } catch {
+      throw CommandFailure(error)
     }
   }
 
   /// Every commit that the store has must be one of those that were found.
   private func refuseOtherHistory() throws(CommandFailure) {
     let refusal: CommandFailure?
-    do throws(LogError) {
+    do throws(StoreError) {
       let commits = try commitsOfStore()
       refusal = UInt64(commits.count) > report.read ? try otherHistory(commits) : nil
     } catch {
-      throw CommandFailure(StoreError(error))
+      throw CommandFailure(error)
     }
     if let refusal { throw refusal }
   }
 
   /// The ids of all commits in the store where there may be others than those that were found; else none.
-  private func commitsOfStore() throws(LogError) -> [[UInt8]] {
+  private func commitsOfStore() throws(StoreError) -> [[UInt8]] {
     let index = store.log.index
     var found: UInt64 = 0
     try index.forEachID(prefix: []) { id in
@@ -163,7 +163,7 @@ final class ImportGitHistory {
   }
 
   /// Names the first commit of the store that the history does not have.
-  private func otherHistory(_ commits: [[UInt8]]) throws(LogError) -> CommandFailure {
+  private func otherHistory(_ commits: [[UInt8]]) throws(StoreError) -> CommandFailure {
     let baseSequence = try store.log.index.first(ofID: Array((base ?? "").utf8)) ?? 0
     var first: (sequence: UInt64, hash: String)?
     for commit in commits {

@@ -1,6 +1,7 @@
 // Git, asked through its programs, in a way that nobody's settings change.
 
 internal import StrataBase
+internal import StrataLog
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -26,15 +27,15 @@ struct ImportGitRepository {
   func start(_ arguments: [String], input: ImportChild.Input = .nothing) throws(CommandFailure) -> ImportChild
   {
     let settings = ["-c", "log.showSignature=false", "-c", "core.quotePath=false"]
-    do throws(FileSystemError) {
+    do throws(StoreError) {
       return try ImportChild(
         "git", ["--no-pager", "-C", path] + settings + arguments, environment: ImportEnvironment.git,
         input: input)
     } catch {
       throw CommandFailure(
         ExitStatus.inputOutput,
-        error.code == SystemErrorCode.notFound
-          ? "there is no git" : "cannot start git: \(systemMessage(error.code))",
+        error.systemCode == SystemErrorCode.notFound
+          ? "there is no git" : "cannot start git: \(error.what)",
         at: path, next: "install git")
     }
   }
@@ -67,9 +68,9 @@ struct ImportGitRepository {
   }
 
   /// An error of reading from git or writing to it.
-  func failure(_ error: FileSystemError) -> CommandFailure {
+  func failure(_ error: StoreError) -> CommandFailure {
     CommandFailure(
-      ExitStatus.inputOutput, "cannot \(error.operation) \(error.path) of git: \(systemMessage(error.code))",
+      ExitStatus.inputOutput, "the \(error.place) of git: \(error.what)",
       at: path,
       next: "import again")
   }
@@ -115,7 +116,7 @@ final class ImportPieces {
         return Array(buffer[start..<found])
       }
       searched = end
-      do throws(FileSystemError) {
+      do throws(StoreError) {
         guard try fill(&searched) else {
           guard start < end else { return nil }
           defer { start = end }
@@ -126,7 +127,7 @@ final class ImportPieces {
   }
 
   /// Reads more, making room for it. False at the end.
-  private func fill(_ searched: inout Int) throws(FileSystemError) -> Bool {
+  private func fill(_ searched: inout Int) throws(StoreError) -> Bool {
     if end == buffer.count {
       if start > 0 {
         buffer.removeSubrange(..<start)
@@ -135,12 +136,12 @@ final class ImportPieces {
         start = 0
       }
       guard buffer.count < Self.lengthMax else {
-        throw FileSystemError("read", "the output", code: SystemErrorCode.fileTooLarge)
+        throw .refused("read", "the output", code: SystemErrorCode.fileTooLarge)
       }
       buffer += [UInt8](repeating: 0, count: max(128 << 10, buffer.count))
     }
     let place = end
-    let count = try buffer.lendMutableBytes { bytes throws(FileSystemError) in
+    let count = try buffer.lendMutableBytes { bytes throws(StoreError) in
       try child.output.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))
     }
     end += count

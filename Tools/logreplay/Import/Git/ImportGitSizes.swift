@@ -1,6 +1,7 @@
 // How large blobs are, asked of one git process for all of them.
 
 internal import StrataBase
+internal import StrataLog
 
 /// The sizes of blobs.
 final class ImportGitSizes {
@@ -24,8 +25,8 @@ final class ImportGitSizes {
     while sizes.count < blobs.count {
       let round = blobs[sizes.count..<min(blobs.count, sizes.count + Self.roundMax)]
       let questions = Array(round.joined(separator: "\n").utf8) + [0x0A]
-      do throws(FileSystemError) {
-        try questions.lendBytes { bytes throws(FileSystemError) in try child.input?.write(bytes) }
+      do throws(StoreError) {
+        try questions.lendBytes { bytes throws(StoreError) in try child.input?.write(bytes) }
       } catch {
         try repository.finish(child)
         throw repository.failure(error)
@@ -33,7 +34,7 @@ final class ImportGitSizes {
       for _ in round {
         guard let answer = try answers.next() else {
           try repository.finish(child)
-          throw repository.failure(FileSystemError("read", "sizes", code: SystemErrorCode.inputOutput))
+          throw repository.failure(.refused("read", "sizes", code: SystemErrorCode.inputOutput))
         }
         sizes.append(Int64(String(decoding: answer, as: UTF8.self)))
       }

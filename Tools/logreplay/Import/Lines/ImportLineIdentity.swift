@@ -101,7 +101,7 @@ struct ImportKnownLines {
   var isEmpty: Bool { pages.isEmpty }
 
   /// Asks the index once for all ids of the source.
-  init(of source: ImportSourceName, in index: StoreIndex) throws(LogError) {
+  init(of source: ImportSourceName, in index: StoreIndex) throws(StoreError) {
     var lines = ImportKnownLines()
     try index.forEachID(prefix: source.prefix) { id in
       if let (line, _) = source.parse(id) { lines.insert(line) }

@@ -46,7 +46,7 @@ final class ImportLines {
       options: store.log.options)
     let log = store.log
     let source = choices.source
-    do throws(LogError) {
+    do throws(StoreError) {
       run = try log.run()
       if let source {
         known = try ImportKnownLines(of: source, in: log.index)
@@ -54,7 +54,7 @@ final class ImportLines {
         known = ImportKnownLines()
       }
     } catch {
-      throw CommandFailure(StoreError(error))
+      throw CommandFailure(error)
     }
     timeToCompare = known.isEmpty && !choices.clampsTime ? store.lastTime : nil
   }
@@ -68,7 +68,7 @@ final class ImportLines {
     report.add(outcome)
     if let failure = outcome.failure {
       // The line that failed came before any line that was read after it.
-      var error = CommandFailure(StoreError(failure.error))
+      var error = CommandFailure(failure.error)
       error.what = "line \(failure.label) of \(input.name) could not be appended: \(error.what)"
       if error.place.isEmpty { error.place = store.log.layout.root }
       error.next += stayed
@@ -132,17 +132,17 @@ final class ImportLines {
       return true
     }
     try compareTime(draft, line.number)
-    do throws(LogError) {
+    do throws(StoreError) {
       return try run.add(draft, label: line.number)
     } catch {
-      try pass(ImportBadLine(column: 1, why: StoreError(error).what), line: line.number)
+      try pass(ImportBadLine(column: 1, why: error.what), line: line.number)
       return true
     }
   }
 
   private func isInStore(_ id: [UInt8]) throws(CommandFailure) -> Bool {
-    do throws(LogError) { return try store.log.index.first(ofID: id) != nil } catch {
-      throw CommandFailure(StoreError(error))
+    do throws(StoreError) { return try store.log.index.first(ofID: id) != nil } catch {
+      throw CommandFailure(error)
     }
   }
 

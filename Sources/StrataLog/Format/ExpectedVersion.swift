@@ -1,7 +1,5 @@
 // What a stream must hold for an append to be accepted.
 
-package import StrataLog
-
 /// What a caller expects of a stream. Decided by the writer when the append is framed, so nothing comes in
 /// between.
 public enum ExpectedVersion: Hashable, Sendable {
@@ -16,20 +14,13 @@ public enum ExpectedVersion: Hashable, Sendable {
 }
 
 extension ExpectedVersion {
-  package var count: ExpectedCount? {
+  /// Whether a stream that holds so many events is what was expected.
+  package func isMet(by count: UInt64) -> Bool {
     switch self {
-    case .any: nil
-    case .noStream: .exactly(0)
-    case .exists: .exists
-    case .exactly(let count): .exactly(count)
-    }
-  }
-
-  package init(_ count: ExpectedCount) {
-    switch count {
-    case .exactly(0): self = .noStream
-    case .exactly(let count): self = .exactly(count)
-    case .exists: self = .exists
+    case .any: true
+    case .noStream: count == 0
+    case .exists: count > 0
+    case .exactly(let expected): count == expected
     }
   }
 }

@@ -1,0 +1,48 @@
+// What is wrong on disk: one thing, its class, its place, and the events in doubt.
+
+/// One thing that a check found wrong: its class, where it is, and which events it puts in doubt.
+public struct Finding: Error, Equatable, Sendable {
+  /// The classes of FORMAT.md.
+  public enum Class: String, Sendable, CaseIterable {
+    case torn, corrupt, missing, misplaced, stale, unsupported, index
+  }
+
+  public var `class`: Class
+  /// The file, relative to the store's folder.
+  public var file: String
+  /// Bytes from the start of the file.
+  public var offset: UInt64
+  /// The first sequence that cannot be relied on.
+  public var first: UInt64
+  /// The last one; `first − 1` where no event is in doubt.
+  public var last: UInt64
+  /// What is wrong, as a sentence without its full stop.
+  public var what: String
+
+  package init(
+    _ class: Class, file: String, offset: UInt64, first: UInt64, last: UInt64, what: String
+  ) {
+    self.class = `class`
+    self.file = file
+    self.offset = offset
+    self.first = first
+    self.last = last
+    self.what = what
+  }
+
+  /// What to do about it, as a sentence without its full stop.
+  public var next: String {
+    switch `class` {
+    case .torn:
+      "nothing acknowledged is lost; the next append moves the tail to quarantine/ and goes on"
+    case .unsupported:
+      "open the store with a newer version of Strata"
+    case .index:
+      "delete the file; it is rebuilt from the log"
+    case .missing:
+      "restore the file from a backup; events up to \(max(first, 1) - 1) can be read"
+    case .corrupt, .misplaced, .stale:
+      "keep a copy of the store and restore this file from a backup; events up to \(max(first, 1) - 1) can be read"
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// The three texts of every error: what happened, where, and what to do next.
+
+internal import StrataBase
+
+extension StoreError: CustomStringConvertible {
+  /// What happened, as a sentence without its full stop.
+  public var what: String {
+    switch self {
+    case .conflict(let stream, let expected, let actual):
+      "\(stream) holds \(actual) events, and \(expected) was expected"
+    case .idReused(let id, let sequences):
+      "the append id \(id) was used for other content, at sequence \(sequences.lowerBound)"
+    case .locked(_, let holder): "the store is open for writing in \(holder ?? "another process")"
+    case .damaged(let finding): finding.what
+    case .full: "the disk is full"
+    case .position(.diverged(let sequence)):
+      "the log up to sequence \(sequence) is not the one that was read before"
+    case .position(.trimmed(let first)): "the log begins at sequence \(first)"
+    case .unavailable(let unavailability): unavailability.what
+    case .invalid(let what, _): what
+    }
+  }
+
+  /// Where it happened: a path, a file with an offset, a stream. Empty where that is the store itself.
+  public var place: String {
+    switch self {
+    case .conflict(let stream, _, _): stream
+    case .locked(let path, _), .full(let path): path
+    case .damaged(let finding): "\(finding.file) at byte \(finding.offset)"
+    case .unavailable(let unavailability): unavailability.place
+    case .idReused, .position, .invalid: ""
+    }
+  }
+
+  /// What to do next, as a sentence without its full stop.
+  public var next: String {
+    switch self {
+    case .conflict: "read the stream again, decide anew, and append with the version it has then"
+    case .idReused: "use another id for other content"
+    case .locked: "close the other writer, or open the store for reading"
+    case .damaged(let finding): finding.next
+    case .full: "make room and try again; nothing acknowledged is lost"
+    case .position(.diverged): "read the log anew from a sequence that both have"
+    case .position(.trimmed(let first)): "begin at sequence \(first)"
+    case .unavailable(let unavailability): unavailability.next
+    case .invalid(_, let next): next
+    }
+  }
+
+  public var description: String {
+    (place.isEmpty ? what : "\(what) (\(place))") + "; \(next)"
+  }
+}
