@@ -76,13 +76,14 @@ extension Log {
     do throws(StoreError) {
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
       let sealer = Sealer(source: source, options: options, lock: lock)
-      let start = Committer.Start(found, claim, layout: layout, catalog.fileSystem, options, lock)
-      let committer = Committer(start, source: source, index: index, queue: queue, sealer: sealer)
+      let committer = Committer(
+        WriterState(found, claim, options, lock), options: options, source: source, index: index,
+        queue: queue, sealer: sealer)
       try DedicatedThread.start("strata-commit") { committer.run() }
       if options.sealsByItself { sealer.add(found.unsealed) }
       return Log(
         options: options, layout: layout, source: source, index: index,
-        tornBytes: start.isTorn ? found.assessment.fileSize - start.link.offset : 0,
+        tornBytes: found.assessment.tornBytes,
         role: .writer(queue: queue, committer: committer, sealer: sealer))
     } catch {
       claim.head.close()
@@ -226,18 +227,5 @@ extension Log {
       if case .full = error { throw .full(path: layout.root) }
       throw error.reason == .system ? error.asCreation(of: layout.root) : error
     }
-  }
-}
-
-extension Committer.Start {
-  init(
-    _ found: Log.Found, _ claim: Log.Claim, layout: StoreLayout, _ fileSystem: any FileSystem,
-    _ options: StoreOptions, _ lock: StoreLock
-  ) {
-    self.init(
-      layout: layout, fileSystem: fileSystem, options: options, lock: lock, head: claim.head,
-      active: found.active, link: found.assessment.link, fileSize: found.assessment.fileSize,
-      epoch: claim.epoch, isTorn: found.assessment.state == .torn, logBegin: found.logBegin,
-      isErasing: claim.isErasing, isSettled: found.isSettled)
   }
 }

@@ -99,7 +99,7 @@ extension Log {
       try index.resume(at: found.mark) { [tail] in tail.publish(found.mark) }
       let claim = try Log.claim(found, fileSystem, layout, options, lock)
       do throws(StoreError) {
-        committer.reopen(Committer.Start(found, claim, layout: layout, fileSystem, options, lock))
+        committer.reopen(WriterState(found, claim, options, lock))
         sealer.reopen(lock)
         queue.reopen()
         try DedicatedThread.start("strata-commit") { committer.run() }

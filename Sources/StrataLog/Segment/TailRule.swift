@@ -23,6 +23,9 @@ package struct TailAssessment: Sendable {
   package var state: State
   /// What HEAD gets wrong about the valid prefix, if anything.
   package var staleHead: Finding?
+
+  /// How many bytes a torn tail has.
+  package var tornBytes: UInt64 { state == .torn ? fileSize - link.offset : 0 }
 }
 
 /// The rule itself.

@@ -1,0 +1,118 @@
+// The decision about an append: its sequences, revisions and time, or why it cannot be.
+
+internal import StrataBase
+
+/// Decides about the appends of a group one after another, each in the light of those before it, and frames what is
+/// accepted. It reads the indexes and changes the frame and the active tables; no file is written.
+///
+/// Belongs to whoever has the turn.
+struct AppendDecider {
+  private let index: StoreIndex
+  private let source: LogSource
+  private let clock: StoreClock
+  /// Ids of the group at hand: what was decided, and about which draft.
+  private var ids: [[UInt8]: (outcome: AppendOutcome, draft: AppendDraft)] = [:]
+
+  init(index: StoreIndex, source: LogSource, clock: StoreClock) {
+    self.index = index
+    self.source = source
+    self.clock = clock
+  }
+
+  /// Forgets the group before.
+  mutating func begin() { ids.removeAll(keepingCapacity: true) }
+
+  /// Decides everything about one append, or throws why it cannot be. What is thrown leaves nothing of it behind.
+  ///
+  /// - Parameter builds: whether an index may be built that is missing, which keeps everybody waiting; where it may
+  ///   not, `indexMissing` is thrown.
+  mutating func decide(
+    _ draft: AppendDraft, in frame: inout GroupFrame, builds: Bool
+  ) throws(StoreError) -> AppendOutcome {
+    if !draft.id.isEmpty, let known = try known(draft, builds: builds) { return known }
+    guard frame.hasRoom(for: draft.eventCount) else {
+      throw .invalid(what: "the sequences of the log are used up")
+    }
+    let first = frame.next
+    try setRevisions(of: draft, in: frame.context.segment, builds: builds)
+    let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
+    let time = frame.commitTime(given: given)
+    frame.add(draft, commitTime: time, given: given)
+    let outcome = AppendOutcome(
+      first: first, last: first + UInt64(draft.eventCount) - 1, time: time, isKnown: false)
+    if !draft.id.isEmpty { ids[draft.id] = (outcome, draft) }
+    return outcome
+  }
+
+  /// Adds the ids of the group to the active tables, once it is written.
+  func recordIDs() {
+    guard !ids.isEmpty else { return }
+    index.withActive { tables in
+      for (id, entry) in ids { id.withUnsafeBytes { tables.addID($0, first: entry.outcome.first) } }
+    }
+  }
+
+  // MARK: Expectations and revisions
+
+  /// Checks what the append expects, and gives its events their revisions, all of them or none.
+  private func setRevisions(
+    of draft: AppendDraft, in activeFirst: UInt64, builds: Bool
+  ) throws(StoreError) {
+    try index.withActive { tables throws(StoreError) in
+      for expectation in draft.expectations { try check(expectation, tables, activeFirst, builds) }
+      var framed = 0
+      do throws(StoreError) {
+        for mark in draft.marks {
+          let stream = draft.stream(of: mark)
+          let revision = try tables.append(to: stream, hash: mark.streamHash) { () throws(StoreError) in
+            try index.closedRevision(of: stream, before: activeFirst, builds: builds)
+          }
+          framed += 1
+          // After 2⁶⁴ − 1 comes 0, which is malformed.
+          guard revision > 0 else {
+            throw .invalid(what: "the revisions of \(String(decoding: stream, as: UTF8.self)) are used up")
+          }
+          draft.setRevision(revision, of: mark)
+        }
+      } catch {
+        tables.undo(framed)
+        throw error
+      }
+    }
+  }
+
+  private func check(
+    _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ activeFirst: UInt64, _ builds: Bool
+  ) throws(StoreError) {
+    let actual = try expectation.stream.lendBytes { name throws(StoreError) in
+      if let revision = tables.revision(of: name, hash: XXH64.of(name)) { return revision }
+      return try index.closedRevision(of: name, before: activeFirst, builds: builds)
+    }
+    guard expectation.version.isMet(by: actual) else {
+      throw .conflict(
+        stream: String(decoding: expectation.stream, as: UTF8.self), expected: expectation.version,
+        actual: actual)
+    }
+  }
+
+  // MARK: Ids
+
+  /// The outcome of the append that has this id already, or nil.
+  private func known(_ draft: AppendDraft, builds: Bool) throws(StoreError) -> AppendOutcome? {
+    if let (outcome, earlier) = ids[draft.id] {
+      guard earlier.hasSameContent(as: draft) else {
+        throw .idReused(
+          id: String(decoding: draft.id, as: UTF8.self), sequences: outcome.first...outcome.last)
+      }
+      var known = outcome
+      known.isKnown = true
+      return known
+    }
+    guard let first = try index.first(ofID: draft.id, builds: builds) else { return nil }
+    let recorded = try RepeatedAppend(of: draft, source, first: first)
+    guard recorded.isSame else {
+      throw .idReused(id: String(decoding: draft.id, as: UTF8.self), sequences: first...recorded.last)
+    }
+    return AppendOutcome(first: first, last: recorded.last, time: recorded.time, isKnown: true)
+  }
+}

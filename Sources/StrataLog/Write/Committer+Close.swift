@@ -1,0 +1,48 @@
+// The close: everything on disk, HEAD clean where that is true, and the lock given back.
+
+internal import StrataBase
+
+extension Committer {
+  /// The last act, or the last before a suspension.
+  func close() {
+    assertHasTurn()
+    sealer.stop()
+    do throws(StoreError) { try state.lock.check() } catch { failure = failure ?? error }
+    if failure == nil {
+      do throws(StoreError) { try putEverythingAway() } catch {
+        failure = .poisoned("the store could not be closed cleanly: \(error)")
+      }
+    }
+    lookups.finish()
+    index.finishWriting()
+    sealer.finish()
+    state.head.close()
+    state.lock.release()
+    if failure != nil || queue.failure != .suspended {
+      if let failure { queue.changeEnd(to: failure) }
+      source.tail.finish(failure ?? .closed)
+    }
+    ending.withLock { ending in
+      assert(ending == nil, "a writer ends once")
+      ending = Ending(failure: failure)
+    }
+    ending.signalAll()
+  }
+
+  private func putEverythingAway() throws(StoreError) {
+    if !state.isDurable {
+      try syncHead()
+      // Who waits for what is durable gets the rest before the end is told.
+      publish()
+    }
+    let end = UInt64(try state.active.file.size())
+    let isZero = try state.active.file.isZero(from: state.durable.offset, to: end)
+    if !state.isTorn, isZero, end > state.durable.offset {
+      try state.active.file.truncate(to: Int64(state.durable.offset))
+      try state.active.file.sync()
+    }
+    // A writer before this one that was stopped and has the same file may still write to it.
+    let isClean = !state.isTorn && isZero && state.isSettled
+    try writeHead(isClean: isClean, syncs: true)
+  }
+}

@@ -1,0 +1,80 @@
+// HEAD, and what is written between groups: syncs that are due, and zeros ahead of the log.
+
+internal import StrataBase
+
+extension Committer {
+  /// Says in HEAD where the log ends. The file is synced where that is asked for, or was not done for some time.
+  func writeHead(isClean: Bool, syncs: Bool) throws(StoreError) {
+    assert(!isClean || state.isDurable, "an end that is called clean is on disk")
+    try state.head.write(state.headSlot(isClean: isClean, durability: options.durability))
+    state.isHeadUnsynced = true
+    if syncs || state.lastHeadSync.elapsed >= options.headSyncInterval { try syncHead() }
+  }
+
+  /// Syncs what is buffered, and HEAD behind it.
+  func syncHead() throws(StoreError) {
+    if !state.isDurable {
+      try state.active.file.syncData()
+      state.durable = state.link.mark
+      guard let slot = state.head.slot else { return }
+      var next = slot
+      next.durable = state.durable
+      try state.head.write(next)
+    }
+    try state.head.sync()
+    state.isHeadUnsynced = false
+    state.lastHeadSync = .now()
+  }
+
+  /// How long the committer may sleep before HEAD, or what is only buffered, must be synced.
+  var nextTimeout: Duration? {
+    guard state.isHeadUnsynced, failure == nil else { return nil }
+    return max(.zero, options.headSyncInterval - state.lastHeadSync.elapsed)
+  }
+
+  /// Nothing to commit: syncs HEAD if it is time. It may not be, where a thread that committed its own append only
+  /// wants the committer to wait no longer than that. An error poisons the writer, and the next append meets it.
+  func settle() {
+    assertHasTurn()
+    guard let left = nextTimeout, left == .zero else { return }
+    let before = state.durable
+    do throws(StoreError) {
+      try checkLock()
+      try orPoison(.sync) { () throws(StoreError) in try syncHead() }
+    } catch { return }
+    if state.durable != before { publish() }
+  }
+
+  /// Says in HEAD, on disk and in both slots, whether an erasure may be unfinished. With the turn.
+  func setErasing(_ isErasing: Bool) throws(StoreError) {
+    assertHasTurn()
+    if let failure { throw failure }
+    guard state.isErasing != isErasing else { return }
+    state.isErasing = isErasing
+    try checkLock()
+    try orPoison(.head) { () throws(StoreError) in
+      for _ in HeadSlot.offsets { try writeHead(isClean: false, syncs: true) }
+    }
+  }
+
+  /// What HEAD says of erasures. With the turn.
+  var isErasing: Bool { state.isErasing }
+
+  // MARK: Zeros
+
+  var isPreallocationDue: Bool { !options.writesInStep && state.preallocation.isDue(at: state.link.offset) }
+
+  /// Nothing to commit just now: writes zeros for the groups to come, and syncs them. An error poisons the writer, and
+  /// the next append meets it.
+  func preallocate() {
+    assertHasTurn()
+    guard failure == nil, !state.isTorn else { return }
+    do throws(StoreError) {
+      try checkLock()
+      let before = state.preallocation.end
+      state.preallocation.extend(state.active.file, behind: state.link.offset)
+      guard state.preallocation.end > before else { return }
+      try orPoison(.sync) { () throws(StoreError) in try state.active.file.sync() }
+    } catch { return }
+  }
+}

@@ -1,0 +1,30 @@
+// What the first group finds behind the log: a torn tail is kept in quarantine, cut off, and noted in the log.
+
+internal import StrataBase
+
+extension Committer {
+  /// Cuts a torn tail off and writes the RECOVERY block. Where that block cannot be written, the next call tries again.
+  func recoverIfTorn() throws(StoreError) {
+    if state.isTorn { state.recovery = try cutTail() }
+    guard let note = state.recovery else { return }
+    assert(note.cutOffset == state.link.offset, "the RECOVERY block goes where the tail was cut off")
+    state.frame.begin(at: state.link, syncedThrough: state.durable.offset)
+    state.frame.addControl(kind: BlockKind.recovery, payload: note.encoded(), time: note.time)
+    state.frame.finish()
+    try writeFrame()
+    state.recovery = nil
+  }
+
+  /// Keeps the torn tail in quarantine and cuts it off. An error before the cut leaves everything as it was.
+  private func cutTail() throws(StoreError) -> RecoveryNote {
+    let note: RecoveryNote
+    note = try Quarantine.keepTail(
+      of: state.active.file, segment: state.active.header.firstSequence, at: state.link.offset,
+      epoch: state.epoch, time: max(options.clock.now(), FormatLimits.noTime + 1), fileSystem, layout)
+    try state.active.file.truncate(to: Int64(state.link.offset))
+    state.isTorn = false
+    state.preallocation.isCut(to: state.link.offset)
+    try orPoison(.sync) { () throws(StoreError) in try state.active.file.sync() }
+    return note
+  }
+}

@@ -1,0 +1,68 @@
+// The roll: the active segment is put away on disk, and the next one is begun.
+
+internal import StrataBase
+
+extension Committer {
+  /// A segment without events is never closed: the next one would have its name.
+  var isRollDue: Bool {
+    guard holdsEvents else { return false }
+    return state.active.header.isRewritten || state.link.offset >= UInt64(options.segmentSizeTarget)
+  }
+
+  private var holdsEvents: Bool { state.link.nextSequence > state.active.header.firstSequence }
+
+  /// Begins a new segment where the active one holds events, so that everything in the log until now can be
+  /// rewritten. With the turn.
+  func rollNow() throws(StoreError) {
+    assertHasTurn()
+    try checkGoesOn()
+    try recoverIfTorn()
+    guard holdsEvents else { return }
+    if let refusal = try roll() { throw refusal }
+  }
+
+  /// Closes the active segment and begins the next. Failing to make the next one is no loss: the active one
+  /// goes on beyond its target, and the reason is returned. Every other error poisons the writer.
+  func roll() throws(StoreError) -> StoreError? {
+    assert(!state.isTorn && state.recovery == nil, "a segment is closed behind its last block")
+    try orPoison(.sync) { () throws(StoreError) in try putAway() }
+    let header = state.nextHeader(created: options.clock.now())
+    let next: SegmentHandle
+    do throws(StoreError) {
+      next = try SegmentFiles.create(header, behind: state.active, fileSystem, layout, state.lock)
+    } catch {
+      if let reason = reasonToEnd(error, failedToMake: header) { throw poison(reason) }
+      return error
+    }
+    state.begin(next)
+    source.catalog.add(next)
+    try orPoison(.head) { () throws(StoreError) in try writeHead(isClean: false, syncs: true) }
+    index.roll(to: header.firstSequence, chain: header.previousChain)
+    publish()
+    if options.sealsByItself { sealer.add([header.previousFirst]) }
+    return nil
+  }
+
+  /// Makes the active segment what a closed one has to be: all of it on disk, and nothing behind its last block.
+  private func putAway() throws(StoreError) {
+    if !state.isDurable { try syncHead() }
+    try state.active.file.sync()
+    // Zeros behind the end, written ahead or left by a power cut, would be damage in a closed segment.
+    if try state.active.file.size() > Int64(state.link.offset) {
+      try state.active.file.truncate(to: Int64(state.link.offset))
+      state.preallocation.isCut(to: state.link.offset)
+      try state.active.file.sync()
+    }
+  }
+
+  /// Why the writer cannot go on with the active segment after the next one could not be made; nil where it can.
+  private func reasonToEnd(_ error: StoreError, failedToMake header: SegmentHeader) -> StoreError? {
+    if error.reason == .poisoned { return error }
+    do throws(StoreError) {
+      if try fileSystem.kind(of: layout.segment(header.firstSequence)) == nil { return nil }
+    } catch let second {
+      return second
+    }
+    return .poisoned("the next segment has its name but could not be opened: \(error)")
+  }
+}
