@@ -3,6 +3,8 @@
 
     seeds.py FOLDER     writes FOLDER/<target>/<name>; the same bytes every time
 
+`Tools/support/corpus pack Tests/Fuzz/Corpus/<target>.corpus FOLDER/<target>/*` adds them to what is kept.
+
 A segment or HEAD is packed as Tests/Fuzz/Targets/PackedStore.swift unpacks it: what is reserved and what can be computed
 is left out.
 """
