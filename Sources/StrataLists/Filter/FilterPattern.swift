@@ -1,8 +1,9 @@
 // A regular expression that many threads can share.
 
-internal import StrataBase
-
-/// A compiled pattern. A `Regex` is not `Sendable`, so that it is kept behind a lock, and matched there.
+/// A compiled pattern: an immutable value, which any number of threads match at the same time.
+///
+/// `Regex` is not `Sendable`, since one that is put together in code may hold closures of the program. One that is made
+/// of a text holds none, and what the standard library makes of it at the first match is published atomically.
 final class FilterPattern: Sendable {
   /// The longest pattern, in UTF-8 bytes.
   static let byteCountMax = 4096
@@ -11,7 +12,7 @@ final class FilterPattern: Sendable {
   /// library's parser descends for each of them, and a hundred are too much for a stack of 512 KiB.
   static let nestingMax = 32
 
-  private let regex: Lock<Regex<AnyRegexOutput>>
+  nonisolated(unsafe) private let regex: Regex<AnyRegexOutput>
 
   /// Compiles a pattern in Swift's grammar.
   init(_ pattern: String, ignoresCase: Bool) throws(FilterPatternError) {
@@ -23,7 +24,7 @@ final class FilterPattern: Sendable {
     }
     do {
       let compiled = try Regex(pattern)
-      regex = Lock(ignoresCase ? compiled.ignoresCase() : compiled)
+      regex = ignoresCase ? compiled.ignoresCase() : compiled
     } catch {
       throw FilterPatternError(message: "\(error)")
     }
@@ -47,9 +48,7 @@ final class FilterPattern: Sendable {
   /// Whether the whole text matches. What it costs depends on the pattern: `(a*)*b` takes
   /// time that doubles with each letter.
   func matches(_ text: String) -> Bool {
-    regex.withLock { regex in
-      do { return try regex.wholeMatch(in: text) != nil } catch { return false }
-    }
+    do { return try regex.wholeMatch(in: text) != nil } catch { return false }
   }
 }
 

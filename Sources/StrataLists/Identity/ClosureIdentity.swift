@@ -1,20 +1,17 @@
 // What a closure in a request is known by.
 
-internal import StrataBase
-
-/// The name and version that stand for a closure, or a number for one that has no name.
+/// The name and version that identify a closure, or an object of its own for one that has no name.
 enum ClosureIdentity: Hashable, Sendable {
   case named(String, version: Int)
-  case unnamed(Int)
+  case unnamed(UnnamedClosure)
 
   /// An identity that no other closure has.
-  static func unnamed() -> ClosureIdentity {
-    .unnamed(
-      unnamedClosures.withLock {
-        $0 += 1; return $0
-      })
-  }
+  static func unnamed() -> ClosureIdentity { .unnamed(UnnamedClosure()) }
 }
 
-/// Counts closures without a name, each of which is its own kind.
-private let unnamedClosures = Lock(0)
+/// Equal to itself alone. Every request that holds the closure holds this too, so that no other closure can have the
+/// same address meanwhile.
+final class UnnamedClosure: Hashable, Sendable {
+  static func == (a: UnnamedClosure, b: UnnamedClosure) -> Bool { a === b }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
