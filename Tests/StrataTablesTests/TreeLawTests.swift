@@ -117,6 +117,23 @@ import Testing
     }
   }
 
+  @Test func `the keys that begin with some bytes are found, also where these are FF`() {
+    var tree = Tree(pageSize: 256)
+    for first in [0, 7, 0xFE, 0xFF] as [UInt8] {
+      for second in [0, 0xFE, 0xFF] as [UInt8] {
+        for third in 0..<20 as Range<UInt8> { _ = tree.set([first, second, 0xFF - third], []) }
+      }
+    }
+    let keys = tree.model.keys
+    for prefix in [
+      [], [7], [7, 0xFF], [0xFE], [0xFE, 0xFF], [0xFF], [0xFF, 0xFF], [8], [0xFF, 0xFF, 0xFF],
+    ] as [[UInt8]] {
+      let ranks = prefix.withUnsafeBytes { tree.ranks(withPrefix: $0) }
+      #expect(keys[ranks].allSatisfy { $0.starts(with: prefix) })
+      #expect(ranks.count == keys.count { $0.starts(with: prefix) }, "\(prefix)")
+    }
+  }
+
   @Test func `a change is lent the value that it changes, and may be called off`() {
     var tree = tree(300)
     let old = tree

@@ -74,7 +74,18 @@ private struct TreeHistory {
     tree = Tree(pageSize: mix.pageSize)
   }
 
+  /// Changes one key, and looks at another. A small tree is checked as a whole behind the change, a large one at times.
   mutating func step() throws {
+    let isChecked = model.keys.count < 300 || Int.random(in: 0..<256, using: &source.random) == 0
+    TreeCheck.$isOn.withValue(isChecked) { change() }
+    try #require(tree.count == model.keys.count)
+    let other = source.key()
+    let place = model.place(other)
+    #expect(tree.rank(of: other) == (place.index, place.isFound))
+    #expect(tree.value(of: other) == (place.isFound ? model.values[place.index] : nil))
+  }
+
+  private mutating func change() {
     let key = source.key()
     if Int.random(in: 0..<100, using: &source.random) < removals {
       let isRemoved = tree.remove(key)
@@ -86,11 +97,6 @@ private struct TreeHistory {
       let wasNew = model.set(key, value)
       #expect(isNew == wasNew)
     }
-    try #require(tree.count == model.keys.count)
-    let other = source.key()
-    let place = model.place(other)
-    #expect(tree.rank(of: other) == (place.index, place.isFound))
-    #expect(tree.value(of: other) == (place.isFound ? model.values[place.index] : nil))
   }
 
   /// Keeps this version, checks it, and goes on from it or from an older one.

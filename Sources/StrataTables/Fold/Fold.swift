@@ -95,6 +95,8 @@ package final class Fold {
       anew = fold
       return false
     }
+    assert(
+      fold.state.sequence <= state.sequence, "a fold from the start went past the state that it replaces")
     guard fold.state.sequence == state.sequence else { throw .closed }
     for table in state.tables {
       for view in table.views { fold.state.withTable(table.name) { $0.addView(view.definition) } }
@@ -152,6 +154,7 @@ package final class Fold {
           let event: EventView
           do throws(DecodingProblem) { event = try events.nextEvent() } catch { throw ContentProblem(error) }
           guard sequence > done else { continue }
+          assert(sequence > state.sequence, "an event is folded in twice")
           let stamp = Stamp(sequence: sequence, time: append.commitTime)
           folding.apply(event, at: stamp, to: &state, scratch)
           state.sequence = sequence
@@ -171,6 +174,7 @@ package final class Fold {
         if mustBeginAnew { goesOn = false } else if !ended() { goesOn = false }
       }
     }
+    assert(pending == nil, "two blocks wait to be folded in")
     if block.header.nextSequence - 1 > state.sequence { pending = block }
   }
 

@@ -16,6 +16,9 @@ extension SortKeyWriter {
     // A double holds 53 bits exactly.
     let cut = UInt64(max(0, 11 - magnitude.leadingZeroBitCount))
     let rest = magnitude & (1 << cut &- 1)
+    assert(
+      UInt64(exactly: Double(magnitude &- rest)) == magnitude &- rest,
+      "a double does not hold 53 bits exactly")
     storeNumber(magnitude: Double(magnitude &- rest), rest: rest, isNegative: isNegative)
   }
 
@@ -67,6 +70,7 @@ extension SortKeyWriter {
       Self.subtractGreatestDouble(from: &rest)
     }
     rest.removeFirst(rest.prefix { $0 == 0 }.count)
+    assert(rest.count <= Int(UInt16.max), "the rest of a number is longer than its length can say")
     reserve(12 + rest.count)
     let change: UInt8 = isNegative ? 0xFF : 0
     store(isNegative ? SortKeyTag.negative : SortKeyTag.positive)
@@ -97,5 +101,6 @@ extension SortKeyWriter {
       bytes[bytes.count - distance] = UInt8(truncatingIfNeeded: difference)
       borrow = difference < 0 ? 1 : 0
     }
+    assert(borrow == 0, "the greatest double is subtracted from a number that is less")
   }
 }

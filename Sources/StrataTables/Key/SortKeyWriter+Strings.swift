@@ -72,6 +72,7 @@ extension SortKeyWriter {
     while first < bytes.count, bytes[first] == UInt8(ascii: "0") { first &+= 1 }
     var end = first
     while end < bytes.count, bytes[end].isDigit { end &+= 1 }
+    assert(end > start, "a run of digits has none")
     store(UInt8(ascii: "0"))
     var digitCount = end &- first
     while digitCount >= 250 {
@@ -85,7 +86,8 @@ extension SortKeyWriter {
 
   /// Appends an instant; its seconds have to be within `RFC3339.secondsRange`.
   mutating func append(instant: Instant) {
-    assert(RFC3339.secondsRange.contains(instant.seconds))
+    assert(
+      RFC3339.secondsRange.contains(instant.seconds), "an instant is outside of the years that keys have")
     reserve(14)
     store(SortKeyTag.instant)
     let seconds = UInt64(bitPattern: instant.seconds &+ SortKeyReader.instantBias)

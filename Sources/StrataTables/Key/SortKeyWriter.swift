@@ -119,6 +119,7 @@ extension SortKeyWriter {
   /// Stores a byte; there must be room for it.
   @inline(__always)
   mutating func store(_ byte: UInt8) {
+    assert(count < capacity, "a byte is stored where no room was made for it")
     base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
     count &+= 1
   }
@@ -126,6 +127,7 @@ extension SortKeyWriter {
   /// Stores a number, most significant byte first; there must be room for it.
   @inline(__always)
   mutating func store<Number: FixedWidthInteger & BitwiseCopyable>(bigEndian number: Number) {
+    assert(capacity - count >= MemoryLayout<Number>.size, "a number is stored where no room was made for it")
     base.storeBytes(of: number.bigEndian, toByteOffset: count, as: Number.self)
     count &+= MemoryLayout<Number>.size
   }
@@ -134,6 +136,7 @@ extension SortKeyWriter {
   @inline(__always)
   mutating func store(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+    assert(capacity - count >= bytes.count, "bytes are stored where no room was made for them")
     (base + count).copyMemory(from: source, byteCount: bytes.count)
     count &+= bytes.count
   }

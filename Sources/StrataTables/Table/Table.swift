@@ -78,6 +78,7 @@ extension Table {
       scratch.new[index].place(row, by: views[index].definition, &scratch.writer)
       views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
     }
+    assertAgreement()
   }
 
   /// Sets a row where its document is another one, and finds out where the views had it: in one way down the
@@ -114,6 +115,7 @@ extension Table {
     for index in views.indices {
       views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
     }
+    assertAgreement()
   }
 
   private static func remove(

@@ -39,5 +39,6 @@ extension View {
       }
     }
     addDeclaredSections()
+    assertAgreement()
   }
 }

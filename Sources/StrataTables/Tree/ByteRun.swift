@@ -15,6 +15,7 @@ struct ByteRun {
 
   @inline(__always)
   init(base: UnsafeRawPointer, count: Int) {
+    assert(count >= 0, "a run of bytes has a length below zero")
     self.base = base
     self.count = count
   }

@@ -6,6 +6,7 @@ private struct LeafCursor {
   var index = 0
 
   init(page: PageRef) {
+    assert(page.isLeaf && page.count > 0, "a merge walks over what is no leaf with entries")
     self.page = page
     page.prefetchEntries()
   }
@@ -120,6 +121,7 @@ extension DifferenceWalk {
   /// The order of two entries of pages with the same prefix.
   @inline(__always)
   private func slotOrder(_ one: LeafCursor, _ other: LeafCursor) -> Int {
+    assert(one.page.prefix.equals(other.page.prefix), "slots behind different prefixes are compared")
     let slot = one.page.slots[one.index]
     let otherSlot = other.page.slots[other.index]
     if slot.head != otherSlot.head { return slot.head < otherSlot.head ? -1 : 1 }
@@ -141,6 +143,9 @@ extension DifferenceWalk {
     _ old: LeafCursor?, _ new: LeafCursor?, _ body: (Tree.Difference) -> Bool
   ) -> Bool {
     let place = (old ?? new)!
+    if let old, let new {
+      assert(keyOrder(old, new) == 0, "two entries with different keys are lent as one that changed")
+    }
     let key = oldKey.key(of: place.page, place.index)
     let difference = Tree.Difference(
       key: key.buffer, oldValue: old.map { $0.page.value($0.index) },

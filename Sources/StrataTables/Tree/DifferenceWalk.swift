@@ -46,6 +46,7 @@ struct DifferenceWalk: ~Copyable {
     var j = new.lowerBound
     while i < old.upperBound || j < new.upperBound {
       if i < old.upperBound, j < new.upperBound, stack[i].page == stack[j].page {
+        assert(stack[i].page.height == height, "a list of one height holds a page of another")
         let total = stack[i].page.total
         oldRank += total
         newRank += total
@@ -54,6 +55,7 @@ struct DifferenceWalk: ~Copyable {
         continue
       }
       let (iEnd, jEnd) = groupEnd(i..<old.upperBound, j..<new.upperBound)
+      assert(iEnd > i || jEnd > j, "a group of pages is empty, and the walk would not end")
       prefetchNext(iEnd..<old.upperBound, jEnd..<new.upperBound)
       guard takeApart(i..<iEnd, j..<jEnd, height: height, body) else { return false }
       i = iEnd
@@ -120,6 +122,7 @@ struct DifferenceWalk: ~Copyable {
     var new = new
     var skippedBehind = 0
     while !old.isLeaf {
+      assert(old.height == new.height, "two pages of different heights are taken apart together")
       let (oldCount, newCount) = (old.count, new.count)
       let (oldChildren, newChildren) = (old.children, new.children)
       let (oldCounts, newCounts) = (old.counts, new.counts)
@@ -127,6 +130,7 @@ struct DifferenceWalk: ~Copyable {
       var behind = 0
       let both = min(oldCount, newCount)
       while low < both, oldChildren[low] == newChildren[low] {
+        assert(oldCounts[low] == newCounts[low], "two pages count the entries of one child differently")
         oldRank += Int(oldCounts[low])
         newRank += Int(newCounts[low])
         low += 1
@@ -149,6 +153,7 @@ struct DifferenceWalk: ~Copyable {
       old = oldChildren[low]
       new = newChildren[low]
     }
+    assert(new.isLeaf, "a leaf is merged with an inner page")
     guard merge(old, new, body) else { return false }
     oldRank += skippedBehind
     newRank += skippedBehind
@@ -166,6 +171,7 @@ struct DifferenceWalk: ~Copyable {
 
   /// Pushes children; behind the last child of a page is what is behind the page.
   private mutating func push(_ page: PageRef, _ range: Range<Int>, bound: PageRef?, _ boundIndex: Int) {
+    assert(range.upperBound <= page.count, "a page has no such children")
     for index in range {
       let isLast = index == page.count - 1
       stack.append(

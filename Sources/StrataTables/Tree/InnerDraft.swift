@@ -19,11 +19,22 @@ struct InnerDraft: ~Copyable {
 
   /// Appends a child with its reference. The separator before it counts unless it is the first.
   mutating func append(owned child: PageRef, separator: ByteRun) {
+    assert(child.height == height - 1, "a child is not one height below its page")
     if !children.isEmpty {
+      assert(isAboveLast(separator), "the separators of an inner page do not ascend")
       separatorBytes.append(contentsOf: separator.buffer)
       separatorEnds.append(separatorBytes.count)
     }
     children.append(child)
+  }
+
+  /// Whether a separator orders behind the last one.
+  private func isAboveLast(_ separator: ByteRun) -> Bool {
+    guard let end = separatorEnds.last else { return true }
+    let start = separatorEnds.dropLast().last ?? 0
+    return separatorBytes.withUnsafeBytes { bytes in
+      ByteRun(UnsafeRawBufferPointer(rebasing: bytes[start..<end])).order(against: separator) < 0
+    }
   }
 
   /// Appends children of a page, whose references are copied.
@@ -46,7 +57,10 @@ struct InnerDraft: ~Copyable {
 
   /// Builds a page of a range of the children, which the caller owns. Each child is built in once.
   func build(_ range: Range<Int>) -> PageRef {
-    separatorBytes.withUnsafeBytes { bytes in
+    assert(
+      (1...PageLayout.childCountMax).contains(range.count), "an inner page holds no children, or too many")
+    assert(range.upperBound <= count, "a draft has no such children")
+    return separatorBytes.withUnsafeBytes { bytes in
       let base = ByteRun(bytes).base
       func separator(_ index: Int) -> ByteRun {
         let start = index == 0 ? 0 : separatorEnds[index - 1]
@@ -95,6 +109,7 @@ struct InnerDraft: ~Copyable {
           leafOffset: 0, wide: UInt32(truncatingIfNeeded: heapEnd)))
       heapEnd += rest
     }
+    assert(heapEnd == Int(page.header.pointee.capacity), "an inner page is not as large as it must be")
     var total: UInt32 = 0
     for (place, index) in range.enumerated() {
       (page.children + place).initialize(to: children[index])
@@ -109,6 +124,7 @@ struct InnerDraft: ~Copyable {
 extension PageRef {
   /// A copy of an inner page, which the caller owns, with another child at `index`, whose reference it takes.
   func copyingInner(_ index: Int, owned child: PageRef) -> PageRef {
+    assert(index < count && child.height == height - 1, "a page takes in what cannot be its child")
     let copy = PageRef(creating: header.pointee)
     copy.area.copyMemory(from: area, byteCount: Int(header.pointee.capacity))
     let children = copy.children
@@ -120,13 +136,20 @@ extension PageRef {
     let new = child.header.pointee.total
     copy.counts[index] = new
     copy.header.pointee.total = copy.header.pointee.total - old + new
+    assert(copy.isTotalOfCounts, "the total of a copied page is not the sum of its counts")
     return copy
   }
+}
+
+extension PageRef {
+  /// Whether an inner page's total is the sum of its counts. O(children).
+  var isTotalOfCounts: Bool { (0..<count).reduce(0) { $0 + Int(counts[$1]) } == total }
 }
 
 /// The shortest bytes that are above `left` and not above `right`, two neighbouring keys: what is common, and
 /// one byte more of the right one.
 @inline(__always)
 func shortestSeparator(_ left: ByteRun, _ right: ByteRun) -> ByteRun {
-  ByteRun(base: right.base, count: left.commonPrefixLength(right) + 1)
+  assert(left.order(against: right) < 0, "a separator is made for keys that do not ascend")
+  return ByteRun(base: right.base, count: left.commonPrefixLength(right) + 1)
 }

@@ -23,6 +23,7 @@ struct KeyBuffer: ~Copyable {
   /// The key of an entry of a leaf for which `begin` was called last. Valid until the next call.
   @inline(__always)
   mutating func leafKey(_ page: PageRef, _ index: Int) -> ByteRun {
+    assert(page.isLeaf && index < page.count, "a page is no leaf, or has no such entry")
     let slot = page.slots[index]
     return key(page, slot, restOffset: Int(slot.leafOffset))
   }
@@ -30,6 +31,7 @@ struct KeyBuffer: ~Copyable {
   /// The separator of an inner page for which `begin` was called last. Valid until the next call.
   @inline(__always)
   mutating func separator(_ page: PageRef, _ index: Int) -> ByteRun {
+    assert(!page.isLeaf && index < page.count - 1, "a page is a leaf, or has no such separator")
     let slot = page.slots[index]
     return key(page, slot, restOffset: Int(slot.wide))
   }
@@ -37,6 +39,9 @@ struct KeyBuffer: ~Copyable {
   @inline(__always)
   private mutating func key(_ page: PageRef, _ slot: Slot, restOffset: Int) -> ByteRun {
     let prefixLength = page.prefixLength
+    assert(
+      ByteRun(base: base, count: min(prefixLength, capacity)).equals(page.prefix),
+      "a key is put together behind another page's prefix")
     let length = prefixLength + Int(slot.suffixLength)
     if length > capacity { grow(length, keeping: prefixLength) }
     base.storeBytes(of: slot.head.bigEndian, toByteOffset: prefixLength, as: UInt64.self)

@@ -5,6 +5,7 @@ extension PageRef {
   /// A gap of -1 leaves the slot at `index` out.
   @inline(__always)
   func copyingLeaf(_ index: Int = 0, gap: Int = 0) -> PageRef {
+    assert(gap <= 0 || freeBytes >= gap * Slot.size, "a copied leaf has no room for the hole")
     let fields = header.pointee
     let copy = PageRef(creating: fields)
     let slotsOffset = Self.slotsOffset(prefixLength)
@@ -27,6 +28,7 @@ extension PageRef {
   /// Opens a hole before the slot at `index` of a leaf that has room.
   @inline(__always)
   func openGap(_ index: Int) {
+    assert(freeBytes >= Slot.size, "a leaf has no room for another slot")
     let slots = self.slots
     (slots + index + 1).update(from: slots + index, count: count - index)
   }
@@ -39,6 +41,7 @@ extension PageRef {
     header.pointee.count += 1
     header.pointee.total += 1
     header.pointee.hint = UInt16(truncatingIfNeeded: index)
+    assert(freeBytes >= 0, "a new entry lies over the slots of its leaf")
   }
 
   /// Writes slot and heap bytes of an entry; the heap grows.
@@ -49,6 +52,8 @@ extension PageRef {
     let suffixLength = key.count - length
     let rest = max(0, suffixLength - 8)
     let top = Int(header.pointee.heapTop) - rest - value.count
+    assert(key.order(againstPrefix: prefix) == 0, "a key is written behind a prefix that it does not have")
+    assert(top >= 0 && top <= Int(UInt16.max), "a slot cannot hold where its entry is")
     header.pointee.heapTop = UInt32(truncatingIfNeeded: top)
     let place = area + top
     if rest > 0 { place.copyMemory(from: key.base + length + 8, byteCount: rest) }
@@ -73,6 +78,7 @@ extension PageRef {
     guard freeBytes >= heapLength(key, value) else { return false }
     header.pointee.garbage += UInt32(truncatingIfNeeded: slot.heapLength)
     writeEntry(index, key, value)
+    assert(freeBytes >= 0, "a longer value lies over the slots of its leaf")
     return true
   }
 
@@ -80,6 +86,7 @@ extension PageRef {
   @inline(__always)
   func forgetEntry(_ slot: Slot) {
     let header = self.header
+    assert(header.pointee.count > 1, "a leaf loses its only entry in place")
     header.pointee.count -= 1
     header.pointee.total -= 1
     header.pointee.hint = PageHeader.noHint
@@ -88,6 +95,9 @@ extension PageRef {
     } else {
       header.pointee.garbage += UInt32(truncatingIfNeeded: slot.heapLength)
     }
+    assert(
+      header.pointee.garbage <= header.pointee.capacity - header.pointee.heapTop,
+      "more of a leaf's heap is garbage than there is")
   }
 
   /// Takes an entry out of a leaf in place.

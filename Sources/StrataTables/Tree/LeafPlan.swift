@@ -72,7 +72,9 @@ struct LeafPlan {
     let shift = isReplacing ? 0 : 1
     let behind = range.clamped(to: index + 1..<max(count, index + 1))
     writer.append(page, behind.lowerBound - shift..<behind.upperBound - shift, &buffer)
-    return writer.page
+    let written = writer.finish()
+    assert(written.count == range.count, "a leaf has not the entries that were planned for it")
+    return written
   }
 }
 
@@ -123,7 +125,9 @@ extension PageRef {
     var first = KeyBuffer()
     var last = KeyBuffer()
     let low = first.key(of: left, 0)
-    let prefixLength = low.commonPrefixLength(last.key(of: right, right.count - 1))
+    let high = last.key(of: right, right.count - 1)
+    assert(low.order(against: high) < 0, "two leaves are merged that do not stand in this order")
+    let prefixLength = low.commonPrefixLength(high)
     var heapBytes = 0
     for page in [left, right] {
       for index in 0..<page.count {
@@ -137,6 +141,6 @@ extension PageRef {
       prefix: ByteRun(base: low.base, count: prefixLength), heapBytes: heapBytes, capacity: area)
     writer.append(left, 0..<left.count, &last)
     writer.append(right, 0..<right.count, &last)
-    return writer.page
+    return writer.finish()
   }
 }

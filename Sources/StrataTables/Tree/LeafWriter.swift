@@ -23,9 +23,16 @@ struct LeafWriter {
     heapEnd = top
   }
 
+  /// The page, once everything is in it.
+  func finish() -> PageRef {
+    assert(heapEnd == Int(page.header.pointee.capacity), "a leaf was not given all that was announced")
+    return page
+  }
+
   /// Appends an entry whose key begins with the prefix.
   @inline(__always)
   mutating func append(_ key: ByteRun, _ value: ByteRun) {
+    assert(key.order(againstPrefix: page.prefix) == 0, "a leaf is given a key without its prefix")
     let suffixLength = key.count - prefixLength
     let rest = max(0, suffixLength - 8)
     addSlot(key.head(prefixLength), suffixLength, value.count)
@@ -43,6 +50,7 @@ struct LeafWriter {
       for index in range { append(buffer.leafKey(source, index), ByteRun(source.value(index))) }
       return
     }
+    assert(source.prefix.equals(page.prefix), "two prefixes of one length differ between leaves in one range")
     let slots = source.slots
     let area = source.area
     for index in range {
@@ -56,6 +64,8 @@ struct LeafWriter {
   @inline(__always)
   private func addSlot(_ head: UInt64, _ suffixLength: Int, _ valueLength: Int) {
     let index = page.count
+    assert(page.freeBytes >= Slot.size, "a leaf is given more entries than were announced")
+    assert(index == 0 || page.slots[index - 1].head <= head, "the entries of a leaf do not ascend")
     (page.slots + index).initialize(
       to: Slot(
         head: head, suffixLength: UInt16(truncatingIfNeeded: suffixLength),
@@ -89,6 +99,6 @@ struct PageLayout {
     var writer = LeafWriter(
       prefix: ByteRun(base: key.base, count: 0), heapBytes: heapBytes, capacity: capacity, isLarge: isLarge)
     writer.append(key, value)
-    return writer.page
+    return writer.finish()
   }
 }

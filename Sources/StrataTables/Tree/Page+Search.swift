@@ -39,6 +39,9 @@ extension PageRef {
       size &-= half
     }
     if size == 1, slots[low].head < head { low &+= 1 }
+    assert(
+      (low == 0 || slots[low - 1].head < head) && (low == slotCount || slots[low].head >= head),
+      "a search by halves missed the place")
     guard low < slotCount, slots[low].head == head else {
       return PagePlace(index: low, isFound: false, hasPrefix: true)
     }

@@ -59,7 +59,8 @@ extension PageRef {
   /// The children of an inner page.
   @inline(__always)
   static func children(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutablePointer<PageRef> {
-    UnsafeMutableRawPointer(slots(header) + (Int(header.pointee.count) - 1))
+    assert(header.pointee.height > 0, "a leaf has no children")
+    return UnsafeMutableRawPointer(slots(header) + (Int(header.pointee.count) - 1))
       .assumingMemoryBound(to: PageRef.self)
   }
 
@@ -102,6 +103,7 @@ extension PageRef {
   /// The value of a leaf's entry.
   @inline(__always)
   func value(_ index: Int) -> UnsafeRawBufferPointer {
+    assert(isLeaf && index < count, "a page is no leaf, or has no such value")
     let slot = slots[index]
     return UnsafeRawBufferPointer(
       start: area + Int(slot.leafOffset) + slot.restLength, count: slot.valueLength)

@@ -21,6 +21,7 @@ package struct PageTally {
   package mutating func remove(_ tree: Tree) {
     guard let root = tree.root else { return }
     withExtendedLifetime(root) { remove(PageRef(root)) }
+    assert(!holders.isEmpty || bytes == 0, "bytes are left where no page is")
   }
 
   private mutating func add(_ page: PageRef) {
@@ -39,6 +40,7 @@ package struct PageTally {
     holders[page.reference.toOpaque()] = count > 1 ? count - 1 : nil
     guard count == 1 else { return }
     bytes -= page.allocatedBytes
+    assert(bytes >= 0, "more bytes are taken out than were counted")
     guard !page.isLeaf else { return }
     for index in 0..<page.count { remove(page.children[index]) }
   }

@@ -95,10 +95,12 @@ extension Tree {
         var writer = LeafWriter(
           prefix: prefix, heapBytes: size - entries.count * Slot.size, capacity: layout.area)
         for index in 0...last { writer.append(key(index), value(index)) }
-        page = writer.page
+        page = writer.finish()
       }
+      assert(page!.count == entries.count, "a leaf has not the entries that were gathered for it")
       lastKey.withUnsafeBytes { before in
-        levels.append(page!, separator: shortestSeparator(ByteRun(before), key(0)))
+        let before = ByteRun(before)
+        levels.append(page!, separator: levels.hasLeaf ? shortestSeparator(before, key(0)) : before)
       }
       lastKey.removeAll(keepingCapacity: true)
       lastKey.append(contentsOf: key(last).buffer)
@@ -123,6 +125,7 @@ struct BuilderLevels: ~Copyable {
     /// Ends the draft and begins the next one.
     func seal(nextSeparator: [UInt8]) -> (PageRef, [UInt8]) {
       let page = draft.build(0..<draft.count)
+      assert(page.isTotalOfCounts, "the total of a built page is not the sum of its counts")
       let height = page.height
       draft = InnerDraft(height: height)
       let before = separator
@@ -148,6 +151,7 @@ struct BuilderLevels: ~Copyable {
       let (full, before) = levels[level].seal(nextSeparator: Array(separator.buffer))
       before.withUnsafeBytes { append(full, separator: ByteRun($0), level: level + 1) }
     }
+    assert(page.height == level, "a page is appended to a level that is not its own")
     levels[level].draft.append(owned: page, separator: separator)
   }
 

@@ -73,15 +73,18 @@ extension Tree {
     let isOwned = isKnownUniquelyReferenced(&root)
     let reference = Unmanaged.passUnretained(root!)
     let page = PageRef(reference)
+    let countBefore = page.total
     switch edit.change(page, isOwned: isOwned, isRemoving: isRemoving) {
-    case .inPlace: return
+    case .inPlace: break
     case .replaced: adopt(edit.piece(0))
+    case .restructured where edit.pieceCount == 0: adopt(nil)
     case .restructured:
-      guard edit.pieceCount > 0 else { return adopt(nil) }
       var draft = InnerDraft(height: page.height + 1)
       edit.append(to: &draft, separator: edit.key)
       adopt(draft.build(0..<draft.count))
     }
+    assert(count == countBefore + edit.delta, "a change made more or fewer entries than it says")
+    assert(!TreeCheck.isOn || checkInvariants() == nil, checkInvariants() ?? "")
   }
 
   /// Makes a page that comes with a reference the root, or its only child.

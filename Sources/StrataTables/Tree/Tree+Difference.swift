@@ -55,7 +55,9 @@ extension Tree {
     guard roots.0 !== roots.1 else { return }
     withExtendedLifetime(roots) {
       var walk = DifferenceWalk()
-      _ = walk.run(roots.0.map { PageRef($0) }, roots.1.map { PageRef($0) }, body)
+      let isAtEnd = walk.run(roots.0.map { PageRef($0) }, roots.1.map { PageRef($0) }, body)
+      let ranks = (walk.oldRank, walk.newRank)
+      assert(!isAtEnd || ranks == (old.count, new.count), "a walk through two trees left out some entries")
     }
   }
 }

@@ -44,6 +44,8 @@ extension Tree {
     try hold(fields.heapTop <= fields.capacity, page, "the heap begins past the page's end")
     let area = layout.area
     try hold(page.isLarge || Int(fields.capacity) <= area, page, "a shared page is larger than a page")
+    let isHintEntry = fields.hint == PageHeader.noHint || Int(fields.hint) < page.count
+    try hold(isHintEntry, page, "the hint is none of the entries")
     var runs: [Range<Int>] = []
     for index in 0..<page.count {
       let slot = page.slots[index]
@@ -75,6 +77,15 @@ extension Tree {
     buffer.begin(page)
     let separators = (0..<page.count - 1).map { Array(buffer.separator(page, $0).buffer) }
     try checkKeys(separators, page, low, high)
+    let fields = page.header.pointee
+    let rests = (0..<page.count - 1).reduce(0) { $0 + page.slots[$1].restLength }
+    try hold(
+      Int(fields.heapTop) + rests == Int(fields.capacity), page, "the heap is not the separators' rests")
+    for index in 0..<page.count - 1 {
+      let slot = page.slots[index]
+      let isInside = slot.wide >= fields.heapTop && Int(slot.wide) + slot.restLength <= Int(fields.capacity)
+      try hold(isInside, page, "a separator is outside the heap")
+    }
     var total = 0
     for index in 0..<page.count {
       let child = page.children[index]

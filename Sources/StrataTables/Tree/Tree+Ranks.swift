@@ -46,8 +46,11 @@ extension Tree {
     var areAllFound = true
     for index in group {
       let key = ByteRun(UnsafeRawBufferPointer(rebasing: bytes[keys[index]]))
-      let place = pages[index - group.lowerBound].find(key)
+      let page = pages[index - group.lowerBound]
+      assert(page.isLeaf, "a way down the tree ended above its leaves")
+      let place = page.find(key)
       ranks[index] += place.index
+      assert(ranks[index] <= root.total, "a rank is above the number of entries")
       areAllFound = areAllFound && place.isFound
     }
     return areAllFound

@@ -47,6 +47,7 @@ extension Tree {
         page.prefetch()
       }
       let place = page.find(run)
+      assert(rank + place.index <= count, "a rank is above the number of entries")
       return (rank + place.index, place.isFound)
     }
   }

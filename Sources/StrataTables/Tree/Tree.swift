@@ -25,6 +25,7 @@ package struct Tree: @unchecked Sendable {
   }
 
   init(pageSize: Int, owned root: PageRef?) {
+    assert(root.map { $0.isLeaf || $0.count > 1 } ?? true, "a root has one child only")
     self.pageSize = pageSize
     self.root = root?.reference.takeRetainedValue()
   }
@@ -32,7 +33,10 @@ package struct Tree: @unchecked Sendable {
   /// How many entries. O(1).
   package var count: Int {
     guard let root else { return 0 }
-    return withExtendedLifetime(root) { PageRef(root).total }
+    return withExtendedLifetime(root) {
+      assert(PageRef(root).total > 0, "a tree of pages has no entry")
+      return PageRef(root).total
+    }
   }
 
   package var isEmpty: Bool { root == nil }

@@ -18,6 +18,7 @@ extension TreeEdit {
         page.counts[index] = UInt32(truncatingIfNeeded: Int(page.counts[index]) + delta)
         page.header.pointee.total = UInt32(truncatingIfNeeded: page.total + delta)
       }
+      assert(Int(page.counts[index]) == place.pointee.total, "a count is not the total of its child")
       if isUnderfull { return join(page, index, isOwned: isOwned, replacement: nil) ?? .inPlace }
       return .inPlace
     case .replaced:
@@ -33,12 +34,14 @@ extension TreeEdit {
   {
     isUnderfull = false
     guard isOwned else { return hand(page.copyingInner(index, owned: child)) }
+    assert(child.height == page.height - 1, "a page takes in what cannot be its child")
     let place = page.children + index
     let old = place.pointee
     place.pointee = child
     let total = child.header.pointee.total
     page.header.pointee.total = page.header.pointee.total - page.counts[index] + total
     page.counts[index] = total
+    assert(page.isTotalOfCounts, "the total of a changed page is not the sum of its counts")
     old.release()
     return .inPlace
   }
@@ -88,6 +91,7 @@ extension TreeEdit {
       if pieceCount == 2, neighbour >= 0, neighbour < page.count {
         let child = page.children[neighbour]
         let old = piece(small)
+        assert(!old.isLarge, "a large page is taken for a small one")
         let joined = PageRef.merging(
           small == 0 ? child : old, small == 0 ? old : child, sizeMax: layout.area - layout.area / 8,
           area: layout.area)

@@ -16,7 +16,7 @@ extension TreeEdit {
     }
     let target = isOwned ? page : page.copyingLeaf()
     let isDone = target.replaceValue(index, key, value)
-    assert(isDone)
+    assert(isDone, "a leaf has no room for a value that was found to fit")
     isUnderfull = value.count < slot.valueLength && target.usedBytes < layout.area / 4
     return isOwned ? .inPlace : hand(target)
   }
@@ -49,6 +49,7 @@ extension TreeEdit {
     }
     // Without the prefix the key is at an end, and alone: the others keep what they have in common.
     let place = hasPrefix ? plan.splitPlace(layout) : plan.index == 0 ? 1 : plan.count - 1
+    assert(place > 0 && place < plan.count, "a split leaves one side without entries")
     let left = half(plan, 0..<place)
     let right = half(plan, place..<plan.count)
     return hand(left, separator(between: left, right), right)
@@ -98,13 +99,14 @@ extension TreeEdit {
     var writer = LeafWriter(
       prefix: page.prefix, heapBytes: heapBytes, capacity: min(layout.area, max(208, size + size / 2)))
     writer.append(page, range, &buffer)
-    return writer.page
+    return writer.finish()
   }
 }
 
 extension TreeEdit {
   /// Removes the key that was found in the leaf.
   mutating func removeFromLeaf(_ page: PageRef, isOwned: Bool) -> EditOutcome {
+    assert(place.isFound && place.index < page.count, "an entry is removed that was not found")
     delta = -1
     if page.count == 1 { return handNothing() }
     var target = page

@@ -58,7 +58,9 @@ struct TreeEdit {
   @inline(__always)
   func childIndex(in page: PageRef) -> Int {
     guard page.height <= 16 else { return page.childIndex(key) }
-    return Int(truncatingIfNeeded: path >> UInt64(truncatingIfNeeded: 4 * (page.height - 1)) & 15)
+    let index = Int(truncatingIfNeeded: path >> UInt64(truncatingIfNeeded: 4 * (page.height - 1)) & 15)
+    assert(index == page.childIndex(key), "the way that was noted is not that to the key")
+    return index
   }
 
   mutating func hand(_ page: PageRef) -> EditOutcome {
@@ -68,6 +70,7 @@ struct TreeEdit {
   }
 
   mutating func hand(_ left: PageRef, _ separator: [UInt8], _ right: PageRef) -> EditOutcome {
+    assert(left.height == right.height, "a page is split into two of different heights")
     pieces = (left, right, nil)
     separators = (separator, [])
     pieceCount = 2
@@ -79,7 +82,10 @@ struct TreeEdit {
     return .restructured
   }
 
-  func piece(_ index: Int) -> PageRef { (index == 0 ? pieces.0 : index == 1 ? pieces.1 : pieces.2)! }
+  func piece(_ index: Int) -> PageRef {
+    assert(index < pieceCount, "a page that was changed has fewer pieces")
+    return (index == 0 ? pieces.0 : index == 1 ? pieces.1 : pieces.2)!
+  }
 
   /// Appends the pieces to a draft; the first one behind the given separator.
   mutating func append(to draft: inout InnerDraft, separator: ByteRun) {

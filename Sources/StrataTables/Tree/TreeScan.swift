@@ -33,6 +33,7 @@ package struct TreeScan: ~Copyable {
     guard left > 0 else { return nil }
     if page == nil || index == page!.count { advance() }
     let page = page!
+    assert(index < page.count, "a scan is past the end of its leaf")
     let key = buffer.leafKey(page, index)
     let value = page.value(index)
     index += 1
@@ -57,6 +58,7 @@ package struct TreeScan: ~Copyable {
       while rank >= Int(counts[child]) {
         rank -= Int(counts[child])
         child += 1
+        assert(child < page.count, "the counts of a page are less than its total")
       }
       parent = page
       childIndex = child

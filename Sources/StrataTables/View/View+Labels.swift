@@ -97,11 +97,10 @@ extension View {
       var sections: [[UInt8]] = []
       order.forEach(in: places) { key, length in sections.append(Array(Self.section(key, length))) }
       for section in sections {
-        section.withUnsafeBytes { section in
-          orderKey(of: section).withUnsafeBytes { key in _ = order.remove(key) }
-        }
+        section.withUnsafeBytes { section in removeOrder(orderKey(of: section)) }
       }
       let gap = size / Label(sections.count + 1)
+      assert(gap > 1, "labels are spread over a range that leaves no room between them")
       for (index, section) in sections.enumerated() {
         section.withUnsafeBytes { section in
           keep(first + gap * Label(index + 1), of: section)

@@ -13,12 +13,20 @@ extension View {
 
   mutating func setOrder(_ key: [UInt8], of section: UnsafeRawBufferPointer) {
     var length = UInt32(key.count - section.count).littleEndian
-    key.withUnsafeBytes { key in withUnsafeBytes(of: &length) { length in _ = order.set(key, length) } }
+    key.withUnsafeBytes { key in
+      let isNew = withUnsafeBytes(of: &length) { order.set(key, $0) }
+      assert(isNew, "a view has a section in its order twice")
+    }
+  }
+
+  mutating func removeOrder(_ key: [UInt8]) {
+    let isThere = key.withUnsafeBytes { order.remove($0) }
+    assert(isThere, "a view does not have a section where its order key says")
   }
 
   mutating func removeOrder(of section: UnsafeRawBufferPointer) {
     guard !definition.isOrderedByKey else { return }
-    orderKey(of: section).withUnsafeBytes { bytes in _ = order.remove(bytes) }
+    removeOrder(orderKey(of: section))
     if definition.holdsLabels { labels.remove(section) }
   }
 

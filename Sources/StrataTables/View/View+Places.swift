@@ -25,6 +25,7 @@ extension View {
     if SortKeyTag.isNil(section) { return definition.areNilsLast ? count - nilCount : 0 }
     let start = start(of: section)
     let before = isDescending ? count - start - itemCount(of: section) : start - nilCount
+    assert(before >= 0 && before <= count, "more items stand before a section than there are")
     return definition.areNilsLast ? before : before + nilCount
   }
 

@@ -122,6 +122,7 @@ extension View {
         record.withUnsafeBytes { _ = keys.set(item.id, $0) }
       }
     }
+    assert(keys.count == items.count, "two items of a view are of one row")
     self.keys = keys
     marks = Tree(pageSize: TreePages.view)
   }
@@ -205,6 +206,7 @@ extension View {
       withUnsafeMutableBytes(of: &count) { bytes in
         _ = marks.set(hash, UnsafeRawBufferPointer(bytes)) { old in
           let known = old.map { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) } ?? 0
+          assert(old == nil || known > 0, "a mark is kept that counts no row")
           let left = change(known)
           bytes.storeBytes(of: left.littleEndian, as: UInt32.self)
           return left > 0

@@ -19,7 +19,8 @@ extension View {
   ) {
     var lengths = ItemKey.lengths(section: section.count, id: id.count)
     valueKey(in: section, id, value).withUnsafeBytes { key in
-      withUnsafeBytes(of: &lengths) { lengths in _ = values.set(key, lengths) }
+      let isNew = withUnsafeBytes(of: &lengths) { values.set(key, $0) }
+      assert(isNew, "a view holds the value of a row twice")
     }
   }
 

@@ -73,6 +73,7 @@ extension View {
   ///
   /// - Parameter old: the key of the row before, as the functions of the request make it now.
   mutating func change(id: UnsafeRawBufferPointer, from old: PlacedKey, to new: PlacedKey) {
+    defer { assertAgreement() }
     if definition.calls != .none { return changeRecorded(id: id, from: old, to: new) }
     if old.problem != nil || new.problem != nil, old.problem != new.problem { note(new.problem, for: id) }
     move(id: id, from: old, to: new)
@@ -156,7 +157,7 @@ extension View {
   @inline(never)
   private mutating func moveOrder(of section: UnsafeRawBufferPointer, from old: [UInt8]?, to new: [UInt8]?) {
     if old == new { return }
-    if let old { old.withUnsafeBytes { bytes in _ = order.remove(bytes) } }
+    if let old { removeOrder(old) }
     if let new { setOrder(new, of: section) }
   }
 

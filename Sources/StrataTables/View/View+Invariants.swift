@@ -1,0 +1,71 @@
+// What the trees of a view promise of each other.
+
+extension View {
+  /// Asserts what holds after each change: how many entries the trees have, and where a test wants it, all of them.
+  func assertAgreement() {
+    assert(
+      order.count == (definition.isOrderedByKey ? 0 : sections.count),
+      "the tree of the order does not hold each section once")
+    assert(labels.count == (definition.holdsLabels ? sections.count : 0), "not each section has its label")
+    assert(values.count == (definition.holdsValues ? items.count : 0), "not each item has its value")
+    assert(keys.map { $0.count == items.count } ?? true, "not each item has its recorded key")
+    assert(!TreeCheck.isOn || checkInvariants() == nil, checkInvariants() ?? "")
+  }
+
+  /// Looks at every item and every section. A sentence about the first law that is broken, nil where none is.
+  /// O(n log n).
+  package func checkInvariants() -> String? {
+    for tree in [items, sections, order, labels, values, problems, marks, drifts] + (keys.map { [$0] } ?? [])
+    {
+      if let sentence = tree.checkInvariants() { return sentence }
+    }
+    return checkSections() ?? checkItems()
+  }
+
+  /// Each section has its count, and its rank is where the order has it.
+  private func checkSections() -> String? {
+    var rank = 0
+    var total = 0
+    while rank < sectionCount {
+      let sentence: String? = withSection(at: rank) { section, count in
+        total += count
+        if count == 0, !isDeclared(section) { return "a section without items was not declared" }
+        if itemCount(of: section) != count { return "a section is in the order and not among the sections" }
+        if self.rank(ofSection: section) != rank { return "a section is not where its order key is" }
+        if items.ranks(withPrefix: section).count != count {
+          return "a section's count is not that of its items"
+        }
+        return nil
+      }
+      if let sentence { return sentence }
+      rank += 1
+    }
+    return total == count ? nil : "the counts of the sections are not the number of items"
+  }
+
+  /// Each item is in a section that is there, has its mark or its recorded key, and the position that its key says.
+  private func checkItems() -> String? {
+    var sentence: String?
+    var rank = 0
+    var ids: Set<[UInt8]> = []
+    forEachItem(in: 0..<count) { item in
+      defer { rank += 1 }
+      guard sentence == nil else { return }
+      if item.sectionLength + item.idLength > item.bytes.count {
+        sentence = "an item's lengths are more than its key"
+      }
+      if !holds(item.section) { sentence = "an item is in a section that is not there" }
+      if items.rank(of: item.bytes).rank != rank { sentence = "an item is not where its key is" }
+      if !ids.insert(Array(item.id)).inserted { sentence = "a row has two items" }
+      if keys != nil || definition.calls == .filters {
+        if !mayShow(item.id, leftOut: .hidden) { sentence = "an item has neither a mark nor a recorded key" }
+      }
+    }
+    guard sentence == nil, !marks.isEmpty else { return sentence }
+    var marked = 0
+    marks.forEach(in: 0..<marks.count) { _, count in
+      marked += Int(UInt32(littleEndian: count.loadUnaligned(as: UInt32.self)))
+    }
+    return marked == count ? nil : "the marks are not as many as the items"
+  }
+}
