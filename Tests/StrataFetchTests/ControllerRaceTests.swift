@@ -45,7 +45,7 @@ internal import Testing
         var updates = list.updates.makeAsyncIterator()
         while try await updates.next() != nil {}
       }
-      while list.published == nil { await Task.yield() }
+      while list.snapshot == nil { await Task.yield() }
       // At every distance from the moment at which it begins to wait.
       for _ in 0..<round % 200 { _ = list.announcement.number }
       list.cancel()
@@ -226,7 +226,7 @@ internal import Testing
 extension FetchController {
   /// Holds the calling thread until the update of a sequence was published and had time to be computed.
   fileprivate func blockUntilUpdateIsOnItsWay(reaching sequence: UInt64) {
-    for _ in 0..<10_000 where published?.snapshot.sequence != sequence {
+    for _ in 0..<10_000 where snapshot?.sequence != sequence {
       Thread.sleep(forTimeInterval: 0.0002)
     }
     Thread.sleep(forTimeInterval: 0.003)

@@ -3,24 +3,30 @@
 internal import StrataBase
 
 /// A counter that tasks wait for. Waiting is by continuation, so no thread is held.
-package final class Announcement: Sendable {
+final class Announcement: Sendable {
+  private struct Wish: Sendable {
+    /// The number that was seen: a greater one ends the wait.
+    var number: AnnouncementNumber
+    /// Whether the log is to be followed meanwhile.
+    var follows: Bool
+  }
+
   private struct State {
-    var number: UInt64 = 0
-    /// Each waits for a greater number than it saw.
-    var waiters = WaitList<UInt64, Void>()
+    var number = AnnouncementNumber.none
+    var waiters = WaitList<Wish, Void>()
   }
 
   private let state = Lock(State())
 
-  package init() {}
-
-  package var number: UInt64 { state.withLock { $0.number } }
+  var number: AnnouncementNumber { state.withLock { $0.number } }
   var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
+  /// Whether somebody waits for whom the log is to be followed.
+  var hasFollowingWaiters: Bool { state.withLock { $0.waiters.wishes.contains { $0.follows } } }
 
   /// Raises the number and wakes everybody.
-  package func announce() {
+  func announce() {
     let waiters = state.withLock { state in
-      state.number += 1
+      state.number = state.number.next
       return state.waiters.takeAll()
     }
     for continuation in waiters { continuation.resume() }
@@ -28,13 +34,18 @@ package final class Announcement: Sendable {
 
   /// Suspends until the number is greater, or the task is cancelled.
   ///
-  /// - Parameter began: called once the wait has begun, before anything is waited for.
-  package func wait(beyond number: UInt64, began: @Sendable () -> Void) async {
+  /// - Parameters:
+  ///   - follows: whether the log is to be followed for this wait.
+  ///   - began: called once the wait has begun, before anything is waited for.
+  func wait(
+    beyond number: AnnouncementNumber, follows: Bool = false, began: @Sendable () -> Void = {}
+  ) async {
     let ticket = state.withLock { $0.waiters.ticket() }
     await withTaskCancellationHandler {
       await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+        let wish = Wish(number: number, follows: follows)
         let waits = state.withLock { state in
-          state.number <= number && state.waiters.add(ticket, for: number, continuation)
+          state.number <= number && state.waiters.add(ticket, for: wish, continuation)
         }
         if waits { began() } else { continuation.resume() }
       }

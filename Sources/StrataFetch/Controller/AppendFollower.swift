@@ -112,7 +112,7 @@ extension FetchController {
     while !Task.isCancelled {
       let prepared = try prepared()
       let seen: Position.Seen
-      if prepared.generation != position.looked.generation {
+      if prepared.epoch != position.looked.epoch {
         // The same appends under another request: nothing is skipped.
         let set = try await state(at: appends.state, prepared)
         appends = AppendFollower(prepared.rows, from: set, keeping: prepared.list.definition)

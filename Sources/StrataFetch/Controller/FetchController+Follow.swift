@@ -7,75 +7,64 @@ internal import StrataLog
 internal import StrataTables
 
 extension FetchController {
-  /// Sees to it that somebody follows the log while there are iterations that wait.
-  func follow() {
-    let store = rows.store
-    state.withLock { state in
-      guard state.follower == nil, !state.isCancelled, !state.isEnded else { return }
-      // Detached: it outlives whoever happened to wait first.
-      state.follower = Task.detached { [weak self] in
-        following: while !Task.isCancelled {
-          guard let shown = self?.published?.snapshot.sequence else { break }
-          do throws(StoreError) {
-            try await store.wait(beyond: shown)
-          } catch {
-            self?.end(with: error)
-            return
-          }
-          guard let self else { return }
-          // Where nobody waits any more nothing is folded; the next one who waits begins anew.
-          guard announcement.hasWaiters else { break }
-          do throws(ListError) { _ = try await fetch(reaching: store.head.sequence) } catch {
-            if case .store(let error) = error { return end(with: error) }
-            if case .cancelled = error { break following }
-            return fail(with: error)
-          }
+  /// Sees to it that somebody follows the log while there are consumers that wait.
+  func follow() { change { $0.follow(with: CancellableTask()) } }
+
+  /// Has the log followed also while nobody waits, or only for those who do.
+  package func keepFollowing(_ keeps: Bool) {
+    change { $0.keepFollowing(keeps, with: CancellableTask()) }
+  }
+
+  func startFollowing(with handle: CancellableTask) {
+    // Detached: it outlives whoever happened to wait first.
+    let task = Task.detached { [weak self, store = rows.store] in
+      while !Task.isCancelled {
+        guard let shown = self?.state.withLock({ $0.published?.list.sequence }) else { break }
+        do throws(StoreError) {
+          try await store.wait(beyond: shown)
+        } catch {
+          self?.followerFailed(handle, with: .store(error))
+          return
         }
-        self?.stopFollowing()
+        guard let self else { return }
+        // Where nobody wants it any more nothing is folded; the next one who waits begins anew.
+        guard isFollowed else { break }
+        do throws(ListError) { _ = try await fetch(reaching: store.head.sequence) } catch {
+          if case .cancelled = error { break }
+          return followerFailed(handle, with: error)
+        }
       }
+      self?.followerStopped(handle)
     }
+    handle.hold(task)
   }
 
-  private func stopFollowing() {
-    state.withLock { $0.follower = nil }
+  /// Whether somebody wants the log followed.
+  private var isFollowed: Bool { announcement.hasFollowingWaiters || state.withLock { $0.keepsFollowing } }
+
+  private func followerStopped(_ task: CancellableTask) {
+    change {
+      $0.followerStopped(task)
+      return .none
+    }
     // Somebody may have begun to wait in between.
-    if announcement.hasWaiters { follow() }
+    if isFollowed { follow() }
   }
 
-  private func end(with error: StoreError) {
-    guard error == .closed else { return fail(with: .store(error)) }
-    state.withLock { state in
-      state.isEnded = true
-      state.follower = nil
+  private func followerFailed(_ task: CancellableTask, with error: ListError) {
+    change {
+      if case .store(.closed) = error { $0.followerEnded(task) } else { $0.followerFailed(task, with: error) }
     }
-    announcement.announce()
-  }
-
-  /// Tells all iterations that there are now that the list cannot go on. One that begins later tries again.
-  func fail(with error: ListError) {
-    state.withLock { state in
-      state.failure = error
-      state.failureCount += 1
-      state.follower = nil
-    }
-    announcement.announce()
   }
 
   /// Puts another delivery in the place of the one that there was; that one is cancelled.
-  func replaceDelivery(by delivery: UpdateDelivery?) {
-    let (old, isCancelled) = state.withLock { state in
-      defer { if !state.isCancelled { state.delivery = delivery } }
-      return (state.delivery, state.isCancelled)
-    }
-    old?.cancel()
-    if isCancelled { delivery?.cancel() }
-  }
+  func replaceDelivery(by delivery: CancellableTask?) { change { $0.replaceDelivery(by: delivery) } }
 }
 
 extension EventStore {
   /// Waits until something visible stands behind a sequence, or until one of several announcements has a greater number.
   func wait(
-    beyond sequence: UInt64, or news: [(announcement: Announcement, beyond: UInt64)]
+    beyond sequence: UInt64, or news: [(announcement: Announcement, beyond: AnnouncementNumber)]
   ) async throws(StoreError) {
     let first = await withTaskGroup(of: Result<Void, StoreError>.self) { group in
       group.addTask {
@@ -84,7 +73,7 @@ extension EventStore {
         }
       }
       for (announcement, number) in news {
-        group.addTask { .success(await announcement.wait(beyond: number) {}) }
+        group.addTask { .success(await announcement.wait(beyond: number)) }
       }
       defer { group.cancelAll() }
       return await group.next() ?? .success(())

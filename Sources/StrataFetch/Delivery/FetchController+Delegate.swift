@@ -20,7 +20,7 @@ extension FetchController {
   ) {
     guard let delegate else { return replaceDelivery(by: nil) }
     let reference = WeakDelegate(delegate)
-    let delivery = UpdateDelivery()
+    let delivery = CancellableTask()
     replaceDelivery(by: delivery)
     deliver(UpdateOptions(policy: policy, token: token), delivery, executor) { error in
       reference.delegate?.didFail(with: error)

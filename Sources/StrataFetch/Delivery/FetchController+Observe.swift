@@ -5,10 +5,10 @@ public import StrataLists
 
 /// An observation of a list. It ends when it is cancelled or released, and keeps the controller alive until then.
 public final class ListObservation: Sendable {
-  private let delivery: UpdateDelivery
+  private let delivery: CancellableTask
   private let controller: any AnyObject & Sendable
 
-  init(_ delivery: UpdateDelivery, of controller: any AnyObject & Sendable) {
+  init(_ delivery: CancellableTask, of controller: any AnyObject & Sendable) {
     self.delivery = delivery
     self.controller = controller
   }
@@ -34,7 +34,7 @@ extension FetchController {
     failed: @escaping @Sendable (ListError) -> Void = { _ in },
     _ body: @escaping @Sendable (ListUpdate<Item, Section>) -> Void
   ) -> ListObservation {
-    let delivery = UpdateDelivery()
+    let delivery = CancellableTask()
     deliver(UpdateOptions(policy: policy, token: token), delivery, executor, failed) { update in
       body(update)
       return true
@@ -48,38 +48,22 @@ extension FetchController {
   ///
   /// - Parameter body: returns false to end it.
   func deliver(
-    _ options: UpdateOptions<Item>, _ delivery: UpdateDelivery, _ executor: UpdateExecutor,
+    _ options: UpdateOptions<Item>, _ delivery: CancellableTask, _ executor: UpdateExecutor,
     _ failed: @escaping @Sendable (ListError) -> Void, _ body: @escaping @Sendable (Update) -> Bool
   ) {
-    delivery.start { [weak self, announcement] delivery in
-      var position: Position?
-      var options = options
-      while !Task.isCancelled {
-        // Before the look: what is announced while it fails ends the wait.
-        let number = announcement.number
-        guard let step = await self?.step(from: position, options) else { return }
-        switch step {
-        case .update(let update, let new):
-          position = new
-          await executor.run { [weak self] in
-            // Asked on the executor itself: whoever cancelled there is told nothing more.
-            guard !delivery.isCancelled, self?.isCancelled == false else { return }
-            if !body(update) { delivery.cancel() }
+    delivery.start { [weak self, consumer = ListConsumer(self, options)] delivery in
+      var consumer = consumer
+      while true {
+        let news = await consumer.next()
+        if case .end = news { return }
+        await executor.run { [weak self] in
+          // Asked on the executor itself: whoever cancelled there is told nothing more.
+          guard !delivery.isCancelled, self?.isCancelled == false else { return }
+          switch news {
+          case .update(let update): if !body(update) { delivery.cancel() }
+          case .failure(let error): failed(error)
+          case .end: break
           }
-        case .wait(let number, let new):
-          position = new
-          await announcement.wait(beyond: number) { [weak self] in self?.follow() }
-        case .failure(let error, let new, let failure):
-          position = new
-          if error.refusesToken { options.token = nil }
-          await executor.run { [weak self] in
-            if !delivery.isCancelled, self?.isCancelled == false { failed(error) }
-          }
-          // Between a failure of the controller and the look, somebody may have fetched the list again.
-          guard let healed = self?.healedFailureCount else { return }
-          if let failure, failure <= healed { continue }
-          await announcement.wait(beyond: number) {}
-        case .end: return
         }
       }
     }

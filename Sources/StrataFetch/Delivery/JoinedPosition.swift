@@ -48,7 +48,9 @@ where Item.ID: DocumentID {
   var store: EventStore { controller.rows.store }
   var announcement: Announcement { controller.announcement }
   var isCancelled: Bool { controller.isCancelled }
-  var isReconfigured: Bool { state.withLock { $0.prepared?.generation } != controller.generation }
+  var isReconfigured: Bool {
+    state.withLock { $0.prepared?.epoch } != controller.state.withLock { $0.epoch }
+  }
 
   var lastUpdate: ListUpdate<Item, Section> {
     guard let update = state.withLock({ $0.update }) else {
@@ -77,14 +79,14 @@ where Item.ID: DocumentID {
 
   func state(reaching sequence: UInt64) async throws(ListError) -> TableSet {
     let prepared = prepared
-    return try await ListError.wrapping {
+    return try await ListError.wrapping { () async throws(StoreError) in
       try await prepared.rows.projector.state(reaching: sequence, with: prepared.lease)
     }
   }
 
   func state(_ set: TableSet, through sequence: UInt64) async throws(ListError) -> TableSet {
     let prepared = prepared
-    return try await ListError.wrapping {
+    return try await ListError.wrapping { () async throws(StoreError) in
       try await AppendFollower.state(set, of: prepared.rows, through: sequence)
     }
   }
@@ -93,7 +95,7 @@ where Item.ID: DocumentID {
     let prepared = prepared
     let definition = prepared.list.definition
     guard set[prepared.rows.name].view(definition.identity) == nil else { return set }
-    return try await ListError.wrapping {
+    return try await ListError.wrapping { () async throws(StoreError) in
       try await AppendFollower.state(set, of: prepared.rows, adding: definition)
     }
   }
@@ -101,7 +103,7 @@ where Item.ID: DocumentID {
   func look(at set: TableSet) -> Bool {
     let prepared = prepared
     let seen = UpdatePosition<Item, Section>.Seen(set, prepared)
-    controller.publish(seen.snapshot, prepared, seen.appendCount)
+    controller.publish(set, prepared)
     guard var position = state.withLock({ $0.position }) else {
       state.withLock { $0.position = UpdatePosition(seen, observing: nil) }
       return true
@@ -134,55 +136,64 @@ where Item.ID: DocumentID {
   }
 }
 
-/// The position of one iteration. Used by one task at a time, as iterators are.
-final class JoinedPosition: Sendable {
+/// The position of one iteration over several lists.
+struct JoinedPosition: NewsSource {
+  /// What there was before a look at the lists.
+  struct Mark: Sendable {
+    /// Of each list.
+    var announced: [AnnouncementNumber]
+    /// Read before the head, so that what was appended before the end is delivered before the end is told.
+    var end: StoreError?
+    var head: UInt64
+  }
+
   private let members: [any JoinedMember]
   /// The sequence that was looked at last.
-  private let looked = Lock<UInt64?>(nil)
+  private var looked: UInt64?
 
   init(_ members: [any JoinedMember]) { self.members = members }
 
   var isCancelled: Bool { members.contains { $0.isCancelled } }
 
-  /// Makes the next update of every list, and returns the sequence that they are at. Runs on no actor.
-  nonisolated func next() async throws(ListError) -> UInt64? {
-    guard let store = members.first?.store else { return nil }
+  func mark() -> Mark {
+    let announced = members.map { $0.announcement.number }
+    let store = members.first?.store
+    let end = (store?.log.tail.end).map { StoreError($0) }
+    return Mark(announced: announced, end: end, head: store?.head.sequence ?? 0)
+  }
+
+  /// The sequence that all lists are at, once the next update of each is made.
+  mutating func look(from mark: Mark) async -> News<UInt64>? {
+    guard let store = members.first?.store else { return .end }
     for member in members where member.store !== store {
-      throw .otherStore(member.store.id, expected: store.id)
+      return .failure(.otherStore(member.store.id, expected: store.id))
     }
-    while !Task.isCancelled {
-      // In this order: what is announced from here on ends the wait, and what was appended before the end is
-      // delivered before the end is told.
-      let numbers = members.map { $0.announcement.number }
-      let end = store.log.tail.end
-      if isCancelled { return nil }
-      let head = store.head.sequence
-      let last = looked.withLock { $0 }
-      if last.map({ head > $0 }) ?? true || members.contains(where: { $0.isReconfigured }) {
-        do throws(ListError) {
-          if let sequence = try await look(reaching: max(head, last ?? 0)) { return sequence }
-        } catch {
-          if error.isEnd { return nil }
-          throw error
+    if isCancelled { return .end }
+    if looked.map({ mark.head > $0 }) ?? true || members.contains(where: { $0.isReconfigured }) {
+      do throws(ListError) {
+        return try await look(reaching: max(mark.head, looked ?? 0)).map { .update($0) }
+      } catch {
+        switch error {
+        case .cancelled, .store(.closed): return .end
+        default: return .failure(error)
         }
-        continue
-      }
-      if let end {
-        if end == .closed { return nil }
-        throw .store(end)
-      }
-      let news = zip(members, numbers).map { (announcement: $0.announcement, beyond: $1) }
-      do throws(StoreError) { try await store.wait(beyond: head, or: news) } catch {
-        // The next look ends, behind everything that was appended before.
-        if error == .closed { continue }
-        throw .store(error)
       }
     }
-    return nil
+    guard let end = mark.end else { return nil }
+    return end == .closed ? .end : .failure(.store(end))
+  }
+
+  func wait(beyond mark: Mark) async throws(ListError) {
+    guard let store = members.first?.store else { return }
+    let news = zip(members, mark.announced).map { (announcement: $0.announcement, beyond: $1) }
+    do throws(StoreError) { try await store.wait(beyond: mark.head, or: news) } catch {
+      // Closed: the next look ends, behind everything that was appended before.
+      if error != .closed { throw .store(error) }
+    }
   }
 
   /// Looks at all lists at one sequence. Nil where nothing changed in any of them.
-  private func look(reaching sequence: UInt64) async throws(ListError) -> UInt64? {
+  private mutating func look(reaching sequence: UInt64) async throws(ListError) -> UInt64? {
     for member in members { try member.prepare() }
     // Once per projector: what is asked for last has the views of those before.
     var sets: [ObjectIdentifier: TableSet] = [:]
@@ -200,7 +211,7 @@ final class JoinedPosition: Sendable {
       sets[projector] = set
       if member.look(at: set) { isNews = true }
     }
-    looked.withLock { $0 = target }
+    looked = target
     guard isNews else { return nil }
     for member in members { member.deliver() }
     return target

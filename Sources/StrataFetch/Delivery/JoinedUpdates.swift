@@ -62,7 +62,7 @@ public struct JoinedUpdates<each List: JoinableList>: AsyncSequence, Sendable {
 
   public struct Iterator: AsyncIteratorProtocol {
     private let lists: (repeat JoinedList<(each List).Update>)
-    private let position: JoinedPosition
+    private var position: JoinedPosition
     /// It ended with nil or an error, and stays ended.
     private var isOver = false
 
@@ -78,11 +78,15 @@ public struct JoinedUpdates<each List: JoinableList>: AsyncSequence, Sendable {
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(ListError) -> Element? {
       if isOver { return nil }
       isOver = true
-      guard let sequence = try await position.next() else { return nil }
-      // Here the caller's actor has the turn again: whoever cancelled on it meanwhile gets nothing more.
-      if position.isCancelled || Task.isCancelled { return nil }
-      isOver = false
-      return Element(sequence: sequence, updates: (repeat (each lists).lastUpdate()))
+      switch await position.next() {
+      case .end: return nil
+      case .failure(let error): throw error
+      case .update(let sequence):
+        // Here the caller's actor has the turn again: whoever cancelled on it meanwhile gets nothing more.
+        if position.isCancelled || Task.isCancelled { return nil }
+        isOver = false
+        return Element(sequence: sequence, updates: (repeat (each lists).lastUpdate()))
+      }
     }
   }
 }

@@ -11,10 +11,10 @@ where Item.ID: DocumentID {
   struct Seen: Sendable {
     var snapshot: FetchSnapshot<Item, Section>
     /// Which request it is of.
-    var generation: UInt64
-    /// Its number among those that were published; 0 where it was not.
-    var number: UInt64
-    var appendCount: UInt64
+    var epoch: RequestEpoch
+    /// `none` where it was not published.
+    var number: PublicationNumber
+    var appendCount: AppendCount
   }
 
   /// What was delivered last: the next update begins here, so that nothing is ever left out between two.
@@ -25,8 +25,8 @@ where Item.ID: DocumentID {
   private var found: ListChanges<Item.ID, Section>?
   private var isAtShown = true
   private let observed: ObservedFields<Item>?
-  /// How many of the controller's failures its consumer was told of, or were before it.
-  var heardFailures: UInt64 = 0
+  /// The last of the controller's failures that its consumer was told of, or that was before it.
+  var heard = FailureID.none
   /// The fold of a consumer who wants every append.
   var appends: AppendFollower?
 
@@ -51,7 +51,7 @@ where Item.ID: DocumentID {
   mutating func look(at new: Seen, _ counts: inout ListStatistics) -> Bool {
     // From what was looked at last, so that appends that change nothing are not compared again and again.
     let changes = Self.changes(from: looked.snapshot, to: new.snapshot, observing: observed, &counts)
-    let isNews = !changes.isEmpty || new.generation != shown.generation
+    let isNews = !changes.isEmpty || new.epoch != shown.epoch
     if !isNews { counts.looksWithoutChange += 1 }
     found = isAtShown ? changes : nil
     looked = new
@@ -64,28 +64,35 @@ where Item.ID: DocumentID {
     var ignored = ListStatistics()
     let changes =
       found ?? Self.changes(from: shown.snapshot, to: looked.snapshot, observing: observed, &ignored)
-    counts.add(changes, appends: looked.appendCount &- min(looked.appendCount, shown.appendCount))
+    counts.add(changes, appends: looked.appendCount.appends(since: shown.appendCount))
+    return step(changes)
+  }
+
+  /// The step to what was looked at last, in which nothing changed.
+  mutating func pass() -> ListUpdate<Item, Section> { step(ListChanges<Item.ID, Section>()) }
+
+  private mutating func step(_ changes: ListChanges<Item.ID, Section>) -> ListUpdate<Item, Section> {
     defer {
       shown = looked
       isAtShown = true
       found = nil
     }
     return ListUpdate(
-      reason: looked.generation == shown.generation ? .changed : .reconfigured, before: shown.snapshot,
+      reason: looked.epoch == shown.epoch ? .changed : .reconfigured, before: shown.snapshot,
       after: looked.snapshot, changes: changes)
   }
 }
 
 extension UpdatePosition.Seen {
-  init(_ published: FetchController<Item, Section>.Published) {
+  init(_ published: FetchController<Item, Section>.State.Published) {
     self.init(
-      snapshot: published.snapshot, generation: published.generation, number: published.number,
-      appendCount: published.appendCount)
+      snapshot: published.list.snapshot, epoch: published.epoch, number: published.number,
+      appendCount: published.list.appendCount)
   }
 
   init(_ set: TableSet, _ prepared: FetchController<Item, Section>.Prepared) {
     self.init(
-      snapshot: prepared.snapshot(of: set), generation: prepared.generation, number: 0,
-      appendCount: set.appendCount)
+      snapshot: prepared.snapshot(of: set), epoch: prepared.epoch, number: .none,
+      appendCount: AppendCount(set.appendCount))
   }
 }

@@ -1,55 +1,22 @@
-// How the delegate is told: one task that pulls, and one that follows the store and says when.
+// How the delegate is told: one task that asks the list for what is next, where the delegate is called.
 
 internal import StrataBase
 internal import StrataFetch
 internal import StrataLists
 internal import StrataTables
 
-// What is told is always the difference from what was told last to the newest list that was published. So it does
-// not matter how often or in which order somebody says that there is something new, and nothing is queued.
+// The loop is the list's: what is told is always the difference from what was told last to the newest list that was
+// published, so it does not matter how often or in which order somebody says that there is something new, and nothing
+// is queued. The façade says when it may look, and whether what was found is told.
 
 extension DiffableFetchController {
-  /// What the delivering task has to do next.
-  private enum Work: Sendable {
-    case difference(Difference)
-    case failure(ListError)
-    case none
-  }
-
-  private struct Difference: Sendable {
-    var old: List.Published
-    var new: List.Published
-    var isAsked: Bool
-    /// An update with just this difference, where the list has found it already.
-    var known: ListUpdate<Item, Section>?
-  }
-
-  /// Says that there is something to tell.
-  func arrive(
-    isAsked: Bool = false, _ update: ListUpdate<Item, Section>? = nil,
-    behind after: FetchSnapshot<Item, Section>? = nil
-  ) {
-    let old = state.withLock { state in
-      state.arrival.isThere = true
-      if isAsked { state.arrival.isAsked = true }
-      defer { state.arrival.update = update.map { ($0, after) } }
-      return state.arrival.update
-    }
-    withExtendedLifetime(old) {}
-    arrivals.announce()
-  }
-
-  /// Begins to tell the delegate what arrives.
-  func begin() {
-    let begins = state.withLock { state in
-      guard !state.isTelling, !state.isCancelled else { return false }
-      state.isTelling = true
-      return true
-    }
-    guard begins else { return }
+  /// Begins to tell the delegate what comes after the current list.
+  func begin(with consumer: ListConsumer<Item, Section>) {
+    var consumer = consumer
+    consumer.gate = { [weak self] in self?.passGate() ?? .closed }
     // Not under the lock: the queue is the caller's, and may run the work at once or ask the controller something.
-    let task = processingQueue.task { [weak self, arrivals] isolation in
-      await Self.deliver(arrivals, isolation: isolation) { [weak self] in self }
+    let task = processingQueue.task { [weak self, consumer] isolation in
+      await Self.deliver(consumer, isolation: isolation) { [weak self] in self }
     }
     let isCancelled = state.withLock { state in
       if !state.isCancelled { state.delivery = task }
@@ -59,80 +26,67 @@ extension DiffableFetchController {
   }
 
   private static func deliver(
-    _ arrivals: Announcement, isolation: isolated (any Actor)?,
+    _ consumer: ListConsumer<Item, Section>, isolation: isolated (any Actor)?,
     for controller: @Sendable () -> DiffableFetchController?
   ) async {
-    while !Task.isCancelled {
-      let number = arrivals.number
-      guard let work = controller()?.takeWork() else { return }
-      switch work {
-      case .none: await arrivals.wait(beyond: number) {}
-      case .failure(let error):
-        guard let controller = controller() else { return }
-        await controller.tell(error)
-      case .difference(let difference):
-        // Found while nobody holds the controller, so that who drops it meanwhile hears nothing.
-        let update = await Self.update(difference)
-        guard let controller = controller() else { return }
-        await controller.tell(update, difference)
+    var consumer = consumer
+    while true {
+      let told = consumer
+      // Found while nobody holds the controller, so that who drops it meanwhile hears nothing.
+      let news = await consumer.nextNews()
+      guard let controller = controller() else { return }
+      switch news {
+      case .update(let update): if await !controller.tell(update) { consumer = told }
+      case .failure(let error): await controller.tell(error)
+      case .end: return
       }
     }
   }
 
-  private func takeWork() -> Work {
-    let arrival = state.withLock { state in
-      let arrival = state.arrival
-      // A failure is told when there is nothing else: what came before it is told before it.
-      state.arrival = Arrival()
-      if arrival.isThere { state.arrival.failure = arrival.failure }
-      return arrival
+  /// Asked before each look.
+  private func passGate() -> ConsumerGate {
+    state.withLock { state in
+      state.isAnswering = state.isAsked
+      state.isAsked = false
+      return state.isMonitoring ? .open : state.isAnswering ? .listsAlone : .closed
     }
-    guard arrival.isThere else { return arrival.failure.map { .failure($0) } ?? .none }
-    // Read behind what was announced, so that it is at least that new.
-    guard let new = list.published, let old = state.withLock({ $0.current }), new.number != old.number else {
-      return arrival.failure == nil ? .none : takeWork()
-    }
-    var known: ListUpdate<Item, Section>?
-    if let (update, after) = arrival.update, after?.version === old.snapshot.version,
-      update.after.version === new.snapshot.version
-    {
-      known = update
-    }
-    return .difference(Difference(old: old, new: new, isAsked: arrival.isAsked, known: known))
   }
 
-  /// Runs on no actor.
-  private nonisolated static func update(_ difference: Difference) async -> ListUpdate<Item, Section>? {
-    if let known = difference.known { return known }
-    let (old, new) = (difference.old, difference.new)
-    let changes = ListChanges(from: old.snapshot, to: new.snapshot)
-    let isSame = old.generation == new.generation
-    if isSame, changes.isEmpty { return nil }
-    return ListUpdate(
-      reason: isSame ? .changed : .reconfigured, before: old.snapshot, after: new.snapshot, changes: changes)
+  /// Says that somebody asked for what is new, so that it is told also where the store is not followed.
+  func ask() {
+    state.withLock { $0.isAsked = true }
+    list.lookAgain()
+  }
+
+  /// Has the store followed where it shall be.
+  func follow() {
+    state.withLock { state in
+      if state.isMonitoring, state.current != nil, !state.isCancelled { list.keepFollowing(true) }
+    }
   }
 
   /// Between the look at whether it was cancelled and the delegate nothing suspends where the delegate is called
-  /// where this runs.
-  private nonisolated(nonsending) func tell(
-    _ update: ListUpdate<Item, Section>?, _ difference: Difference
-  ) async {
-    let change = update.map { DiffableFetchChange($0) }
+  /// where this runs. False where the update is not wanted: then it was not told.
+  private nonisolated(nonsending) func tell(_ update: ListUpdate<Item, Section>) async -> Bool {
+    // A list without a difference is current, and no news.
+    let isNews = !update.changes.isEmpty || update.reason == .reconfigured
+    let change = isNews ? DiffableFetchChange(update) : nil
     let stale = change.map { ($0.deletes + $0.updates).map(Self.cacheKey) } ?? []
     // Kept so that the list before ends behind the lock, as rows do.
-    var old: List.Published?
-    let delegate = withCache { state -> (any DiffableFetchControllerDelegate<Item, Section>)? in
-      guard !state.isCancelled, difference.isAsked || state.isMonitoring else { return nil }
+    var old: FetchSnapshot<Item, Section>?
+    let (isWanted, delegate) = withCache {
+      state -> (Bool, (any DiffableFetchControllerDelegate<Item, Section>)?) in
+      guard !state.isCancelled, state.isAnswering || state.isMonitoring else { return (false, nil) }
       old = state.current
-      state.current = difference.new
-      guard let change else { return nil }
+      state.current = update.after
+      guard let change else { return (true, nil) }
       state.cache.forget(stale)
       state.statistics.count(change)
-      return state.delegate
+      return (true, state.delegate)
     }
     withExtendedLifetime(old) {}
-    guard let change else { return }
-    await delegate?.didChangeContent(change, controller: self)
+    if let change { await delegate?.didChangeContent(change, controller: self) }
+    return isWanted
   }
 
   private nonisolated(nonsending) func tell(_ error: ListError) async {
@@ -142,44 +96,5 @@ extension DiffableFetchController {
       return state.delegate
     }
     await delegate?.didFail(with: error, controller: self)
-  }
-}
-
-// MARK: Following
-
-extension DiffableFetchController {
-  /// Sees to it that the store is followed where it shall be.
-  func follow() {
-    state.withLock { state in
-      guard state.isMonitoring, state.current != nil, state.follower == nil, !state.isCancelled else {
-        return
-      }
-      let number = state.nextFollower
-      state.nextFollower += 1
-      let task = Task { [weak self, updates = list.updates] in
-        var last: FetchSnapshot<Item, Section>?
-        do throws(ListError) {
-          for try await update in updates {
-            guard let self else { return }
-            arrive(update, behind: last)
-            last = update.after
-          }
-          self?.followerEnded(number, nil)
-        } catch {
-          self?.followerEnded(number, error)
-        }
-      }
-      state.follower = (task, number)
-    }
-  }
-
-  private func followerEnded(_ number: UInt64, _ error: ListError?) {
-    state.withLock { state in
-      guard state.follower?.number == number else { return }
-      state.follower = nil
-      // One that was not told yet stays.
-      if let error { state.arrival.failure = error }
-    }
-    arrivals.announce()
   }
 }

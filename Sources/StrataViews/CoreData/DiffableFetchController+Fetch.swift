@@ -64,7 +64,7 @@ extension DiffableFetchController {
     upTo sequence: UInt64
   ) async throws(DiffableFetchError) -> FetchSnapshot<Item, Section> {
     guard fetchRequest.isSorted else { throw .fetchWithoutSortKeys }
-    do throws(ListError) { _ = try await list.fetch(reaching: sequence) } catch { throw .list(error) }
+    do throws(ListError) { _ = try await list.fetch(through: sequence) } catch { throw .list(error) }
     return try fetched()
   }
 
@@ -90,18 +90,19 @@ extension DiffableFetchController {
   /// What follows from every fetch. Does not suspend: who shares the delegate's actor has its turn, and the
   /// delegate hears nothing before the fetch returns.
   private func fetched() throws(DiffableFetchError) -> FetchSnapshot<Item, Section> {
-    guard let newest = list.published else { throw .list(.cancelled) }
-    try check(newest.snapshot)
-    let isFirst = state.withLock { state in
-      state.statistics.fetchCount += 1
-      guard state.current == nil else { return false }
-      state.current = newest
-      return true
+    guard let newest = list.consumerAtNewest(), let snapshot = newest.snapshot else {
+      throw .list(.cancelled)
     }
-    begin()
-    if !isFirst { arrive(isAsked: true) }
+    try check(snapshot)
+    let (isFirst, isCancelled) = state.withLock { state in
+      state.statistics.fetchCount += 1
+      let isFirst = state.current == nil
+      if isFirst { state.current = snapshot }
+      return (isFirst, state.isCancelled)
+    }
+    if !isFirst { ask() } else if !isCancelled { begin(with: newest) }
     follow()
-    return newest.snapshot
+    return snapshot
   }
 
   /// Items whose key is not their id would be looked for in vain: the first one that is shown tells.

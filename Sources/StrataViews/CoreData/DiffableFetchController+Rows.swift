@@ -40,17 +40,17 @@ extension DiffableFetchController {
       return (state.current, state.nearbyItemsSize, kept)
     }
     if let kept { return kept }
-    guard let current, let item = current.snapshot.row(for: id).item else { return nil }
-    let nearby = (Self.nearby(id, size, in: current.snapshot) ?? []).map { ($0, Self.cacheKey($0)) }
+    guard let current, let item = current.row(for: id).item else { return nil }
+    let nearby = (Self.nearby(id, size, in: current) ?? []).map { ($0, Self.cacheKey($0)) }
     let missing = state.withLock { state in nearby.filter { !state.cache.contains($0.1) } }
     var rows = [(key, item)]
     for (neighbour, neighbourKey) in missing where neighbourKey != key {
-      if let row = current.snapshot.row(for: neighbour).item { rows.append((neighbourKey, row)) }
+      if let row = current.row(for: neighbour).item { rows.append((neighbourKey, row)) }
     }
     withCache { state in
       state.statistics.rowReadCount += rows.count
       // What became current meanwhile may have other rows.
-      guard state.current?.snapshot.version === current.snapshot.version else { return }
+      guard state.current?.version === current.version else { return }
       for (key, row) in rows { state.cache.insert(row, key) }
     }
     return item
@@ -77,7 +77,7 @@ extension DiffableFetchController {
   /// those from i + n/2 − n up to i + n/2; itself alone where n is 1.
   public func nearbyItemIdentifiers(for id: Item.ID) -> [Item.ID]? {
     let (current, size) = state.withLock { ($0.current, $0.nearbyItemsSize) }
-    return current.flatMap { Self.nearby(id, size, in: $0.snapshot) }
+    return current.flatMap { Self.nearby(id, size, in: $0) }
   }
 
   private static func nearby(

@@ -37,31 +37,18 @@ where Item.ID: DocumentID {
     weak var delegate: (any DiffableFetchControllerDelegate<Item, Section>)?
     var request: DiffableFetchRequest<Item, Section>
     /// What the delegate was told last; nil before the first fetch.
-    var current: List.Published?
-    /// What the delegate is to be told.
-    var arrival = Arrival()
+    var current: FetchSnapshot<Item, Section>?
     var isMonitoring = true
     var isCancelled = false
-    /// Whether somebody tells the delegate, or is about to begin.
-    var isTelling = false
+    /// Whether somebody asked for what is new, so that it is told also where the store is not followed.
+    var isAsked = false
+    /// Whether the look that is under way was asked for.
+    var isAnswering = false
     /// Tells the delegate.
     var delivery: Task<Void, Never>?
-    /// Follows the store, and which of those that did it is.
-    var follower: (task: Task<Void, Never>, number: UInt64)?
-    var nextFollower: UInt64 = 0
     var nearbyItemsSize: Int?
     var cache = RowCache<Item>()
     var statistics = DiffableFetchStatistics()
-  }
-
-  /// That there is something to tell, and what is known about it.
-  struct Arrival {
-    var isThere = false
-    /// Whether somebody asked for it, so that it is told also where the store is not followed.
-    var isAsked = false
-    /// An update of the list that may be just what is to be told, and what the update before it ended with.
-    var update: (ListUpdate<Item, Section>, after: FetchSnapshot<Item, Section>?)?
-    var failure: ListError?
   }
 
   let list: List
@@ -69,7 +56,6 @@ where Item.ID: DocumentID {
   /// Whether every item's id is what the item key path says.
   let hasItsID: @Sendable (Item) -> Bool
   let state: Lock<State>
-  let arrivals = Announcement()
   let configuring = Turns<OneThing>()
 
   /// - Parameters:
@@ -109,9 +95,7 @@ where Item.ID: DocumentID {
   }
 
   deinit {
-    let (delivery, follower) = state.withLock { ($0.delivery, $0.follower?.task) }
-    delivery?.cancel()
-    follower?.cancel()
+    state.withLock { $0.delivery }?.cancel()
     list.cancel()
   }
 }
@@ -130,7 +114,7 @@ extension DiffableFetchController {
 
   /// The list that the delegate was told of last; nil before the first fetch. It never changes, and is O(1) to
   /// take.
-  public var currentSnapshot: FetchSnapshot<Item, Section>? { state.withLock { $0.current?.snapshot } }
+  public var currentSnapshot: FetchSnapshot<Item, Section>? { state.withLock { $0.current } }
 
   /// Whether the list follows the store by itself, as it does if nothing else is said. Where it does not, it
   /// changes when `process`, `performFetch` or `configureFetch` is called, and at no other time. What was not
@@ -138,14 +122,12 @@ extension DiffableFetchController {
   public var isMonitoring: Bool {
     get { state.withLock { $0.isMonitoring } }
     set {
-      let stopped = state.withLock { state in
+      state.withLock { state in
         state.isMonitoring = newValue
-        guard !newValue else { return nil as Task<Void, Never>? }
-        defer { state.follower = nil }
-        return state.follower?.task
+        if !newValue { list.keepFollowing(false) }
       }
-      stopped?.cancel()
-      if newValue { follow() }
+      follow()
+      list.lookAgain()
     }
   }
 
@@ -154,13 +136,12 @@ extension DiffableFetchController {
 
   /// Ends the list: the delegate is told nothing more, and fetches are refused. What is current stays.
   public func cancel() {
-    let (delivery, follower) = state.withLock { state in
+    let delivery = state.withLock { state in
       state.isCancelled = true
-      defer { (state.delivery, state.follower) = (nil, nil) }
-      return (state.delivery, state.follower?.task)
+      defer { state.delivery = nil }
+      return state.delivery
     }
     delivery?.cancel()
-    follower?.cancel()
     list.cancel()
   }
 }

@@ -262,11 +262,7 @@ private final class CountingExecutor: SerialExecutor {
     await waiting { recorder.updates.count == 1 && home.list.announcement.hasWaiters }
     try await home.chores.delete(0)
     await waiting { isBusy.withLock { $0 } }
-    // The one that follows ends, as it does where it fails.
-    let follower = home.list.state.withLock { $0.follower }
-    follower?.cancel()
-    await follower?.value
-    home.list.fail(with: .store(.poisoned("a sync failed")))
+    home.list.failFollowing(with: .store(.poisoned("a sync failed")))
     try await home.list.performFetch()
     mayGoOn.withLock { $0 = true }
     await waiting { recorder.errorCount == 1 }

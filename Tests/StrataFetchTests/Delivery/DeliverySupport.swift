@@ -1,5 +1,6 @@
 // What the tests of delivery share: a store of chores, and a list of them written down.
 
+internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataFetch
@@ -72,4 +73,18 @@ struct ShownList: Equatable, CustomStringConvertible {
 /// Lets others run until a condition holds; the suite's time limit ends a wait that is in vain.
 func waiting(until isReady: @Sendable () -> Bool) async {
   while !isReady() { await Task.yield() }
+}
+
+extension FetchController {
+  /// Has following fail, as it does where the store cannot go on; who followed until then follows no more.
+  func failFollowing(with error: ListError) {
+    let task = state.withLock { state -> CancellableTask in
+      if case .following(let current) = state.phase { return current }
+      let task = CancellableTask()
+      _ = state.follow(with: task)
+      return task
+    }
+    task.cancel()
+    change { $0.followerFailed(task, with: error) }
+  }
 }

@@ -200,7 +200,7 @@ internal import Testing
       _ = (try await first.next(), try await second.next())
       try await home.chores.put(Chore(id: 0, title: title))
     }
-    home.list.fail(with: .store(.poisoned("a sync failed")))
+    home.list.failFollowing(with: .store(.poisoned("a sync failed")))
     // What came before the failure is told before it.
     try await home.list.performFetch()
     #expect(try await first.next()?.changes.updates.count == 1)

@@ -4,6 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import StrataBase
 internal import StrataEvents
+@testable internal import StrataFetch
 @testable internal import StrataLists
 @testable internal import StrataViews
 internal import StrataTables
@@ -95,14 +96,35 @@ internal import Testing
     try await controller.performFetch()
     queue.runAll()
     let receipt = try await chores.put(FacadeTests.chore(10))
-    while !controller.state.withLock({ $0.arrival.update?.0.sequence == receipt.sequences.upperBound }) {
-      await Task.yield()
-    }
+    while controller.list.snapshot?.sequence != receipt.sequences.upperBound { await Task.yield() }
     controller.isMonitoring = false
     queue.runAll()
     #expect(spy.callCount == 0 && controller.currentSnapshot?.contains(10) == false)
     try await controller.process(receipt)
     queue.runAll()
+    #expect(spy.callCount == 1 && controller.currentSnapshot?.contains(10) == true)
+  }
+
+  @Test(
+    "R53 What was found and not told when the list stopped to follow the store is a part of the next change")
+  func foundAndStopped() async throws {
+    let chores = try await FacadeTests.chores()
+    let (spy, actor) = (Spy(), HeldActor())
+    let controller = Controller(FacadeTests.request, from: chores, processingQueue: .actor(actor))
+    controller.delegate = spy
+    try await controller.performFetch()
+    // It begins to wait for something new.
+    await actor.queue.runNext()
+    try await chores.put(FacadeTests.chore(10))
+    // The change is on its way to the actor.
+    await actor.queue.waitForWork()
+    controller.isMonitoring = false
+    actor.queue.runAll()
+    #expect(spy.callCount == 0 && controller.currentSnapshot?.contains(10) == false)
+    let receipt = try await chores.put(FacadeTests.chore(11))
+    try await controller.process(receipt)
+    await actor.queue.runNext()
+    #expect(await spy.next()?.inserts == [10, 11])
     #expect(spy.callCount == 1 && controller.currentSnapshot?.contains(10) == true)
   }
 

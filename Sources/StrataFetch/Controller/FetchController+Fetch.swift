@@ -1,0 +1,167 @@
+// Fetching a list, and replacing its request.
+
+internal import StrataBase
+public import StrataEvents
+public import StrataLists
+internal import StrataLog
+internal import StrataTables
+
+extension FetchController {
+  /// Fetches the list as it is now: it includes every append that was acknowledged before the call.
+  @discardableResult
+  public func performFetch() async throws(ListError) -> FetchSnapshot<Item, Section> {
+    try await fetch(through: rows.store.head.sequence)
+  }
+
+  /// The list with everything up to a sequence. Those go on who were told of a failure and wait for a fetch that
+  /// succeeds, also one that finds nothing new.
+  package func fetch(through sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    let snapshot = try await fetch(reaching: sequence)
+    change { $0.heal() }
+    return snapshot
+  }
+
+  /// The list with an append in it, and everything before it. Where the store is open for reading, this waits
+  /// until it sees that much of what its writer appends; a cancelled task throws `cancelled`. The receipt of another
+  /// store, which the list would wait for in vain, throws `otherStore`.
+  @discardableResult
+  public func reaches(_ receipt: AppendReceipt) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    let (store, last) = (rows.store, receipt.sequences.upperBound)
+    guard receipt.storeID == store.log.storeID else { throw .otherStore(receipt.store, expected: store.id) }
+    while store.head.sequence < last {
+      let number = announcement.number
+      if Task.isCancelled || isCancelled { throw .cancelled }
+      // Who cancels the list announces it.
+      try await ListError.wrapping { () async throws(StoreError) in
+        try await store.wait(beyond: last - 1, or: [(announcement, beyond: number)])
+      }
+    }
+    return try await fetch(through: last)
+  }
+
+  /// Replaces the request. Iterations of `updates` deliver one difference from the old list to the new one.
+  ///
+  /// Where another call replaces it again meanwhile, the list of that one is returned, and a list that was not begun by
+  /// then is never made. Where the request is refused, the one before stays in force.
+  @discardableResult
+  public func apply(
+    _ request: ListRequest<Item, Section>
+  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    _ = try replaceRequest(by: request)
+    return try await performFetch()
+  }
+
+  /// Changes the request that is in force. Of two calls at once neither undoes what the other one changed.
+  ///
+  /// - Parameter change: a pure function. It is called again where the request was replaced meanwhile.
+  @discardableResult
+  public func apply(
+    changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
+  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    while true {
+      var (request, epoch) = state.withLock { ($0.request, $0.epoch) }
+      change(&request)
+      if try replaceRequest(by: request, of: epoch) { return try await performFetch() }
+    }
+  }
+
+  /// Puts another request in force; false where the one in force is no more the one that it was made from.
+  private func replaceRequest(
+    by request: ListRequest<Item, Section>, of epoch: RequestEpoch? = nil
+  ) throws(ListError) -> Bool {
+    // A request that does not compile is refused before it is in force.
+    _ = try request.compiled(decode: rows.decode)
+    switch change({ $0.replaceRequest(by: request, of: epoch) }) {
+    case .replaced:
+      counts.withLock { $0.requestsReplaced += 1 }
+      return true
+    case .overtaken: return false
+    case .cancelled: throw .cancelled
+    }
+  }
+
+  func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
+    if state.withLock({ $0.isBuilt }) { return try await fetchInTurn(reaching: sequence) }
+    try await ListError.wrapping { () async throws(StoreError) in
+      try await building.take(.it, orThrow: StoreError.cancelled)
+    }
+    defer { building.give() }
+    return try await fetchInTurn(reaching: sequence)
+  }
+
+  private func fetchInTurn(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section>
+  {
+    while true {
+      let prepared = try prepared()
+      if let shown = prepared.published, shown.sequence >= sequence { return shown }
+      counts.withLock { $0.fetches += 1 }
+      // What is shown never goes back, whatever other fold the request in force may read.
+      let wanted = max(sequence, state.withLock { $0.published?.list.sequence } ?? 0)
+      let set = try await ListError.wrapping { () async throws(StoreError) in
+        try await prepared.rows.projector.state(reaching: wanted, with: prepared.lease)
+      }
+      switch publish(set, prepared) {
+      case .published(let list): return list.snapshot
+      case .superseded:
+        counts.withLock { $0.resultsRefused += 1 }
+        continue
+      case .cancelled: throw .cancelled
+      }
+    }
+  }
+
+  /// The request in force made ready.
+  struct Prepared: Sendable {
+    var request: ListRequest<Item, Section>
+    var rows: RowTable<Item>
+    var list: CompiledList
+    var lease: ViewLease
+    var epoch: RequestEpoch
+    /// What was published of it.
+    var published: FetchSnapshot<Item, Section>?
+
+    /// The list over a state that holds its view.
+    func snapshot(of set: TableSet) -> FetchSnapshot<Item, Section> { request.snapshot(of: set, rows, list) }
+  }
+
+  /// The request that is in force, with a view that is held.
+  func prepared() throws(ListError) -> Prepared {
+    let (request, epoch, published, isCancelled) = state.withLock {
+      ($0.request, $0.epoch, $0.published, $0.isCancelled)
+    }
+    if isCancelled { throw .cancelled }
+    let rows = rows.folded(for: request)
+    if let published, published.epoch == epoch {
+      return Prepared(
+        request: request, rows: rows, list: published.list.list, lease: published.list.lease, epoch: epoch,
+        published: published.list.snapshot)
+    }
+    let list = try request.compiled(decode: rows.decode)
+    return Prepared(
+      request: request, rows: rows, list: list, lease: rows.projector.lease(list.definition, of: rows.name),
+      epoch: epoch)
+  }
+
+  /// Shows the list over a state, where its request is still in force.
+  @discardableResult
+  func publish(_ set: TableSet, _ prepared: Prepared) -> State.Publication {
+    let list = FetchedList(
+      snapshot: prepared.snapshot(of: set), list: prepared.list, lease: prepared.lease,
+      appendCount: AppendCount(set.appendCount))
+    return change { $0.publish(list, of: prepared.epoch) }
+  }
+}
+
+extension ListRequest {
+  /// The list over a state that holds its view.
+  func snapshot(
+    of set: TableSet, _ rows: RowTable<Item>, _ list: CompiledList
+  ) -> FetchSnapshot<Item, Section> {
+    FetchSnapshot(
+      version: ListVersion(
+        set, table: rows.name, view: list.definition.identity, window: list.window,
+        isSectioned: list.isSectioned),
+      decode: rows.decode, decodeSection: decodeSection, encodeSection: encodeSection,
+      token: set.chain.map { ListToken(storeID: rows.store.log.storeID, sequence: set.sequence, chain: $0) })
+  }
+}
