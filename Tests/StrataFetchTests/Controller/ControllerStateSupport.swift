@@ -1,0 +1,77 @@
+// What the tests of the controller's state machine share: a state of plain values, and its phases by name.
+
+@testable internal import StrataFetch
+@testable internal import StrataLists
+internal import Testing
+
+/// A list of nothing but a name and a sequence.
+struct NamedList: SequencedList, Equatable {
+  var name: String
+  var sequence: UInt64
+}
+
+typealias PlainState = ControllerState<String, NamedList>
+
+/// A phase without what it holds.
+enum PhaseName: CaseIterable, Sendable { case idle, following, failed, ended, cancelled }
+
+extension ControllerState.Phase {
+  var name: PhaseName {
+    switch self {
+    case .idle: .idle
+    case .following: .following
+    case .failed: .failed
+    case .ended: .ended
+    case .cancelled: .cancelled
+    }
+  }
+}
+
+extension ControllerState.Actions {
+  /// Nothing is to be done.
+  var isNone: Bool {
+    guard startFollowing == nil, cancel.isEmpty, !wake else { return false }
+    if case .nothing = release { return true }
+    return false
+  }
+
+  /// Those who wait are woken, and nothing else is to be done.
+  var isWakeAlone: Bool {
+    var others = self
+    others.wake = false
+    return wake && others.isNone
+  }
+}
+
+extension PlainState.Actions {
+  var releasedList: NamedList? { if case .list(let list) = release { list } else { nil } }
+  var releasedRequest: String? { if case .request(let request) = release { request } else { nil } }
+}
+
+extension PlainState.Publication {
+  var isSuperseded: Bool { if case .superseded = self { true } else { false } }
+  var isCancelled: Bool { if case .cancelled = self { true } else { false } }
+  var list: NamedList? { if case .published(let list) = self { list } else { nil } }
+}
+
+/// A state that was brought to a phase, and the tasks in it.
+struct PhasedState {
+  static let failure = ListError.row("a failure")
+
+  var state = PlainState(request: "first")
+  let follower = CancellableTask()
+  let delivery = CancellableTask()
+
+  /// With a list at sequence 10 that is shown, and a delegate's task.
+  init(_ phase: PhaseName) {
+    _ = state.publish(NamedList(name: "shown", sequence: 10), of: state.epoch)
+    _ = state.replaceDelivery(by: delivery)
+    if phase != .idle { _ = state.follow(with: follower) }
+    switch phase {
+    case .idle, .following: break
+    case .failed: _ = state.followerFailed(follower, with: Self.failure)
+    case .ended: _ = state.followerEnded(follower)
+    case .cancelled: _ = state.cancel()
+    }
+  }
+}
