@@ -161,7 +161,7 @@ internal import Testing
     let waiting = Task { [receipt] in try await list.reaches(receipt) }
     while !writer.log.tail.hasWaiters { await Task.yield() }
     waiting.cancel()
-    await #expect(throws: ListError.self) { try await waiting.value }
+    await #expect(throws: CancellationError.self) { try await waiting.value }
     let closing = Task { [receipt] in try await list.reaches(receipt) }
     while !writer.log.tail.hasWaiters { await Task.yield() }
     try await writer.close()

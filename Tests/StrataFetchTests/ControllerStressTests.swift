@@ -151,14 +151,14 @@ private struct PlainList: Equatable {
           readers.addTask {
             for step in 0..<12 {
               try await Task.sleep(for: .microseconds(200))
-              do throws(ListError) {
+              do {
                 if step % 4 == 0, let other {
                   try await list.apply(other)
                 } else {
                   try await list.performFetch()
                 }
-              } catch {
-                guard case .cancelled = error else { throw error }
+              } catch is CancellationError {
+                // The list was cancelled meanwhile.
               }
             }
             if isCancelled { list.cancel() }

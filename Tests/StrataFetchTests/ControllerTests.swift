@@ -194,7 +194,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     try await wait2 { gate.isReached }
     list.cancel()
     gate.open()
-    await #expect(throws: ListError.self) { try await fetch.value }
+    await #expect(throws: CancellationError.self) { try await fetch.value }
     #expect(list.snapshot == nil)
   }
 
@@ -395,7 +395,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     list.cancel()
     _ = try await ended.value
     try await tasks.put(Chore(id: 70, title: "late", owner: nil))
-    await #expect(throws: ListError.self) { try await list.performFetch() }
+    await #expect(throws: CancellationError.self) { try await list.performFetch() }
     var updates = list.updates.makeAsyncIterator()
     #expect(try await updates.next() == nil)
   }

@@ -107,7 +107,7 @@ final class AppendFollower: @unchecked Sendable {
 
 extension FetchController {
   /// The update of the next append that changes the list, nil at the end of the log.
-  func nextAppend(_ position: inout Position) async throws(ListError) -> Update? {
+  func nextAppend(_ position: inout Position) async throws -> Update? {
     guard var appends = position.appends else { return nil }
     while !Task.isCancelled {
       let prepared = try prepared()
@@ -134,7 +134,7 @@ extension FetchController {
   /// A state that was reached with one request, with the view of another.
   private func state(
     at state: TableSet, _ prepared: Prepared
-  ) async throws(ListError) -> TableSet {
+  ) async throws -> TableSet {
     let (rows, definition) = (prepared.rows, prepared.list.definition)
     if state.recordsTouches == prepared.request.reportsTouches {
       return try await ListError.wrapping {

@@ -9,30 +9,32 @@ internal import StrataTables
 extension FetchController {
   /// Fetches the list as it is now: it includes every append that was acknowledged before the call.
   @discardableResult
-  public func performFetch() async throws(ListError) -> FetchSnapshot<Item, Section> {
+  public func performFetch() async throws -> FetchSnapshot<Item, Section> {
     try await fetch(through: rows.store.head.sequence)
   }
 
   /// The list with everything up to a sequence. Those go on who were told of a failure and wait for a fetch that
   /// succeeds, also one that finds nothing new.
-  package func fetch(through sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  package func fetch(through sequence: UInt64) async throws -> FetchSnapshot<Item, Section> {
     let snapshot = try await fetch(reaching: sequence)
     change { $0.heal() }
     return snapshot
   }
 
   /// The list with an append in it, and everything before it. Where the store is open for reading, this waits
-  /// until it sees that much of what its writer appends; a cancelled task throws `cancelled`. The receipt of another
+  /// until it sees that much of what its writer appends. The receipt of another
   /// store, which the list would wait for in vain, throws `otherStore`.
   @discardableResult
-  public func reaches(_ receipt: AppendReceipt) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  public func reaches(_ receipt: AppendReceipt) async throws -> FetchSnapshot<Item, Section> {
     let (store, last) = (rows.store, receipt.sequences.upperBound)
-    guard receipt.storeID == store.log.storeID else { throw .otherStore(receipt.store, expected: store.id) }
+    guard receipt.storeID == store.log.storeID else {
+      throw ListError.otherStore(receipt.store, expected: store.id)
+    }
     while store.head.sequence < last {
       let number = announcement.number
-      if Task.isCancelled || isCancelled { throw .cancelled }
+      if Task.isCancelled || isCancelled { throw CancellationError() }
       // Who cancels the list announces it.
-      try await ListError.wrapping { () async throws(StoreError) in
+      try await ListError.wrapping {
         try await store.wait(beyond: last - 1, or: [(announcement, beyond: number)])
       }
     }
@@ -46,7 +48,7 @@ extension FetchController {
   @discardableResult
   public func apply(
     _ request: ListRequest<Item, Section>
-  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  ) async throws -> FetchSnapshot<Item, Section> {
     _ = try replaceRequest(by: request)
     return try await performFetch()
   }
@@ -57,7 +59,7 @@ extension FetchController {
   @discardableResult
   public func apply(
     changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
-  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  ) async throws -> FetchSnapshot<Item, Section> {
     while true {
       var (request, epoch) = state.withLock { ($0.request, $0.epoch) }
       change(&request)
@@ -68,7 +70,7 @@ extension FetchController {
   /// Puts another request in force; false where the one in force is no more the one that it was made from.
   private func replaceRequest(
     by request: ListRequest<Item, Section>, of epoch: RequestEpoch? = nil
-  ) throws(ListError) -> Bool {
+  ) throws -> Bool {
     // A request that does not compile is refused before it is in force.
     _ = try request.compiled(decode: rows.decode)
     switch change({ $0.replaceRequest(by: request, of: epoch) }) {
@@ -76,20 +78,18 @@ extension FetchController {
       counts.withLock { $0.requestsReplaced += 1 }
       return true
     case .overtaken: return false
-    case .cancelled: throw .cancelled
+    case .cancelled: throw CancellationError()
     }
   }
 
-  func fetch(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  func fetch(reaching sequence: UInt64) async throws -> FetchSnapshot<Item, Section> {
     if state.withLock({ $0.isBuilt }) { return try await fetchInTurn(reaching: sequence) }
-    try await ListError.wrapping { () async throws(StoreError) in
-      try await building.take(.it, orThrow: StoreError.cancelled)
-    }
+    try await building.take(.it)
     defer { building.give() }
     return try await fetchInTurn(reaching: sequence)
   }
 
-  private func fetchInTurn(reaching sequence: UInt64) async throws(ListError) -> FetchSnapshot<Item, Section>
+  private func fetchInTurn(reaching sequence: UInt64) async throws -> FetchSnapshot<Item, Section>
   {
     while true {
       let prepared = try prepared()
@@ -97,7 +97,7 @@ extension FetchController {
       counts.withLock { $0.fetches += 1 }
       // What is shown never goes back, whatever other fold the request in force may read.
       let wanted = max(sequence, state.withLock { $0.published?.list.sequence } ?? 0)
-      let set = try await ListError.wrapping { () async throws(StoreError) in
+      let set = try await ListError.wrapping {
         try await prepared.rows.projector.state(reaching: wanted, with: prepared.lease)
       }
       switch publish(set, prepared) {
@@ -105,7 +105,7 @@ extension FetchController {
       case .superseded:
         counts.withLock { $0.resultsRefused += 1 }
         continue
-      case .cancelled: throw .cancelled
+      case .cancelled: throw CancellationError()
       }
     }
   }
@@ -125,11 +125,11 @@ extension FetchController {
   }
 
   /// The request that is in force, with a view that is held.
-  func prepared() throws(ListError) -> Prepared {
+  func prepared() throws -> Prepared {
     let (request, epoch, published, isCancelled) = state.withLock {
       ($0.request, $0.epoch, $0.published, $0.isCancelled)
     }
-    if isCancelled { throw .cancelled }
+    if isCancelled { throw CancellationError() }
     let rows = rows.folded(for: request)
     if let published, published.epoch == epoch {
       return Prepared(

@@ -29,8 +29,8 @@ extension FetchController {
         guard let self else { return }
         // Where nobody wants it any more nothing is folded; the next one who waits begins anew.
         guard isFollowed else { break }
-        do throws(ListError) { _ = try await fetch(reaching: store.head.sequence) } catch {
-          if case .cancelled = error { break }
+        do { _ = try await fetch(reaching: store.head.sequence) } catch {
+          guard let error = ListError(error) else { break }
           return followerFailed(handle, with: error)
         }
       }
@@ -53,7 +53,7 @@ extension FetchController {
 
   private func followerFailed(_ task: CancellableTask, with error: ListError) {
     change {
-      if case .store(.closed) = error { $0.followerEnded(task) } else { $0.followerFailed(task, with: error) }
+      if error.isEnd { $0.followerEnded(task) } else { $0.followerFailed(task, with: error) }
     }
   }
 

@@ -18,22 +18,22 @@ extension FetchController {
   }
 
   /// What there is at a token.
-  func resumption(from token: ListToken) async throws(ListError) -> Resumption {
+  func resumption(from token: ListToken) async throws -> Resumption {
     let prepared = try prepared()
     let store = prepared.rows.store
     guard token.storeID == store.log.storeID else {
-      throw .otherStore(token.store, expected: store.log.storeID.description)
+      throw ListError.otherStore(token.store, expected: store.log.storeID.description)
     }
     let result = await IOThreads.shared.result { () throws(StoreError) in
       try store.chainBlocking(at: token.sequence)
     }
     let chain: UInt64?
     do throws(StoreError) { chain = try result.get() } catch {
-      if case .position(.trimmed(let first)) = error { throw .tokenExpired(oldestAvailable: first - 1) }
-      throw .store(error)
+      if case .position(.trimmed(let first)) = error { throw ListError.tokenExpired(oldestAvailable: first - 1) }
+      throw ListError.store(error)
     }
     guard let chain else { return .behindTheEnd }
-    guard chain == token.chain else { throw .store(.diverged(sequence: token.sequence)) }
+    guard chain == token.chain else { throw ListError.store(.diverged(sequence: token.sequence)) }
     // Nothing was appended since: the newest state is the one at the token.
     if token.sequence == store.head.sequence {
       let newest = try await ListError.wrapping {

@@ -8,7 +8,7 @@ extension FetchController {
   /// that come into the list and those that leave it: nothing is sorted or filtered again, and the cost is theirs
   /// alone.
   @discardableResult
-  public func setWindow(_ window: ListWindow) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  public func setWindow(_ window: ListWindow) async throws -> FetchSnapshot<Item, Section> {
     try await apply(changing: { $0 = $0.windowed(to: window) })
   }
 
@@ -16,7 +16,7 @@ extension FetchController {
   @discardableResult
   public func setWindow(
     perSection window: ListWindow
-  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  ) async throws -> FetchSnapshot<Item, Section> {
     try await apply(changing: { $0 = $0.windowed(perSection: window) })
   }
 }

@@ -12,7 +12,7 @@ extension FetchController {
   /// where nothing is new; the position has looked all the same.
   ///
   /// - Parameter tellsAll: whether a newer list without a difference is an update too.
-  func update(from position: inout Position, tellsAll: Bool) async throws(ListError) -> Update? {
+  func update(from position: inout Position, tellsAll: Bool) async throws -> Update? {
     if position.appends != nil { return try await nextAppend(&position) }
     return latest(&position, tellsAll: tellsAll)
   }
@@ -38,7 +38,7 @@ extension FetchController {
 
 extension FetchController {
   /// The first update of a consumer, and where it stands then.
-  func firstUpdate(_ options: UpdateOptions<Item>) async throws(ListError) -> (Update, Position) {
+  func firstUpdate(_ options: UpdateOptions<Item>) async throws -> (Update, Position) {
     // A failure that an earlier iteration left behind is not this one's.
     let heard = state.withLock { $0.lastFailure }
     let resumption: Resumption =
@@ -52,7 +52,7 @@ extension FetchController {
 
   private func first(
     _ resumption: Resumption, _ options: UpdateOptions<Item>
-  ) async throws(ListError) -> (Update, Position) {
+  ) async throws -> (Update, Position) {
     let unchanged = ListChanges<Item.ID, Section>()
     let reason: Update.Reason = if case .behindTheEnd = resumption { .restarted } else { .initial }
     if options.policy == .everyCommit {
@@ -63,7 +63,7 @@ extension FetchController {
         appends = AppendFollower(prepared.rows, from: set, keeping: prepared.list.definition)
       } else {
         let prepared = try prepared()
-        let set = try await ListError.wrapping { () async throws(StoreError) in
+        let set = try await ListError.wrapping {
           try await prepared.rows.projector.state(
             reaching: prepared.rows.store.head.sequence, with: prepared.lease)
         }
@@ -78,7 +78,7 @@ extension FetchController {
         Update(reason: .resumed, before: seen.snapshot, after: seen.snapshot, changes: unchanged), position
       )
     }
-    guard let published = state.withLock({ $0.published }) else { throw .cancelled }
+    guard let published = state.withLock({ $0.published }) else { throw CancellationError() }
     let position = Position(.init(published), observing: options.observed)
     guard case .at(let set, let prepared) = resumption else {
       return (

@@ -14,15 +14,15 @@ protocol JoinedMember: Sendable {
   /// Whether the request is another one than that of the last look.
   var isReconfigured: Bool { get }
   /// Makes the request ready that is in force now.
-  func prepare() throws(ListError)
+  func prepare() throws
   /// What folds for the list.
   var projector: Projector { get }
   /// The newest state of the projector that has everything up to a sequence, with the list's view.
-  func state(reaching sequence: UInt64) async throws(ListError) -> TableSet
+  func state(reaching sequence: UInt64) async throws -> TableSet
   /// What a state of the projector comes to at a later sequence.
-  func state(_ set: TableSet, through sequence: UInt64) async throws(ListError) -> TableSet
+  func state(_ set: TableSet, through sequence: UInt64) async throws -> TableSet
   /// The state with the list's view, where it does not have it.
-  func completed(_ set: TableSet) async throws(ListError) -> TableSet
+  func completed(_ set: TableSet) async throws -> TableSet
   /// Looks at the list in a state. True where something changed.
   func look(at set: TableSet) -> Bool
   /// Makes the update from what was delivered last to what was looked at last.
@@ -66,7 +66,7 @@ where Item.ID: DocumentID {
     return prepared
   }
 
-  func prepare() throws(ListError) {
+  func prepare() throws {
     let prepared = try controller.prepared()
     let old = state.withLock { state in
       defer { state.prepared = prepared }
@@ -77,25 +77,25 @@ where Item.ID: DocumentID {
 
   var projector: Projector { prepared.rows.projector }
 
-  func state(reaching sequence: UInt64) async throws(ListError) -> TableSet {
+  func state(reaching sequence: UInt64) async throws -> TableSet {
     let prepared = prepared
-    return try await ListError.wrapping { () async throws(StoreError) in
+    return try await ListError.wrapping {
       try await prepared.rows.projector.state(reaching: sequence, with: prepared.lease)
     }
   }
 
-  func state(_ set: TableSet, through sequence: UInt64) async throws(ListError) -> TableSet {
+  func state(_ set: TableSet, through sequence: UInt64) async throws -> TableSet {
     let prepared = prepared
-    return try await ListError.wrapping { () async throws(StoreError) in
+    return try await ListError.wrapping {
       try await AppendFollower.state(set, of: prepared.rows, through: sequence)
     }
   }
 
-  func completed(_ set: TableSet) async throws(ListError) -> TableSet {
+  func completed(_ set: TableSet) async throws -> TableSet {
     let prepared = prepared
     let definition = prepared.list.definition
     guard set[prepared.rows.name].view(definition.identity) == nil else { return set }
-    return try await ListError.wrapping { () async throws(StoreError) in
+    return try await ListError.wrapping {
       try await AppendFollower.state(set, of: prepared.rows, adding: definition)
     }
   }
@@ -158,7 +158,7 @@ struct JoinedPosition: NewsSource {
   func mark() -> Mark {
     let announced = members.map { $0.announcement.number }
     let store = members.first?.store
-    let end = (store?.log.tail.end).map { StoreError($0) }
+    let end = store?.log.tail.end
     return Mark(announced: announced, end: end, head: store?.head.sequence ?? 0)
   }
 
@@ -170,13 +170,11 @@ struct JoinedPosition: NewsSource {
     }
     if isCancelled { return .end }
     if looked.map({ mark.head > $0 }) ?? true || members.contains(where: { $0.isReconfigured }) {
-      do throws(ListError) {
+      do {
         return try await look(reaching: max(mark.head, looked ?? 0)).map { .update($0) }
       } catch {
-        switch error {
-        case .cancelled, .store(.closed): return .end
-        default: return .failure(error)
-        }
+        guard let error = ListError(error), !error.isEnd else { return .end }
+        return .failure(error)
       }
     }
     guard let end = mark.end else { return nil }
@@ -193,7 +191,7 @@ struct JoinedPosition: NewsSource {
   }
 
   /// Looks at all lists at one sequence. Nil where nothing changed in any of them.
-  private mutating func look(reaching sequence: UInt64) async throws(ListError) -> UInt64? {
+  private mutating func look(reaching sequence: UInt64) async throws -> UInt64? {
     for member in members { try member.prepare() }
     // Once per projector: what is asked for last has the views of those before.
     var sets: [ObjectIdentifier: TableSet] = [:]

@@ -81,13 +81,13 @@ where Item.ID: DocumentID {
     var position = start
     let ending = controller.state.withLock { $0.ending(after: start.heard) }
     if case .cancelled = ending { return .end }
-    do throws(ListError) {
+    do {
       if let update = try await controller.update(from: &position, tellsAll: gate != nil) {
         self.position = position
         return .update(update)
       }
     } catch {
-      if case .cancelled = error { return .end }
+      guard let error = ListError(error) else { return .end }
       if case .failed(_, let id) = ending { self.position?.heard = id }
       return failure(error, nil, mark)
     }
@@ -106,17 +106,14 @@ where Item.ID: DocumentID {
     _ controller: FetchController<Item, Section>, _ mark: AnnouncementNumber
   ) async -> News<Update>? {
     if controller.isCancelled { return .end }
-    do throws(ListError) {
+    do {
       let (update, position) = try await controller.firstUpdate(options)
       self.position = position
       return .update(update)
     } catch {
-      switch error {
-      case .cancelled, .store(.closed): return .end
-      default:
-        if error.refusesToken { options.token = nil }
-        return failure(error, nil, mark)
-      }
+      guard let error = ListError(error), !error.isEnd else { return .end }
+      if error.refusesToken { options.token = nil }
+      return failure(error, nil, mark)
     }
   }
 

@@ -5,12 +5,12 @@ internal import StrataTables
 
 extension LiveList {
   /// Moves or resizes the window over the whole list; the list changes by one difference.
-  public func setWindow(_ window: ListWindow) async throws(ListError) {
+  public func setWindow(_ window: ListWindow) async throws {
     try await apply(changing: { $0 = $0.windowed(to: window) })
   }
 
   /// The same for the window over each section.
-  public func setWindow(perSection window: ListWindow) async throws(ListError) {
+  public func setWindow(perSection window: ListWindow) async throws {
     try await apply(changing: { $0 = $0.windowed(perSection: window) })
   }
 }

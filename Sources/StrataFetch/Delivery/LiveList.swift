@@ -57,7 +57,7 @@ where Item.ID: DocumentID {
 
   /// Replaces the request; the list changes by one difference. A list that had failed begins anew, which is
   /// also how to try again: `try await list.apply(list.controller.request)`.
-  public func apply(_ request: ListRequest<Item, Section>) async throws(ListError) {
+  public func apply(_ request: ListRequest<Item, Section>) async throws {
     try await controller.apply(request)
     if hasFailed { follow() }
   }
@@ -65,7 +65,7 @@ where Item.ID: DocumentID {
   /// Changes the request that is in force; the list changes by one difference.
   public func apply(
     changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
-  ) async throws(ListError) {
+  ) async throws {
     try await controller.apply(changing: change)
     if hasFailed { follow() }
   }

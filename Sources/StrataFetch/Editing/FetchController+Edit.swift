@@ -87,7 +87,7 @@ extension FetchController where Item: Codable {
     _ snapshot: FetchSnapshot<Item, Section>?
   ) async throws -> FetchSnapshot<Item, Section> {
     if let snapshot = snapshot ?? self.snapshot { return snapshot }
-    do throws(ListError) { return try await performFetch() } catch { throw ListEditError.list(error) }
+    return try await ListEditError.wrapping { try await performFetch() }
   }
 
   func id(

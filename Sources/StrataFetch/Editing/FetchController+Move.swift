@@ -112,9 +112,7 @@ extension FetchController where Item: Codable {
   }
 
   private func newest(_ request: ListRequest<Item, Section>) async throws -> ListVersion {
-    do throws(ListError) { return try await rows.newestSnapshot(request).version } catch {
-      throw ListEditError.list(error)
-    }
+    try await ListEditError.wrapping { try await rows.newestSnapshot(request).version }
   }
 
   private func move(

@@ -45,6 +45,8 @@ extension ListEditError: CustomStringConvertible {
     do { return try await body() } catch let error as StoreError {
       if case .conflict(let stream, _, _) = error { throw changedAgain(stream) }
       throw ListEditError.store(error)
+    } catch let error as ListError {
+      throw ListEditError.list(error)
     }
   }
 }

@@ -11,7 +11,7 @@ extension DocumentCollection {
   /// Throws `store(.invalid)` for the first document that passes and does not decode as `Item`.
   public func all(
     where filter: RowFilter, at point: LogPoint = .head
-  ) async throws(ListError) -> [Item] {
+  ) async throws -> [Item] {
     let compiled = filter.compiled()
     return try await ListError.wrapping {
       try await all(at: point) { row in compiled.matches(row) { .null } }
@@ -21,9 +21,9 @@ extension DocumentCollection {
   /// The same for a filter as text.
   public func all(
     where text: String, at point: LogPoint = .head
-  ) async throws(ListError) -> [Item] {
+  ) async throws -> [Item] {
     let filter: RowFilter
-    do throws(FilterError) { filter = try RowFilter(text) } catch { throw .filter(error) }
+    do throws(FilterError) { filter = try RowFilter(text) } catch { throw ListError.filter(error) }
     return try await all(where: filter, at: point)
   }
 }

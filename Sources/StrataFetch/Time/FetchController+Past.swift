@@ -9,7 +9,7 @@ extension FetchController {
   ///
   /// The head costs what `performFetch` does, any other point a replay of the log up to it. A point inside an
   /// append shows a part of it. Who goes to many points takes a `scrubber()`.
-  public func snapshot(at point: LogPoint) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  public func snapshot(at point: LogPoint) async throws -> FetchSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
     return try await rows.snapshots(at: [point], request)[0]
   }
@@ -18,7 +18,7 @@ extension FetchController {
   /// controller shows stays as it is.
   public func snapshot<Other>(
     at point: LogPoint, request: ListRequest<Item, Other>
-  ) async throws(ListError) -> FetchSnapshot<Item, Other> {
+  ) async throws -> FetchSnapshot<Item, Other> {
     if point == .head { return try await rows.newestSnapshot(request) }
     return try await rows.snapshots(at: [point], request)[0]
   }
@@ -30,14 +30,14 @@ extension FetchController {
   /// say how many items a section held that it takes out, so they are found by themselves.
   public func changes(
     from start: LogPoint, to end: LogPoint
-  ) async throws(ListError) -> ListChanges<Item.ID, Section> {
+  ) async throws -> ListChanges<Item.ID, Section> {
     try await changes(from: start, to: end, request: request)
   }
 
   /// What changed between two points of the log in another list of the same rows.
   public func changes<Other>(
     from start: LogPoint, to end: LogPoint, request: ListRequest<Item, Other>
-  ) async throws(ListError) -> ListChanges<Item.ID, Other> {
+  ) async throws -> ListChanges<Item.ID, Other> {
     let snapshots = try await rows.snapshots(at: [start, end], request)
     return ListChanges(from: snapshots[0], to: snapshots[1])
   }
@@ -47,7 +47,7 @@ extension RowTable {
   /// Lists at several points, by one replay.
   func snapshots<Section>(
     at points: [LogPoint], _ request: ListRequest<Item, Section>
-  ) async throws(ListError) -> [FetchSnapshot<Item, Section>] {
+  ) async throws -> [FetchSnapshot<Item, Section>] {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
     let sets = try await ListError.wrapping {
@@ -59,14 +59,14 @@ extension RowTable {
   /// The list as it is now, without a replay.
   func newestSnapshot<Section>(
     _ request: ListRequest<Item, Section>
-  ) async throws(ListError) -> FetchSnapshot<Item, Section> {
+  ) async throws -> FetchSnapshot<Item, Section> {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
     return request.snapshot(of: try await rows.newestState(list.definition), rows, list)
   }
 
   /// The newest state, with a view. A view that somebody else keeps up to date is shared.
-  func newestState(_ definition: ViewDefinition) async throws(ListError) -> TableSet {
+  func newestState(_ definition: ViewDefinition) async throws -> TableSet {
     let lease = projector.lease(definition, of: name)
     return try await ListError.wrapping {
       try await projector.state(reaching: store.head.sequence, with: lease)

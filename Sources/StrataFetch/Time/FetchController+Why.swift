@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataEvents
-public import StrataLists
+internal import StrataLists
 internal import StrataLog
 public import StrataTables
 
@@ -12,7 +12,7 @@ extension FetchController {
   /// It says which event made the row and which changed it last, what each filter makes of it and what it saw,
   /// its section, what it is sorted by, where it stands among all rows, and where the window cuts. The head
   /// costs O(log n + sections) and the reading of two blocks, any other point a replay of the log up to it.
-  public func why(_ id: Item.ID, at point: LogPoint = .head) async throws(ListError) -> ListExplanation {
+  public func why(_ id: Item.ID, at point: LogPoint = .head) async throws -> ListExplanation {
     let request = request
     let snapshot: FetchSnapshot<Item, Section>
     if point == .head {

@@ -64,7 +64,7 @@ where Item.ID: DocumentID {
   public var snapshot: FetchSnapshot<Item, Section>? { shown.withLock { $0 } }
 
   /// Shows the list at a point of the log, which may be inside an append.
-  public func move(to point: LogPoint) async throws(ListError) -> ListUpdate<Item, Section> {
+  public func move(to point: LogPoint) async throws -> ListUpdate<Item, Section> {
     if point == .head { return try await returnToHead() }
     await turns.take()
     defer { turns.give() }
@@ -80,7 +80,7 @@ where Item.ID: DocumentID {
   }
 
   /// Shows the list as it is now: with every append that was acknowledged before the call.
-  public func returnToHead() async throws(ListError) -> ListUpdate<Item, Section> {
+  public func returnToHead() async throws -> ListUpdate<Item, Section> {
     await turns.take()
     defer { turns.give() }
     let set = try await rows.newestState(list.definition)

@@ -3,14 +3,12 @@
 public import StrataLog
 public import StrataLog
 
-/// The errors of the lists floor.
+/// The errors of the lists floor. A task that was cancelled, and who asks a list that was, gets `CancellationError`.
 public enum ListError: Error, Sendable {
   /// The request's filter is no filter: where, and what to write instead.
   case filter(FilterError)
   /// The store cannot go on.
   case store(StoreError)
-  /// The list was cancelled, or the task that waits for it.
-  case cancelled
   /// A row that was asked for is there and cannot be shown: a sentence that says why.
   case row(String)
   /// What was asked for is not in the list: a sentence that says what there is.
@@ -26,7 +24,6 @@ extension ListError: CustomStringConvertible {
     switch self {
     case .filter(let error): "\(error)"
     case .store(let error): "\(error)"
-    case .cancelled: "the list was cancelled; fetch it again if it is still wanted"
     case .row(let what): "\(what); correct the document or the type"
     case .outOfRange(let what): "\(what); ask again with what the snapshot holds"
     case .tokenExpired(let oldest):
@@ -44,27 +41,24 @@ extension ListError: CustomStringConvertible {
     }
   }
 
-  /// Whether it only says that somebody ended the list, or closed its store.
+  /// Whether it only says that somebody closed the store.
   package var isEnd: Bool {
-    switch self {
-    case .cancelled: true
-    case .store(let error): error == .closed
-    default: false
+    if case .store(let error) = self { error == .closed } else { false }
+  }
+
+  /// Any error of this floor and of those below as one of lists; nil where it says that a task or a list was cancelled.
+  package init?(_ error: any Error) {
+    switch error {
+    case let error as ListError: self = error
+    case let error as StoreError: self = .store(error)
+    default:
+      assert(error is CancellationError, "the floors throw their own errors, or that something was cancelled")
+      return nil
     }
   }
 
   /// Runs calls of the store and turns its errors into the list's.
-  package static func wrapping<Result>(
-    _ body: () async throws -> Result
-  ) async throws(ListError) -> Result {
-    do { return try await body() } catch {
-      switch error {
-      case let error as StoreError: throw .store(error)
-      case let error as ListError: throw error
-      default:
-        assert(error is CancellationError, "the floors below throw their own errors, or that they were cancelled")
-        throw .cancelled
-      }
-    }
+  package static func wrapping<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do { return try await body() } catch let error as StoreError { throw ListError.store(error) }
   }
 }

@@ -14,13 +14,13 @@ extension DiffableFetchController {
   ///
   /// - Returns: the newest list. Where the caller is where the delegate is called, the delegate was told nothing
   ///   newer when this returns.
-  /// - Throws: `fetchWithoutSortKeys`, `itemKeyIsNotID`, or what the list says.
+  /// - Throws: `DiffableFetchError`, and `CancellationError` where the task or the list was cancelled.
   @discardableResult
   public nonisolated(nonsending) func performFetch()
-    async throws(DiffableFetchError) -> FetchSnapshot<Item, Section>
+    async throws -> FetchSnapshot<Item, Section>
   {
-    guard fetchRequest.isSorted else { throw .fetchWithoutSortKeys }
-    do throws(ListError) { try await list.performFetch() } catch { throw .list(error) }
+    guard fetchRequest.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
+    try await DiffableFetchError.wrapping { try await list.performFetch() }
     return try fetched()
   }
 
@@ -32,17 +32,17 @@ extension DiffableFetchController {
   @discardableResult
   public nonisolated(nonsending) func configureFetch(
     _ configure: (inout DiffableFetchRequest<Item, Section>) -> Void
-  ) async throws(DiffableFetchError) -> FetchSnapshot<Item, Section> {
+  ) async throws -> FetchSnapshot<Item, Section> {
     await configuring.take()
     defer { configuring.give() }
     var request = fetchRequest
     configure(&request)
-    guard request.isSorted else { throw .fetchWithoutSortKeys }
-    do throws(ListError) { try await list.apply(request.listRequest) } catch {
+    guard request.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
+    do { try await DiffableFetchError.wrapping { try await list.apply(request.listRequest) } } catch {
       // Every other error leaves the new request in force, and a later fetch is one for it.
-      if case .filter = error { throw .list(error) }
+      if case DiffableFetchError.list(.filter) = error { throw error }
       replaceRequest(by: request)
-      throw .list(error)
+      throw error
     }
     replaceRequest(by: request)
     return try fetched()
@@ -62,9 +62,9 @@ extension DiffableFetchController {
   @discardableResult
   public nonisolated(nonsending) func process(
     upTo sequence: UInt64
-  ) async throws(DiffableFetchError) -> FetchSnapshot<Item, Section> {
-    guard fetchRequest.isSorted else { throw .fetchWithoutSortKeys }
-    do throws(ListError) { _ = try await list.fetch(through: sequence) } catch { throw .list(error) }
+  ) async throws -> FetchSnapshot<Item, Section> {
+    guard fetchRequest.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
+    _ = try await DiffableFetchError.wrapping { try await list.fetch(through: sequence) }
     return try fetched()
   }
 
@@ -72,7 +72,7 @@ extension DiffableFetchController {
   @discardableResult
   public nonisolated(nonsending) func process(
     events: some Sequence<RecordedEvent>
-  ) async throws(DiffableFetchError) -> FetchSnapshot<Item, Section> {
+  ) async throws -> FetchSnapshot<Item, Section> {
     try await process(upTo: events.lazy.map(\.sequence).max() ?? 0)
   }
 
@@ -81,17 +81,17 @@ extension DiffableFetchController {
   @discardableResult
   public nonisolated(nonsending) func process(
     _ receipt: AppendReceipt
-  ) async throws(DiffableFetchError) -> FetchSnapshot<Item, Section> {
-    guard fetchRequest.isSorted else { throw .fetchWithoutSortKeys }
-    do throws(ListError) { try await list.reaches(receipt) } catch { throw .list(error) }
+  ) async throws -> FetchSnapshot<Item, Section> {
+    guard fetchRequest.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
+    try await DiffableFetchError.wrapping { try await list.reaches(receipt) }
     return try fetched()
   }
 
   /// What follows from every fetch. Does not suspend: who shares the delegate's actor has its turn, and the
   /// delegate hears nothing before the fetch returns.
-  private func fetched() throws(DiffableFetchError) -> FetchSnapshot<Item, Section> {
+  private func fetched() throws -> FetchSnapshot<Item, Section> {
     guard let newest = list.consumerAtNewest(), let snapshot = newest.snapshot else {
-      throw .list(.cancelled)
+      throw CancellationError()
     }
     try check(snapshot)
     let (isFirst, isCancelled) = state.withLock { state in

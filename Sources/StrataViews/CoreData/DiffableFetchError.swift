@@ -13,6 +13,16 @@ public enum DiffableFetchError: Error, Sendable {
   case list(ListError)
 }
 
+extension DiffableFetchError {
+  /// Runs calls of the list and turns its errors into the façade's.
+  @discardableResult
+  static nonisolated(nonsending) func wrapping<Result>(
+    _ body: nonisolated(nonsending) () async throws -> Result
+  ) async throws -> Result {
+    do { return try await body() } catch let error as ListError { throw DiffableFetchError.list(error) }
+  }
+}
+
 extension DiffableFetchError: CustomStringConvertible {
   public var description: String {
     switch self {

@@ -51,7 +51,7 @@ internal import Testing
   func failed(_ phase: PhaseName) {
     var phased = PhasedState(phase)
     let before = phased.state.lastFailure
-    #expect(phased.state.followerFailed(CancellableTask(), with: .cancelled).isNone)
+    #expect(phased.state.followerFailed(CancellableTask(), with: PhasedState.failure).isNone)
     #expect(phased.state.phase.name == phase && phased.state.lastFailure == before)
     let actions = phased.state.followerFailed(phased.follower, with: PhasedState.failure)
     if phase == .following {

@@ -4,6 +4,7 @@ internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
 @testable internal import StrataLists
+internal import StrataLog
 @testable internal import StrataViews
 internal import Testing
 
