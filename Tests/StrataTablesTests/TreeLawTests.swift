@@ -69,12 +69,47 @@ import Testing
     #expect(tree.statistics.fill > 0.85)
   }
 
-  @Test func `removing most entries gives most pages back`() {
-    var tree = tree(20_000)
+  @Test(arguments: [false, true])
+  func `removing most entries gives most pages back, also where the version before is kept`(isKept: Bool) {
+    var tree = tree(10_000)
     let before = tree.statistics
-    for index in 0..<20_000 where index % 20 != 0 { _ = tree.remove(number(index)) }
+    var kept = Tree()
+    for index in 0..<10_000 where index % 20 != 0 {
+      if isKept { kept = tree }
+      _ = tree.remove(number(index))
+    }
+    #expect(kept.count == (isKept ? 501 : 0))
     #expect(tree.checkInvariants() == nil)
     #expect(tree.statistics.bytesAllocated < before.bytesAllocated / 4)
+  }
+
+  @Test func `the two sides of a split each keep what their own keys have in common once`() {
+    var tree = Tree(pageSize: 1024)
+    // The first page holds keys of both, and has nothing in common.
+    for index in 0..<2_000 {
+      for letter in "ab".utf8 { _ = tree.set([UInt8](repeating: letter, count: 60) + number(index), [1]) }
+    }
+    #expect(tree.checkInvariants() == nil)
+    #expect(tree.statistics.leafBytesUsed < 40 * tree.count)
+  }
+
+  @Test func `a key and the same key with a zero behind it are two in a difference`() {
+    let keys = (0..<100).map { number($0 * 3) + [1] }
+    for changed in [0, 50, 99] {
+      var (old, new) = (Tree(pageSize: 512), Tree(pageSize: 512))
+      for (index, key) in keys.enumerated() {
+        _ = old.set(key, [5])
+        _ = new.set(index == changed ? key + [0] : key, [5])
+      }
+      var seen: [[UInt8]] = []
+      Tree.forEachDifference(from: old, to: new) { difference in
+        seen.append(Array(difference.key))
+        #expect(
+          (difference.oldValue == nil) == (seen.count == 2)
+            && (difference.newValue == nil) == (seen.count == 1))
+      }
+      #expect(seen == [keys[changed], keys[changed] + [0]])
+    }
   }
 
   @Test func `what is lent stays valid when the tree that lent it is replaced`() {
