@@ -89,7 +89,7 @@ internal import Testing
       let stepped = Fold(history.store.log, .documents(only: nil))
       var hashes: [UInt64] = []
       for sequence in 0...last {
-        try stepped.run(through: sequence)
+        try TreeCheck.$isOn.withValue(true) { _ = try stepped.run(through: sequence) }
         #expect(stepped.state.sequence == sequence)
         let expected = history.states[Int(sequence)].filter { !$0.value.isEmpty }
         #expect(try content(stepped.state) == expected)

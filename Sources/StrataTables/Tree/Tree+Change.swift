@@ -74,7 +74,9 @@ extension Tree {
     let reference = Unmanaged.passUnretained(root!)
     let page = PageRef(reference)
     let countBefore = page.total
-    switch edit.change(page, isOwned: isOwned, isRemoving: isRemoving) {
+    let outcome = edit.change(page, isOwned: isOwned, isRemoving: isRemoving)
+    assert(isOwned || outcome != .inPlace, "a root that another tree has was changed in place")
+    switch outcome {
     case .inPlace: break
     case .replaced: adopt(edit.piece(0))
     case .restructured where edit.pieceCount == 0: adopt(nil)

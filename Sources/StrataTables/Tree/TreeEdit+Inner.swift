@@ -12,6 +12,7 @@ extension TreeEdit {
     let place = page.children + index
     let isChildOwned = isOwned && PageRef.isUnique(place)
     let outcome = change(place.pointee, isOwned: isChildOwned, isRemoving: isRemoving)
+    assert(isChildOwned || outcome != .inPlace, "a page that another tree reaches was changed in place")
     switch outcome {
     case .inPlace:
       if delta != 0 {
