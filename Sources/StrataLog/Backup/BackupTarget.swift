@@ -161,6 +161,7 @@ final class BackupTarget {
 
   /// Writes HEAD, durably in both slots: from here on the folder is this backup or is refused.
   func promise(_ slot: HeadSlot) throws(StoreError) {
+    assert(slot.isClean && slot.visible == slot.durable, "a backup is a store that was closed at its mark")
     try lock.check()
     try head.replaceBoth(slot)
     try fileSystem.syncDirectory(layout.root)
@@ -177,6 +178,7 @@ final class BackupTarget {
 
   /// The copy is whole and on the disk.
   func keep(_ part: BackupPart) throws(StoreError) {
+    assert(StoreLayout.isTemporary(part.copiedName()), "a copy that no backup needs any more is removed")
     try lock.check()
     try fileSystem.rename(unfinishedPath(part), to: "\(layout.log)/\(part.copiedName())")
     try fileSystem.syncDirectory(layout.log)
@@ -185,6 +187,7 @@ final class BackupTarget {
 
   /// Gives the copies their names, the last one's only when the others have theirs on the disk.
   func name(_ parts: [BackupPart]) throws(StoreError) {
+    assert(zip(parts, parts.dropFirst()).allSatisfy { $0.first < $1.first }, "files are named in their order")
     try lock.check()
     for (number, part) in parts.enumerated() where hasCopied(part) {
       if number == parts.count - 1 { try fileSystem.syncDirectory(layout.log) }

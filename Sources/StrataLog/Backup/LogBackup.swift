@@ -234,6 +234,9 @@ package struct LogBackup {
     _ part: BackupPart, _ need: BackupNeed, _ active: Active, next: SegmentHeader?, into folder: BackupTarget
   ) throws(StoreError) -> BackupPart {
     let isActive = part.first == active.mark.segment
+    assert(isActive == (next == nil), "the active segment is the last part")
+    assert(
+      next.map { $0.previousFirst == part.first } ?? true, "a part is copied with the one that follows it")
     // Opened once: should the file be rewritten now, this one stays as it is until it is closed. It may be of a
     // later revision than its header said before, and is the same log.
     let handle =

@@ -178,6 +178,8 @@ package struct LogVerifier {
   private mutating func check(
     _ parts: [Part], last: (any File)?, head: HeadSlot?, bound: HeadSlot?
   ) throws(StoreError) {
+    assert(
+      zip(parts, parts.dropFirst()).allSatisfy { $0.first < $1.first }, "segments are checked in their order")
     for (number, part) in parts.enumerated() {
       if number == 0, let gap = SegmentChain.gap(before: part.standIn, behind: nil, logBegin: head?.logBegin)
       {

@@ -25,6 +25,7 @@ package struct AdvisoryLocks: Sendable {
       guard sharedOwners.isEmpty else { return false }
       exclusiveOwner = owner
     }
+    assert(exclusiveOwner == nil || sharedOwners.isEmpty, "a file is locked by one alone, or shared")
     return true
   }
 

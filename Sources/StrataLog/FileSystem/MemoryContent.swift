@@ -27,6 +27,7 @@ final class MemoryContent {
 
   /// Copies what there is at the offset, and returns how much that was.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    assert(size <= chunks.count * Self.chunkSize, "chunks cover all of a file")
     let count = min(buffer.count, size - offset)
     guard count > 0 else { return 0 }
     forEachPiece(offset: offset, count: count) { index, range, done in
@@ -84,6 +85,7 @@ final class MemoryContent {
     while done < count {
       let (index, start) = (offset + done).quotientAndRemainder(dividingBy: Self.chunkSize)
       let length = min(Self.chunkSize - start, count - done)
+      assert(index < chunks.count, "a piece of a file is in a chunk of it")
       guard body(index, start..<start + length, done) else { return false }
       done += length
     }

@@ -176,10 +176,12 @@ extension MemoryFileSystem.Tree {
   }
 
   mutating func addName(of parts: PathParts) {
+    assert(hasFolder(above: parts), "what has a name is in a folder")
     changeNames(inParentOf: parts) { $0.insert(parts.name) }
   }
 
   mutating func removeEntry(_ parts: PathParts) {
+    assert(entries[parts] != nil, "what is removed is there")
     entries[parts] = nil
     changeNames(inParentOf: parts) { $0.remove(parts.name) }
   }

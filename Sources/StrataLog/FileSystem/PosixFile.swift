@@ -160,6 +160,7 @@ package final class PosixFile: File {
     defer {
       let isLast = use.withLock { use -> Bool in
         use.callCount -= 1
+        assert(use.callCount >= 0, "a call ends once")
         return use.callCount == 0 && use.isClosed
       }
       if isLast { Self.closeDescriptor(descriptor) }
@@ -171,11 +172,12 @@ package final class PosixFile: File {
   /// may have it.
   private static func closeDescriptor(_ descriptor: Int32) {
     #if canImport(Darwin)
-      _ = Darwin.close(descriptor)
+      let result = Darwin.close(descriptor)
     #elseif canImport(Musl)
-      _ = Musl.close(descriptor)
+      let result = Musl.close(descriptor)
     #else
-      _ = Glibc.close(descriptor)
+      let result = Glibc.close(descriptor)
     #endif
+    assert(result == 0 || strata_errno() != EBADF, "a descriptor is closed once")
   }
 }

@@ -48,6 +48,7 @@ package enum SystemCall {
       let moved = try repeating(operation, path) { call(done) }
       if moved == 0 { break }
       done += moved
+      assert(done <= count, "no call moves more than it was asked to")
     }
     return done
   }

@@ -79,6 +79,8 @@ package final class AppendDraft: @unchecked Sendable {
     events.append(metadata)
     events.append(varint: UInt64(payload.count))
     events.append(payload)
+    assert(events.count - content == contentLength, "an event's content is as long as it was counted")
+    assert(events.count - (revisionOffset - 2) == length, "an event is as long as it says")
     marks.append(
       Mark(
         revisionOffset: revisionOffset, streamOffset: streamOffset, streamLength: stream.count,
@@ -135,19 +137,22 @@ extension AppendDraft {
       (target + length).copyMemory(from: id, byteCount: id.count)
       length += id.count
     }
+    assert(length <= Self.headLengthMax, "a head is within the length that is kept for it")
     return length
   }
 
   /// Fills the hole for one event's revision.
   @inline(__always)
   package func setRevision(_ revision: UInt64, of mark: Mark) {
+    assert(mark.revisionOffset + 8 <= events.count, "a mark is of an event of this draft")
     events.base.setLittleEndian(revision, at: mark.revisionOffset)
   }
 
   /// The bytes of a mark's stream name, valid while the draft is.
   @inline(__always)
   package func stream(of mark: Mark) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: events.base + mark.streamOffset, count: mark.streamLength)
+    assert(mark.streamOffset + mark.streamLength <= events.count, "a mark is of an event of this draft")
+    return UnsafeRawBufferPointer(start: events.base + mark.streamOffset, count: mark.streamLength)
   }
 
   /// The parts of an event's content: codec, salt, and metadata and payload with their lengths before them. Valid while

@@ -31,10 +31,12 @@ extension RawBuffer {
     header.span =
       padsToPages
       ? ((end + 4095) & ~4095) - header.ownOffset : UInt64(FormatLimits.aligned(used))
+    assert(header.span >= UInt64(used), "a block's span covers its payload")
     header.payloadChecksum = CRC32C.of(
       UnsafeRawBufferPointer(start: body.baseAddress, count: Int(header.storedLength)))
     header.write(to: target)
     count = start + used
     pad(to: start + Int(header.span))
+    assert(count == start + Int(header.span), "a block takes its span")
   }
 }

@@ -38,6 +38,7 @@ package enum Compression {
       case .fast: LZ4_compress_default(source, place, Int32(raw.count), Int32(limit))
       case .high: LZ4_compress_HC(source, place, Int32(raw.count), Int32(limit), highLevel)
       }
+    assert(Int(written) <= limit, "LZ4 writes no more than it has room for")
     return written > 0 ? Int(written) : nil
   }
 
@@ -54,6 +55,7 @@ package enum Compression {
     let decoded = LZ4_decompress_safe(
       source.assumingMemoryBound(to: CChar.self), destination.assumingMemoryBound(to: CChar.self),
       storedCount, count)
+    assert(decoded <= count, "LZ4 writes no more than it has room for")
     return decoded == count
   }
 }

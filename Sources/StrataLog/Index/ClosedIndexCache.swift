@@ -31,7 +31,9 @@ struct ClosedIndexCache {
     }
     set {
       if let old = entries.removeValue(forKey: first) { byteCount -= old.byteCount }
+      assert(byteCount >= 0, "no index gives more back than it took")
       guard let newValue else { return }
+      assert(newValue.firstSequence == first, "an index is kept under its segment")
       clock += 1
       entries[first] = Entry(index: newValue, byteCount: newValue.residentBytes, used: clock)
       byteCount += newValue.residentBytes

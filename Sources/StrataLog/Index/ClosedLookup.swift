@@ -19,6 +19,7 @@ struct ClosedLookup {
     self.streams = unknown
     segments = closed.reversed()
     id = draft.id
+    assert(zip(segments, segments.dropFirst()).allSatisfy { $0 < $1 }, "the newest segment is asked first")
   }
 
   /// Goes on as far as indexes are there. Nil where the look-up is at its end, or the segment whose index it needs.

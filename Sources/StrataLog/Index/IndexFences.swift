@@ -22,13 +22,15 @@ struct IndexFences: Sendable {
   var byteCount: Int { bytes.count }
 
   subscript(_ index: Int) -> IndexFence {
-    bytes.withBytes { IndexFence(decoding: $0, at: index * IndexFormat.fenceLength) }
+    assert((0..<count).contains(index), "a file has a fence for each of its chunks")
+    return bytes.withBytes { IndexFence(decoding: $0, at: index * IndexFormat.fenceLength) }
   }
 
   /// Runs the body with the first key of a chunk.
   @inline(__always)
   func withKey<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-    bytes.withBytes { body(key($0, IndexFence(decoding: $0, at: index * IndexFormat.fenceLength))) }
+    assert((0..<count).contains(index), "a file has a fence for each of its chunks")
+    return bytes.withBytes { body(key($0, IndexFence(decoding: $0, at: index * IndexFormat.fenceLength))) }
   }
 
   /// The only chunk that can hold a key: the last whose first key is not greater. Nil where the key comes

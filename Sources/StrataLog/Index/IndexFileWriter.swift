@@ -85,6 +85,8 @@ package struct IndexFileWriter: ~Copyable {
     let filterOffset = bufferOffset + UInt64(buffer.count)
     let filter = KeyFilter.make(hashes)
     let chunkCount = fences.count / IndexFormat.fenceLength
+    assert(fences.count % IndexFormat.fenceLength == 0, "fences are whole")
+    assert(chunkCount <= hashes.count, "there are no more chunks than entries")
     fences.append(contentsOf: fenceKeys)
     let trailer = IndexTrailer(
       identity: identity,
@@ -125,7 +127,9 @@ package struct IndexFileWriter: ~Copyable {
 
   /// Puts the chunk that ends here into the fences and begins the next.
   private mutating func closeChunk(_ checksum: UInt32, length: Int) throws(StoreError) {
+    assert(chunkEntryCount > 0, "a chunk holds an entry")
     let end = bufferOffset + UInt64(buffer.count)
+    assert(UInt64(length) <= end, "a chunk is inside of the file")
     IndexFence(
       offset: end - UInt64(length), keyOffset: UInt64(chunkKeyStart), length: UInt32(length),
       keyLength: UInt32(fenceKeys.count - chunkKeyStart), checksum: checksum, entryCount: chunkEntryCount

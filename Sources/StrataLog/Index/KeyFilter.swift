@@ -53,9 +53,11 @@ enum KeyFilter {
 
     @inline(__always)
     init(_ hash: UInt64, filterLength: Int) {
+      assert(filterLength > 0 && filterLength % KeyFilter.blockLength == 0, "a filter is made of blocks")
       // The upper half of a product is the hash scaled to the number of blocks, without a division.
       let scaled = hash.multipliedFullWidth(by: UInt64(filterLength / KeyFilter.blockLength)).high
       block = Int(scaled) * KeyFilter.blockLength
+      assert(block + KeyFilter.blockLength <= filterLength, "the block of a hash is in the filter")
       first = UInt32(truncatingIfNeeded: hash)
       step = first >> 17 | first << 15
     }

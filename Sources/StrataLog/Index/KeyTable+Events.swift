@@ -11,6 +11,7 @@ extension KeyTable {
     precondition(events.count < countMax, "the table is full")
     let entry = entries.start + Int(index.rawValue)
     let event = UInt32(events.count)
+    assert(entry.pointee.last == Self.none || entry.pointee.last < event, "an event comes after its stream's")
     events.append(EventLink(previous: entry.pointee.last, entry: index.rawValue))
     entry.pointee.last = event
     entry.pointee.count += 1
@@ -62,6 +63,7 @@ extension KeyTable {
       event = events.start[Int(event)].previous
       count -= 1
     }
+    assert((event == Self.none) == (count == 0), "a stream's events are as many as its entry counts")
     return (event, count)
   }
 

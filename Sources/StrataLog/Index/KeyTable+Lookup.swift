@@ -9,6 +9,8 @@ extension KeyTable {
   ///
   /// - Parameter hash: any well-mixed 64-bit hash of the key, always the same for the same key.
   package func find(_ key: UnsafeRawBufferPointer, hash: UInt64) -> EntryIndex? {
+    assert(slots.count & (slots.count - 1) == 0, "the number of slots is a power of two")
+    assert(entries.count * 2 <= slots.count, "a search ends at an empty slot")
     let mask = slots.count - 1
     let slots = slots.baseAddress!
     let entries = entries.start

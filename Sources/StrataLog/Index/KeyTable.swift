@@ -150,5 +150,6 @@ struct GrowingArray<Element: BitwiseCopyable> {
     start.deallocate()
     start = moved
     capacity = larger
+    assert(capacity - count >= more, "an array that has grown has the room that was asked for")
   }
 }

@@ -44,6 +44,7 @@ package final class SegmentIndex {
       streams.undo(Int(nextSequence - next))
       throw error
     }
+    assert(nextSequence == block.header.nextSequence, "an index counts the events of its blocks")
   }
 
   private func addEvents(of block: DecodedBlock, from next: UInt64) throws(ContentProblem) {
@@ -71,6 +72,8 @@ package final class SegmentIndex {
 
   /// Notes the id of an append that is in the log.
   package func addID(_ id: UnsafeRawBufferPointer, first: UInt64) {
+    assert((1...FormatLimits.appendIDLengthMax).contains(id.count), "an id has 1 to 64 bytes")
+    assert(first >= firstSequence, "an append is in the segment that its id is added to")
     let hash = XXH64.of(id)
     if ids.find(id, hash: hash) == nil { _ = ids.insert(id, hash: hash, base: first) }
   }
@@ -81,6 +84,7 @@ package final class SegmentIndex {
   package func append(
     to stream: UnsafeRawBufferPointer, hash: UInt64, base: () throws(StoreError) -> UInt64
   ) throws(StoreError) -> UInt64 {
+    assert(hash == XXH64.of(stream), "a stream is looked up by its own hash")
     guard hasRoom(for: stream) else {
       throw .invalid(what: "the index of the active segment is full; seal the store to begin a new segment")
     }

@@ -60,6 +60,9 @@ extension StoreIndex {
         parts.append(part)
         left -= min(left, part.revision - min(part.revision, max(part.base, revision)))
       }
+      assert(
+        zip(parts, parts.dropFirst()).allSatisfy { $0.sequences.last ?? 0 < $1.sequences.first ?? .max },
+        "the parts of a stream are in the order of their segments")
       return parts
     }
   }

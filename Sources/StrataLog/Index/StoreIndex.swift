@@ -47,6 +47,7 @@ package final class StoreIndex: Sendable {
       }
       guard index.nextSequence <= mark.sequence else { return }
       try fill(index)
+      assert(index.nextSequence > mark.sequence, "a full index holds all that is visible")
     }
   }
 
@@ -87,6 +88,7 @@ package final class StoreIndex: Sendable {
   /// own; one at a time, so that nothing piles up.
   func roll(to next: UInt64, chain: UInt64) {
     let full = active.withLock { index -> ClosedIndex in
+      assert(index.nextSequence == next, "an index is closed where the next segment begins")
       defer { index = SegmentIndex(firstSequence: next) }
       return ClosedIndex(
         firstSequence: index.firstSequence, lastSequence: next - 1, content: .memory(index))
@@ -104,6 +106,9 @@ package final class StoreIndex: Sendable {
 
   private func write(_ index: ClosedIndex, identity: IndexIdentity) {
     guard case .memory(let tables) = index.content else { return }
+    assert(
+      identity.firstSequence == tables.firstSequence && identity.lastSequence == tables.nextSequence - 1,
+      "an index file holds the sequences that it names")
     let path = source.catalog.layout.index(index.firstSequence)
     let fileSystem = source.catalog.fileSystem
     // A derived file that cannot be written is no loss: the tables answer now, and a later open rebuilds it.
@@ -129,6 +134,7 @@ package final class StoreIndex: Sendable {
         try verify(block)
         try add(block, to: next)
       }
+      assert(next.nextSequence == mark.sequence + 1, "an index goes on where the log does")
       publish()
       index = next
     }
@@ -194,7 +200,10 @@ package final class StoreIndex: Sendable {
   ) throws(Failure) -> Result {
     underConstruction.wait { $0.insert(first).inserted }
     defer {
-      underConstruction.withLock { _ = $0.remove(first) }
+      underConstruction.withLock { building in
+        let removed = building.remove(first)
+        assert(removed != nil, "one thread at a time builds an index")
+      }
       underConstruction.signalAll()
     }
     return try body()

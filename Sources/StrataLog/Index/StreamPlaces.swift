@@ -57,6 +57,8 @@ package struct StreamPlaces: Equatable, Sendable {
   /// Varints: base, count, and each sequence as the distance from the one before (the first from the
   /// segment's first).
   package func encode(to target: inout RawBuffer, firstSequence: UInt64) {
+    assert(!sequences.isEmpty, "a stream of a segment holds an event there")
+    assert(zip(sequences, sequences.dropFirst()).allSatisfy { $0 < $1 }, "a stream's sequences ascend")
     target.append(varint: base)
     target.append(varint: UInt64(sequences.count))
     var previous = firstSequence

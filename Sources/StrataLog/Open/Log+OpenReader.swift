@@ -23,6 +23,7 @@ extension Log {
       if let damage = chain.damage { try watcher.sight(upTo: damage) } else {
         try watcher.look(patience: options.patience)
       }
+    assert(found.damage == nil || options.readsDamaged, "a reader goes up to damage only where it may")
     let tail = VisibleTail(found.mark)
     let source = LogSource(catalog: catalog, tail: tail)
     let follower = HeadWatcher(watcher, source: source, patience: options.patience)

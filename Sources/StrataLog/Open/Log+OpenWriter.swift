@@ -72,6 +72,9 @@ extension Log {
     let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
     // What the index finds wrong refuses the writer before HEAD is touched.
     try index.catchUp()
+    assert(
+      index.withActive { $0.nextSequence } == found.mark.sequence + 1, "a writer begins with all of the index"
+    )
     let claim = try claim(found, fileSystem, layout, options, lock)
     do throws(StoreError) {
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
@@ -207,6 +210,7 @@ extension Log {
         epoch: epoch, isClean: false, durability: options.durability.rawValue, visible: link.mark,
         durable: link.mark, lastTime: link.lastTime, logBegin: found.logBegin, isErasing: isErasing))
     try fileSystem.syncDirectory(layout.root)
+    assert(file.slot?.epoch == epoch && file.slot?.isClean == false, "HEAD names its writer before it writes")
     if found.isSettled { lock.settle(epoch) }
     return Claim(head: file, epoch: epoch, isErasing: isErasing)
   }

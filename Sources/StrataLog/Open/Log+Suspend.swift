@@ -97,6 +97,7 @@ extension Log {
       source.catalog.forgetOpen()
       source.catalog.add(found.active)
       try index.resume(at: found.mark) { [tail] in tail.publish(found.mark) }
+      assert(tail.mark == found.mark, "what another writer appended is visible before this one goes on")
       let claim = try Log.claim(found, fileSystem, layout, options, lock)
       do throws(StoreError) {
         committer.reopen(WriterState(found, claim, options, lock))
@@ -132,7 +133,10 @@ extension Log {
 
 extension Gate where State == Log.Phase {
   func finish(_ next: Log.Phase) {
-    withLock { $0 = next }
+    withLock { phase in
+      assert(phase == .changing, "a phase is ended by who began the change")
+      phase = next
+    }
     signalAll()
   }
 }

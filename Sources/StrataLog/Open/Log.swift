@@ -34,6 +34,7 @@ package final class Log: Sendable {
     self.tornBytes = tornBytes
     self.damage = damage
     self.role = role
+    assert(damage == nil || isReadOnly, "a writer goes on from no damage")
   }
 
   deinit {

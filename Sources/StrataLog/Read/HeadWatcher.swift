@@ -130,6 +130,7 @@ package final class HeadWatcher: Sendable {
     if isMine { watch?.close() }
     // In one step, since who starts it again takes the end of the log back.
     state.withLock { state in
+      assert(state.isRunning, "a follower that ends was running")
       source.tail.finish(error)
       state.isRunning = false
     }
@@ -150,6 +151,7 @@ package final class HeadWatcher: Sendable {
     guard var reader = turn else { return nil }
     defer {
       state.withLock { state in
+        assert(state.isLooking, "one thread looks at a time")
         state.reader = reader
         state.isLooking = false
       }
@@ -157,6 +159,7 @@ package final class HeadWatcher: Sendable {
     }
     let before = source.tail.mark
     let mark = try reader.mark(after: before, probes: probes, patience: patience)
+    assert(source.tail.mark == before, "only who looks moves a reader's end")
     if mark != before { source.tail.publish(mark) }
     return mark != before
   }
@@ -182,6 +185,7 @@ package struct LookPace {
   /// Notes what a look came to. One that finds something new of which nothing was told takes back the trust in
   /// notices, until one proves right.
   package mutating func looked(isNew: Bool, wasTold: Bool) {
+    assert(pause >= Self.pauseMin && pause <= Self.pauseMax, "a pause is within its limits")
     guard isNew else {
       pause = min(pause * 2, Self.pauseMax)
       return

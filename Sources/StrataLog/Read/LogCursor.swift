@@ -97,6 +97,7 @@ package struct LogCursor: ~Copyable {
               .stale, file: next.name, offset: 0, first: nextSequence, last: bound.sequence,
               what: "the segment does not continue the chain of the one before it"))
         }
+        assert(next.header.firstSequence == nextSequence, "segments follow each other without a gap")
         enter(next, at: UInt64(SegmentHeader.length))
         isBehindBlock = chain != nil
         continue
@@ -181,6 +182,7 @@ package struct LogCursor: ~Copyable {
   }
 
   private mutating func enter(_ handle: SegmentHandle, at place: UInt64) {
+    assert(handle.header.firstSequence <= nextSequence, "a cursor enters no segment behind its sequence")
     segment = handle
     offset = place
     isBehindBlock = false

@@ -39,6 +39,7 @@ struct AppendCopier: ~Copyable {
         last: header.nextSequence - 1)
     }
     if let failure { throw failure }
+    assert(chain == block.header.chainAfter, "a copy has the chain of the block that it is of")
   }
 
   /// By how many bytes events may become longer that are erased. What others become shorter by is counted first, so that
@@ -81,6 +82,7 @@ struct AppendCopier: ~Copyable {
       let wasErased = event.kind == EventKind.erased
       guard wasErased || erases?(event, sequence) == true else { continue }
       let growth = wasErased ? 0 : event.erasedLength - (events.position - start)
+      assert(growth <= ErasedForm.growthMax, "an erased event is hardly longer than it was")
       guard growth <= room else {
         left = (left?.lowerBound ?? sequence)...sequence
         continue

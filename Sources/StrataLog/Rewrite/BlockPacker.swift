@@ -41,6 +41,8 @@ struct BlockPacker: ~Copyable {
   /// Adds an append behind the last.
   /// - Parameter epoch: that of the block in which it was found.
   mutating func add(_ append: Append, epoch: UInt64) throws(StoreError) {
+    assert(append.eventCount > 0, "an append holds an event")
+    assert(append.commitTime >= block?.lastTime ?? link.lastTime, "the times of a segment do not decrease")
     if raw.count > 0, raw.count + append.body.count + Varint.lengthMax > sizeTarget { try closeBlock() }
     var open = block ?? nextHeader(kind: BlockKind.events, time: append.commitTime, epoch: epoch)
     raw.append(varint: UInt64(append.body.count))
@@ -55,6 +57,7 @@ struct BlockPacker: ~Copyable {
 
   /// Adds a control block with the payload that it had.
   mutating func add(control: BlockHeader, payload: UnsafeRawBufferPointer) throws(StoreError) {
+    assert(control.isControl, "a block of events is made of appends")
     try closeBlock()
     var block = nextHeader(kind: control.kind, time: control.firstTime, epoch: control.epoch)
     block.lastTime = control.lastTime
@@ -65,6 +68,7 @@ struct BlockPacker: ~Copyable {
   mutating func finish() throws(StoreError) -> SegmentHeader {
     try closeBlock()
     var result = header
+    assert(raw.count == 0, "the footer is behind the last append")
     result.footerOffset = link.offset
     var footer = nextHeader(kind: BlockKind.footer, time: link.lastTime, epoch: link.epoch)
     let index = FooterIndex.encoded(places)
@@ -75,6 +79,7 @@ struct BlockPacker: ~Copyable {
     result.rewrittenLast = link.lastSequence
     result.rewrittenChain = link.chain
     result.rewrittenEnd = link.offset
+    assert(result.footerOffset < result.rewrittenEnd, "the footer is inside of its segment")
     return result
   }
 
@@ -91,6 +96,8 @@ struct BlockPacker: ~Copyable {
   private mutating func closeBlock() throws(StoreError) {
     guard var open = block else { return }
     block = nil
+    assert(places.last.map { $0.offset < open.ownOffset } ?? true, "a footer lists its blocks in their order")
+    assert(raw.count <= FormatLimits.rawLengthMax, "a block is not longer than a reader accepts")
     places.append(BlockPlace(open))
     let payload = raw.bytes
     try write(&open, payload: payload, .high)
@@ -102,6 +109,7 @@ struct BlockPacker: ~Copyable {
   ) throws(StoreError) {
     output.append(block: &block, payload: payload, effort)
     link.pass(block)
+    assert(written + UInt64(output.count) == link.offset, "a segment is written without a gap")
     if output.count >= 1 << 20 { try flush() }
   }
 

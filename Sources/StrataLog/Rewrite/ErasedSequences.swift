@@ -12,6 +12,7 @@ struct ErasedSequences: Equatable {
 
   /// Adds one that is greater than all before it.
   mutating func add(_ sequence: UInt64) {
+    assert(ranges.last.map { $0.upperBound < sequence } ?? true, "sequences are added in their order")
     mark.add(sequence)
     if let last = ranges.last, last.upperBound == sequence - 1 {
       ranges[ranges.count - 1] = last.lowerBound...sequence

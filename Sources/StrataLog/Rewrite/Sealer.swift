@@ -61,6 +61,7 @@ final class Sealer: Sendable {
   /// The next segment to seal, or nil where there is none: the thread then ends.
   private func next() -> UInt64? {
     let first = state.withLock { state -> UInt64? in
+      assert(state.hasThread, "a thread that seals is counted until it ends")
       guard !state.isStopped, !state.pending.isEmpty else {
         state.hasThread = false
         return nil
@@ -88,6 +89,7 @@ final class Sealer: Sendable {
   /// Goes on under the lock that was taken again after a suspension. After `stop` and `finish`.
   func reopen(_ lock: StoreLock) {
     state.withLock { state in
+      assert(!state.hasThread && !state.isBusy, "nothing is rewritten while the store is suspended")
       state.lock = lock
       state.pending = []
       state.isStopped = false
@@ -117,7 +119,10 @@ final class Sealer: Sendable {
     }
     if isStopped { throw .closed }
     defer {
-      state.withLock { $0.isBusy = false }
+      state.withLock { state in
+        assert(state.isBusy, "one segment at a time is rewritten")
+        state.isBusy = false
+      }
       state.signalAll()
     }
     let catalog = source.catalog

@@ -148,18 +148,23 @@ package struct BlockWalk: ~Copyable {
     self.link = link ?? BlockLink(segment)
     self.limit = limit
     source = BlockSource(file: file, segment: segment, step: step)
+    assert(
+      self.link.offset >= UInt64(SegmentHeader.length), "a walk begins behind the segment's header")
   }
 
   package var isAtLimit: Bool { link.offset >= limit }
 
   /// Looks at the block where the walk stands, and moves behind it if it is valid.
   package mutating func next() throws(StoreError) -> BlockVerdict {
+    assert(!isAtLimit, "a walk ends at its limit")
     let verdict = try source.block(at: link.offset, limit: limit)
     guard case .valid(let block, _) = verdict else { return verdict }
     if let problem = link.discontinuity(of: block, isRewritten: source.segment.isRewritten) {
       return .invalid(.stale(problem))
     }
+    let offset = link.offset
     link.pass(block)
+    assert(link.offset > offset && link.offset <= limit, "a valid block is not empty and inside the limit")
     return verdict
   }
 }

@@ -30,6 +30,7 @@ struct ClosedEnd {
   /// Takes a valid, decodable block in; a finding where a footer stands that is not the segment's.
   mutating func pass(_ block: BlockHeader, _ payload: UnsafeRawBufferPointer) -> Finding? {
     if let footerOffset { return finding(.corrupt, footerOffset, block, "the FOOTER is not the last block") }
+    assert(places.last.map { $0.offset < block.ownOffset } ?? true, "blocks are passed in their order")
     if block.kind == BlockKind.events { places.append(BlockPlace(block)) }
     guard block.kind == BlockKind.footer else { return nil }
     guard header.isRewritten else {

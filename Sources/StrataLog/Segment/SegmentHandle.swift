@@ -80,6 +80,7 @@ package final class SegmentHandle: Sendable {
 
   /// Adds a block that was just written or scanned, in order.
   package func add(_ place: BlockPlace, end: UInt64) {
+    assert(end > place.offset, "a block ends behind where it begins")
     table.withLock { table in
       guard end > table.scanned else { return }
       table.places.append(place)

@@ -57,6 +57,8 @@ package struct SegmentWindow: ~Copyable {
 
   private func slice(_ place: Int64, _ length: Int) -> UnsafeRawBufferPointer {
     let from = Int(place - start)
+    assert(from >= 0 && from + length <= count, "a slice is inside of what was read")
+    assert(count <= buffer.count, "no more was read than there is room for")
     return UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[from..<from + length])
   }
 }

@@ -33,6 +33,7 @@ package final class SegmentCatalog: Sendable {
   package init(
     fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [UInt64], isShared: Bool = false
   ) {
+    assert(zip(names, names.dropFirst()).allSatisfy { $0 < $1 }, "segments are listed in their order")
     let state = Lock(State(names: names))
     self.state = state
     self.fileSystem = SparingFileSystem(base: fileSystem) { state.withLock { $0.giveBack() } }
@@ -83,6 +84,7 @@ package final class SegmentCatalog: Sendable {
     state.withLock { state in
       let first = handle.header.firstSequence
       if state.names.last ?? 0 < first { state.names.append(first) }
+      assert(state.names.contains(first), "a segment that is added is the last, or was listed")
       state.keep(handle)
     }
   }
@@ -159,6 +161,7 @@ extension SegmentCatalog.State {
     clock += 1
     open[handle.header.firstSequence] = (handle, clock)
     if open.count > openMax { closeOldest() }
+    assert(open.count <= openMax, "no more segments are open than may be")
   }
 
   /// Closes half of the open segments, unless somebody is reading them. False where none is open.

@@ -25,6 +25,7 @@ struct SegmentChain {
       guard stopsAtDamage, case .damaged(let finding) = error, !headers.isEmpty else { throw error }
       damage = finding
     }
+    assert(damage != nil || headers.count == names.count, "every segment is linked where none is damaged")
   }
 
   private mutating func read(

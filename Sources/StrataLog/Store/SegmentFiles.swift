@@ -12,6 +12,9 @@ enum SegmentFiles {
     _ layout: StoreLayout, _ lock: StoreLock
   ) throws(StoreError) -> SegmentHandle {
     let path = layout.segment(header.firstSequence)
+    assert(
+      header.previousFirst == previous?.header.firstSequence ?? 0, "a new segment names the one before it")
+    assert(!header.isRewritten, "a new segment holds no block")
     let temporary = lock.temporary(path)
     let identity: String?
     do throws(StoreError) {

@@ -93,7 +93,13 @@ package struct StoreLock: Sendable {
   }
 
   /// A temporary name for the file that is to have this path, which no other holder gives.
-  func temporary(_ path: String) -> String { "\(path)-\(token)\(StoreLayout.temporarySuffix)" }
+  func temporary(_ path: String) -> String {
+    let temporary = "\(path)-\(token)\(StoreLayout.temporarySuffix)"
+    assert(
+      StoreLayout.isTemporary(temporary.split(separator: "/").last.map(String.init) ?? ""),
+      "a temporary name is one that the next holder removes")
+    return temporary
+  }
 
   package func release() {
     file.unlock()

@@ -25,6 +25,12 @@ extension VisibleMark {
   func isBefore(rewriteOf header: SegmentHeader) -> Bool {
     header.firstSequence == segment && header.revision != revision
   }
+
+  fileprivate func assertIsConsistent() {
+    assert(durable.sequence <= visible.sequence, "what is durable is visible")
+    assert(durable.offset <= visible.offset, "the durable end is not behind the visible one")
+    assert(logBegin <= visible.sequence + 1, "the log does not begin behind its end")
+  }
 }
 
 /// A locked shell around the visible mark. Waiting is by continuation, so no thread is held.
@@ -50,6 +56,7 @@ package final class VisibleTail: Sendable {
   private let state: Lock<State>
 
   package init(_ mark: VisibleMark) {
+    mark.assertIsConsistent()
     state = Lock(State(mark: mark))
   }
 
@@ -66,7 +73,9 @@ package final class VisibleTail: Sendable {
 
   /// Moves the end and wakes those whose wait is over.
   package func publish(_ mark: VisibleMark) {
+    mark.assertIsConsistent()
     let ready = state.withLock { state in
+      assert(mark.sequence >= state.mark.sequence, "what was visible stays visible")
       state.mark = mark
       return state.waiters.take { $0.isTrue(of: mark) }
     }

@@ -34,10 +34,12 @@ struct AppendDecider {
       throw .invalid(what: "the sequences of the log are used up")
     }
     let first = frame.next
+    assert(index.withActive { $0.nextSequence } == first, "the tables hold all that is framed")
     try setRevisions(of: draft, in: frame.context.segment, builds: builds)
     let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
     let time = frame.commitTime(given: given)
     frame.add(draft, commitTime: time, given: given)
+    assert(frame.next == first + UInt64(draft.eventCount), "an append takes a sequence for each event")
     let outcome = AppendOutcome(
       first: first, last: first + UInt64(draft.eventCount) - 1, time: time, isKnown: false)
     if !draft.id.isEmpty { ids[draft.id] = (outcome, draft) }
@@ -48,6 +50,8 @@ struct AppendDecider {
   func recordIDs() {
     guard !ids.isEmpty else { return }
     index.withActive { tables in
+      assert(
+        ids.values.allSatisfy { $0.outcome.last < tables.nextSequence }, "an id is recorded after its events")
       for (id, entry) in ids { id.withUnsafeBytes { tables.addID($0, first: entry.outcome.first) } }
     }
   }

@@ -81,11 +81,13 @@ package final class AppendRun: Sendable {
   /// Takes in what became of one append.
   func finish(_ result: AppendResult, given: Int64?, label: UInt64) {
     let isDrained = state.withLock { state in
+      assert(state.outstanding > 0, "a run finishes only what was handed over")
       state.outstanding -= 1
       switch result {
       case .success(let outcome) where outcome.isKnown:
         state.progress.known += 1
       case .success(let outcome):
+        assert(outcome.first > state.progress.last ?? 0, "the appends of a run are in their order")
         state.progress.appended += 1
         if state.progress.first == nil { state.progress.first = outcome.first }
         state.progress.last = outcome.last

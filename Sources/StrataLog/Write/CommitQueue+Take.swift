@@ -133,7 +133,10 @@ extension CommitQueue.State {
 
   private mutating func nextWork(bytesMax: Int) -> CommitQueue.Work? {
     if waiting.pending.isEmpty {
-      if isClosing, waiting.aside.isEmpty { return .closing }
+      if isClosing, waiting.aside.isEmpty {
+        assert(waiting.bytes == 0, "a queue that was drained counts no bytes")
+        return .closing
+      }
       return turn.looksAgain() ? .idle : nil
     }
     let group = waiting.takeGroup(bytesMax: bytesMax)

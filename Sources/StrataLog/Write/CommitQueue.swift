@@ -3,15 +3,15 @@
 internal import StrataBase
 internal import Synchronization
 
-/// A locked shell around pure state: what waits (`WaitingAppends`), who may touch the writer's state (`CommitTurn`), and
-/// how the committer waits for callers (`Gathering`, `Watching`).
+/// A locked shell around pure state: what waits (`WaitingAppends`), who may touch the writer's state
+/// (`CommitTurn`), and how the committer waits for callers (`Gathering`, `Watching`).
 ///
 /// Its cycle: callers hand appends over and wait for their results; the committer gives the turn up, gathers, watches,
 /// sleeps, and takes a group and with it the turn. A thread that blocks may take the turn instead and commit its own
 /// append, and a visitor may take it between two groups.
 ///
-/// Everything that changes is in `State` and guarded by `gate`, except `isCalled`, which is atomic. Appends are finished,
-/// and threads woken, after the lock was given back.
+/// Everything that changes is in `State` and guarded by `gate`, except `isCalled`, which is atomic. Appends are
+/// finished, and threads woken, after the lock was given back.
 final class CommitQueue: Sendable {
   struct State {
     var waiting: WaitingAppends
@@ -189,6 +189,7 @@ extension CommitQueue.State {
 
   mutating func handOver(_ append: PendingAppend) -> HandOver {
     if let end { return .refused(end) }
+    assert(!isClosing, "a queue that closes says why")
     if case .task = append.caller {
       // Asked under the lock: a cancellation that comes later finds the append here.
       if Task.isCancelled { return .cancelled }

@@ -6,6 +6,7 @@ extension Committer {
   /// The last act, or the last before a suspension.
   func close() {
     assertHasTurn()
+    assert(queue.failure != nil, "a queue has ended before its writer")
     sealer.stop()
     do throws(StoreError) { try state.lock.check() } catch { failure = failure ?? error }
     if failure == nil {
@@ -44,5 +45,6 @@ extension Committer {
     // A writer before this one that was stopped and has the same file may still write to it.
     let isClean = !state.isTorn && isZero && state.isSettled
     try writeHead(isClean: isClean, syncs: true)
+    assert(state.isDurable && !state.isHeadUnsynced, "a store that was closed is on disk")
   }
 }

@@ -19,6 +19,7 @@ extension Committer {
     let reason: StoreError =
       if error.reason == .poisoned { error } else { .poisoned(String(describing: error)) }
     failure = reason
+    assertHasTurn()
     queue.end(reason, refusingPending: true)
     sealer.stop()
     source.tail.finish(reason)

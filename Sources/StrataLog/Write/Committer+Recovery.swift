@@ -11,6 +11,7 @@ extension Committer {
     state.frame.begin(at: state.link, syncedThrough: state.durable.offset)
     state.frame.addControl(kind: BlockKind.recovery, payload: note.encoded(), time: note.time)
     state.frame.finish()
+    assert(state.frame.eventCount == 0, "a recovery takes no sequence")
     try writeFrame()
     state.recovery = nil
   }

@@ -35,6 +35,7 @@ extension Committer {
       return error
     }
     state.begin(next)
+    assert(!holdsEvents, "a segment begins without events")
     source.catalog.add(next)
     try orPoison(.head) { () throws(StoreError) in try writeHead(isClean: false, syncs: true) }
     index.roll(to: header.firstSequence, chain: header.previousChain)

@@ -145,6 +145,7 @@ final class Committer: @unchecked Sendable {
         }
       }
     }
+    assert(results.count == group.count, "each append has an answer, or is set aside")
     state.frame.finish()
     if state.frame.output.count > 0 {
       do throws(StoreError) { try writeFrame() } catch {

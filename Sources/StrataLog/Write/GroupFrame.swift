@@ -47,6 +47,8 @@ struct GroupFrame: ~Copyable {
 
   /// Begins a new group behind `link`. `syncedThrough` is the end of what is known to be on disk.
   mutating func begin(at link: BlockLink, syncedThrough: UInt64) {
+    assert(block == nil, "a group is finished before the next one begins")
+    assert(syncedThrough <= link.offset, "nothing is synced behind the end of the log")
     self.link = link
     self.link.syncedThrough = syncedThrough
     output.removeAll()
@@ -70,6 +72,8 @@ struct GroupFrame: ~Copyable {
 
   /// Frames one append whose revisions are set. Returns nothing: its sequences are `next` before the call.
   mutating func add(_ draft: AppendDraft, commitTime: Int64, given: Int64) {
+    assert(draft.eventCount > 0, "an append holds an event")
+    assert(commitTime >= lastTime, "commit times do not decrease")
     if raw.count > 0, raw.count + draft.encodedLengthMax > context.blockSizeTarget { closeBlock() }
     var open =
       block
@@ -93,7 +97,11 @@ struct GroupFrame: ~Copyable {
   }
 
   /// Closes the last block of the group.
-  mutating func finish() { closeBlock() }
+  mutating func finish() {
+    closeBlock()
+    assert(link.nextSequence == nextSequence, "the blocks of a group hold all of its events")
+    assert(link.chain == chain && link.lastTime == lastTime, "a group ends with its last append")
+  }
 
   /// Frames a control block with a payload of its own.
   mutating func addControl(kind: UInt8, payload: [UInt8], time: Int64) {
@@ -112,6 +120,7 @@ struct GroupFrame: ~Copyable {
     header.appendCount = open.appends
     header.firstTime = open.firstTime
     header.lastTime = lastTime
+    assert(raw.count <= FormatLimits.rawLengthMax, "a block is not longer than a reader accepts")
     places.append(BlockPlace(header))
     write(&header, payload: raw.bytes, compresses: true)
     raw.removeAll()
@@ -129,6 +138,7 @@ struct GroupFrame: ~Copyable {
   ) {
     output.append(
       block: &header, payload: payload, compresses ? .fast : .none, padsToPages: context.padsToPages)
+    assert(header.end > header.ownOffset, "a block has a span once it is framed")
     link.pass(header)
   }
 }

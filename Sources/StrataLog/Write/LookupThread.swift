@@ -58,7 +58,12 @@ final class LookupThread: Sendable {
   }
 
   /// Goes on after a suspension.
-  func reopen() { state.withLock { $0.isStopped = false } }
+  func reopen() {
+    state.withLock { state in
+      assert(!state.isRunning, "nothing is looked up while the store is suspended")
+      state.isStopped = false
+    }
+  }
 
   private func run() {
     var waiting: [ObjectIdentifier: Waiting] = [:]
@@ -85,6 +90,7 @@ final class LookupThread: Sendable {
   private func next() -> [AppendDraft]? {
     let drafts = state.withLock { state -> [AppendDraft]? in
       let drafts = state.isStopped ? [] : queue.draftsAside
+      assert(state.isRunning, "a thread that looks up is counted until it ends")
       guard drafts.isEmpty else { return drafts }
       state.isRunning = false
       return nil

@@ -33,7 +33,10 @@ struct Preallocation {
   }
 
   /// The segment was cut here: nothing is written ahead any more.
-  mutating func isCut(to end: UInt64) { self.end = end }
+  mutating func isCut(to end: UInt64) {
+    assert(end <= self.end, "a cut makes a file no longer")
+    self.end = end
+  }
 
   /// A new segment begins, and its file ends here.
   mutating func beginSegment(end: UInt64) {
@@ -57,6 +60,7 @@ struct Preallocation {
 
   /// Writes zeros up to a step behind `offset`, unsynced.
   mutating func extend(_ file: any File, behind offset: UInt64) {
+    assert(offset <= end, "zeros are written behind the end of the log")
     // Up to a whole page, so that no sync has a part of one to write twice.
     let target = min(offset + step, limit) & ~4095
     guard step > 0, !isRefused, target > end else { return }

@@ -13,6 +13,7 @@ enum Quarantine {
     let size = UInt64(try file.size())
     let digits = SegmentHeader.fileName(firstSequence: segment).dropLast(4)
     let name = "\(digits)-\(offset)-\(epoch)\(StoreLayout.tailSuffix)"
+    assert(StoreLayout.isTail(name), "what is kept has a name that an erasure removes")
     let path = "\(layout.quarantine)/\(name)"
     try fileSystem.createDirectory(layout.quarantine)
     guard try !fileSystem.isLink(layout.quarantine) else {
