@@ -34,6 +34,8 @@ struct ControllerState<Request: Sendable, List: SequencedList>: Sendable {
     case cancelled
   }
 
+  typealias Actions = ControllerActions<List>
+
   /// A list that was published.
   struct Published: Sendable {
     let list: List
@@ -66,76 +68,37 @@ struct ControllerState<Request: Sendable, List: SequencedList>: Sendable {
   var lastFailure: FailureID { failure?.id ?? .none }
 }
 
-// MARK: What follows from a transition
-
-extension ControllerState {
-  /// What the shell does once it has given the lock back, in this order. A value without allocations, except where
-  /// tasks are cancelled.
-  struct Actions: Sendable {
-    /// Begin to follow the log with this task.
-    var startFollowing: CancellableTask?
-    var cancel: [CancellableTask] = []
-    /// Wake everybody who waits for news.
-    var wake = false
-    /// What was replaced. It ends behind the lock: it may hold many pages, and closures that ask the controller.
-    var release = Released.nothing
-
-    static var none: Self { Self() }
-    static var wake: Self { Self(wake: true) }
-  }
-
-  enum Released: Sendable {
-    case nothing
-    case list(List)
-    case request(Request)
-  }
-}
-
 // MARK: Requests and lists
 
 extension ControllerState {
-  /// What became of a request that was to replace the one in force.
-  enum Replacement: Sendable {
-    case replaced
-    /// Another request is in force than the one that was to be replaced.
-    case overtaken
-    case cancelled
-  }
-
-  /// What became of a list that was fetched.
-  enum Publication: Sendable {
-    /// It is shown, or a list of the same request that is as new.
-    case published(List)
-    /// Its request was replaced, or what is shown is newer.
-    case superseded
-    case cancelled
-  }
-
   /// Puts another request in force.
   ///
   /// - Parameter expected: the request that it was made from; nil where that does not matter.
   mutating func replaceRequest(
     by new: Request, of expected: RequestEpoch? = nil
-  ) -> (Replacement, Actions) {
+  ) -> (Replacement, ControllerActions<Request>) {
     if let expected, expected != epoch { return (isCancelled ? .cancelled : .overtaken, .none) }
     let old = request
     request = new
     epoch = epoch.next
-    return (isCancelled ? .cancelled : .replaced, Actions(release: .request(old)))
+    return (isCancelled ? .cancelled : .replaced, ControllerActions(release: old))
   }
 
   /// Shows a list that was made for a request. What is shown never goes back, whichever fold a request reads.
   mutating func publish(_ list: List, of made: RequestEpoch) -> (Publication, Actions) {
     if isCancelled { return (.cancelled, .none) }
     guard made == epoch else { return (.superseded, .none) }
-    let old = published
-    if let old, old.list.sequence >= list.sequence {
-      if old.epoch == made { return (.published(old.list), .wake) }
-      if old.list.sequence > list.sequence { return (.superseded, .none) }
+    var actions = Actions.wake
+    if let shown = published {
+      if shown.list.sequence >= list.sequence {
+        if shown.epoch == made { return (.alreadyShown, actions) }
+        if shown.list.sequence > list.sequence { return (.superseded, .none) }
+      }
+      actions.release = shown.list
     }
     lastNumber = lastNumber.next
     published = Published(list: list, epoch: made, number: lastNumber)
-    return (.published(list), Actions(wake: true, release: old.map { .list($0.list) } ?? .nothing))
+    return (.published, actions)
   }
 }
 
@@ -195,14 +158,6 @@ extension ControllerState {
 // MARK: Telling
 
 extension ControllerState {
-  /// How a consumer ends that has nothing more to be told.
-  enum Ending: Sendable {
-    case none, cancelled
-    /// The store was closed.
-    case ended
-    case failed(ListError, FailureID)
-  }
-
   /// How a consumer ends that has heard of some failures already.
   func ending(after heard: FailureID) -> Ending {
     switch phase {
@@ -227,7 +182,7 @@ extension ControllerState {
     var actions = Actions.wake
     if case .following(let task) = phase { actions.cancel.append(task) }
     if let delivery { actions.cancel.append(delivery) }
-    if let published { actions.release = .list(published.list) }
+    actions.release = published?.list
     phase = .cancelled
     (delivery, published, keepsFollowing) = (nil, nil, false)
     return actions

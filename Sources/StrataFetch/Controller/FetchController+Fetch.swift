@@ -100,8 +100,13 @@ extension FetchController {
       let set = try await ListError.wrapping {
         try await prepared.rows.projector.state(reaching: wanted, with: prepared.lease)
       }
-      switch publish(set, prepared) {
-      case .published(let list): return list.snapshot
+      let list = prepared.fetched(set)
+      switch change({ $0.publish(list, of: prepared.epoch) }) {
+      case .published: return list.snapshot
+      case .alreadyShown:
+        // It may be as new as there is, and older than what was asked for. Nil where it is cancelled by now.
+        guard let shown = snapshot else { throw CancellationError() }
+        return shown
       case .superseded:
         counts.withLock { $0.resultsRefused += 1 }
         continue
@@ -122,6 +127,12 @@ extension FetchController {
 
     /// The list over a state that holds its view.
     func snapshot(of set: TableSet) -> FetchSnapshot<Item, Section> { request.snapshot(of: set, rows, list) }
+
+    /// The same with what keeps its view up to date.
+    func fetched(_ set: TableSet) -> FetchedList<Item, Section> {
+      FetchedList(
+        snapshot: snapshot(of: set), list: list, lease: lease, appendCount: AppendCount(set.appendCount))
+    }
   }
 
   /// The request that is in force, with a view that is held.
@@ -140,15 +151,6 @@ extension FetchController {
     return Prepared(
       request: request, rows: rows, list: list, lease: rows.projector.lease(list.definition, of: rows.name),
       epoch: epoch)
-  }
-
-  /// Shows the list over a state, where its request is still in force.
-  @discardableResult
-  func publish(_ set: TableSet, _ prepared: Prepared) -> State.Publication {
-    let list = FetchedList(
-      snapshot: prepared.snapshot(of: set), list: prepared.list, lease: prepared.lease,
-      appendCount: AppendCount(set.appendCount))
-    return change { $0.publish(list, of: prepared.epoch) }
   }
 }
 

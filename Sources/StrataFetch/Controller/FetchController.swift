@@ -105,13 +105,17 @@ extension FetchController {
   }
 
   /// The same for a transition that has an outcome.
-  func change<Outcome>(_ transition: (inout State) -> (Outcome, State.Actions)) -> Outcome {
+  @inline(__always)
+  func change<Outcome, Old>(
+    _ transition: (inout State) -> (Outcome, ControllerActions<Old>)
+  ) -> Outcome {
     let (outcome, actions) = state.withLock { transition(&$0) }
     perform(actions)
     return outcome
   }
 
-  private func perform(_ actions: State.Actions) {
+  @inline(__always)
+  private func perform<Old>(_ actions: ControllerActions<Old>) {
     if let task = actions.startFollowing { startFollowing(with: task) }
     for task in actions.cancel { task.cancel() }
     if actions.wake { announcement.announce() }

@@ -103,7 +103,7 @@ where Item.ID: DocumentID {
   func look(at set: TableSet) -> Bool {
     let prepared = prepared
     let seen = UpdatePosition<Item, Section>.Seen(set, prepared)
-    controller.publish(set, prepared)
+    _ = controller.change { $0.publish(prepared.fetched(set), of: prepared.epoch) }
     guard var position = state.withLock({ $0.position }) else {
       state.withLock { $0.position = UpdatePosition(seen, observing: nil) }
       return true

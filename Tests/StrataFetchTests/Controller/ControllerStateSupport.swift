@@ -27,13 +27,9 @@ extension ControllerState.Phase {
   }
 }
 
-extension ControllerState.Actions {
+extension ControllerActions {
   /// Nothing is to be done.
-  var isNone: Bool {
-    guard startFollowing == nil, cancel.isEmpty, !wake else { return false }
-    if case .nothing = release { return true }
-    return false
-  }
+  var isNone: Bool { startFollowing == nil && cancel.isEmpty && !wake && release == nil }
 
   /// Those who wait are woken, and nothing else is to be done.
   var isWakeAlone: Bool {
@@ -41,17 +37,6 @@ extension ControllerState.Actions {
     others.wake = false
     return wake && others.isNone
   }
-}
-
-extension PlainState.Actions {
-  var releasedList: NamedList? { if case .list(let list) = release { list } else { nil } }
-  var releasedRequest: String? { if case .request(let request) = release { request } else { nil } }
-}
-
-extension PlainState.Publication {
-  var isSuperseded: Bool { if case .superseded = self { true } else { false } }
-  var isCancelled: Bool { if case .cancelled = self { true } else { false } }
-  var list: NamedList? { if case .published(let list) = self { list } else { nil } }
 }
 
 /// A state that was brought to a phase, and the tasks in it.

@@ -102,7 +102,7 @@ private struct StateWalk {
     story.append("replace")
     fail("a request was kept though it was replaced", unless: (state.epoch != before) == isExpected)
     fail("an epoch did not grow", unless: state.epoch == (isExpected ? before.next : before))
-    fail("the old request was not given back", unless: actions.releasedRequest == (isExpected ? old : nil))
+    fail("the old request was not given back", unless: actions.release == (isExpected ? old : nil))
     if case .replaced = outcome { fail("replaced and overtaken", unless: isExpected && !isCancelled) }
     if state.epoch != before { epochs.append(state.epoch) }
   }
@@ -114,18 +114,21 @@ private struct StateWalk {
     let (outcome, actions) = state.publish(fetch.list, of: fetch.epoch)
     story.append("publish \(fetch.list.sequence)")
     let isInForce = fetch.epoch == state.epoch && !isCancelled
-    fail("a superseded or cancelled request was published", unless: outcome.list == nil || isInForce)
-    fail("a cancelled state published", unless: outcome.isCancelled == isCancelled)
+    fail(
+      "a superseded or cancelled request was published",
+      unless: isInForce || outcome == .superseded || isCancelled)
+    fail("a cancelled state published", unless: (outcome == .cancelled) == isCancelled)
     if state.published?.number != before?.number {
+      fail("what is shown was not published", unless: outcome == .published)
       fail("another list is shown than the one that was fetched", unless: state.published?.list == fetch.list)
-      fail("the old list was not given back", unless: actions.releasedList == before?.list)
+      fail("the old list was not given back", unless: actions.release == before?.list)
       fail("nobody was woken", unless: actions.wake)
     } else {
-      fail("what is shown was given back", unless: actions.releasedList == nil)
+      fail("what is shown was given back", unless: actions.release == nil)
       let isNewer = before.map { fetch.list.sequence > $0.list.sequence } ?? true
       fail("a newer list was not shown", unless: !isInForce || !isNewer)
       let isOfSame = isInForce && before?.epoch == fetch.epoch
-      fail("the list that is as new was not given", unless: !isOfSame || outcome.list == before?.list)
+      fail("the list that is as new is not said to be", unless: (outcome == .alreadyShown) == isOfSame)
     }
     fail("publishing follows or cancels", unless: actions.startFollowing == nil && actions.cancel.isEmpty)
   }
@@ -216,7 +219,7 @@ private struct StateWalk {
     fail(
       "not every task was cancelled",
       unless: actions.cancel.map(ObjectIdentifier.init) == expected.map(ObjectIdentifier.init))
-    fail("what was shown was not given back", unless: actions.releasedList == shown?.list)
+    fail("what was shown was not given back", unless: actions.release == shown?.list)
     isCancelled = true
     (follower, delivery) = (nil, nil)
   }
