@@ -31,14 +31,19 @@ package final class FairThreads: Sendable {
   }
 
   private let queue: Gate<FairQueue>
-  private let name: String
+  /// What a thread needs to start another.
+  private struct Source: Sendable {
+    let name: String
+    let starter: ThreadStarter
+  }
+  private let source: Source
 
-  package init(name: String, limits: Limits = Limits()) {
+  package init(name: String, limits: Limits = Limits(), starter: ThreadStarter = .system) {
     precondition(
       limits.activeCountMax > 0 && limits.threadCountMax > limits.activeCountMax,
       "without a thread more than are active nothing watches them")
     queue = Gate(FairQueue(limits))
-    self.name = name
+    source = Source(name: name, starter: starter)
   }
 
   deinit {
@@ -66,7 +71,7 @@ package final class FairThreads: Sendable {
     }
     // A thread that watches may have to go on watching, and would not pass the signal on.
     guard lacksThread else { return isWatched ? queue.signalAll() : queue.signalOne() }
-    guard !Self.startThread(queue, name) else { return }
+    guard !Self.startThread(queue, source) else { return }
     // Without any thread the caller does the work: a read that comes late is better than one that never comes.
     while let job = queue.withLock({ queue in
       queue.threadCount == 0 ? queue.take(at: MonotonicTime.now().nanoseconds) : nil
@@ -79,16 +84,12 @@ package final class FairThreads: Sendable {
   package func withdraw(_ slice: TimeSlice) { queue.withLock { $0.remove(slice) } }
 
   /// False where the system gave no thread; then it is not counted any more.
-  private static func startThread(_ queue: Gate<FairQueue>, _ name: String) -> Bool {
-    do throws(FileSystemError) {
-      // The thread holds the queue and not the pool, whose end is what ends the thread.
-      _ = try DedicatedThread(name: name) { serve(queue, name) }
-      return true
-    } catch {
-      queue.withLock { $0.threadCount -= 1 }
-      queue.signalOne()
-      return false
-    }
+  private static func startThread(_ queue: Gate<FairQueue>, _ source: Source) -> Bool {
+    // The thread holds the queue and not the pool, whose end is what ends the thread.
+    if source.starter.start(source.name, { serve(queue, source) }) != nil { return true }
+    queue.withLock { $0.threadCount -= 1 }
+    queue.signalOne()
+    return false
   }
 
   private enum Turn {
@@ -97,7 +98,7 @@ package final class FairThreads: Sendable {
     case end
   }
 
-  private static func serve(_ queue: Gate<FairQueue>, _ name: String) {
+  private static func serve(_ queue: Gate<FairQueue>, _ source: Source) {
     while true {
       let turn = queue.wait { queue -> Turn? in
         if let job = queue.take(at: MonotonicTime.now().nanoseconds) {
@@ -115,7 +116,7 @@ package final class FairThreads: Sendable {
       }
       switch turn {
       case .run(let job, let needsThread):
-        if needsThread { _ = startThread(queue, name) }
+        if needsThread { _ = startThread(queue, source) }
         run(job, queue)
       case .watch(let due): watch(queue, until: due)
       case .end: return

@@ -36,11 +36,13 @@ package final class IOThreads: Sendable {
   private let work = Gate(Work())
   private let name: String
   private let threadCountMax: Int
+  private let starter: ThreadStarter
 
-  package init(name: String = "strata-io", threadCountMax: Int = 2) {
+  package init(name: String = "strata-io", threadCountMax: Int = 2, starter: ThreadStarter = .system) {
     precondition(threadCountMax > 0, "without a thread no work is ever done")
     self.name = name
     self.threadCountMax = threadCountMax
+    self.starter = starter
   }
 
   deinit {
@@ -78,12 +80,9 @@ package final class IOThreads: Sendable {
       return true
     }
     guard needsThread else { return work.signalOne() }
-    do throws(FileSystemError) {
-      // The thread holds the queue and not this object, whose end is what ends the thread.
-      _ = try DedicatedThread(name: name) { [work] in Self.serve(work) }
-    } catch {
-      startedTooFew()
-    }
+    // The thread holds the queue and not this object, whose end is what ends the thread.
+    let thread = starter.start(name) { [work] in Self.serve(work) }
+    if thread == nil { startedTooFew() }
   }
 
   /// The system gave no thread. Those that there are will come to the work; where there are none the caller

@@ -24,7 +24,7 @@ extension EventStore {
   @discardableResult
   public func erase(_ erasure: Erasure) async throws(StoreError) -> ErasureReceipt {
     // A thread of its own, as for whatever takes long: the shared ones serve everybody who reads.
-    let thread = IOThreads(name: "strata-erase", threadCountMax: 1)
+    let thread = machine.thread("strata-erase")
     let result = await thread.result { [self] () throws(StoreError) in try eraseBlocking(erasure) }
     return try result.get()
   }

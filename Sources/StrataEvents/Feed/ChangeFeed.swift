@@ -126,7 +126,7 @@ final class FeedPosition: @unchecked Sendable {
       if Task.isCancelled { return nil }
       // Before the look, so that what was appended before the end is delivered before the end is told.
       let ending = store.log.tail.end
-      let result = await IOThreads.shared.result { [self] () throws(StoreError) in try pull() }
+      let result = await store.machine.reads.result { [self] () throws(StoreError) in try pull() }
       do throws(StoreError) {
         if let batch = try result.get() { return batch }
       } catch {
@@ -151,7 +151,7 @@ final class FeedPosition: @unchecked Sendable {
   /// stand where this read on: that is no damage, but another history.
   private func reason(for error: StoreError) async -> StoreError {
     guard store.log.isReadOnly else { return error }
-    let result = await IOThreads.shared.result { [store] () throws(StoreError) in try store.log.refresh() }
+    let result = await store.machine.reads.result { [store] () throws(StoreError) in try store.log.refresh() }
     if case .failure(let newer) = result, newer.isDiverged { return newer }
     if let end = store.log.tail.end, end.isDiverged { return end }
     return error

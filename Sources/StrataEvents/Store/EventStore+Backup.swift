@@ -38,7 +38,7 @@ extension EventStore {
   @discardableResult
   public func backup(to path: String) async throws(StoreError) -> StoreBackup {
     // A thread of its own: a copy takes long, and the shared ones serve everybody who reads.
-    let thread = IOThreads(name: "strata-backup", threadCountMax: 1)
+    let thread = machine.thread("strata-backup")
     let result = await thread.result { [self] () throws(StoreError) in try backupBlocking(to: path) }
     return try result.get()
   }

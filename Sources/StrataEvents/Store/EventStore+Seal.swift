@@ -23,7 +23,7 @@ extension EventStore {
   @discardableResult
   public func seal() async throws(StoreError) -> SealReceipt {
     // A thread of its own, as for whatever takes long: the shared ones serve everybody who reads.
-    let thread = IOThreads(name: "strata-seal", threadCountMax: 1)
+    let thread = machine.thread("strata-seal")
     let result = await thread.result { [self] () throws(StoreError) in try sealBlocking() }
     return try result.get()
   }

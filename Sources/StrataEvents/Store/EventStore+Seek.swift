@@ -6,7 +6,7 @@ public import StrataLog
 extension EventStore {
   /// The end of the last append whose commit time is not later than `time`; the beginning where all are later.
   public func position(at time: Timestamp) async throws(StoreError) -> LogPosition {
-    let result = await IOThreads.shared.result { [log] () throws(StoreError) in
+    let result = await machine.reads.result { [log] () throws(StoreError) in
       try log.refresh()
       let last = try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
       return LogPosition(sequence: last, chain: try log.chain(after: last) ?? 0)
@@ -47,7 +47,7 @@ extension EventStore {
 
   /// The append that holds a sequence, or nil where the log does not have it.
   public func append(holding sequence: UInt64) async throws(StoreError) -> RecordedAppend? {
-    let result = await IOThreads.shared.result { [self] () throws(StoreError) in
+    let result = await machine.reads.result { [self] () throws(StoreError) in
       if sequence > log.mark.sequence { try log.refresh() }
       return try appendBlocking(holding: sequence)
     }

@@ -44,7 +44,7 @@ extension EventStore {
   package func lookingUp<Result: Sendable>(
     _ body: @escaping @Sendable (_ builds: Bool) throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {
-    let found = await IOThreads.shared.result { () throws(StoreError) in try body(false) }
+    let found = await machine.reads.result { () throws(StoreError) in try body(false) }
     do throws(StoreError) { return try found.get() } catch {
       guard error.reason == .indexMissing else { throw error }
     }

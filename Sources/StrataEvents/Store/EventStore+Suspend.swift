@@ -16,7 +16,7 @@ extension EventStore {
   /// Throws where the store could not be closed cleanly. It is closed then, and what was acknowledged as synced is
   /// there.
   public func suspend() async throws(StoreError) {
-    let thread = IOThreads(name: "strata-close", threadCountMax: 1)
+    let thread = machine.thread("strata-close")
     let result = await thread.result { [log] () throws(StoreError) in try log.suspend() }
     try result.get()
   }
@@ -27,7 +27,7 @@ extension EventStore {
   /// `protectedData` where the device is still locked; try again. `diverged` where the log is not the one that was
   /// left: open it anew. A task that is cancelled while it waits for the lock gets `cancelled`.
   public func resume() async throws {
-    try await LockWait.trying(for: log.options.lockTimeout) { [self] () throws(StoreError) in
+    try await LockWait.trying(for: log.options.lockTimeout, on: machine) { [self] () throws(StoreError) in
       try resumeBlocking(lockTimeout: .zero)
     }
   }

@@ -43,6 +43,9 @@ public final class EventStore: Sendable {
     }
   }
 
+  /// The threads and the clock of the store.
+  package var machine: StoreMachine { log.options.machine }
+
   /// Opens the store in a folder.
   ///
   /// Opening reads the headers of all segments and the last segment whole; it does not depend on how much the
@@ -63,7 +66,7 @@ public final class EventStore: Sendable {
     _ fileSystem: any FileSystem, at path: String, _ access: Access, options: StoreOptions
   ) async throws -> EventStore {
     let path = fileSystem.absolutePath(path)
-    return try await LockWait.trying(for: options.lockTimeout) { () throws(StoreError) in
+    return try await LockWait.trying(for: options.lockTimeout, on: options.machine) { () throws(StoreError) in
       try open(fileSystem, path: path, access, options: options, lockTimeout: .zero)
     }
   }
@@ -125,7 +128,7 @@ public final class EventStore: Sendable {
   /// case.
   public func close() async throws(StoreError) {
     // A thread of its own: what was accepted may wait for an index.
-    let thread = IOThreads(name: "strata-close", threadCountMax: 1)
+    let thread = machine.thread("strata-close")
     let result = await thread.result { [log] () throws(StoreError) in try log.close() }
     try result.get()
   }

@@ -14,14 +14,14 @@ enum LockWait {
   /// - Parameter body: tries once; it blocks for nothing but the disk.
   /// - Throws: what the last try throws; `CancellationError` once the task is cancelled, but for a try that is under way.
   static func trying<Value: Sendable>(
-    for timeout: Duration, _ body: @escaping @Sendable () throws(StoreError) -> Value
+    for timeout: Duration, on machine: StoreMachine, _ body: @escaping @Sendable () throws(StoreError) -> Value
   ) async throws -> Value {
     let start = MonotonicTime.now()
     var pause = pauseMin
     while true {
       try Task.checkCancellation()
       let isLast = start.elapsed >= timeout
-      let result = await IOThreads(name: "strata-open", threadCountMax: 1).result(body)
+      let result = await machine.thread("strata-open").result(body)
       guard case .failure(.locked) = result, !isLast else { return try result.get() }
       // A cancelled task sleeps no longer, and ends above.
       try? await Task.sleep(for: max(.zero, min(pause, timeout - start.elapsed)))

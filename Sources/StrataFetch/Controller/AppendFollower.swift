@@ -39,7 +39,7 @@ final class AppendFollower: @unchecked Sendable {
     }
     log = rows.store.log
     folding = rows.folding
-    threads = rows.store.foldThreads.following
+    threads = rows.store.machine.follows
     headAtBegin = state.sequence
     self.state = state
   }
@@ -85,7 +85,7 @@ final class AppendFollower: @unchecked Sendable {
     _ state: TableSet, of rows: RowTable<Item>, adding view: ViewDefinition
   ) async throws -> TableSet {
     let table = rows.name
-    return try await rows.store.foldThreads.following.result { _ in
+    return try await rows.store.machine.follows.result { _ in
       var state = state
       state.withTable(table) { $0.addView(view) }
       return state
@@ -97,7 +97,7 @@ final class AppendFollower: @unchecked Sendable {
     _ state: TableSet, of rows: RowTable<Item>, through sequence: UInt64
   ) async throws -> TableSet {
     let exclusive = Exclusive(fold: Fold(rows.store.log, rows.folding, from: state))
-    return try await rows.store.foldThreads.following.result { slice in
+    return try await rows.store.machine.follows.result { slice in
       guard try exclusive.fold.run(through: sequence, slice) else { return nil }
       guard exclusive.fold.state.sequence == sequence else { throw StoreError.closed }
       return exclusive.fold.state

@@ -24,7 +24,7 @@ extension FetchController {
     guard token.storeID == store.log.storeID else {
       throw ListError.otherStore(token.store, expected: store.log.storeID.description)
     }
-    let result = await IOThreads.shared.result { () throws(StoreError) in
+    let result = await store.machine.reads.result { () throws(StoreError) in
       try store.chainBlocking(at: token.sequence)
     }
     let chain: UInt64?

@@ -58,7 +58,7 @@ extension EventStore {
     let parts = try await lookingUp { [log] builds throws(StoreError) in
       try log.index.parts(of: name, after: 0, builds: builds)
     }
-    let result = await IOThreads.shared.result { [self] () throws(StoreError) in
+    let result = await machine.reads.result { [self] () throws(StoreError) in
       var deletion: UInt64?
       for part in parts.reversed() {
         for sequence in part.sequences.reversed() where sequence <= last {

@@ -44,7 +44,7 @@ where Item.ID: DocumentID {
   private let shown: Lock<FetchSnapshot<Item, Section>?>
   /// One move at a time, in the order in which they were begun.
   private let turns = Turns<OneThing>()
-  private let thread = IOThreads(name: "strata-scrub", threadCountMax: 1)
+  private let thread: IOThreads
 
   init(
     _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>,
@@ -58,6 +58,7 @@ where Item.ID: DocumentID {
       states: PastStates(
         rows.store.log, rows.folding, view: (rows.name, list.definition), keptSizeMax: keptSizeMax))
     shown = Lock(snapshot)
+    thread = rows.store.machine.thread("strata-scrub")
   }
 
   /// What is shown; nil before the first move of a controller that had fetched nothing.

@@ -22,16 +22,19 @@ package final class StoreIndex: Sendable {
   /// Segments whose index is built or written just now.
   private let underConstruction = Gate<Set<UInt64>>([])
   /// For tasks whose look-up builds an index. Such look-ups of one store wait for each other, and no other store does.
-  package let threads = IOThreads(name: "strata-index", threadCountMax: 1)
+  package let threads: IOThreads
+  private let starter: ThreadStarter
 
   /// - Parameter bytesMax: of the indexes of closed segments, how much is kept in memory.
-  package init(_ source: LogSource, isWriter: Bool, isInStep: Bool = false, bytesMax: Int? = nil) {
+  package init(_ source: LogSource, isWriter: Bool, isInStep: Bool = false, bytesMax: Int? = nil, on machine: StoreMachine = .process) {
     self.source = source
     self.isWriter = isWriter
     self.isInStep = isInStep
     active = Lock(SegmentIndex(firstSequence: source.tail.mark.segment))
     closed = Lock(ClosedIndexCache(bytesMax: bytesMax ?? ClosedIndexCache.bytesMaxDefault))
     indexing = Lock(nil)
+    threads = machine.thread("strata-index")
+    starter = machine.threads
   }
 
   // MARK: The active segment
@@ -98,7 +101,7 @@ package final class StoreIndex: Sendable {
     if isInStep { return write(full, identity: identity) }
     let previous = indexing.withLock { $0 }
     previous?.join()
-    let thread = try? DedicatedThread(name: "strata-index") { [self] in
+    let thread = starter.start("strata-index") { [self] in
       constructing(full.firstSequence) { write(full, identity: identity) }
     }
     indexing.withLock { $0 = thread }

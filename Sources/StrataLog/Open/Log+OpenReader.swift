@@ -26,13 +26,13 @@ extension Log {
     assert(found.damage == nil || options.readsDamaged, "a reader goes up to damage only where it may")
     let tail = VisibleTail(found.mark)
     let source = LogSource(catalog: catalog, tail: tail)
-    let follower = HeadWatcher(watcher, source: source, patience: options.patience)
+    let follower = HeadWatcher(watcher, source: source, options)
     // One that stands before damage stays there.
     if found.damage == nil {
       tail.setLook { [weak follower] () throws(StoreError) in try follower?.refresh() }
     }
     return Log(
-      options: options, layout: layout, source: source, index: StoreIndex(source, isWriter: false),
+      options: options, layout: layout, source: source, index: StoreIndex(source, isWriter: false, on: options.machine),
       tornBytes: found.tornBytes, damage: found.damage, role: .reader(follower))
   }
 }

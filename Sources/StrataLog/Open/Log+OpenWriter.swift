@@ -69,7 +69,8 @@ extension Log {
       names: found.chain.headers.map(\.firstSequence))
     catalog.add(found.active)
     let source = LogSource(catalog: catalog, tail: VisibleTail(found.mark))
-    let index = StoreIndex(source, isWriter: true, isInStep: options.writesInStep)
+    let index = StoreIndex(
+      source, isWriter: true, isInStep: options.writesInStep, on: options.machine)
     // What the index finds wrong refuses the writer before HEAD is touched.
     try index.catchUp()
     assert(
@@ -82,7 +83,7 @@ extension Log {
       let committer = Committer(
         WriterState(found, claim, options, lock), options: options, source: source, index: index,
         queue: queue, sealer: sealer)
-      try DedicatedThread.start("strata-commit") { committer.run() }
+      try options.machine.start("strata-commit") { committer.run() }
       if options.sealsByItself { sealer.add(found.unsealed) }
       return Log(
         options: options, layout: layout, source: source, index: index,

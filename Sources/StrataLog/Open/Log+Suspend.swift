@@ -103,7 +103,7 @@ extension Log {
         committer.reopen(WriterState(found, claim, options, lock))
         sealer.reopen(lock)
         queue.reopen()
-        try DedicatedThread.start("strata-commit") { committer.run() }
+        try options.machine.start("strata-commit") { committer.run() }
         if options.sealsByItself { sealer.add(found.unsealed) }
       } catch {
         sealer.stop()

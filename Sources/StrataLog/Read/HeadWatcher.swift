@@ -22,13 +22,12 @@ package final class HeadWatcher: Sendable {
   private static let probeInterval: Duration = .seconds(1)
 
   private let source: LogSource
-  /// `StoreOptions.patience`.
-  private let patience: Duration
+  private let options: StoreOptions
   private let state: Gate<State>
 
-  init(_ reader: HeadReader, source: LogSource, patience: Duration) {
+  init(_ reader: HeadReader, source: LogSource, _ options: StoreOptions) {
     self.source = source
-    self.patience = patience
+    self.options = options
     state = Gate(State(reader: reader))
   }
 
@@ -43,7 +42,7 @@ package final class HeadWatcher: Sendable {
     source.tail.reopen()
     do throws(StoreError) {
       // The thread holds this and not the log, whose end stops it.
-      try DedicatedThread.start("strata-follow") { self.run() }
+      try options.machine.start("strata-follow") { self.run() }
     } catch {
       state.withLock { $0.isRunning = false }
       throw error
@@ -158,7 +157,7 @@ package final class HeadWatcher: Sendable {
       state.signalAll()
     }
     let before = source.tail.mark
-    let mark = try reader.mark(after: before, probes: probes, patience: patience)
+    let mark = try reader.mark(after: before, probes: probes, patience: options.patience)
     assert(source.tail.mark == before, "only who looks moves a reader's end")
     if mark != before { source.tail.publish(mark) }
     return mark != before

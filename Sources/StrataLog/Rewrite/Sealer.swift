@@ -40,7 +40,7 @@ final class Sealer: Sendable {
       return true
     }
     guard begins else { return }
-    let thread = try? DedicatedThread(name: "strata-seal") { [self] in sealPending() }
+    let thread = options.machine.threads.start("strata-seal") { [self] in sealPending() }
     if thread == nil { endThread() }
   }
 

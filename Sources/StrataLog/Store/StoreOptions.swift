@@ -37,7 +37,13 @@ public struct StoreClock: Sendable {
 /// The choices and limits of an open store. The defaults suit most applications.
 public struct StoreOptions: Sendable {
   public var durability: Durability = .synced
-  public var clock: StoreClock = .system
+  /// Where commit times come from.
+  public var clock: StoreClock {
+    get { machine.clock }
+    set { machine.clock = newValue }
+  }
+  /// The threads and the clock of the store.
+  package var machine: StoreMachine = .process
   /// A segment is closed once it is this long, in bytes.
   public var segmentSizeTarget = 16 << 20
   /// Appends are gathered into blocks of about this many bytes before compression.

@@ -56,7 +56,7 @@ final class Committer: @unchecked Sendable {
     self.index = index
     self.queue = queue
     self.sealer = sealer
-    lookups = LookupThread(index: index, queue: queue)
+    lookups = LookupThread(index: index, queue: queue, on: options.machine)
     self.state = state
     decider = AppendDecider(index: index, source: source, clock: options.clock)
   }

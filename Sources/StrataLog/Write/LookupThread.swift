@@ -28,10 +28,12 @@ final class LookupThread: Sendable {
   private let state = Gate(State())
   private let index: StoreIndex
   private let queue: CommitQueue
+  private let machine: StoreMachine
 
-  init(index: StoreIndex, queue: CommitQueue) {
+  init(index: StoreIndex, queue: CommitQueue, on machine: StoreMachine) {
     self.index = index
     self.queue = queue
+    self.machine = machine
   }
 
   /// Makes sure that somebody looks after what was set aside. The committer itself does where there is no thread.
@@ -43,7 +45,7 @@ final class LookupThread: Sendable {
     }
     guard starts else { return }
     do throws(StoreError) {
-      try DedicatedThread.start("strata-look") { self.run() }
+      try machine.start("strata-look") { self.run() }
     } catch {
       state.withLock { $0.isRunning = false }
       state.signalAll()

@@ -65,7 +65,7 @@ package final class Projector: Sendable {
   /// Over for the thread that folds when others have their turn, and while nobody waits.
   private let slice = TimeSlice()
 
-  package init(_ log: Log, _ folding: Folding, on threads: FairThreads = FoldThreads.shared.newest) {
+  package init(_ log: Log, _ folding: Folding, on threads: FairThreads = StoreMachine.process.folds) {
     self.log = log
     self.threads = threads
     let fold = Fold(log, folding)
@@ -263,7 +263,7 @@ final class Projectors: Sendable {
 extension EventStore {
   /// The projector of a projection, the same one at every call.
   package func projector(_ folding: Folding) -> Projector {
-    let threads = foldThreads.newest
+    let threads = machine.folds
     return attachment { Projectors(on: threads) }.projector(log, folding)
   }
 }

@@ -17,7 +17,7 @@ extension EventStore {
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
   ) async throws -> [TableSet] {
     let replay = Replay(self, folding, to: points, view: view)
-    return try await foldThreads.past.result { slice in try replay.goOn(slice) }
+    return try await machine.past.result { slice in try replay.goOn(slice) }
   }
 
   /// The same for a thread that may block.

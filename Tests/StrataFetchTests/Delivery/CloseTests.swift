@@ -44,12 +44,11 @@ private struct Waiting: Projection {
 @Suite(.timeLimit(.minutes(2))) struct CloseTests {
   /// A store whose folds have threads of their own.
   private func store() -> EventStore {
-    let store = EventStore.inMemory()
     var limits = FairThreads.Limits()
     limits.patience = .milliseconds(1)
-    let threads = FairThreads(name: "close", limits: limits)
-    _ = store.attachment { FoldThreads(threads) }
-    return store
+    var options = StoreOptions()
+    options.machine = StoreMachine(folding: FairThreads(name: "close", limits: limits))
+    return EventStore.inMemory(options: options)
   }
 
   private func append(_ stream: StreamName, to store: EventStore) async throws {

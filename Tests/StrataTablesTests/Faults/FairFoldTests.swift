@@ -56,8 +56,7 @@ internal import Testing
     let slow = try (0..<4).map { _ in try EventStore.gated(["every thread"], on: threads) }
     let reads = slow.map { store in Task { try await read(store) } }
     await door.waits(for: 4)
-    let small = EventStore.inMemory()
-    _ = small.attachment { FoldThreads(threads) }
+    let small = try EventStore.gated([], on: threads)
     try small.appendBlocking([NewEvent(DocumentEvent.put, in: "page/a", ["title": "A"])])
     #expect(try await small.documents("page").table.row("a")?.fields["title"] == "A")
     #expect(try await small.states(at: [.sequence(1)], .documents(only: nil)).map(\.sequence) == [1])
