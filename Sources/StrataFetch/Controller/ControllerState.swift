@@ -98,6 +98,7 @@ extension ControllerState {
     }
     lastNumber = lastNumber.next
     published = Published(list: list, epoch: made, number: lastNumber)
+    assert(isBuilt, "what is published is of the request in force")
     return (.published, actions)
   }
 }
@@ -132,6 +133,7 @@ extension ControllerState {
     guard isFollowed(by: task) else { return .none }
     phase = .failed
     failure = (error, lastFailure.next)
+    assert(healed < lastFailure, "a failure is healed by a fetch behind it")
     return .wake
   }
 
