@@ -7,8 +7,8 @@ extension ListDiff {
   ///
   /// Where both lists are the same function of the table, it costs O(k log n) for k rows that changed, or that
   /// only one of the lists has in its window, and O(sections shown) more where the windows inside the sections
-  /// differ. Where the request differs, O(n log n) for n items shown. Where sections are compared and the lists were
-  /// folded apart, as a replay is, O(sections) more, and O(n log n) where the comparison contradicts itself. Where
+  /// differ. Where the request differs, O(n log n) for n items shown. Where the program's code orders the sections and the
+  /// lists were folded apart, as a replay is, O(sections) more, and O(n log n) where a comparison contradicts itself. Where
   /// the program's code makes keys and the lists were folded apart, O(what their views do not share) more, and
   /// O(n log n) where that code makes other keys of a row than it did.
   package init(from old: ListVersion, to new: ListVersion) {
@@ -128,6 +128,8 @@ extension DiffFinder {
       // Written, and what the list shows of it is as it was.
       if hasSameKey, fields == nil {
         if callsProgram, !isItem(oldKey) { isAsMade = false }
+        // Its section may have gone in between and come back, and the program's code made another place of it.
+        if definition.asksForSectionOrder { lookAtSection(of: oldKey) }
         return
       }
       if isCut {
@@ -143,6 +145,7 @@ extension DiffFinder {
     }
     guard isAsMade, place(rows, oldKeys, newKeys) else { return false }
     if old.view.isApart(from: new.view), !isExplained(by: rows) { return false }
+    old.view.forEachSectionOrderedApart(from: new.view) { _ = sections.index(of: $0) }
     guard isCut else { return true }
     if old.window.section != new.window.section { lookAtAllSections() } else { lookAtEdges() }
     for index in sections.all.indices {
@@ -150,6 +153,12 @@ extension DiffFinder {
       findCrossing(index, .new, touched: touchedNew)
     }
     return true
+  }
+
+  private mutating func lookAtSection(of key: PlacedKey) {
+    key.bytes.withUnsafeBytes { bytes in
+      _ = sections.index(of: UnsafeRawBufferPointer(rebasing: bytes[..<key.sectionLength]))
+    }
   }
 
   /// Whether a list does not have a row that has no key in it now.

@@ -39,6 +39,17 @@ extension View {
     !definition.isCompared || build === other.build || sections(heldBy: other) == other.sections(heldBy: self)
   }
 
+  /// Lends the sections whose order key is another one in the other view though their rows may be the same: where the
+  /// views were built apart, the program's code may have ranked them otherwise, or made other values of their rows.
+  /// Nothing otherwise, and nothing where they are compared. O(sections) for such views.
+  package func forEachSectionOrderedApart(from other: View, _ body: (UnsafeRawBufferPointer) -> Void) {
+    guard definition.asksForSectionOrder, build !== other.build else { return }
+    Tree.forEachDifference(from: order, to: other.order) { difference in
+      guard let length = difference.oldValue ?? difference.newValue else { return }
+      body(Self.section(difference.key, length))
+    }
+  }
+
   private func sections(heldBy other: View) -> [[UInt8]] {
     var common: [[UInt8]] = []
     order.forEach(in: 0..<order.count) { key, length in

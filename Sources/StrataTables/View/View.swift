@@ -44,7 +44,7 @@ package struct View: Sendable {
     labels = Tree(pageSize: TreePages.sections)
     values = Tree(pageSize: TreePages.view)
     problems = Tree()
-    build = definition.isCompared || definition.calls != .none ? ViewBuild() : nil
+    build = definition.holdsLabels || definition.calls != .none ? ViewBuild() : nil
     marks = Tree(pageSize: TreePages.view)
     drifts = Tree()
   }

@@ -116,6 +116,8 @@ package final class ViewDefinition: Sendable {
   let holdsLabels: Bool
   /// Whether the items' values are kept.
   let holdsValues: Bool
+  /// Whether the program's code is asked where a section stands by itself, and may answer otherwise the next time.
+  package var asksForSectionOrder: Bool { !isCompared && (holdsLabels || (holdsValues && calls != .none)) }
   /// Whether a closure of the program compares sections.
   var isCompared: Bool { if case .compared = sectionOrder { true } else { false } }
 

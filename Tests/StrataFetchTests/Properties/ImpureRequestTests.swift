@@ -203,6 +203,57 @@ internal import Testing
     #expect(try await list.performFetch().numberOfProblems == 0)
   }
 
+  @Test func `fault 53: sections that a replay orders otherwise move, though none of their rows changed`()
+    async throws
+  {
+    let stored = ListRequest(ImpureRow.self).sectioned(by: \.section)
+    let orders = [
+      stored.sectionsOrdered(byMinimumOf: \.shift), stored.sectionsOrdered(byMaximumOf: \.shift),
+      stored.sectionsOrdered { (section: String?) in (section == "section 1" ? 3 : 0) * ImpureClock.now },
+    ]
+    for request in orders {
+      ImpureClock.start(ticksEvery: 0)
+      let rows = EventStore.inMemory().collection("row", of: ImpureRow.self)
+      for (id, number) in [(1, 1), (2, 5), (3, 0)] {
+        try await rows.put(ImpureRow(id: id, number: number, text: "a"))
+      }
+      let list = FetchController(request, from: rows)
+      let before = try await list.snapshot(at: .sequence(2))
+      ImpureClock.tick()
+      let after = try await list.snapshot(at: .sequence(3))
+      let common = after.sectionIdentifiers.filter { before.sectionIdentifiers.contains($0) }
+      #expect(common == before.sectionIdentifiers.reversed())
+      try checkChanges(from: before, to: after, "forth")
+      try checkChanges(from: after, to: before, "back")
+    }
+  }
+
+  @Test func `fault 53: a section whose rows went and came back as they were moves where it is put elsewhere`()
+    async throws
+  {
+    let stored = ListRequest(ImpureRow.self).sectioned(by: \.section)
+    let orders = [
+      stored.sectionsOrdered(byMinimumOf: \.shift),
+      stored.sectionsOrdered { (section: String?) in (section == "section 1" ? 3 : 0) * ImpureClock.now },
+    ]
+    for request in orders {
+      ImpureClock.start(ticksEvery: 0)
+      let rows = EventStore.inMemory().collection("row", of: ImpureRow.self)
+      let first = ImpureRow(id: 1, number: 1, text: "a")
+      try await rows.put(first)
+      try await rows.put(ImpureRow(id: 2, number: 5, text: "a"))
+      let list = FetchController(request, from: rows)
+      let before = try await list.performFetch()
+      try await rows.delete(1)
+      ImpureClock.tick()
+      try await rows.put(first)
+      let after = try await list.performFetch()
+      #expect(after.sectionIdentifiers == before.sectionIdentifiers.reversed())
+      try checkChanges(from: before, to: after, "forth")
+      try checkChanges(from: after, to: before, "back")
+    }
+  }
+
   @Test("A list of pure functions keeps nothing but its items, and marks where the program filters")
   func pure() async throws {
     let store = EventStore.inMemory()
