@@ -18,8 +18,8 @@ protocol NewsSource: Sendable {
   associatedtype Mark: Sendable
 
   func mark() -> Mark
-  /// Looks what there is to tell, without waiting for more. Nil for nothing.
-  mutating func look(from mark: Mark) async -> News<Update>?
+  /// Looks what there is to tell, without waiting for more. Nil for nothing; then the mark is from before the last look.
+  mutating func look(from mark: inout Mark) async -> News<Update>?
   /// Waits until there is more than there was at a mark, or the task is cancelled.
   func wait(beyond mark: Mark) async throws(ListError)
 }
@@ -29,8 +29,8 @@ extension NewsSource {
   nonisolated mutating func next() async -> News<Update> {
     while !Task.isCancelled {
       // In this order: what is announced from here on ends the wait.
-      let mark = mark()
-      if let news = await look(from: mark) { return news }
+      var mark = mark()
+      if let news = await look(from: &mark) { return news }
       do throws(ListError) { try await wait(beyond: mark) } catch { return .failure(error) }
     }
     return .end

@@ -103,7 +103,9 @@ where Item.ID: DocumentID {
   func look(at set: TableSet) -> Bool {
     let prepared = prepared
     let seen = UpdatePosition<Item, Section>.Seen(set, prepared)
-    _ = controller.change { $0.publish(prepared.fetched(set), of: prepared.epoch) }
+    let fetched = FetchedList(
+      snapshot: seen.snapshot, list: prepared.list, lease: prepared.lease, appendCount: seen.appendCount)
+    _ = controller.change { $0.publish(fetched, of: prepared.epoch) }
     guard var position = state.withLock({ $0.position }) else {
       state.withLock { $0.position = UpdatePosition(seen, observing: nil) }
       return true
@@ -163,19 +165,22 @@ struct JoinedPosition: NewsSource {
   }
 
   /// The sequence that all lists are at, once the next update of each is made.
-  mutating func look(from mark: Mark) async -> News<UInt64>? {
+  mutating func look(from mark: inout Mark) async -> News<UInt64>? {
     guard let store = members.first?.store else { return .end }
     for member in members where member.store !== store {
       return .failure(.otherStore(member.store.id, expected: store.id))
     }
     if isCancelled { return .end }
-    if looked.map({ mark.head > $0 }) ?? true || members.contains(where: { $0.isReconfigured }) {
+    while looked.map({ mark.head > $0 }) ?? true || members.contains(where: { $0.isReconfigured }) {
       do {
-        return try await look(reaching: max(mark.head, looked ?? 0)).map { .update($0) }
+        if let sequence = try await look(reaching: max(mark.head, looked ?? 0)) { return .update(sequence) }
       } catch {
         guard let error = ListError(error), !error.isEnd else { return .end }
         return .failure(error)
       }
+      // Nothing is different, and a request may have been replaced meanwhile, or more appended.
+      if isCancelled || Task.isCancelled { return .end }
+      mark = self.mark()
     }
     guard let end = mark.end else { return nil }
     return end == .closed ? .end : .failure(.store(end))

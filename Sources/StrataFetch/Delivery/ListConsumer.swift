@@ -13,7 +13,7 @@ package enum ConsumerGate: Sendable {
 }
 
 /// A position in a controller's list, and how it goes on. A value that its consumer keeps: a copy that was made before
-/// an update is the position without it.
+/// an update is the position without it, but for one that goes append by append, whose fold is shared.
 ///
 /// It does not keep the controller alive: once that is gone there is nothing more to come.
 package struct ListConsumer<Item: Identifiable & Sendable, Section: Hashable & Sendable>: NewsSource
@@ -63,7 +63,7 @@ where Item.ID: DocumentID {
 
   func mark() -> AnnouncementNumber { announcement.number }
 
-  mutating func look(from mark: AnnouncementNumber) async -> News<Update>? {
+  mutating func look(from mark: inout AnnouncementNumber) async -> News<Update>? {
     guard let controller else { return .end }
     let gate = self.gate?()
     if gate == .closed {
