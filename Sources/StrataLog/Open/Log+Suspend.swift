@@ -106,7 +106,9 @@ extension Log {
         try options.machine.start("strata-commit") { committer.run() }
         if options.sealsByItself { sealer.add(found.unsealed) }
       } catch {
+        // LOCK is about to be given back, and a rewrite that was begun meanwhile goes on for a moment.
         sealer.stop()
+        sealer.finish()
         queue.end(.suspended, refusingPending: true)
         claim.head.close()
         throw error
