@@ -26,7 +26,10 @@ package final class StoreIndex: Sendable {
   private let starter: ThreadStarter
 
   /// - Parameter bytesMax: of the indexes of closed segments, how much is kept in memory.
-  package init(_ source: LogSource, isWriter: Bool, isInStep: Bool = false, bytesMax: Int? = nil, on machine: StoreMachine = .process) {
+  package init(
+    _ source: LogSource, isWriter: Bool, isInStep: Bool = false, bytesMax: Int? = nil,
+    on machine: StoreMachine = .process
+  ) {
     self.source = source
     self.isWriter = isWriter
     self.isInStep = isInStep
@@ -52,6 +55,22 @@ package final class StoreIndex: Sendable {
       try fill(index)
       assert(index.nextSequence > mark.sequence, "a full index holds all that is visible")
     }
+  }
+
+  /// Throws where the active index does not end with a mark: somebody changed the segment between two looks at it.
+  func checkEnds(with mark: VisibleMark) throws(StoreError) {
+    try active.withLock { index throws(StoreError) in try Self.check(index, endsWith: mark) }
+  }
+
+  private static func check(_ index: SegmentIndex, endsWith mark: VisibleMark) throws(StoreError) {
+    guard index.nextSequence != mark.sequence + 1 else { return }
+    let (first, last) = (
+      min(index.nextSequence - 1, mark.sequence), max(index.nextSequence - 1, mark.sequence)
+    )
+    throw .damaged(
+      Finding(
+        .stale, file: StoreLayout.segmentName(mark.segment), offset: mark.visible.offset, first: first + 1,
+        last: last, what: "the segment is not the one that was looked at a moment before"))
   }
 
   private func fill(_ index: SegmentIndex) throws(StoreError) {
@@ -137,7 +156,7 @@ package final class StoreIndex: Sendable {
         try verify(block)
         try add(block, to: next)
       }
-      assert(next.nextSequence == mark.sequence + 1, "an index goes on where the log does")
+      try Self.check(next, endsWith: mark)
       publish()
       index = next
     }

@@ -44,7 +44,8 @@ extension Log {
   }
 
   /// Whether there is neither a segment nor a HEAD.
-  private static func isEmpty(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError) -> Bool {
+  private static func isEmpty(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError) -> Bool
+  {
     guard try SegmentCatalog.names(fileSystem, layout).isEmpty else { return false }
     return try HeadFile.read(fileSystem, path: layout.head) == nil
   }
@@ -73,9 +74,7 @@ extension Log {
       source, isWriter: true, isInStep: options.writesInStep, on: options.machine)
     // What the index finds wrong refuses the writer before HEAD is touched.
     try index.catchUp()
-    assert(
-      index.withActive { $0.nextSequence } == found.mark.sequence + 1, "a writer begins with all of the index"
-    )
+    try index.checkEnds(with: found.mark)
     let claim = try claim(found, fileSystem, layout, options, lock)
     do throws(StoreError) {
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
@@ -124,7 +123,9 @@ extension Log {
   static func assess(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock, isNew: Bool = false
   ) throws(StoreError) -> Found {
-    let (names, head) = try (SegmentCatalog.names(fileSystem, layout), HeadFile.read(fileSystem, path: layout.head))
+    let (names, head) = try (
+      SegmentCatalog.names(fileSystem, layout), HeadFile.read(fileSystem, path: layout.head)
+    )
     let chain = try SegmentChain(fileSystem, layout, names: names, head: head)
     if let feature = chain.readOnlyFeature {
       throw .unsupported(
