@@ -22,7 +22,7 @@ struct PagerTests {
     process.standardError = FileHandle(forWritingAtPath: errors)
     try process.run()
     terminal.closeProgram()
-    return try await IOThreads.shared.run { () throws(any Error) in
+    return try await IOThreads(name: "test", threadCountMax: 1).run { () throws(any Error) in
       var shown: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 4096)
       // The end of a terminal that nobody has open any more is an error.

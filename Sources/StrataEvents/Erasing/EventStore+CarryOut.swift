@@ -100,7 +100,7 @@ extension EventStore {
 
 extension StoreError {
   /// Whether the store goes on though an order to erase could not be read or carried out: what is wrong is a part of the
-  /// log, a refusal of the system, a folder of the store's, or the order.
+  /// log, a refusal of the system, a folder of the store's, or the order or a note about it, which is tried again.
   var canWait: Bool {
     if case .invalid = self { return true }
     return isLocal || reason == .linked

@@ -19,8 +19,8 @@ extension EventStore {
   /// this call throws nothing that is about an earlier one.
   ///
   /// - Returns: when the content is in no file of the store any more. O(bytes of the segments concerned).
-  /// - Throws: `invalid` where nothing is named, or a stream or a sequence that the log does not have; `corrupt`,
-  ///   `unsupported`, `full`, `io` and `unreadable` where a segment could not be rewritten, and this one still has its content.
+  /// - Throws: `invalid` where nothing is named, or a stream or a sequence that the log does not have; `damaged`,
+  ///   `full` and `unavailable` where a segment could not be rewritten, and this one still has its content.
   @discardableResult
   public func erase(_ erasure: Erasure) async throws(StoreError) -> ErasureReceipt {
     // A thread of its own, as for whatever takes long: the shared ones serve everybody who reads.

@@ -11,7 +11,14 @@ public import StrataLog
 // Here because the log does without Foundation.
 extension StoreError: LocalizedError {
   /// What happened, and where.
-  public var errorDescription: String? { place.isEmpty ? what : "\(what) (\(place))" }
+  public var errorDescription: String? { whatAndWhere }
   /// What to do next.
+  public var recoverySuggestion: String? { next }
+}
+
+extension Finding: LocalizedError {
+  /// What is wrong, and where.
+  public var errorDescription: String? { "\(what) (\(file) at byte \(offset))" }
+  /// What to do about it.
   public var recoverySuggestion: String? { next }
 }

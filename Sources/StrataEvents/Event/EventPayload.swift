@@ -25,7 +25,7 @@ public struct EventPayload: Hashable, Sendable {
   }
 
   /// A document, in deterministic CBOR. One that is nested deeper than `CodecLimits.depthMax` could not be read back:
-  /// it has no bytes, and appending it throws `tooLarge`.
+  /// it has no bytes, and appending it throws `invalid`.
   public init(_ document: DocumentValue) {
     let depth = document.depth
     let isTooDeep = depth > CodecLimits.depthMax

@@ -13,7 +13,7 @@ public enum FeedStart: Sendable, Hashable {
   /// Behind a sequence. It may lie in the future: nothing older is ever delivered.
   case after(UInt64)
   /// Behind a position that was read before. Where the log's events up to it are not the ones that were read,
-  /// the feed throws `diverged` instead of skipping anything.
+  /// the feed throws `position`, diverged, instead of skipping anything.
   case position(LogPosition)
 }
 

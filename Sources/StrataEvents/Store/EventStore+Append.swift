@@ -94,6 +94,8 @@ extension EventStore {
     for event in events { try add(event, to: draft, isOwn: isOwn) }
     for (stream, version) in expecting where version != .any {
       try stream.check()
+      // One way to say it, also in the error.
+      let version = version == .exactly(0) ? .noStream : version
       draft.expectations.append(.init(stream: Array(stream.text.utf8), version: version))
     }
     return draft

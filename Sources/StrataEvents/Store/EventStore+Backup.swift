@@ -33,8 +33,8 @@ extension EventStore {
   /// backup has erased since it was opened for writing is not brought back.
   ///
   /// - Parameter path: a folder that is not there, is empty, or holds a backup of this store.
-  /// - Throws: `corrupt` for damage in this store, with its place; `diverged` where the folder holds events that
-  ///   this store does not; `notAStore` where it holds something else; `locked` where a writer has it; `full`.
+  /// - Throws: `damaged` for damage in this store, with its place; `position` where the folder holds events that
+  ///   this store does not; unavailable, `notAStore`, where it holds something else; `locked` where a writer has it; `full`.
   @discardableResult
   public func backup(to path: String) async throws(StoreError) -> StoreBackup {
     // A thread of its own: a copy takes long, and the shared ones serve everybody who reads.

@@ -19,7 +19,8 @@ extension EventStore {
   /// Closes the active segment, and rewrites every closed one that was not: larger blocks, compressed harder, and an
   /// index behind them. Events, sequences and chain stay as they are, and so do readers.
   ///
-  /// - Throws: `corrupt` where a segment is not what was written, which is then left as it is; `full` and `io`.
+  /// - Throws: `damaged` where a segment is not what was written, which is then left as it is; `full` and what the
+  ///   system refuses.
   @discardableResult
   public func seal() async throws(StoreError) -> SealReceipt {
     // A thread of its own, as for whatever takes long: the shared ones serve everybody who reads.

@@ -9,7 +9,7 @@ extension EventStore {
   /// systems a suspended process that holds a lock in a shared folder is ended.
   ///
   /// The object stays: feeds, folds and lists wait and go on after `resume`. Reading what is there goes on too. An
-  /// append is refused with `StoreError.suspended` from here on and does not wait, because nobody may ever resume. A
+  /// append is refused as unavailable, `suspended`, from here on and does not wait, because nobody may ever resume. A
   /// store that is open for reading looks at no file of its own accord until it is resumed. Doing it twice does
   /// nothing.
   ///
@@ -24,8 +24,9 @@ extension EventStore {
   /// Takes the lock again and goes on. What another writer appended in between is visible then, and feeds deliver it.
   ///
   /// Throws as opening does, and the store stays suspended: `locked` where another writer has it now, and
-  /// `protectedData` where the device is still locked; try again. `diverged` where the log is not the one that was
-  /// left: open it anew. A task that is cancelled while it waits for the lock gets `cancelled`.
+  /// the reason `protected` where the device is still locked; try again. `diverged` where the log is not the one that was
+  /// left: open it anew. A task that is cancelled while it waits for the lock gets
+  /// `CancellationError`.
   public func resume() async throws {
     try await LockWait.trying(for: log.options.lockTimeout, on: machine) { [self] () throws(StoreError) in
       try resumeBlocking(lockTimeout: .zero)

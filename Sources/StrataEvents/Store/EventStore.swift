@@ -116,12 +116,12 @@ public final class EventStore: Sendable {
     }
   }
 
-  /// Drains what was accepted, refuses new appends with `StoreError.closed`, and marks the store as closed cleanly.
+  /// Drains what was accepted, refuses new appends as unavailable, `closed`, and marks the store as closed cleanly.
   /// Feeds end once they have delivered what is there.
   ///
   /// What is there can be read afterwards as before, as long as somebody holds the store: events, appends by id and
   /// sequence, documents, projections, and lists at the head and at any point of the past; a feed that begins then
-  /// delivers it and ends, and so do the updates of a list. Everything that would change the store throws `closed`:
+  /// delivers it and ends, and so do the updates of a list. Everything that would change the store is refused so:
   /// appends, also one that is in the log already, erasures, seals, `suspend` and `resume`. Closing again does nothing.
   ///
   /// Throws where what was only buffered could not be put on disk; what was acknowledged as synced is there in any

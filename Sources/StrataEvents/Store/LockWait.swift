@@ -14,7 +14,8 @@ enum LockWait {
   /// - Parameter body: tries once; it blocks for nothing but the disk.
   /// - Throws: what the last try throws; `CancellationError` once the task is cancelled, but for a try that is under way.
   static func trying<Value: Sendable>(
-    for timeout: Duration, on machine: StoreMachine, _ body: @escaping @Sendable () throws(StoreError) -> Value
+    for timeout: Duration, on machine: StoreMachine,
+    _ body: @escaping @Sendable () throws(StoreError) -> Value
   ) async throws -> Value {
     let start = MonotonicTime.now()
     var pause = pauseMin

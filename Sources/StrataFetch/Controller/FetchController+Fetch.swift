@@ -89,8 +89,7 @@ extension FetchController {
     return try await fetchInTurn(reaching: sequence)
   }
 
-  private func fetchInTurn(reaching sequence: UInt64) async throws -> FetchSnapshot<Item, Section>
-  {
+  private func fetchInTurn(reaching sequence: UInt64) async throws -> FetchSnapshot<Item, Section> {
     while true {
       let prepared = try prepared()
       if let shown = prepared.published, shown.sequence >= sequence { return shown }

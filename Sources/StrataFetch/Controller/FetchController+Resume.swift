@@ -29,7 +29,9 @@ extension FetchController {
     }
     let chain: UInt64?
     do throws(StoreError) { chain = try result.get() } catch {
-      if case .position(.trimmed(let first)) = error { throw ListError.tokenExpired(oldestAvailable: first - 1) }
+      if case .position(.trimmed(let first)) = error {
+        throw ListError.tokenExpired(oldestAvailable: first - 1)
+      }
       throw ListError.store(error)
     }
     guard let chain else { return .behindTheEnd }

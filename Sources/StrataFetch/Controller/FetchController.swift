@@ -22,6 +22,9 @@ public import StrataTables
 ///   store had acknowledged before the call that made it. A store that is open for reading includes what it has
 ///   seen of its writer; `reaches` waits for more.
 ///
+/// What fetches, applies and looks into the past throws ``ListError``, and `CancellationError` where the task or the list
+/// was cancelled.
+///
 /// Safe to use from any task and thread. `snapshot`, `updates`, `cancel()` and the lookups of a snapshot do not
 /// wait; `performFetch`, `apply` and the past do.
 public final class FetchController<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable

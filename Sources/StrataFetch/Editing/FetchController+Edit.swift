@@ -70,7 +70,9 @@ extension FetchController where Item: Codable {
       // Before the row is looked for: what is appended in between is seen, or is the conflict.
       let version = try await rows.store.version(of: stream)
       guard try await isThere(id) else { return nil }
-      do { return try await collection.delete(id, expecting: .exactly(version)) } catch let error as StoreError {
+      do { return try await collection.delete(id, expecting: .exactly(version)) } catch let error
+        as StoreError
+      {
         guard case .conflict = error, try await retries.goOn() else { throw error }
       }
     }
@@ -103,11 +105,13 @@ extension FetchSnapshot {
   /// Throws where the snapshot shows no such place.
   func check(_ index: ListIndex) throws(ListEditError) {
     guard index.section >= 0, index.section < numberOfSections else {
-      throw ListEditError.outOfRange("the list shows \(numberOfSections) sections, and section \(index.section) was meant")
+      throw ListEditError.outOfRange(
+        "the list shows \(numberOfSections) sections, and section \(index.section) was meant")
     }
     let count = numberOfItems(inSectionAt: index.section)
     guard index.item >= 0, index.item < count else {
-      throw ListEditError.outOfRange("section \(index.section) shows \(count) items, and item \(index.item) was meant")
+      throw ListEditError.outOfRange(
+        "section \(index.section) shows \(count) items, and item \(index.item) was meant")
     }
   }
 }

@@ -1,5 +1,7 @@
 // The errors of editing for those who show errors of any kind.
 
+internal import StrataEvents
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -7,5 +9,10 @@
 #endif
 
 extension ListEditError: LocalizedError {
-  public var errorDescription: String? { description }
+  public var errorDescription: String? {
+    if case .store(let error) = self { error.errorDescription } else { description }
+  }
+  public var recoverySuggestion: String? {
+    if case .store(let error) = self { error.recoverySuggestion } else { nil }
+  }
 }

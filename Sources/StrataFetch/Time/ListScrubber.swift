@@ -19,7 +19,7 @@ public import StrataTables
 /// first update is `.initial`.
 ///
 /// Moves are carried out one after the other, in the order in which they were begun, on a thread of the
-/// scrubber's own. A task that is cancelled does not take its move back; its `returnToHead` may throw `cancelled`
+/// scrubber's own. A task that is cancelled does not take its move back; its `returnToHead` may throw `CancellationError`
 /// while it waits for the newest state, and then what is shown stays.
 ///
 /// The first move costs a replay of the log up to its point. After that, going back by d events replays about d

@@ -1,7 +1,6 @@
 // What can go wrong with a list.
 
 public import StrataLog
-public import StrataLog
 
 /// The errors of the lists floor. A task that was cancelled, and who asks a list that was, gets `CancellationError`.
 public enum ListError: Error, Sendable {
@@ -51,9 +50,10 @@ extension ListError: CustomStringConvertible {
     switch error {
     case let error as ListError: self = error
     case let error as StoreError: self = .store(error)
+    case is CancellationError: return nil
     default:
-      assert(error is CancellationError, "the floors throw their own errors, or that something was cancelled")
-      return nil
+      assertionFailure("the floors throw their own errors, or that something was cancelled")
+      self = .store(.invalid(what: "\(error)"))
     }
   }
 

@@ -1,5 +1,7 @@
 // The errors of lists for those who show errors of any kind.
 
+internal import StrataEvents
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -11,5 +13,10 @@ extension FilterError: LocalizedError {
 }
 
 extension ListError: LocalizedError {
-  public var errorDescription: String? { description }
+  public var errorDescription: String? {
+    if case .store(let error) = self { error.errorDescription } else { description }
+  }
+  public var recoverySuggestion: String? {
+    if case .store(let error) = self { error.recoverySuggestion } else { nil }
+  }
 }

@@ -52,7 +52,7 @@ package struct LogBackup {
 
   /// Runs the backup. Blocks.
   ///
-  /// - Throws: `corrupt` and `unsupported` for what stands in the source, naming the place; `diverged` where the
+  /// - Throws: a finding for what stands in the source, naming the place; `diverged` where the
   ///   target holds events that the source does not; `notAStore` where it holds something else; `locked` where a
   ///   writer has the target; `full`. Then the target is what it was, or is refused until a backup into it ends well.
   package mutating func run() throws(StoreError) -> BackupReport {

@@ -12,7 +12,7 @@ extension StoreError: CustomStringConvertible {
       "the append id \(id) was used for other content, at sequence \(sequences.lowerBound)"
     case .locked(_, let holder): "the store is open for writing in \(holder ?? "another process")"
     case .damaged(let finding): finding.what
-    case .full: "the disk is full"
+    case .full: "the disk is full, or what this user may have of it"
     case .position(.diverged(let sequence)):
       "the log up to sequence \(sequence) is not the one that was read before"
     case .position(.trimmed(let first)): "the log begins at sequence \(first)"
@@ -47,7 +47,8 @@ extension StoreError: CustomStringConvertible {
     }
   }
 
-  public var description: String {
-    (place.isEmpty ? what : "\(what) (\(place))") + "; \(next)"
-  }
+  /// What happened, and where.
+  package var whatAndWhere: String { place.isEmpty ? what : "\(what) (\(place))" }
+
+  public var description: String { "\(whatAndWhere); \(next)" }
 }

@@ -8,6 +8,8 @@ extension DedicatedThread {
   package static func start(
     _ name: String, _ body: @escaping @Sendable () -> Void
   ) throws(StoreError) -> DedicatedThread {
-    do throws(FileSystemError) { return try DedicatedThread(name: name, body) } catch { throw .refused(error) }
+    do throws(FileSystemError) { return try DedicatedThread(name: name, body) } catch {
+      throw .refused(error)
+    }
   }
 }

@@ -56,7 +56,7 @@ extension StoreError {
   package var systemCode: Int32? {
     switch self {
     case .full: SystemErrorCode.noSpace
-    case .unavailable(let unavailability): unavailability.systemCode
+    case .unavailable(let unavailability): unavailability.code
     default: nil
     }
   }
@@ -83,7 +83,8 @@ extension StoreError {
   /// A call that the system refused: full, a link or protected, where that is the reason.
   package static func refused(_ operation: String, _ path: String, code: Int32) -> StoreError {
     SystemErrorCode.isNoRoom(code)
-      ? .full(path: path) : .unavailable(Unavailability(refused: FileSystemError(operation, path, code: code)))
+      ? .full(path: path)
+      : .unavailable(Unavailability(refused: FileSystemError(operation, path, code: code)))
   }
 
   package static func refused(_ call: FileSystemError) -> StoreError {

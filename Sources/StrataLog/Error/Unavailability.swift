@@ -83,7 +83,10 @@ extension StoreError.Unavailability {
   }
 
   /// The system's number of the reason for which it refused a call.
-  public var systemCode: Int32? {
+  public var systemCode: Int32? { code.flatMap { $0 > 0 ? $0 : nil } }
+
+  /// The same, also where the number is none of the system's.
+  package var code: Int32? {
     switch detail {
     case .call(let call), .events(_, _, let call): call.code
     default: nil
@@ -96,7 +99,8 @@ extension StoreError.Unavailability {
     case .text(let text), .path(_, let text): return text
     case .finding(let finding): return finding.what
     case .events(let events, _, let call):
-      return "cannot read the events \(events.lowerBound) to \(events.upperBound): \(systemMessage(call.code))"
+      return
+        "cannot read the events \(events.lowerBound) to \(events.upperBound): \(systemMessage(call.code))"
     case .segment(let first): return "the index of the segment that begins at \(first) is not built"
     case .call(let call):
       switch reason {
@@ -139,7 +143,7 @@ extension StoreError.Unavailability {
     case .protected: "try again once the device is unlocked; elsewhere see whether the file is immutable"
     case .unreadable: "check the disk; other events can be read, and a backup has these"
     case .indexMissing: "build it, or ask where it may be built"
-    case .system where systemCode == SystemErrorCode.notRegularFile: "move what is there out of the store"
+    case .system where code == SystemErrorCode.notRegularFile: "move what is there out of the store"
     case .system: "check the disk and the permissions"
     default: finding?.next ?? "open the store with a newer version of Strata"
     }
@@ -159,7 +163,9 @@ extension StoreError {
   package static var readOnly: StoreError { .unavailable(Unavailability(.readOnly)) }
 
   /// Nothing more is accepted.
-  package static func poisoned(_ why: String) -> StoreError { .unavailable(Unavailability(.poisoned, .text(why))) }
+  package static func poisoned(_ why: String) -> StoreError {
+    .unavailable(Unavailability(.poisoned, .text(why)))
+  }
 
   /// A newer version wrote it.
   package static func unsupported(_ finding: Finding) -> StoreError {

@@ -29,7 +29,8 @@ package struct PosixFileSystem: FileSystem {
         try createDirectory(parent)
       } catch {
         // What exists on the way and is no folder is not what the caller asked to create.
-        throw error.systemCode == EEXIST ? .refused("create folder", path, code: ENOTDIR) : error
+        let code = error.systemCode ?? EIO
+        throw .refused("create folder", path, code: code == EEXIST ? ENOTDIR : code)
       }
     }
     do throws(StoreError) {
@@ -160,7 +161,9 @@ package struct PosixFileSystem: FileSystem {
     } catch {
       // Some foreign file systems cannot sync a folder at all and say EINVAL; their names are then as
       // durable as they can be.
-      guard let code = error.systemCode, code == EINVAL else { throw .refused("sync folder", path, code: error.systemCode ?? EIO) }
+      guard error.systemCode == EINVAL else {
+        throw .refused("sync folder", path, code: error.systemCode ?? EIO)
+      }
     }
   }
 

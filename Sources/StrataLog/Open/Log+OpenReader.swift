@@ -32,7 +32,8 @@ extension Log {
       tail.setLook { [weak follower] () throws(StoreError) in try follower?.refresh() }
     }
     return Log(
-      options: options, layout: layout, source: source, index: StoreIndex(source, isWriter: false, on: options.machine),
+      options: options, layout: layout, source: source,
+      index: StoreIndex(source, isWriter: false, on: options.machine),
       tornBytes: found.tornBytes, damage: found.damage, role: .reader(follower))
   }
 }
@@ -47,7 +48,9 @@ extension Log {
     while true {
       // HEAD is read before the folder: the segment that it names is there before HEAD says so, and one that a
       // running writer adds in between is no surprise.
-      let (head, names) = try (HeadFile.read(fileSystem, path: layout.head), SegmentCatalog.names(fileSystem, layout))
+      let (head, names) = try (
+        HeadFile.read(fileSystem, path: layout.head), SegmentCatalog.names(fileSystem, layout)
+      )
       if names.isEmpty, head == nil { throw try noStore(fileSystem, layout) }
       let found = Result { () throws(StoreError) in
         if let head, names.isEmpty { throw .damaged(head.nothing) }

@@ -35,7 +35,7 @@ struct SegmentRewriter {
   /// Rewrites the segment that begins at `first`, given the header of the one behind it. O(bytes), and holds about
   /// one block in memory.
   ///
-  /// - Throws: `corrupt` where the segment is not what was written, and then nothing is changed; `full` and `io`
+  /// - Throws: `damaged` where the segment is not what was written, and then nothing is changed; `full` and a refusal
   ///   where the new file could not be written: it is removed, and the old one stays.
   func rewrite(_ first: UInt64, storeID: StoreID, next: SegmentHeader) throws(StoreError) -> Outcome {
     let old = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)

@@ -19,7 +19,9 @@ package struct StoreMachine: Sendable {
   package var clock: StoreClock
 
   /// Pools of its own, whose threads come from one place.
-  package init(threads: ThreadStarter, limits: FairThreads.Limits = FairThreads.Limits(), clock: StoreClock = .system) {
+  package init(
+    threads: ThreadStarter, limits: FairThreads.Limits = FairThreads.Limits(), clock: StoreClock = .system
+  ) {
     self.threads = threads
     reads = IOThreads(starter: threads)
     folds = FairThreads(name: "strata-fold", limits: limits, starter: threads)
@@ -50,7 +52,9 @@ package struct StoreMachine: Sendable {
 
   /// A thread for one call of a task that takes as long as it takes, or waits for somebody else's lock. It ends with the
   /// last reference.
-  package func thread(_ name: String) -> IOThreads { IOThreads(name: name, threadCountMax: 1, starter: threads) }
+  package func thread(_ name: String) -> IOThreads {
+    IOThreads(name: name, threadCountMax: 1, starter: threads)
+  }
 
   /// Starts a thread of a store's own. Throws where there is none to be had.
   func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(StoreError) {

@@ -66,7 +66,9 @@ package final class VisibleTail: Sendable {
   package var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
 
   /// Sets how to look whether another process's writer has moved the end. It must not keep this alive.
-  func setLook(_ look: @escaping @Sendable () throws(StoreError) -> Void) { state.withLock { $0.look = look } }
+  func setLook(_ look: @escaping @Sendable () throws(StoreError) -> Void) {
+    state.withLock { $0.look = look }
+  }
 
   /// Looks now whether there is more than the mark says. Blocks. A writer's own mark is never behind.
   func refresh() throws(StoreError) { try state.withLock { $0.look }?() }

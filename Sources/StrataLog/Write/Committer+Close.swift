@@ -11,7 +11,7 @@ extension Committer {
     do throws(StoreError) { try state.lock.check() } catch { failure = failure ?? error }
     if failure == nil {
       do throws(StoreError) { try putEverythingAway() } catch {
-        failure = .poisoned("the store could not be closed cleanly: \(error)")
+        failure = .poisoned("the store could not be closed cleanly: \(error.whatAndWhere)")
       }
     }
     lookups.finish()

@@ -17,7 +17,7 @@ extension Committer {
   func poison(_ error: StoreError) -> StoreError {
     if let failure { return failure }
     let reason: StoreError =
-      if error.reason == .poisoned { error } else { .poisoned(String(describing: error)) }
+      if error.reason == .poisoned { error } else { .poisoned(error.whatAndWhere) }
     failure = reason
     assertHasTurn()
     queue.end(reason, refusingPending: true)
@@ -31,7 +31,7 @@ extension Committer {
     _ step: DecisiveStep, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     do throws(StoreError) { return try body() } catch {
-      throw poison(.poisoned("\(step.rawValue): \(error)"))
+      throw poison(.poisoned("\(step.rawValue): \(error.whatAndWhere)"))
     }
   }
 

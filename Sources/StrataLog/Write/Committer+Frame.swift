@@ -37,7 +37,9 @@ extension Committer {
       state.preallocation.isCut(to: state.link.offset)
       try state.active.file.sync()
     } catch let second {
-      return poison(.poisoned("a write failed (\(error)), and it could not be taken back (\(second))"))
+      return poison(
+        .poisoned(
+          "a write failed: \(error.whatAndWhere); and it could not be taken back: \(second.whatAndWhere)"))
     }
     return error
   }

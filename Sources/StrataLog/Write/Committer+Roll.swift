@@ -64,6 +64,6 @@ extension Committer {
     } catch let second {
       return second
     }
-    return .poisoned("the next segment has its name but could not be opened: \(error)")
+    return .poisoned("the next segment has its name but could not be opened: \(error.whatAndWhere)")
   }
 }

@@ -63,7 +63,7 @@ package struct Retries: Sendable {
       return true
     }
     pause = min(longest * 2, Self.pauseMax)
-    try await pace.sleep(longest * Double.random(in: 0...1))
+    do { try await pace.sleep(longest * Double.random(in: 0...1)) } catch { throw CancellationError() }
     return true
   }
 }

@@ -214,7 +214,7 @@ package struct FileSystemContract {
       let result = try body(&self)
       record.append("\(call): \(result)")
     } catch {
-      record.append("\(call): \(error.what) (\(error.systemCode ?? 0))")
+      record.append("\(call): \(systemMessage(error.systemCode ?? 0)) (\(error.systemCode ?? 0))")
     }
   }
 }

@@ -135,8 +135,7 @@ extension SimulatedDisk.State {
     }
   }
 
-  fileprivate func folder(_ operation: String, _ path: String) throws(StoreError) -> SimulatedImage.Inode
-  {
+  fileprivate func folder(_ operation: String, _ path: String) throws(StoreError) -> SimulatedImage.Inode {
     switch try get(operation, path, image.node(at: PathParts(path))) {
     case .folder(let inode): return inode
     case .file: throw .refused(operation, path, code: SystemErrorCode.notDirectory)

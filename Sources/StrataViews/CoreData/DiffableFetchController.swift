@@ -122,6 +122,7 @@ extension DiffableFetchController {
   public var isMonitoring: Bool {
     get { state.withLock { $0.isMonitoring } }
     set {
+      // The list's lock is taken under this one, and never the other way around.
       state.withLock { state in
         state.isMonitoring = newValue
         if !newValue { list.keepFollowing(false) }

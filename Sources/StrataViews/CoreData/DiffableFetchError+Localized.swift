@@ -1,5 +1,7 @@
 // The errors of the façade for those who show errors of any kind.
 
+internal import StrataLists
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -7,7 +9,12 @@
 #endif
 
 extension DiffableFetchError: LocalizedError {
-  public var errorDescription: String? { description }
+  public var errorDescription: String? {
+    if case .list(let error) = self { error.errorDescription } else { description }
+  }
+  public var recoverySuggestion: String? {
+    if case .list(let error) = self { error.recoverySuggestion } else { nil }
+  }
 }
 
 extension DiffableSnapshotError: LocalizedError {

@@ -85,7 +85,8 @@ struct StoreLaws {
       var options = Self.options
       options.readsDamaged = readsDamaged
       let log: Log
-      do throws(StoreError) { log = try Log.openReader(fileSystem, path: Self.root, options: options) } catch {
+      do throws(StoreError) { log = try Log.openReader(fileSystem, path: Self.root, options: options) } catch
+      {
         let isRight = report.map { ($0.isOK || $0.isOnlyTorn) && $0.segments > 0 } ?? false
         try law(!isRight, "a store without a finding is refused: \(error)")
         continue
@@ -126,8 +127,9 @@ struct StoreLaws {
 
   private func write(_ report: VerifyReport?) throws {
     let log: Log
-    do throws(StoreError) { log = try Log.openWriter(fileSystem, path: Self.root, options: Self.options) } catch
-    {
+    do throws(StoreError) {
+      log = try Log.openWriter(fileSystem, path: Self.root, options: Self.options)
+    } catch {
       return try law(try isUnchanged(), "a writer that was refused (\(error)) changed something")
     }
     // What only a check finds (in closed segments) keeps no writer from opening; it must change nothing there.

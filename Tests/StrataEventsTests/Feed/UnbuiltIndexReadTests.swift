@@ -10,8 +10,12 @@ import Testing
   private static let path = "/store"
   private static let layout = StoreLayout(root: path)
 
+  private static let machine = StoreMachine(threads: .system)
+
   private static func options() -> StoreOptions {
     var options = StoreOptions()
+    // Other tests may hold the threads that everybody shares.
+    options.machine = machine
     options.clock = .fixed
     options.segmentSizeTarget = 1
     options.writesInStep = true
@@ -72,7 +76,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(5)), arguments: Look.allCases)
   func `who must build an index first keeps no other store waiting`(look: Look) async throws {
-    let other = EventStore.inMemory(clock: .fixed)
+    let other = EventStore.inMemory(clock: .fixed, options: Self.options())
     try await other.append([NewEvent("t", in: "s/1", .null)])
     let hold = Hold()
     let looks = try (0..<4).map { _ in

@@ -98,7 +98,7 @@ private final class Stall: Sendable {
     let (store, stall) = try stalledStore(StoreOptions())
     stall.close()
     let first = Task { try await store.append([event("a/1", 1)]) }
-    await IOThreads.shared.run { stall.waitUntilReached() }
+    await IOThreads(name: "test", threadCountMax: 1).run { stall.waitUntilReached() }
     let second = Task { try await store.append([event("a/1", 2)]) }
     let third = Task { try await store.append([event("a/1", 3)]) }
     second.cancel()
@@ -133,7 +133,7 @@ private final class Stall: Sendable {
     let (store, stall) = try stalledStore(options)
     stall.close()
     let first = Task { try await store.append([event("a/1", 0)]) }
-    await IOThreads.shared.run { stall.waitUntilReached() }
+    await IOThreads(name: "test", threadCountMax: 1).run { stall.waitUntilReached() }
     let large = Task { try await store.append([event("a/1", 1, size: 2_000)]) }
     while store.log.pendingBytes < 2_000 { await Task.yield() }
     let full = store.log.pendingBytes
@@ -155,7 +155,7 @@ private final class Stall: Sendable {
     let (store, stall) = try stalledStore(StoreOptions())
     stall.close()
     let first = Task { try await store.append([event("a/1", 0)]) }
-    await IOThreads.shared.run { stall.waitUntilReached() }
+    await IOThreads(name: "test", threadCountMax: 1).run { stall.waitUntilReached() }
     let second = Task { try await store.append([event("a/1", 1)]) }
     while store.log.pendingBytes == 0 { await Task.yield() }
     let closing = Task { try await store.close() }

@@ -26,7 +26,7 @@ private struct Waiting: Projection {
 
   /// Waits until an event is at a door.
   static func arrives(at door: String) async {
-    await IOThreads.shared.run { doors.wait { $0.arrived.contains(door) } }
+    await IOThreads(name: "test", threadCountMax: 1).run { doors.wait { $0.arrived.contains(door) } }
   }
 
   func apply(_ event: RecordedEvent, to tables: inout Tables) throws {

@@ -204,8 +204,8 @@ internal import Testing
     let controller = Controller(Self.request, from: chores)
     try await controller.performFetch()
     controller.cancel()
-    await #expect(throws: DiffableFetchError.self) { try await controller.performFetch() }
-    await #expect(throws: DiffableFetchError.self) { try await controller.configureFetch { $0.filter = nil } }
+    await #expect(throws: CancellationError.self) { try await controller.performFetch() }
+    await #expect(throws: CancellationError.self) { try await controller.configureFetch { $0.filter = nil } }
     #expect(controller.currentSnapshot?.numberOfItems == 3)
   }
 

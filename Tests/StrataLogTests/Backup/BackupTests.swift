@@ -274,7 +274,9 @@ import Testing
         #expect(
           finding.file == StoreLayout.segmentName(first) && finding.offset >= UInt64(SegmentHeader.length))
       }
-      #expect(throws: StoreError.self) { try Log.openReader(disk, path: Self.target, options: Self.options()) }
+      #expect(throws: StoreError.self) {
+        try Log.openReader(disk, path: Self.target, options: Self.options())
+      }
       // Of a copy, because a writer removes unfinished files.
       #expect(throws: StoreError.self) {
         try Log.openWriter(disk.clone(), path: Self.target, options: Self.options())

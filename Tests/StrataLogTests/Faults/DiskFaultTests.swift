@@ -109,7 +109,9 @@ import Testing
       try store.append(3)
       let bytes = store.bytes
       store.disk.capacity = store.disk.usedSize + room
-      #expect(throws: StoreError.full(path: store.active), "room for \(room)") { try store.append(Self.append) }
+      #expect(throws: StoreError.full(path: store.active), "room for \(room)") {
+        try store.append(Self.append)
+      }
       #expect(store.bytes == bytes, "room for \(room): something is left of it")
       #expect(store.model.difference(from: store.log, countMin: 3) == nil, "room for \(room)")
       // As it is, the store can be opened, by a reader beside the writer and by the next writer.

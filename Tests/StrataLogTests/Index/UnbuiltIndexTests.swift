@@ -177,7 +177,7 @@ import Testing
     let log = try Self.open(disk)
     let held = HeldSegment(1, of: disk)
     let task = Task { try await log.append(Self.draft("new")) }
-    await IOThreads.shared.run { held.waitUntilReached() }
+    await IOThreads(name: "test", threadCountMax: 1).run { held.waitUntilReached() }
     // Set aside only after its group was written, which another group is a sign of.
     _ = try await log.append(Self.draft("busy"))
     #expect(log.pendingBytes > 0)

@@ -74,7 +74,9 @@ import Testing
     for round in 0..<3 {
       try log.suspend()
       let other = try writer(memory)
-      #expect(throws: StoreError.locked(path: Self.path, holder: "process \(processID())")) { try log.resume() }
+      #expect(throws: StoreError.locked(path: Self.path, holder: "process \(processID())")) {
+        try log.resume()
+      }
       let last = other.mark.segment
       while try SegmentCatalog.names(memory, Self.layout).filter({ $0 > last }).count < segments - 1 {
         try append(other, &model, &source)

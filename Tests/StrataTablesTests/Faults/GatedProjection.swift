@@ -2,6 +2,7 @@
 
 internal import StrataBase
 internal import StrataEvents
+internal import StrataLog
 internal import StrataTables
 
 /// A door in the way of a fold: the fold waits in front of it, and the test waits for that.
@@ -33,7 +34,8 @@ final class Door: Sendable {
 
   /// Waits until that many events have arrived at the door.
   func waits(for count: Int = 1) async {
-    await IOThreads.shared.run { [state] in state.wait { $0.arrivedCount >= count } }
+    await IOThreads(name: "test", threadCountMax: 1).run { [state] in state.wait { $0.arrivedCount >= count }
+    }
   }
 
   fileprivate func passThrough() {

@@ -137,7 +137,9 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
         counter.count += 1
       }
     }
-    guard case .conflict(Self.stream.text, _, _) = error else { return #expect(Bool(false), "\(error as Any)") }
+    guard case .conflict(Self.stream.text, _, _) = error else {
+      return #expect(Bool(false), "\(error as Any)")
+    }
     #expect(try await counters["a"]?.count == 0)
     let waited = pauses.withLock { $0 }
     #expect(waited.reduce(.zero, +) >= DocumentCollection<Counter>.updateTimeMax)

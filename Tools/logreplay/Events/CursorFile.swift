@@ -60,7 +60,7 @@ struct CursorFile: Sendable {
 
   private static func failure(_ error: StoreError, _ path: String) -> CommandFailure {
     CommandFailure(
-      ExitStatus.inputOutput, error.what, at: path,
+      ExitStatus.inputOutput, error.reason == .linked ? "it is a symbolic link" : error.what, at: path,
       next: "check the path and the permissions of the cursor file")
   }
 }

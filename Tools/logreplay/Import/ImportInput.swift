@@ -136,7 +136,7 @@ final class ImportInput {
         ExitStatus.inputOutput,
         error.systemCode == SystemErrorCode.notFound
           ? "the input is compressed, and there is no gzip to decompress it"
-          : "gzip does not start: \(error.what)",
+          : "cannot start gzip: \(error.systemCode.map(systemMessage) ?? error.what)",
         at: name, next: "install gzip, or hand the decompressed lines over on standard input")
     }
   }

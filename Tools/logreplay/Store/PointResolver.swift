@@ -72,7 +72,8 @@ final class PointResolver {
       dependsOnEnd = true
       guard count <= mark.appends else { throw missing("\(text) is before the beginning of the log") }
       if count == mark.appends { return try place(0, text) }
-      guard let append = try failing({ () throws(StoreError) in try log.append(ordinal: mark.appends - count) })
+      guard
+        let append = try failing({ () throws(StoreError) in try log.append(ordinal: mark.appends - count) })
       else { throw missing("\(text) is before the beginning of the log") }
       return ResolvedPoint(sequence: append.last, time: Timestamp(nanoseconds: append.time))
     case .first:

@@ -35,7 +35,7 @@ struct ImportGitRepository {
       throw CommandFailure(
         ExitStatus.inputOutput,
         error.systemCode == SystemErrorCode.notFound
-          ? "there is no git" : "cannot start git: \(error.what)",
+          ? "there is no git" : "cannot start git: \(error.systemCode.map(systemMessage) ?? error.what)",
         at: path, next: "install git")
     }
   }
@@ -70,7 +70,7 @@ struct ImportGitRepository {
   /// An error of reading from git or writing to it.
   func failure(_ error: StoreError) -> CommandFailure {
     CommandFailure(
-      ExitStatus.inputOutput, "the \(error.place) of git: \(error.what)",
+      ExitStatus.inputOutput, "\(error.what) (\(error.place) of git)",
       at: path,
       next: "import again")
   }
