@@ -58,6 +58,7 @@ final class MemoryContent {
 
   /// Cuts, or extends with zeros.
   func truncate(to newSize: Int) {
+    assert((0...Int(Self.sizeMax)).contains(newSize), "a file is as long as one can be, at most")
     let kept = (newSize + Self.chunkSize - 1) / Self.chunkSize
     if newSize < size {
       for chunk in chunks.dropFirst(kept) { free(chunk) }
@@ -69,6 +70,7 @@ final class MemoryContent {
       appendChunks(upTo: newSize)
     }
     size = newSize
+    assert(chunks.count == (size + Self.chunkSize - 1) / Self.chunkSize, "a file has the chunks of its size")
   }
 
   private func appendChunks(upTo end: Int) {

@@ -84,7 +84,10 @@ package final class HeadWatcher: Sendable {
   private func run() {
     // Watched before the first look, so that nothing is written between the two unseen and untold.
     let watch = source.catalog.fileSystem.watch(source.catalog.layout.root)
-    state.withLock { $0.watch = watch }
+    state.withLock { state in
+      assert(state.isRunning, "the thread runs for as long as it is said to")
+      state.watch = watch
+    }
     var pace = LookPace(hasNotices: watch != nil)
     var wasTold = false
     var lastProbe = MonotonicTime.now()

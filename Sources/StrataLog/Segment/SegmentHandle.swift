@@ -83,6 +83,7 @@ package final class SegmentHandle: Sendable {
     assert(end > place.offset, "a block ends behind where it begins")
     table.withLock { table in
       guard end > table.scanned else { return }
+      assert(place.offset < end, "a block ends behind its beginning")
       table.places.append(place)
       table.scanned = end
     }

@@ -4,7 +4,7 @@ internal import StrataBase
 
 /// The end of the log as its writer made it, and the files that it is written to.
 ///
-/// Made from what an open found, the first one or the one after a suspension. Belongs to whoever has the turn.
+/// Made by an open from what it found, the first one or the one after a suspension. Belongs to whoever has the turn.
 struct WriterState: ~Copyable {
   let lock: StoreLock
   var head: HeadFile
@@ -27,30 +27,6 @@ struct WriterState: ~Copyable {
   private(set) var isSettled: Bool
   var isHeadUnsynced = false
   var lastHeadSync = MonotonicTime.now()
-
-  init(_ found: Log.Found, _ claim: Log.Claim, _ options: StoreOptions, _ lock: StoreLock) {
-    let link = found.assessment.link
-    let header = found.active.header
-    assert(claim.epoch > link.epoch, "no writer before this one had its epoch")
-    assert(found.assessment.fileSize >= link.offset, "the log ends inside its file")
-    assert(header.firstSequence >= found.logBegin, "the log begins at or before its active segment")
-    self.lock = lock
-    head = claim.head
-    active = found.active
-    self.link = link
-    durable = link.mark
-    preallocation = Preallocation(options, end: found.assessment.fileSize)
-    frame = GroupFrame(
-      context: .init(
-        segment: header.firstSequence, storeID: header.storeID, epoch: claim.epoch,
-        blockSizeTarget: options.blockSizeTarget, padsToPages: options.padsGroupsToPages),
-      link: link)
-    epoch = claim.epoch
-    logBegin = found.logBegin
-    isTorn = found.assessment.state == .torn
-    isErasing = claim.isErasing
-    isSettled = found.isSettled
-  }
 
   /// True where all of the log is known to be on disk.
   var isDurable: Bool { durable == link.mark }
