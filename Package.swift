@@ -178,7 +178,7 @@ let package = Package(
     .executableTarget(
       name: "strata-fuzz",
       dependencies: ["FuzzTargets"],
-      path: "Tests/Fuzz/Main",
+      path: "Tests/Support/Fuzz",
       swiftSettings: houseRules
     ),
     .testTarget(
