@@ -19,8 +19,8 @@ internal import Testing
     return (store, chores)
   }
 
-  @Test("What was appended before the store was closed is delivered before the iteration ends")
-  func lastUpdateBeforeTheEnd() async throws {
+  @Test
+  func `What was appended before the store was closed is delivered before the iteration ends`() async throws {
     for _ in 0..<100 {
       let (store, chores) = try await fixture()
       let list = List(Self.all, from: chores)
@@ -36,8 +36,8 @@ internal import Testing
     }
   }
 
-  @Test("R58 An iteration never misses that its controller was cancelled")
-  func cancelledWhileItBeginsToWait() async throws {
+  @Test
+  func `R58 An iteration never misses that its controller was cancelled`() async throws {
     let (_, chores) = try await fixture()
     for round in 0..<2_000 {
       let list = List(Self.all, from: chores)
@@ -53,8 +53,8 @@ internal import Testing
     }
   }
 
-  @Test("R58 After cancel() has returned, nothing is delivered on the same actor") @MainActor
-  func nothingAfterCancel() async throws {
+  @Test @MainActor
+  func `R58 After cancel() has returned, nothing is delivered on the same actor`() async throws {
     let (_, chores) = try await fixture()
     for round in 0..<20 {
       let list = List(Self.all, from: chores)
@@ -73,8 +73,8 @@ internal import Testing
 
   @MainActor private final class Count { var value = 0 }
 
-  @Test("A live list that was cancelled keeps what it showed") @MainActor
-  func liveListAfterCancel() async throws {
+  @Test @MainActor
+  func `A live list that was cancelled keeps what it showed`() async throws {
     let (_, chores) = try await fixture()
     for round in 0..<20 {
       let list = LiveList(Self.all, from: chores)
@@ -89,8 +89,8 @@ internal import Testing
     }
   }
 
-  @Test("A live list whose request was refused follows the one that replaces it") @MainActor
-  func liveListRecovers() async throws {
+  @Test @MainActor
+  func `A live list whose request was refused follows the one that replaces it`() async throws {
     let (_, chores) = try await fixture()
     let list = LiveList(Self.all.filtered(by: "title =="), from: chores)
     while true {
@@ -108,8 +108,8 @@ internal import Testing
     #expect(list.snapshot?.numberOfItems == 2)
   }
 
-  @Test("A list over a store that is open for reading waits for an append of the writer")
-  func readerReaches() async throws {
+  @Test
+  func `A list over a store that is open for reading waits for an append of the writer`() async throws {
     let files = MemoryFileSystem()
     let options = StoreOptions()
     let writer = try EventStore.open(files, path: "/store", .readWrite, options: options)
@@ -137,8 +137,8 @@ internal import Testing
     try await writer.close()
   }
 
-  @Test("Reading a store that is open for reading is enough for it to follow its writer")
-  func readerFollows() async throws {
+  @Test
+  func `Reading a store that is open for reading is enough for it to follow its writer`() async throws {
     let files = MemoryFileSystem()
     let writer = try EventStore.open(files, path: "/store", .readWrite, options: StoreOptions())
     let reader = try EventStore.open(files, path: "/store", .readOnly, options: StoreOptions())
@@ -149,8 +149,10 @@ internal import Testing
     #expect(try await seen[1]?.title == "a")
   }
 
-  @Test("A wait for an append that a reader does not see ends when its task is cancelled or the store closed")
-  func readerReachesNothing() async throws {
+  @Test
+  func `A wait for an append that a reader does not see ends when its task is cancelled or the store closed`()
+    async throws
+  {
     let files = MemoryFileSystem()
     let writer = try EventStore.open(files, path: "/store", .readWrite, options: StoreOptions())
     let chores = writer.collection("task", of: Chore.self)
@@ -168,8 +170,8 @@ internal import Testing
     await #expect(throws: ListError.self) { try await closing.value }
   }
 
-  @Test("Nothing keeps a controller or its store alive once both are dropped")
-  func lifetimes() async throws {
+  @Test
+  func `Nothing keeps a controller or its store alive once both are dropped`() async throws {
     weak var list: List?
     weak var store: EventStore?
     weak var projector: Projector?
@@ -191,8 +193,8 @@ internal import Testing
     #expect(list == nil && store == nil && projector == nil)
   }
 
-  @Test("R61 Two iterations of one controller both learn of a failure")
-  func failureForAll() async throws {
+  @Test
+  func `R61 Two iterations of one controller both learn of a failure`() async throws {
     let (_, chores) = try await fixture()
     let list = List(Self.all, from: chores)
     let iterations = (0..<2).map { _ in Task { for try await _ in list.updates {} } }
@@ -207,8 +209,8 @@ internal import Testing
     await #expect(throws: ListError.self) { try await updates.next() }
   }
 
-  @Test("A store that was closed still answers, and its lists end behind what is there")
-  func closedStore() async throws {
+  @Test
+  func `A store that was closed still answers, and its lists end behind what is there`() async throws {
     let (store, chores) = try await fixture(3)
     let list = List(Self.all, from: chores)
     try await store.close()

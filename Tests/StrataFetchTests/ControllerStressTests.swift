@@ -130,8 +130,10 @@ private struct PlainList: Equatable {
     return last
   }
 
-  @Test("Lists that are followed, reconfigured, cancelled and dropped while many write are right to the end")
-  func everythingAtOnce() async throws {
+  @Test
+  func `Lists that are followed, reconfigured, cancelled and dropped while many write are right to the end`()
+    async throws
+  {
     let seed = UInt64.random(in: 0..<1_000_000)
     for round in 0..<6 {
       let store = EventStore.inMemory()
@@ -177,8 +179,8 @@ private struct PlainList: Equatable {
     }
   }
 
-  @Test("Snapshots and changes at random points equal the lists that were shown there")
-  func pastUnderWriting() async throws {
+  @Test
+  func `Snapshots and changes at random points equal the lists that were shown there`() async throws {
     let store = EventStore.inMemory()
     let chores = store.collection("task", of: Chore.self)
     var random = SeededGenerator(seed: 11)

@@ -33,8 +33,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     return (store, tasks, FetchController(Self.open, from: tasks))
   }
 
-  @Test("A list includes every append that was acknowledged before it was fetched")
-  func readsOwnWrites() async throws {
+  @Test
+  func `A list includes every append that was acknowledged before it was fetched`() async throws {
     let (_, tasks, list) = try await fixture("")
     for index in 0..<50 {
       let receipt = try await tasks.put(Chore(id: index, title: "t\(index)", owner: nil))
@@ -45,8 +45,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(try await tasks.all().map(\.title).count == 50)
   }
 
-  @Test("R19 A missing value is a section of its own, nil, and stands first")
-  func nilSection() async throws {
+  @Test
+  func `R19 A missing value is a section of its own, nil, and stands first`() async throws {
     let (_, _, list) = try await fixture()
     let snapshot = try await list.performFetch()
     #expect(snapshot.sectionIdentifiers == [nil, "ann"])
@@ -56,8 +56,9 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(snapshot.index(of: 99) == nil)
   }
 
-  @Test("R23 A row that stops to pass the filter is a deletion, one that begins to an insertion")
-  func membership() async throws {
+  @Test
+  func `R23 A row that stops to pass the filter is a deletion, one that begins to an insertion`() async throws
+  {
     let (_, tasks, list) = try await fixture()
     var updates = list.updates.makeAsyncIterator()
     _ = try await updates.next()
@@ -71,8 +72,9 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.changes.insertions.map(\.id) == [1])
   }
 
-  @Test("R35 What the list does not show makes no update, and neither does a write of the same")
-  func silence() async throws {
+  @Test
+  func `R35 What the list does not show makes no update, and neither does a write of the same`() async throws
+  {
     let (store, tasks, list) = try await fixture()
     var updates = list.updates.makeAsyncIterator()
     let first = try #require(try await updates.next())
@@ -87,8 +89,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.sequence == store.head.sequence)
   }
 
-  @Test("R34 Who comes late gets one difference between what it saw and what is newest")
-  func coalescing() async throws {
+  @Test
+  func `R34 Who comes late gets one difference between what it saw and what is newest`() async throws {
     let (_, tasks, list) = try await fixture()
     var slow = list.updates.makeAsyncIterator()
     let first = try #require(try await slow.next())
@@ -104,8 +106,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.changes.insertions.isEmpty)
   }
 
-  @Test("R62 What was added and removed again is not reported")
-  func changedBack() async throws {
+  @Test
+  func `R62 What was added and removed again is not reported`() async throws {
     let (_, tasks, list) = try await fixture()
     var updates = list.updates.makeAsyncIterator()
     _ = try await updates.next()
@@ -118,8 +120,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.changes.deletions.isEmpty)
   }
 
-  @Test("R22 A new request on a live list is one difference, and not a reset")
-  func reconfigured() async throws {
+  @Test
+  func `R22 A new request on a live list is one difference, and not a reset`() async throws {
     let (_, _, list) = try await fixture("abcd")
     var updates = list.updates.makeAsyncIterator()
     let first = try #require(try await updates.next())
@@ -134,8 +136,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(update.changes.insertions.isEmpty && update.changes.moves.isEmpty)
   }
 
-  @Test("R22 Of requests that overtake each other the newest is the one that is shown")
-  func overtaking() async throws {
+  @Test
+  func `R22 Of requests that overtake each other the newest is the one that is shown`() async throws {
     let (_, _, list) = try await fixture("abcdefgh")
     for _ in 0..<30 {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -172,8 +174,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  @Test("R22 A fetch for a request that was replaced meanwhile gives the list of the new one")
-  func superseded() async throws {
+  @Test
+  func `R22 A fetch for a request that was replaced meanwhile gives the list of the new one`() async throws {
     let (_, _, list) = try await fixture("abcd")
     let gate = Gate()
     let newest = Self.open.limited(to: 1)
@@ -186,8 +188,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(try await second.value.numberOfItems == 1)
   }
 
-  @Test("R58 A fetch that is under way when its list is cancelled shows nothing")
-  func cancelledFetch() async throws {
+  @Test
+  func `R58 A fetch that is under way when its list is cancelled shows nothing`() async throws {
     let (_, _, list) = try await fixture("abcd")
     let gate = Gate()
     let fetch = Task { try await list.apply(gate.request) }
@@ -198,8 +200,9 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(list.snapshot == nil)
   }
 
-  @Test("R49 Other limits alone are a difference of what comes into the list and what leaves it")
-  func limits() async throws {
+  @Test
+  func `R49 Other limits alone are a difference of what comes into the list and what leaves it`() async throws
+  {
     let (_, _, list) = try await fixture("abcdef")
     var updates = list.updates.makeAsyncIterator()
     _ = try await updates.next()
@@ -218,8 +221,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  @Test("R27 Over many sections every change is in the batch once")
-  func manySections() async throws {
+  @Test
+  func `R27 Over many sections every change is in the batch once`() async throws {
     let store = EventStore.inMemory()
     let tasks = store.collection("task", of: Chore.self)
     func chores(_ ids: Range<Int>) -> [Chore] {
@@ -236,8 +239,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(changes.count == 60)
   }
 
-  @Test("R31 Of sections that change places those move that hold another number of items")
-  func sectionMoves() async throws {
+  @Test
+  func `R31 Of sections that change places those move that hold another number of items`() async throws {
     let (store, tasks, _) = try await fixture("")
     // The limit makes the batch look at both sections, and not only at the one whose rows changed.
     let list = FetchController(Self.open.sectionsOrdered(by: .count).limited(to: 6), from: tasks)
@@ -252,8 +255,10 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(backward.sectionMoves.map(\.section) == ["bob"])
   }
 
-  @Test("R60 Lists that differ in their limits alone share a view, and the last of them takes it along")
-  func sharing() async throws {
+  @Test
+  func `R60 Lists that differ in their limits alone share a view, and the last of them takes it along`()
+    async throws
+  {
     let (store, tasks, list) = try await fixture("abcd")
     func viewCount() -> Int { store.projector(.documents(only: nil)).published["task"].views.count }
     func fetchOnce(_ request: ListRequest<Chore, String?>) async throws {
@@ -269,8 +274,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(viewCount() == 1)
   }
 
-  @Test("R60 Lists that differ in a direction or an option alone are lists of their own")
-  func directions() async throws {
+  @Test
+  func `R60 Lists that differ in a direction or an option alone are lists of their own`() async throws {
     let (_, tasks, _) = try await fixture("")
     for (id, title) in ["b", "C", "a"].enumerated() {
       try await tasks.put(Chore(id: id, title: title, owner: nil))
@@ -290,8 +295,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(lists.count == 4)
   }
 
-  @Test("A filter sees the section that a row is in, also where that is none")
-  func filteredBySection() async throws {
+  @Test
+  func `A filter sees the section that a row is in, also where that is none`() async throws {
     let (_, tasks, _) = try await fixture("abc")
     for (filter, ids) in [
       ("$section == 'ann'", [1]), ("$section == null", [0, 2]), ("$section != 'bob'", [0, 2, 1]),
@@ -301,8 +306,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  @Test("A filter sees a section that is a UUID as its text, as the explanation says it")
-  func filteredByIdentifier() async throws {
+  @Test
+  func `A filter sees a section that is a UUID as its text, as the explanation says it`() async throws {
     struct Ticket: Codable, Identifiable, Sendable { var id: Int, owner: UUID }
     let tickets = EventStore.inMemory().collection("ticket", of: Ticket.self)
     let owners = (0..<2).map { _ in UUID() }
@@ -318,8 +323,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  @Test("R60 What names a request among equal ones keeps nothing of the program alive")
-  func shape() throws {
+  @Test
+  func `R60 What names a request among equal ones keeps nothing of the program alive`() throws {
     final class Probe: Sendable { func takes(_ chore: Chore) -> Bool { chore.isDone } }
     weak var released: Probe?
     func identity(_ passes: @escaping @Sendable (Chore) -> Bool) throws -> ViewIdentity {
@@ -336,8 +341,9 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(try kept == identity { _ in true })
   }
 
-  @Test("R76 A row that no filter takes is left out, and is no problem whatever its section is")
-  func problemsOfOthers() async throws {
+  @Test
+  func `R76 A row that no filter takes is left out, and is no problem whatever its section is`() async throws
+  {
     let store = EventStore.inMemory()
     try await store.append([
       NewEvent(DocumentEvent.put, in: "t/a", payload: EventPayload(["s": ["no", "key"], "n": 1])),
@@ -355,8 +361,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(all.itemIdentifiers == ["b"] && all.problems.map(\.id) == ["a"])
   }
 
-  @Test("R17 Of sections whose first items have equal keys those items' ids decide")
-  func firstTies() async throws {
+  @Test
+  func `R17 Of sections whose first items have equal keys those items' ids decide`() async throws {
     let store = EventStore.inMemory()
     try await store.append([
       NewEvent(DocumentEvent.put, in: "t/z", payload: EventPayload(["s": "b", "n": 1])),
@@ -371,8 +377,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(snapshot.itemIdentifiers == ["z", "z\u{0}"])
   }
 
-  @Test("R61 A filter with a syntax error is thrown by the fetch, and the list before stays")
-  func malformedFilter() async throws {
+  @Test
+  func `R61 A filter with a syntax error is thrown by the fetch, and the list before stays`() async throws {
     let (_, _, list) = try await fixture()
     try await list.performFetch()
     await #expect(throws: ListError.self) { try await list.apply(Self.open.filtered(by: "title ==")) }
@@ -380,8 +386,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(try await list.performFetch().numberOfItems == 3)
   }
 
-  @Test("R75 Cancelling ends every iteration, and no fetch goes on")
-  func cancelling() async throws {
+  @Test
+  func `R75 Cancelling ends every iteration, and no fetch goes on`() async throws {
     let (_, tasks, list) = try await fixture()
     let ended = Task {
       var count = 0
@@ -400,8 +406,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(try await updates.next() == nil)
   }
 
-  @Test("An iteration ends when the store is closed")
-  func closing() async throws {
+  @Test
+  func `An iteration ends when the store is closed`() async throws {
     let (store, _, list) = try await fixture()
     let ended = Task { for try await _ in list.updates {} }
     try await Task.sleep(for: .milliseconds(20))
@@ -409,8 +415,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     try await ended.value
   }
 
-  @Test("R69 The list at any point, and the changes between any two, in both directions")
-  func past() async throws {
+  @Test
+  func `R69 The list at any point, and the changes between any two, in both directions`() async throws {
     let (store, tasks, list) = try await fixture("abcd")
     try await tasks.update(0) { $0.owner = "ann" }
     try await tasks.delete(3)
@@ -430,8 +436,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     await #expect(throws: ListError.self) { try await list.snapshot(at: .sequence(99)) }
   }
 
-  @Test("R76 Rows that do not decode, or whose id is none, are left out and reported")
-  func problems() async throws {
+  @Test
+  func `R76 Rows that do not decode, or whose id is none, are left out and reported`() async throws {
     let (store, _, list) = try await fixture()
     try await store.append([
       NewEvent(DocumentEvent.put, in: "task/77", payload: EventPayload(["id": 77])),
@@ -457,8 +463,9 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(snapshot.numberOfProblems == 3)
   }
 
-  @Test("Rows are loaded, absent, or asked for by range, with an error for a range that is none")
-  func rows() async throws {
+  @Test
+  func `Rows are loaded, absent, or asked for by range, with an error for a range that is none`() async throws
+  {
     let (_, _, list) = try await fixture("abcd")
     let snapshot = try await list.performFetch()
     #expect(snapshot.row(for: 2).item?.title == "c")
@@ -472,8 +479,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(snapshot.sections.map(\.id) == [nil, "ann"])
   }
 
-  @Test("Equal requests are equal values, and closures without a name equal only their copies")
-  func equality() {
+  @Test
+  func `Equal requests are equal values, and closures without a name equal only their copies`() {
     let a = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title, .reverse).limited(to: 3)
     let b = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title, .reverse).limited(to: 3)
     #expect(a == b && a.hashValue == b.hashValue)
@@ -485,8 +492,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(a.filtered(by: "title == 'x'") == b.filtered(by: "title == \"x\""))
   }
 
-  @Test("A live list on the main actor shows what the store holds, and follows it") @MainActor
-  func liveList() async throws {
+  @Test @MainActor
+  func `A live list on the main actor shows what the store holds, and follows it`() async throws {
     let (_, tasks, _) = try await fixture()
     let list = LiveList(Self.open, from: tasks)
     try await wait { list.snapshot?.numberOfItems == 3 }
@@ -500,8 +507,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     list.cancel()
   }
 
-  @Test("A live list whose filter is wrong says so") @MainActor
-  func liveListFails() async throws {
+  @Test @MainActor
+  func `A live list whose filter is wrong says so`() async throws {
     let (_, tasks, _) = try await fixture()
     let list = LiveList(Self.open.filtered(by: "title =="), from: tasks)
     try await wait { if case .failed(.filter) = list.phase { true } else { false } }
@@ -512,8 +519,8 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     try #require(isReady())
   }
 
-  @Test("A controller that is dropped frees its view, and its follower ends")
-  func dropping() async throws {
+  @Test
+  func `A controller that is dropped frees its view, and its follower ends`() async throws {
     let (store, tasks, list) = try await fixture()
     weak var dropped: FetchController<Chore, String?>?
     do {

@@ -45,8 +45,10 @@ private struct Keyed: Codable, Identifiable, Sendable {
     _ = try await store.append(draft)
   }
 
-  @Test("R10 A row whose id is not written as its type writes it is a problem, and no second item")
-  func idsInOtherForms() async throws {
+  @Test
+  func `R10 A row whose id is not written as its type writes it is a problem, and no second item`()
+    async throws
+  {
     let store = EventStore.inMemory()
     for text in ["7", "07", "+7", "-0", "0"] {
       try await put(store, "task/\(text)", ["id": 7, "title": .string(text), "isDone": false])
@@ -64,8 +66,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(try await keyed.performFetch().numberOfItems == 0)
   }
 
-  @Test("A row whose document has another id than its stream is a problem")
-  func otherIDs() async throws {
+  @Test
+  func `A row whose document has another id than its stream is a problem`() async throws {
     let store = EventStore.inMemory()
     try await put(store, "note/a", ["id": "b"])
     try await put(store, "note/c", ["id": "c"])
@@ -75,8 +77,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(snapshot.problems.map(\.id) == ["a"])
   }
 
-  @Test("Ids that are no UTF-8 are problems, whether the rows are typed or not")
-  func invalidIDs() async throws {
+  @Test
+  func `Ids that are no UTF-8 are problems, whether the rows are typed or not`() async throws {
     let store = EventStore.inMemory()
     let document = DocumentValue.object(["id": "x"]).cbor()
     try await put(store, bytes: Array("note/".utf8) + [0xFF], document)
@@ -90,8 +92,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(try await untyped.performFetch().problems.count == 2)
   }
 
-  @Test("Ids may be long, empty, and hold zero bytes and slashes")
-  func oddIDs() async throws {
+  @Test
+  func `Ids may be long, empty, and hold zero bytes and slashes`() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)
     let ids = [
@@ -114,8 +116,10 @@ private struct Keyed: Codable, Identifiable, Sendable {
     }
   }
 
-  @Test("Values that are no keys, and keys that are too long, are problems in every order of sections")
-  func valuesThatAreNoKeys() async throws {
+  @Test
+  func `Values that are no keys, and keys that are too long, are problems in every order of sections`()
+    async throws
+  {
     let store = EventStore.inMemory()
     for (id, value) in [
       ("array", .array([1])), ("object", ["a": 1]), ("null", .null), ("text", "x"),
@@ -150,8 +154,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(try await sorted.performFetch().problems.map(\.id).first == "array")
   }
 
-  @Test("R16 Sections are told apart by their bytes, also where Swift calls them equal")
-  func sectionsInTwoForms() async throws {
+  @Test
+  func `R16 Sections are told apart by their bytes, also where Swift calls them equal`() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)
     try await notes.put([Note(id: "1", text: "é"), Note(id: "2", text: "e\u{301}")])
@@ -169,8 +173,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(try await FetchController(decomposed, from: notes).performFetch().itemIdentifiers == ["2", "1"])
   }
 
-  @Test("Sections of every type read back, stand in an explicit order, and are found")
-  func typedSections() async throws {
+  @Test
+  func `Sections of every type read back, stand in an explicit order, and are found`() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)
     let date = Date(timeIntervalSince1970: -1.5)
@@ -199,8 +203,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     try await check(base.sectioned(by: \.text?.count), [nil, 0, 1], [1])
   }
 
-  @Test("R44 Limits of 0 show nothing, with and without sections, and grow by one difference")
-  func limitsOfZero() async throws {
+  @Test
+  func `R44 Limits of 0 show nothing, with and without sections, and grow by one difference`() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)
     try await notes.put((0..<5).map { Note(id: "\($0)", text: $0 < 2 ? nil : "x") })
@@ -223,10 +227,11 @@ private struct Keyed: Codable, Identifiable, Sendable {
     }
   }
 
-  @Test(
-    "R76 At most a hundred problems are listed, by id, with their total, and none that was mended or deleted"
-  )
-  func manyProblems() async throws {
+  @Test
+  func
+    `R76 At most a hundred problems are listed, by id, with their total, and none that was mended or deleted`()
+    async throws
+  {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)
     var events: [NewEvent] = []
@@ -256,8 +261,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(fresh.problems == snapshot.problems)
   }
 
-  @Test("R69 Points between appends, inside one, and in times that no log has")
-  func points() async throws {
+  @Test
+  func `R69 Points between appends, inside one, and in times that no log has`() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)
     func append(_ ids: [String], at seconds: Double) async throws {
@@ -288,8 +293,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(try await list.changes(from: .head, to: .beginning).deletions.count == 5)
   }
 
-  @Test("Documents can be asked by a filter, at the head and in the past")
-  func filtered() async throws {
+  @Test
+  func `Documents can be asked by a filter, at the head and in the past`() async throws {
     let store = EventStore.inMemory()
     let notes = store.collection("note", of: Note.self)
     try await notes.put([Note(id: "1", text: "x"), Note(id: "2", text: "y"), Note(id: "3")])
@@ -302,8 +307,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     await #expect(throws: ListError.self) { try await notes.all(where: "$id == 'bad'") }
   }
 
-  @Test("Equal requests over two tables, two types or two projections are lists of their own")
-  func sharingOfViews() async throws {
+  @Test
+  func `Equal requests over two tables, two types or two projections are lists of their own`() async throws {
     struct Other: Codable, Identifiable, Sendable { var id: String }
     let store = EventStore.inMemory()
     let (a, b) = (store.collection("a", of: Note.self), store.collection("b", of: Note.self))

@@ -25,9 +25,11 @@ internal import Testing
     }
   }
 
-  @Test(
-    "A document whose id is not its stream's is refused by put, update, lists and reads, with the same words")
-  func answers() async throws {
+  @Test
+  func
+    `A document whose id is not its stream's is refused by put, update, lists and reads, with the same words`()
+    async throws
+  {
     let store = EventStore.inMemory()
     let slips = store.collection("slip", of: Slip.self)
     let what = "its id is a, and the one in it is written b"
@@ -53,8 +55,8 @@ internal import Testing
       ])
   }
 
-  @Test("Lists, reads and the past go on after their store was closed")
-  func closed() async throws {
+  @Test
+  func `Lists, reads and the past go on after their store was closed`() async throws {
     let store = EventStore.inMemory()
     let chores = store.collection("task", of: Chore.self)
     for id in 0..<5 { try await chores.put(Chore(id: id, title: "t\(id)")) }

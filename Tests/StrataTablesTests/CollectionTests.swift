@@ -15,8 +15,8 @@ private struct Page: Codable, Identifiable, Sendable, Equatable {
 }
 
 @Suite struct CollectionTests {
-  @Test("A document reads back, at the head and at any point, and is gone when it is deleted")
-  func reading() async throws {
+  @Test
+  func `A document reads back, at the head and at any point, and is gone when it is deleted`() async throws {
     let store = EventStore.inMemory()
     let pages = store.collection("page", of: Page.self)
     #expect(try await pages["a"] == nil)
@@ -33,8 +33,8 @@ private struct Page: Codable, Identifiable, Sendable, Equatable {
     #expect(try await pages.all(at: .time(Date.distantFuture)).count == 2)
   }
 
-  @Test("An update appends the merge patch of what changed, and nothing where nothing did")
-  func updating() async throws {
+  @Test
+  func `An update appends the merge patch of what changed, and nothing where nothing did`() async throws {
     let store = EventStore.inMemory()
     let pages = store.collection("page", of: Page.self)
     try await pages.put(Page(id: "a", title: "A", note: "n"))
@@ -58,8 +58,8 @@ private struct Page: Codable, Identifiable, Sendable, Equatable {
     #expect(store.head.sequence == 2)
   }
 
-  @Test("An update keeps the fields that the type does not know")
-  func unknownFields() async throws {
+  @Test
+  func `An update keeps the fields that the type does not know`() async throws {
     let store = EventStore.inMemory()
     try await store.append([
       NewEvent(
@@ -72,8 +72,10 @@ private struct Page: Codable, Identifiable, Sendable, Equatable {
     #expect(documents?.fields == ["id": "a", "title": "A", "count": 5, "extra": ["x": 1]])
   }
 
-  @Test("A null that a merge patch cannot say becomes a whole document, with the unknown fields in it")
-  func nulls() async throws {
+  @Test
+  func `A null that a merge patch cannot say becomes a whole document, with the unknown fields in it`()
+    async throws
+  {
     struct Loose: Codable, Identifiable, Sendable {
       struct Part: Codable, Sendable { var known: DocumentValue }
 

@@ -78,8 +78,8 @@ internal import Testing
     return content
   }
 
-  @Test("The state at every sequence is the naive one, in whatever steps the log is folded")
-  func batching() async throws {
+  @Test
+  func `The state at every sequence is the naive one, in whatever steps the log is folded`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<20 {
       let history = try await history(&random)
@@ -116,8 +116,8 @@ internal import Testing
     }
   }
 
-  @Test("The hash tells states apart that differ in one byte, one id, one table or one revision")
-  func hash() throws {
+  @Test func `The hash tells states apart that differ in one byte, one id, one table or one revision`() throws
+  {
     func hash(_ table: String, _ id: String, _ document: DocumentValue, _ sequence: UInt64) -> UInt64 {
       var set = TableSet()
       let scratch = FoldScratch()
@@ -142,8 +142,8 @@ internal import Testing
     #expect(hash("ti", "d", ["a": 1], 3) != base, "fields are told apart by their lengths")
   }
 
-  @Test("A document that is put in another encoding is kept in the deterministic one")
-  func encoding() async throws {
+  @Test
+  func `A document that is put in another encoding is kept in the deterministic one`() async throws {
     let store = EventStore.inMemory()
     // {"b": 1, "a": 2} with keys in the wrong order and a long head.
     let bytes: [UInt8] = [0xB8, 0x02, 0x61, 0x62, 0x01, 0x61, 0x61, 0x18, 0x02]
@@ -158,8 +158,10 @@ internal import Testing
     #expect(documents.count == 2 && documents[0] == documents[1])
   }
 
-  @Test("An event that cannot be applied takes the row out and says why, until the next one mends it")
-  func refusals() async throws {
+  @Test
+  func `An event that cannot be applied takes the row out and says why, until the next one mends it`()
+    async throws
+  {
     let store = EventStore.inMemory()
     let good = EventPayload(["a": 1])
     for payload in [

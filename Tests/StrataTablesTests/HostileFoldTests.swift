@@ -64,8 +64,8 @@ private struct Index: Projection {
     return try EventStore.open(disk, path: "/store", .readOnly, options: StoreOptions())
   }
 
-  @Test("An event that cannot be read stops the fold for good: asking again skips nothing")
-  func unreadable() async throws {
+  @Test
+  func `An event that cannot be read stops the fold for good: asking again skips nothing`() async throws {
     let store = try storeFromTheFuture()
     let docs = store.collection("doc", of: Entry.self)
     for _ in 0..<3 {
@@ -86,8 +86,8 @@ private struct Index: Projection {
     await #expect(throws: StoreError.self) { try await docs.table.state(at: .sequence(8)) }
   }
 
-  @Test("A row id that is too long fails the event, and the fold goes on")
-  func longRowIDs() async throws {
+  @Test
+  func `A row id that is too long fails the event, and the fold goes on`() async throws {
     let store = EventStore.inMemory()
     let entries = store.table(Index.entries, of: Index())
     let ids = ["a", String(repeating: "x", count: 70_000), "", String(repeating: "\0", count: 30_000), "b"]
@@ -101,16 +101,16 @@ private struct Index: Projection {
     #expect(try await entries[""]?.id == "")
   }
 
-  @Test("Projections with other tables or other types of one name share no fold")
-  func identities() {
+  @Test
+  func `Projections with other tables or other types of one name share no fold`() {
     let store = EventStore.inMemory()
     let all = store.projector(.documents(only: nil))
     #expect(store.projector(.documents(only: ["a"])) !== all)
     #expect(store.projector(.documents(only: ["a"])) === store.projector(.documents(only: ["a"])))
   }
 
-  @Test("A view that nobody holds is taken out, unless an equal one was asked for meanwhile")
-  func leases() async throws {
+  @Test
+  func `A view that nobody holds is taken out, unless an equal one was asked for meanwhile`() async throws {
     let store = EventStore.inMemory()
     let projector = store.projector(.documents(only: nil))
     func definition() -> ViewDefinition {

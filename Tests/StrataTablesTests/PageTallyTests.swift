@@ -9,8 +9,8 @@ internal import Testing
     "key \(key)".withUTF8Bytes { key in "value \(value)".withUTF8Bytes { _ = tree.set(key, $0) } }
   }
 
-  @Test("Bytes that are kept while trees come and go are those of all their pages, each counted once")
-  func bytes() {
+  @Test
+  func `Bytes that are kept while trees come and go are those of all their pages, each counted once`() {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var tally = PageTally()
     var kept: [Tree] = [Tree()]

@@ -14,8 +14,8 @@ internal import Testing
     tables.undo.withUnsafeBytes { $0.baseAddress }
   }
 
-  @Test("An event that writes n rows copies neither what it wrote nor the tables at each of them")
-  func copies() {
+  @Test
+  func `An event that writes n rows copies neither what it wrote nor the tables at each of them`() {
     var tables = Tables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
     for number in 0..<2_000 { tables[Self.rows, "\(number)"] = Row(number: number) }
     var (addresses, roots) = (Set<UnsafeRawPointer>(), 0)
@@ -38,8 +38,8 @@ internal import Testing
     #expect(tables.set["row"].count == 0)
   }
 
-  @Test("Removals copy nothing either")
-  func removals() {
+  @Test
+  func `Removals copy nothing either`() {
     var tables = Tables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
     for number in 0..<1_000 { tables[Self.rows, "\(number)"] = Row(number: number) }
     var moves = 0

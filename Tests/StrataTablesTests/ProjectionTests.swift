@@ -58,8 +58,8 @@ extension Tables {
 }
 
 @Suite struct ProjectionTests {
-  @Test("A projection folds events into several tables, live and at every past point")
-  func tables() async throws {
+  @Test
+  func `A projection folds events into several tables, live and at every past point`() async throws {
     let store = EventStore.inMemory()
     let tickets = store.table(TicketBoard.tickets, of: TicketBoard())
     try await store.append([TicketEvent.opened(title: "one")], to: "ticket/1")
@@ -78,8 +78,8 @@ extension Tables {
     #expect(states.map { $0["ticket"].count } == [0, 1, 1, 1, 1, 1])
   }
 
-  @Test("An event whose projection throws changes nothing, is reported, and the fold goes on")
-  func failures() async throws {
+  @Test
+  func `An event whose projection throws changes nothing, is reported, and the fold goes on`() async throws {
     let store = EventStore.inMemory()
     try await store.append([TicketEvent.opened(title: "one"), .broken, .assigned(to: "ann")], to: "ticket/1")
     let before = Fold(store.log, .own(TicketBoard()))
@@ -94,8 +94,8 @@ extension Tables {
     #expect(try after.state["ticket"].row("1", as: Ticket.self)?.owner == "ann")
   }
 
-  @Test("An event is folded once, also where a fold stops inside its append and goes on")
-  func once() async throws {
+  @Test
+  func `An event is folded once, also where a fold stops inside its append and goes on`() async throws {
     let store = EventStore.inMemory()
     try await store.append(
       [TicketEvent.opened(title: "one"), .assigned(to: "ann"), .closed, .assigned(to: "bob")], to: "ticket/1")
@@ -112,8 +112,8 @@ extension Tables {
     }
   }
 
-  @Test("A view over a projected table is taken back with the rows when an event fails")
-  func failuresInViews() async throws {
+  @Test
+  func `A view over a projected table is taken back with the rows when an event fails`() async throws {
     let store = EventStore.inMemory()
     try await store.append([TicketEvent.opened(title: "one"), .broken], to: "ticket/1")
     let fold = Fold(store.log, .own(TicketBoard()))
@@ -128,8 +128,8 @@ extension Tables {
     #expect(view.count == 1 && view.sectionCount == 1)
   }
 
-  @Test("Two users of one projection share one fold")
-  func sharing() async throws {
+  @Test
+  func `Two users of one projection share one fold`() async throws {
     let store = EventStore.inMemory()
     #expect(store.projector(.own(TicketBoard())) === store.projector(.own(TicketBoard())))
     #expect(store.projector(.documents(only: nil)) !== store.projector(.own(TicketBoard())))

@@ -19,8 +19,8 @@ internal import Testing
     }
   }
 
-  @Test("Any component is read as what it says, in either direction")
-  func components() throws {
+  @Test
+  func `Any component is read as what it says, in either direction`() throws {
     let id = try #require(UUID(uuidString: "0F000000-1111-2222-3333-4444000000FF"))
     for options: SortKeyOptions in [[], .descending, .nilsLast, [.descending, .nilsLast]] {
       let read = values { writer in
@@ -41,8 +41,8 @@ internal import Testing
     }
   }
 
-  @Test("Bytes that are no key are an error, wherever they end")
-  func damage() {
+  @Test
+  func `Bytes that are no key are an error, wherever they end`() {
     for count in 0..<6 {
       let bytes = [UInt8](repeating: 0x38, count: count) + [0x77]
       bytes.withUnsafeBytes { bytes in

@@ -44,10 +44,10 @@ struct TreeCase: Sendable, CustomTestStringConvertible {
     #expect(Tree(building: TreeModel(), pageSize: 256).count == 0)
   }
 
-  @Test(
-    "A tree is its model, and every tree that was ever copied from it stays what it was",
-    arguments: TreeCase.all)
-  func history(_ mix: TreeCase) throws {
+  @Test(arguments: TreeCase.all)
+  func `A tree is its model, and every tree that was ever copied from it stays what it was`(_ mix: TreeCase)
+    throws
+  {
     let seed = SeededGenerator.testSeed()
     var history = TreeHistory(mix, seed: seed)
     for step in 0..<mix.steps {

@@ -66,9 +66,11 @@ internal import Testing
     return content
   }
 
-  @Test(
-    "R17 A view that changes keep up to date is the one that is built at once, in every order of sections")
-  func builtAtOnce() throws {
+  @Test
+  func
+    `R17 A view that changes keep up to date is the one that is built at once, in every order of sections`()
+    throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let definitions = Self.orders.flatMap { name, order in
       [
@@ -106,10 +108,8 @@ internal import Testing
     }
   }
 
-  @Test(
-    "R17 A comparison keeps its order where every section comes between the same two",
-    arguments: [0, 1, 2, 3])
-  func labels(_ way: Int) throws {
+  @Test(arguments: [0, 1, 2, 3])
+  func `R17 A comparison keeps its order where every section comes between the same two`(_ way: Int) throws {
     // Few numbers fit between two labels by halves, so all of these ways have to spread some.
     let count = 2_000
     let numbers: [Int] =

@@ -157,8 +157,8 @@ struct DiffTests {
       ])
   }
 
-  @Test("R27 The JSON is complete by item, also where sections come and go")
-  func completeByItem() async throws {
+  @Test
+  func `R27 The JSON is complete by item, also where sections come and go`() async throws {
     let folder = try SampleFolder()
     let store = try await folder.open()
     func put(_ id: String, _ section: String, _ n: Int64) -> NewEvent {

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("CBOR")
 struct CBORTests {
-  @Test("Every example of RFC 8949 is read as the RFC says", arguments: CBORExample.all)
-  func examples(example: CBORExample) throws {
+  @Test(arguments: CBORExample.all)
+  func `Every example of RFC 8949 is read as the RFC says`(example: CBORExample) throws {
     let notation = try CBORReader.diagnosticNotation(of: hex(example.bytes))
     #expect(Array(notation.utf8) == Array(example.notation.utf8))
   }
 
-  @Test("An example in deterministic encoding is written back as the same bytes", arguments: CBORExample.all)
-  func rewriting(example: CBORExample) throws {
+  @Test(arguments: CBORExample.all)
+  func `An example in deterministic encoding is written back as the same bytes`(example: CBORExample) throws {
     let bytes = hex(example.bytes)
     #expect(CBORReader.isDeterministic(bytes) == example.isDeterministic)
     guard example.isDocument else {
@@ -26,34 +26,34 @@ struct CBORTests {
     #expect(try DocumentValue(cbor: document.cbor()) == document)
   }
 
-  @Test(
-    "What appendix F calls not well-formed is refused by the reader, the skipper and the document",
-    arguments: [
-      // The end comes too soon.
-      "", "18", "19", "1a", "1b", "1901", "1a0102", "1b01020304050607", "38", "58", "78", "98", "9a01ff00",
-      "b8",
-      "d8", "f8", "f900", "fa0000", "fb000000", "41", "61", "5affffffff00", "5bffffffffffffffff010203",
-      "7affffffff00", "7b7fffffffffffffff010203", "81", "818181818181818181", "8200", "a1", "a20102", "a100",
-      "a2000000", "c0", "5f4100", "7f6100", "9f", "9f0102", "bf", "bf01020102", "819f", "9f8000",
-      "9f9f9f9f9fffffffff",
-      "9f819f819f9fffffff", "9bffffffffffffffff", "bbffffffffffffffff", "bb7fffffffffffffff",
-      // Reserved additional information.
-      "1c", "1d", "1e", "3c", "3d", "3e", "5c", "5d", "5e", "7c", "7d", "7e", "9c", "9d", "9e", "bc", "bd",
-      "be",
-      "dc", "dd", "de", "fc", "fd", "fe",
-      // Two-byte simple values that have one byte or none.
-      "f800", "f801", "f818", "f81f",
-      // Chunks of another kind, or of indefinite length.
-      "5f00ff", "5f21ff", "5f6100ff", "5f80ff", "5fa0ff", "5fc000ff", "5fe0ff", "7f4100ff", "5f5f4100ffff",
-      "7f7f6100ffff",
-      // A break where none may be.
-      "ff", "81ff", "8200ff", "a1ff", "a1ff00", "a100ff", "a20000ff", "9f81ff", "9f829f819f9fffffffff",
-      "bf00ff",
-      "bf000000ff", "c0ff",
-      // Indefinite lengths where none exist.
-      "1f", "3f", "df",
-    ])
-  func malformed(digits: String) {
+  @Test(arguments: [
+    // The end comes too soon.
+    "", "18", "19", "1a", "1b", "1901", "1a0102", "1b01020304050607", "38", "58", "78", "98", "9a01ff00",
+    "b8",
+    "d8", "f8", "f900", "fa0000", "fb000000", "41", "61", "5affffffff00", "5bffffffffffffffff010203",
+    "7affffffff00", "7b7fffffffffffffff010203", "81", "818181818181818181", "8200", "a1", "a20102", "a100",
+    "a2000000", "c0", "5f4100", "7f6100", "9f", "9f0102", "bf", "bf01020102", "819f", "9f8000",
+    "9f9f9f9f9fffffffff",
+    "9f819f819f9fffffff", "9bffffffffffffffff", "bbffffffffffffffff", "bb7fffffffffffffff",
+    // Reserved additional information.
+    "1c", "1d", "1e", "3c", "3d", "3e", "5c", "5d", "5e", "7c", "7d", "7e", "9c", "9d", "9e", "bc", "bd",
+    "be",
+    "dc", "dd", "de", "fc", "fd", "fe",
+    // Two-byte simple values that have one byte or none.
+    "f800", "f801", "f818", "f81f",
+    // Chunks of another kind, or of indefinite length.
+    "5f00ff", "5f21ff", "5f6100ff", "5f80ff", "5fa0ff", "5fc000ff", "5fe0ff", "7f4100ff", "5f5f4100ffff",
+    "7f7f6100ffff",
+    // A break where none may be.
+    "ff", "81ff", "8200ff", "a1ff", "a1ff00", "a100ff", "a20000ff", "9f81ff", "9f829f819f9fffffffff",
+    "bf00ff",
+    "bf000000ff", "c0ff",
+    // Indefinite lengths where none exist.
+    "1f", "3f", "df",
+  ])
+  func `What appendix F calls not well-formed is refused by the reader, the skipper and the document`(
+    digits: String
+  ) {
     let bytes = hex(digits)
     #expect(throws: CodecError.self) { try DocumentValue(cbor: bytes) }
     #expect(throws: CodecError.self) { try CBORReader.diagnosticNotation(of: bytes) }
@@ -66,26 +66,23 @@ struct CBORTests {
     #expect(!CBORReader.isDeterministic(bytes))
   }
 
-  @Test(
-    "An error names its place and its reason",
-    arguments: [
-      ("83 01 02", CodecError(.truncated, at: 3)),
-      ("82 01 1c", CodecError(.malformed, at: 2)),
-      ("82 01 62 c328", CodecError(.notUTF8, at: 2)),
-      ("a2 6161 01 6161 02", CodecError(.duplicateKey("a"), at: 4)),
-      ("81 f7", CodecError(.notRepresentable(.undefined), at: 1)),
-      ("81 f0", CodecError(.notRepresentable(.simple(16)), at: 1)),
-      ("a1 01 02", CodecError(.notRepresentable(.integer), at: 1)),
-      ("81 c2 01", CodecError(.notRepresentable(.tag(2)), at: 1)),
-      ("01 02", CodecError(.trailingBytes, at: 1)),
-    ])
-  func errors(digits: String, error: CodecError) {
+  @Test(arguments: [
+    ("83 01 02", CodecError(.truncated, at: 3)),
+    ("82 01 1c", CodecError(.malformed, at: 2)),
+    ("82 01 62 c328", CodecError(.notUTF8, at: 2)),
+    ("a2 6161 01 6161 02", CodecError(.duplicateKey("a"), at: 4)),
+    ("81 f7", CodecError(.notRepresentable(.undefined), at: 1)),
+    ("81 f0", CodecError(.notRepresentable(.simple(16)), at: 1)),
+    ("a1 01 02", CodecError(.notRepresentable(.integer), at: 1)),
+    ("81 c2 01", CodecError(.notRepresentable(.tag(2)), at: 1)),
+    ("01 02", CodecError(.trailingBytes, at: 1)),
+  ])
+  func `An error names its place and its reason`(digits: String, error: CodecError) {
     #expect(throws: error) { try DocumentValue(cbor: hex(digits)) }
   }
 
-  @Test(
-    "Nesting is read up to the limit and refused beyond it", arguments: ["81", "9f", "d820", "a160", "bf60"])
-  func depth(head: String) throws {
+  @Test(arguments: ["81", "9f", "d820", "a160", "bf60"])
+  func `Nesting is read up to the limit and refused beyond it`(head: String) throws {
     func nested(_ depth: Int) -> [UInt8] {
       let close = head == "9f" || head == "bf60" ? String(repeating: "ff", count: depth) : ""
       return hex(String(repeating: head, count: depth) + "c249ff0000000000000000" + close)
@@ -106,27 +103,25 @@ struct CBORTests {
     #expect(throws: CodecError.self) { try DocumentValue(cbor: hex(String(repeating: "c2", count: 100_000))) }
   }
 
-  @Test("Keys are sorted by their encoded bytes on disk: shorter ones first")
-  func keyOrder() {
+  @Test
+  func `Keys are sorted by their encoded bytes on disk: shorter ones first`() {
     let object: DocumentValue = ["b": 1, "aa": 2, "": 3, "é": 4, "zzz": 5]
     #expect(hexDigits(object.cbor()) == "a5" + "6003" + "616201" + "62616102" + "62c3a904" + "637a7a7a05")
     #expect(object.json() == #"{"":3,"aa":2,"b":1,"zzz":5,"é":4}"#)
   }
 
-  @Test(
-    "What is not deterministic is recognised",
-    arguments: [
-      "1817", "190017", "1a00000017", "1b0000000000000017", "5800", "7800", "9800", "b800", "d80401",
-      "fa3f800000",
-      "fb3ff0000000000000", "f97e01", "a2616201616101", "a2616101616102", "c24101",
-      "c24a00010000000000000000", "5fff",
-    ])
-  func nondeterministic(digits: String) { #expect(!CBORReader.isDeterministic(hex(digits))) }
+  @Test(arguments: [
+    "1817", "190017", "1a00000017", "1b0000000000000017", "5800", "7800", "9800", "b800", "d80401",
+    "fa3f800000",
+    "fb3ff0000000000000", "f97e01", "a2616201616101", "a2616101616102", "c24101",
+    "c24a00010000000000000000", "5fff",
+  ])
+  func `What is not deterministic is recognised`(digits: String) {
+    #expect(!CBORReader.isDeterministic(hex(digits)))
+  }
 
-  @Test(
-    "A document is what it was after CBOR, and its encoding is deterministic",
-    arguments: 0..<20 as Range<UInt64>)
-  func roundTrips(seed: UInt64) throws {
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func `A document is what it was after CBOR, and its encoding is deterministic`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       let document = DocumentRecipe().document(using: &random)
@@ -142,9 +137,8 @@ struct CBORTests {
     }
   }
 
-  @Test(
-    "Random and damaged bytes never trap, and all readers agree on them", arguments: 0..<20 as Range<UInt64>)
-  func fuzz(seed: UInt64) throws {
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func `Random and damaged bytes never trap, and all readers agree on them`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for round in 0..<2_000 {
       var bytes = random.bytes(count: Int.random(in: 0...48, using: &random))
@@ -168,8 +162,8 @@ struct CBORTests {
     }
   }
 
-  @Test("The writer's calls and the reader's calls are each other's inverse")
-  func lowLevel() throws {
+  @Test
+  func `The writer's calls and the reader's calls are each other's inverse`() throws {
     var writer = CBORWriter(capacity: 1)
     writer.writeArrayHead(count: 9)
     writer.writeInteger(.min)
@@ -205,8 +199,8 @@ struct CBORTests {
     }
   }
 
-  @Test("Every half, and every float that is a half, keeps its value in three bytes")
-  func halves() throws {
+  @Test
+  func `Every half, and every float that is a half, keeps its value in three bytes`() throws {
     for bits in 0...UInt16.max {
       let bytes: [UInt8] = [0xF9, UInt8(bits >> 8), UInt8(bits & 0xFF)]
       guard case .double(let value) = try DocumentValue(cbor: bytes) else {

@@ -145,8 +145,8 @@ private struct DictionaryKey: CodingKey {
 
 @Suite("Codable")
 struct CodableTests {
-  @Test("A value is what it was, and its document is what JSON would show")
-  func shapes() throws {
+  @Test
+  func `A value is what it was, and its document is what JSON would show`() throws {
     let incident = Incident(
       id: "1-364285768", impact: .high, hours: 2, isOpen: true, owner: nil,
       place: .init(city: "Köln", floor: 3),
@@ -161,8 +161,8 @@ struct CodableTests {
     #expect(try DocumentValue(json: text).decode(Incident.self) == incident)
   }
 
-  @Test("Enums with values are objects under the name of their case")
-  func enums() throws {
+  @Test
+  func `Enums with values are objects under the name of their case`() throws {
     let commands: [Command] = [.close, .assign(to: "me", priority: 1), .note("x")]
     #expect(try roundTrip(commands) == commands)
     #expect(
@@ -170,15 +170,15 @@ struct CodableTests {
         == #"[{"close":{}},{"assign":{"priority":1,"to":"me"}},{"note":{"_0":"x"}}]"#)
   }
 
-  @Test("A subclass keeps its superclass under super")
-  func inheritance() throws {
+  @Test
+  func `A subclass keeps its superclass under super`() throws {
     let seam = try roundTrip(Seam(depth: 40, mineral: "gypsum"))
     #expect(seam.depth == 40 && seam.mineral == "gypsum")
     #expect(try json(seam) == #"{"mineral":"gypsum","super":{"depth":40}}"#)
   }
 
-  @Test("Containers may be filled side by side and in any order")
-  func interleaving() throws {
+  @Test
+  func `Containers may be filled side by side and in any order`() throws {
     let value = try roundTrip(Interleaved())
     #expect(value.paths == ["list", "Index 1"])
     #expect(
@@ -186,8 +186,8 @@ struct CodableTests {
         == #"{"last":true,"list":[1,{"nested":["list","Index 1"]},2],"nested":{"last":null,"list":"x"}}"#)
   }
 
-  @Test("A key that is written twice holds what was written last", arguments: [1, 3, 100])
-  func repeatedKeys(count: Int) throws {
+  @Test(arguments: [1, 3, 100])
+  func `A key that is written twice holds what was written last`(count: Int) throws {
     let expected = DocumentObject(
       uniqueKeysWithValues: (0..<count).map { ("k\($0)", DocumentValue($0 * 2)) })
     let bytes = try CBOREncoder().encode(Repeating(count: count))
@@ -195,15 +195,15 @@ struct CodableTests {
     #expect(CBORReader.isDeterministic(bytes))
   }
 
-  @Test("Numbers of every width keep their values, also at the ends of their ranges")
-  func widths() throws {
+  @Test
+  func `Numbers of every width keep their values, also at the ends of their ranges`() throws {
     #expect(try roundTrip(Wide()) == Wide())
     #expect(try roundTrip([Int128.max, 0, -1]) == [Int128.max, 0, -1])
     #expect(try roundTrip([Double.nan])[0].isNaN)
   }
 
-  @Test("Scalars, arrays, dictionaries and optionals can be a whole document")
-  func topLevel() throws {
+  @Test
+  func `Scalars, arrays, dictionaries and optionals can be a whole document`() throws {
     #expect(try roundTrip(7) == 7)
     #expect(try roundTrip("x") == "x")
     #expect(try roundTrip([Int]()) == [])
@@ -214,14 +214,14 @@ struct CodableTests {
     #expect(try roundTrip(large) == large)
   }
 
-  @Test("A value that encodes nothing is an empty object inside another, and an error by itself")
-  func nothing() throws {
+  @Test
+  func `A value that encodes nothing is an empty object inside another, and an error by itself`() throws {
     #expect(try json(["a": Nothing()]) == #"{"a":{}}"#)
     #expect(throws: EncodingError.self) { try CBOREncoder().encode(Nothing()) }
   }
 
-  @Test("Foundation's values are what a filter can compare")
-  func foundation() throws {
+  @Test
+  func `Foundation's values are what a filter can compare`() throws {
     let id = try #require(UUID(uuidString: "e621e1f8-c36c-495a-93fc-0c247a3e6e5f"))
     #expect(try json([id]) == #"["E621E1F8-C36C-495A-93FC-0C247A3E6E5F"]"#)
     #expect(try roundTrip([id]) == [id])
@@ -244,8 +244,8 @@ struct CodableTests {
       try DocumentValue(encoding: ["x": document]).decode([String: DocumentValue].self) == ["x": document])
   }
 
-  @Test("A document inside a value passes through other coders as far as they can tell")
-  func otherCoders() throws {
+  @Test
+  func `A document inside a value passes through other coders as far as they can tell`() throws {
     let document: DocumentValue = [
       "a": [1, 1.5, "x", true, .null, .uint(.max), .bytes([1]), .tagged(9, "y")]
     ]
@@ -257,7 +257,6 @@ struct CodableTests {
   }
 
   @Test(
-    "A date is its instant in UTC with nine digits",
     arguments: [
       (0, "2001-01-01T00:00:00.000000000Z"), (-978_307_200, "1970-01-01T00:00:00.000000000Z"),
       (-978_307_200.25, "1969-12-31T23:59:59.750000000Z"), (0.5, "2001-01-01T00:00:00.500000000Z"),
@@ -266,13 +265,13 @@ struct CodableTests {
       (-63_113_904_000, "0001-01-01T00:00:00.000000000Z"),
       (252_423_993_599, "9999-12-31T23:59:59.000000000Z"),
     ] as [(Double, String)])
-  func dates(seconds: Double, text: String) throws {
+  func `A date is its instant in UTC with nine digits`(seconds: Double, text: String) throws {
     let date = Date(timeIntervalSinceReferenceDate: seconds)
     #expect(try DocumentValue(encoding: date) == .string(text))
   }
 
-  @Test("Every date comes back exactly", arguments: 0..<10 as Range<UInt64>)
-  func exactDates(seed: UInt64) throws {
+  @Test(arguments: 0..<10 as Range<UInt64>)
+  func `Every date comes back exactly`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<500 {
       let scale = Double.random(in: -2...10.8, using: &random)
@@ -284,13 +283,12 @@ struct CodableTests {
   }
 
   @Test(
-    "Dates are read in every form of RFC 3339",
     arguments: [
       ("1970-01-01T00:00:00Z", 0), ("1970-01-01t01:00:00.5+01:00", 0.5), ("1969-12-31 18:30:00-05:30", 0),
       ("2000-02-29T12:00:00Z", 951_825_600), ("2016-12-31T23:59:60Z", 1_483_228_800),
       ("1970-01-01T00:00:00.1234567891234567899999Z", 0.123456789123456789),
     ] as [(String, Double)])
-  func dateForms(text: String, seconds: Double) throws {
+  func `Dates are read in every form of RFC 3339`(text: String, seconds: Double) throws {
     #expect(try DocumentValue.string(text).decode(Date.self) == Date(timeIntervalSince1970: seconds))
     #expect(
       try DocumentValue.tagged(0, .string(text)).decode(Date.self) == Date(timeIntervalSince1970: seconds))
@@ -298,21 +296,19 @@ struct CodableTests {
       try DocumentValue.tagged(1, .double(seconds)).decode(Date.self) == Date(timeIntervalSince1970: seconds))
   }
 
-  @Test(
-    "What is no date is refused",
-    arguments: [
-      "", "1970-01-01", "1970-01-01T00:00:00", "1970-01-01T00:00:00.Z", "1970-13-01T00:00:00Z",
-      "2026-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "1970-01-01T24:00:00Z", "1970-01-01T00:60:00Z",
-      "1970-01-01T00:00:61Z", "1970-01-01T00:00:00+1:00", "1970-01-01T00:00:00+01:00Z",
-      "1970-01-01T00:00:00ZZ",
-      "1970-01-01x00:00:00Z", "+970-01-01T00:00:00Z", "1970-01-01T00:00:00+24:00",
-    ])
-  func noDates(text: String) {
+  @Test(arguments: [
+    "", "1970-01-01", "1970-01-01T00:00:00", "1970-01-01T00:00:00.Z", "1970-13-01T00:00:00Z",
+    "2026-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "1970-01-01T24:00:00Z", "1970-01-01T00:60:00Z",
+    "1970-01-01T00:00:61Z", "1970-01-01T00:00:00+1:00", "1970-01-01T00:00:00+01:00Z",
+    "1970-01-01T00:00:00ZZ",
+    "1970-01-01x00:00:00Z", "+970-01-01T00:00:00Z", "1970-01-01T00:00:00+24:00",
+  ])
+  func `What is no date is refused`(text: String) {
     #expect(throws: DecodingError.self) { try DocumentValue.string(text).decode(Date.self) }
   }
 
-  @Test("What has no document is an encoding error")
-  func unencodable() {
+  @Test
+  func `What has no document is an encoding error`() {
     #expect(throws: EncodingError.self) { try CBOREncoder().encode([Date(timeIntervalSince1970: 1e12)]) }
     #expect(throws: EncodingError.self) { try CBOREncoder().encode([Date(timeIntervalSince1970: .nan)]) }
     #expect(throws: EncodingError.self) { try CBOREncoder().encode([Decimal.nan]) }
@@ -323,8 +319,8 @@ struct CodableTests {
     #expect(throws: EncodingError.self) { try CBOREncoder().encode([deep]) }
   }
 
-  @Test("An error has the path to its place")
-  func paths() throws {
+  @Test
+  func `An error has the path to its place`() throws {
     func path(_ text: String) throws -> String? {
       do {
         _ = try DocumentValue(json: text).decode(Outer.self)
@@ -347,8 +343,8 @@ struct CodableTests {
     #expect(try path("[]") == "")
   }
 
-  @Test("Encodings that are not deterministic are read too")
-  func foreign() throws {
+  @Test
+  func `Encodings that are not deterministic are read too`() throws {
     // {_ (_ "ro", "ws"): [_ {_ "zz": 9([…tagged map…]), "a": {"count": 1.0}}]}, keys unsorted and in chunks.
     let bytes = hex(
       "bf 7f62726f627773ff 9f bf 627a7a c9 a1 65636f756e74 d9ffff 02 7f6161ff a1 65636f756e74 f93c00 ff ff ff"
@@ -358,15 +354,13 @@ struct CodableTests {
     #expect(value.rows[0]["a"]?.count == 1)
   }
 
-  @Test(
-    "Bytes that are damaged, doubled or followed by others are refused",
-    arguments: ["", "a1", "a0a0", "a2616101616102", "a10102", "a1616162ff", "a1 64726f7773 81a1616201ff"])
-  func damaged(digits: String) {
+  @Test(arguments: ["", "a1", "a0a0", "a2616101616102", "a10102", "a1616162ff", "a1 64726f7773 81a1616201ff"])
+  func `Bytes that are damaged, doubled or followed by others are refused`(digits: String) {
     #expect(throws: DecodingError.self) { try CBORDecoder().decode([String: Int].self, from: hex(digits)) }
   }
 
-  @Test("Random and damaged bytes never trap a decoder", arguments: 0..<10 as Range<UInt64>)
-  func fuzz(seed: UInt64) throws {
+  @Test(arguments: 0..<10 as Range<UInt64>)
+  func `Random and damaged bytes never trap a decoder`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let incident = Incident(
       id: "1", impact: .low, hours: 0.1, isOpen: false, owner: "x", place: .init(city: "y", floor: nil),
@@ -383,8 +377,8 @@ struct CodableTests {
     }
   }
 
-  @Test("A decoder that outlives its call finds nothing, and does not read freed memory")
-  func escaping() throws {
+  @Test
+  func `A decoder that outlives its call finds nothing, and does not read freed memory`() throws {
     struct Keeper: Decodable {
       var container: KeyedDecodingContainer<DictionaryKey>
       init(from decoder: any Decoder) throws {
@@ -398,8 +392,8 @@ struct CodableTests {
     #expect(keeper.container.allKeys.isEmpty)
   }
 
-  @Test("What encodes into a writer is appended; user info reaches the type")
-  func writerAndUserInfo() throws {
+  @Test
+  func `What encodes into a writer is appended; user info reaches the type`() throws {
     struct Curious: Codable, Equatable {
       static let question = CodingUserInfoKey(rawValue: "question")!
       var answer: Int

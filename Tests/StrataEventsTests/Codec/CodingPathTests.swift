@@ -57,8 +57,8 @@ struct CodingPathTests {
     return [all, all.reversed(), near, any, all.shuffled(using: &random)]
   }
 
-  @Test("Offsets asked in any order have the paths of the walk from the first byte")
-  func anyOrder() {
+  @Test
+  func `Offsets asked in any order have the paths of the walk from the first byte`() {
     let seed = UInt64.random(in: 0...UInt64(UInt32.max))
     print("SEED=\(seed)")
     var random = SeededGenerator(seed: seed)
@@ -70,8 +70,8 @@ struct CodingPathTests {
     }
   }
 
-  @Test("Damaged bytes have the paths of the walk from the first byte, as far as it comes")
-  func damage() {
+  @Test
+  func `Damaged bytes have the paths of the walk from the first byte, as far as it comes`() {
     let seed = UInt64.random(in: 0...UInt64(UInt32.max))
     print("SEED=\(seed)")
     var random = SeededGenerator(seed: seed)
@@ -122,8 +122,8 @@ struct CodingPathTests {
     }
   }
 
-  @Test("A type that tries one kind after another gets the path of each failure")
-  func attempts() throws {
+  @Test
+  func `A type that tries one kind after another gets the path of each failure`() throws {
     let members: DocumentValue = ["b": "x", "a": ["y", ["z": "w"]], "a longer key": .tagged(9, ["v"])]
     var items = (0..<200).map { $0 % 3 == 0 ? members : "s" }
     items.append(["t": [members]])

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Document values")
 struct DocumentValueTests {
-  @Test("Values are equal exactly when their encodings are", arguments: 0..<10 as Range<UInt64>)
-  func equality(seed: UInt64) {
+  @Test(arguments: 0..<10 as Range<UInt64>)
+  func `Values are equal exactly when their encodings are`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let documents = (0..<120).map { _ in DocumentRecipe(depth: 1).document(using: &random) }
     for a in documents {
@@ -18,8 +18,8 @@ struct DocumentValueTests {
     }
   }
 
-  @Test("Strings and keys are compared by their bytes, not by Unicode equivalence")
-  func bytewise() {
+  @Test
+  func `Strings and keys are compared by their bytes, not by Unicode equivalence`() {
     let composed = "\u{e9}"
     let decomposed = "e\u{301}"
     #expect(composed == decomposed, "Swift takes them for equal")
@@ -32,8 +32,8 @@ struct DocumentValueTests {
     #expect(DocumentValue.string("a\u{301}\u{323}") != .string("a\u{323}\u{301}"))
   }
 
-  @Test("Numbers of different kinds are different, an integer has one form")
-  func numbers() {
+  @Test
+  func `Numbers of different kinds are different, an integer has one form`() {
     #expect(DocumentValue.int(1) != .double(1))
     #expect(DocumentValue.double(0) != .double(-0.0))
     #expect(DocumentValue.double(.nan) == .double(-.nan))
@@ -47,10 +47,8 @@ struct DocumentValueTests {
     if case .bigInt = DocumentValue(Int128(Int64.min) - 1) {} else { Issue.record("−2⁶³ − 1 is not big") }
   }
 
-  @Test(
-    "An object iterates in ascending order of its keys however they were put in",
-    arguments: 0..<10 as Range<UInt64>)
-  func objects(seed: UInt64) {
+  @Test(arguments: 0..<10 as Range<UInt64>)
+  func `An object iterates in ascending order of its keys however they were put in`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var object: DocumentObject = [:]
     var model: [[UInt8]: DocumentValue] = [:]
@@ -73,31 +71,28 @@ struct DocumentValueTests {
     #expect(again.hashValue == object.hashValue)
   }
 
-  @Test(
-    "A big integer is its decimal digits",
-    arguments: [
-      "0", "1", "-1", "255", "256", "18446744073709551615", "18446744073709551616", "-18446744073709551617",
-      "1000000000000000000", "999999999999999999999999999999999999", "1000000000000000000000000000000000000",
-      "340282366920938463463374607431768211455", "-340282366920938463463374607431768211456",
-    ])
-  func decimals(digits: String) throws {
+  @Test(arguments: [
+    "0", "1", "-1", "255", "256", "18446744073709551615", "18446744073709551616", "-18446744073709551617",
+    "1000000000000000000", "999999999999999999999999999999999999", "1000000000000000000000000000000000000",
+    "340282366920938463463374607431768211455", "-340282366920938463463374607431768211456",
+  ])
+  func `A big integer is its decimal digits`(digits: String) throws {
     #expect(try #require(BigInteger(digits)).description == digits)
     if let exact = Int128(digits) { #expect(BigInteger(digits) == BigInteger(exact)) }
   }
 
-  @Test(
-    "What is no integer has no big integer", arguments: ["", "-", "+", "1.0", " 1", "1 ", "0x1", "--1", "１"])
-  func noDecimals(text: String) { #expect(BigInteger(text) == nil) }
+  @Test(arguments: ["", "-", "+", "1.0", " 1", "1 ", "0x1", "--1", "１"])
+  func `What is no integer has no big integer`(text: String) { #expect(BigInteger(text) == nil) }
 
-  @Test("Big integers compare as numbers")
-  func order() {
+  @Test
+  func `Big integers compare as numbers`() {
     let values = ["-99999999999999999999", "-256", "-1", "0", "1", "255", "256", "99999999999999999999"]
     let integers = values.compactMap { BigInteger($0) }
     #expect(integers.shuffled().sorted() == integers)
   }
 
-  @Test("A big integer of the longest length survives, a longer one is refused")
-  func longest() throws {
+  @Test
+  func `A big integer of the longest length survives, a longer one is refused`() throws {
     let longest = BigInteger(
       isNegative: true, magnitude: [UInt8](repeating: 0xFF, count: CodecLimits.integerByteCountMax))
     #expect(BigInteger(longest.description) == longest)

@@ -7,7 +7,6 @@ import Testing
 @Suite("JSON")
 struct JSONTests {
   @Test(
-    "Text is read as what it says",
     arguments: [
       ("null", .null), (" true\n", .bool(true)), ("false", .bool(false)), ("\t[ ]\r\n", []), ("{ }", [:]),
       ("0", 0), ("-1", -1), ("9223372036854775807", .int(.max)), ("-9223372036854775808", .int(.min)),
@@ -29,12 +28,11 @@ struct JSONTests {
       (#"{"b":[1,{"c":null}],"a":"x"}"#, ["a": "x", "b": [1, ["c": .null]]]),
       (#"{"é":1,"e\u0301":2}"#, .object(["\u{e9}": 1, "e\u{301}": 2])),
     ] as [(String, DocumentValue)])
-  func reading(text: String, value: DocumentValue) throws {
+  func `Text is read as what it says`(text: String, value: DocumentValue) throws {
     #expect(try DocumentValue(json: text) == value)
   }
 
   @Test(
-    "Text that is not JSON is refused with line, column in characters, and reason",
     arguments: [
       ("", JSONError(.truncated, line: 1, column: 1, offset: 0)),
       ("  ", JSONError(.truncated, line: 1, column: 3, offset: 2)),
@@ -82,21 +80,21 @@ struct JSONTests {
       ("{\"a\":1,\n \"a\":2}", JSONError(.duplicateKey("a"), line: 2, column: 2, offset: 9)),
       (#"{"b":1,"a":2,"\u0062":2}"#, JSONError(.duplicateKey("b"), line: 1, column: 14, offset: 13)),
     ] as [(String, JSONError)])
-  func errors(text: String, error: JSONError) {
+  func `Text that is not JSON is refused with line, column in characters, and reason`(
+    text: String, error: JSONError
+  ) {
     #expect(throws: error) { try DocumentValue(json: text) }
   }
 
-  @Test(
-    "A string that is not UTF-8 is refused",
-    arguments: [
-      "22ff22", "22c328 22", "22c0af22", "22eda08022", "22f490808022", "22e282", "225c6ec322", "22f09f9822",
-    ])
-  func invalidUTF8(digits: String) {
+  @Test(arguments: [
+    "22ff22", "22c328 22", "22c0af22", "22eda08022", "22f490808022", "22e282", "225c6ec322", "22f09f9822",
+  ])
+  func `A string that is not UTF-8 is refused`(digits: String) {
     #expect(throws: JSONError.self) { try DocumentValue(json: hex(digits)) }
   }
 
-  @Test("Nesting is read up to the limit and refused beyond it")
-  func depth() throws {
+  @Test
+  func `Nesting is read up to the limit and refused beyond it`() throws {
     let limit = CodecLimits.depthMax
     func nested(_ depth: Int) -> String {
       String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -109,16 +107,17 @@ struct JSONTests {
   }
 
   @Test(
-    "What JSON cannot say is written as an object with a telling key",
     arguments: [
       (.bytes([]), #"{"b64":""}"#), (.bytes([1]), #"{"b64":"AQ=="}"#), (.bytes([1, 2]), #"{"b64":"AQI="}"#),
       (.bytes([0xFB, 0xFF, 0xFE, 0]), #"{"b64":"+//+AA=="}"#), (.double(.nan), #"{"f64":"NaN"}"#),
       (.double(-.infinity), #"{"f64":"-Infinity"}"#), (.tagged(32, "x"), #"{"tag":32,"value":"x"}"#),
     ] as [(DocumentValue, String)])
-  func beyondJSON(value: DocumentValue, text: String) { #expect(value.json() == text) }
+  func `What JSON cannot say is written as an object with a telling key`(value: DocumentValue, text: String) {
+    #expect(value.json() == text)
+  }
 
-  @Test("Pretty text has a line per member and reads back as the same value")
-  func pretty() throws {
+  @Test
+  func `Pretty text has a line per member and reads back as the same value`() throws {
     let document: DocumentValue = ["b": [1, 2.0, [], [:]], "a": ["x": .null, "\u{1}\u{1f}\n": "é"]]
     let text = """
       {
@@ -138,8 +137,8 @@ struct JSONTests {
     #expect(try DocumentValue(json: text) == document)
   }
 
-  @Test("A document is what it was after JSON", arguments: 0..<20 as Range<UInt64>)
-  func roundTrips(seed: UInt64) throws {
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func `A document is what it was after JSON`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       let document = DocumentRecipe(isJSON: true).document(using: &random)
@@ -148,10 +147,8 @@ struct JSONTests {
     }
   }
 
-  @Test(
-    "Random and damaged text never traps; what is read reads the same again",
-    arguments: 0..<20 as Range<UInt64>)
-  func fuzz(seed: UInt64) throws {
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func `Random and damaged text never traps; what is read reads the same again`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<1_000 {
       var bytes = DocumentRecipe(depth: 2, isJSON: true).document(using: &random).jsonBytes()
@@ -170,9 +167,9 @@ struct JSONTests {
   }
 
   @Test(
-    "Python reads what we write, and we read what Python writes", Python.isNeeded,
+    Python.isNeeded,
     arguments: [1, 2] as [UInt64])
-  func python(seed: UInt64) throws {
+  func `Python reads what we write, and we read what Python writes`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let documents = (0..<500).map { _ in DocumentRecipe(isJSON: true).document(using: &random) }
     let lines = documents.map { $0.json() }.joined(separator: "\n")
@@ -194,8 +191,8 @@ struct JSONTests {
     }
   }
 
-  @Test("Python's own CBOR reader of forty lines finds in our CBOR what we put in", Python.isNeeded)
-  func pythonCBOR() throws {
+  @Test(Python.isNeeded)
+  func `Python's own CBOR reader of forty lines finds in our CBOR what we put in`() throws {
     var random = SeededGenerator(seed: 7)
     let documents = (0..<500).map { _ in DocumentRecipe().document(using: &random) }
     let lines = documents.map { hexDigits($0.cbor()) }.joined(separator: "\n")

@@ -6,32 +6,31 @@ import Testing
 
 @Suite("Merge patches")
 struct MergePatchTests {
-  @Test(
-    "Every test case of RFC 7396 gives the result of the RFC",
-    arguments: [
-      (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
-      (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
-      (#"{"a":"b"}"#, #"{"a":null}"#, #"{}"#),
-      (#"{"a":"b","b":"c"}"#, #"{"a":null}"#, #"{"b":"c"}"#),
-      (#"{"a":["b"]}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
-      (#"{"a":"c"}"#, #"{"a":["b"]}"#, #"{"a":["b"]}"#),
-      (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
-      (#"{"a":[{"b":"c"}]}"#, #"{"a":[1]}"#, #"{"a":[1]}"#),
-      (#"["a","b"]"#, #"["c","d"]"#, #"["c","d"]"#),
-      (#"{"a":"b"}"#, #"["c"]"#, #"["c"]"#),
-      (#"{"a":"foo"}"#, #"null"#, #"null"#),
-      (#"{"a":"foo"}"#, #""bar""#, #""bar""#),
-      (#"{"e":null}"#, #"{"a":1}"#, #"{"a":1,"e":null}"#),
-      (#"[1,2]"#, #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
-      (#"{}"#, #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
-    ])
-  func appendixA(original: String, patch: String, result: String) throws {
+  @Test(arguments: [
+    (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
+    (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
+    (#"{"a":"b"}"#, #"{"a":null}"#, #"{}"#),
+    (#"{"a":"b","b":"c"}"#, #"{"a":null}"#, #"{"b":"c"}"#),
+    (#"{"a":["b"]}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
+    (#"{"a":"c"}"#, #"{"a":["b"]}"#, #"{"a":["b"]}"#),
+    (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
+    (#"{"a":[{"b":"c"}]}"#, #"{"a":[1]}"#, #"{"a":[1]}"#),
+    (#"["a","b"]"#, #"["c","d"]"#, #"["c","d"]"#),
+    (#"{"a":"b"}"#, #"["c"]"#, #"["c"]"#),
+    (#"{"a":"foo"}"#, #"null"#, #"null"#),
+    (#"{"a":"foo"}"#, #""bar""#, #""bar""#),
+    (#"{"e":null}"#, #"{"a":1}"#, #"{"a":1,"e":null}"#),
+    (#"[1,2]"#, #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
+    (#"{}"#, #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
+  ])
+  func `Every test case of RFC 7396 gives the result of the RFC`(
+    original: String, patch: String, result: String
+  ) throws {
     let patched = try DocumentValue(json: original).applying(mergePatch: DocumentValue(json: patch))
     #expect(try patched == DocumentValue(json: result))
   }
 
   @Test(
-    "A null that a patch would have to set has no patch",
     arguments: [
       ("{}", #"{"a":null}"#, nil), (#"{"a":1}"#, #"{"a":null}"#, nil), ("[]", #"{"a":null}"#, nil),
       (#"{"a":1}"#, #"{"a":{"b":null}}"#, nil), (#"{"a":{}}"#, #"{"a":{"b":{"c":null}}}"#, nil),
@@ -42,13 +41,13 @@ struct MergePatchTests {
       (#"{"a":1}"#, #"{"a":{}}"#, #"{"a":{}}"#),
       (#"{"a":{"b":1,"c":2}}"#, #"{"a":{"c":2}}"#, #"{"a":{"b":null}}"#),
     ] as [(String, String, String?)])
-  func finding(old: String, new: String, patch: String?) throws {
+  func `A null that a patch would have to set has no patch`(old: String, new: String, patch: String?) throws {
     let found = try DocumentValue.mergePatch(from: DocumentValue(json: old), to: DocumentValue(json: new))
     #expect(found?.json() == patch)
   }
 
-  @Test("The patch from a to b makes b of a, unless b has nulls", arguments: 0..<20 as Range<UInt64>)
-  func inverse(seed: UInt64) throws {
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func `The patch from a to b makes b of a, unless b has nulls`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<200 {
       let recipe = DocumentRecipe(depth: 3, hasNulls: random.chance(50))

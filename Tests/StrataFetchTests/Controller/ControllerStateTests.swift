@@ -5,14 +5,15 @@
 internal import Testing
 
 @Suite struct ControllerStateTests {
-  @Test("A state is in the phase that it was brought to", arguments: PhaseName.allCases)
-  func phases(_ phase: PhaseName) { #expect(PhasedState(phase).state.phase.name == phase) }
+  @Test(arguments: PhaseName.allCases)
+  func `A state is in the phase that it was brought to`(_ phase: PhaseName) {
+    #expect(PhasedState(phase).state.phase.name == phase)
+  }
 
   // MARK: Following
 
-  @Test(
-    "Following begins where nobody follows and there is something to follow", arguments: PhaseName.allCases)
-  func follow(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `Following begins where nobody follows and there is something to follow`(_ phase: PhaseName) {
     var state = PhasedState(phase).state
     let task = CancellableTask()
     let actions = state.follow(with: task)
@@ -27,8 +28,8 @@ internal import Testing
     #expect(state.follow(with: CancellableTask()).isNone, "it is followed by one task at a time")
   }
 
-  @Test("Following for good begins as following does, and ends nothing", arguments: PhaseName.allCases)
-  func keepFollowing(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `Following for good begins as following does, and ends nothing`(_ phase: PhaseName) {
     var state = PhasedState(phase).state
     let task = CancellableTask()
     let starts = state.keepFollowing(true, with: task).startFollowing === task
@@ -38,8 +39,8 @@ internal import Testing
     #expect(!state.keepsFollowing && state.phase.name == name)
   }
 
-  @Test("A follower that stops leaves nobody behind that follows", arguments: PhaseName.allCases)
-  func stopped(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `A follower that stops leaves nobody behind that follows`(_ phase: PhaseName) {
     var phased = PhasedState(phase)
     phased.state.followerStopped(CancellableTask())
     #expect(phased.state.phase.name == phase, "another task says nothing")
@@ -47,8 +48,8 @@ internal import Testing
     #expect(phased.state.phase.name == (phase == .following ? .idle : phase))
   }
 
-  @Test("A follower that fails leaves its failure behind and wakes all", arguments: PhaseName.allCases)
-  func failed(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `A follower that fails leaves its failure behind and wakes all`(_ phase: PhaseName) {
     var phased = PhasedState(phase)
     let before = phased.state.lastFailure
     #expect(phased.state.followerFailed(CancellableTask(), with: PhasedState.failure).isNone)
@@ -62,8 +63,8 @@ internal import Testing
     }
   }
 
-  @Test("A follower that finds its store closed ends the following for good", arguments: PhaseName.allCases)
-  func ended(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `A follower that finds its store closed ends the following for good`(_ phase: PhaseName) {
     var phased = PhasedState(phase)
     #expect(phased.state.followerEnded(CancellableTask()).isNone && phased.state.phase.name == phase)
     let actions = phased.state.followerEnded(phased.follower)
@@ -75,8 +76,8 @@ internal import Testing
     }
   }
 
-  @Test("A fetch heals what failed, and wakes all who are not cancelled", arguments: PhaseName.allCases)
-  func heal(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `A fetch heals what failed, and wakes all who are not cancelled`(_ phase: PhaseName) {
     var state = PhasedState(phase).state
     let actions = state.heal()
     if phase == .cancelled {
@@ -89,8 +90,8 @@ internal import Testing
       (state.lastFailure > .none) == (phase == .failed), "a failure that was healed is heard of all the same")
   }
 
-  @Test("Cancelling ends all tasks, gives back what was shown, and stays", arguments: PhaseName.allCases)
-  func cancel(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `Cancelling ends all tasks, gives back what was shown, and stays`(_ phase: PhaseName) {
     var phased = PhasedState(phase)
     let actions = phased.state.cancel()
     #expect(phased.state.phase.name == .cancelled && phased.state.published == nil)
@@ -106,8 +107,8 @@ internal import Testing
 
   // MARK: Requests and lists
 
-  @Test("A request replaces the one before, which is given back", arguments: PhaseName.allCases)
-  func replace(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `A request replaces the one before, which is given back`(_ phase: PhaseName) {
     var state = PhasedState(phase).state
     let epoch = state.epoch
     let (replacement, actions) = state.replaceRequest(by: "second")
@@ -121,10 +122,8 @@ internal import Testing
     }
   }
 
-  @Test(
-    "A request that was made from another one than that in force replaces nothing",
-    arguments: PhaseName.allCases)
-  func overtaken(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `A request that was made from another one than that in force replaces nothing`(_ phase: PhaseName) {
     var state = PhasedState(phase).state
     let old = state.epoch
     _ = state.replaceRequest(by: "second", of: old)
@@ -137,9 +136,8 @@ internal import Testing
     }
   }
 
-  @Test(
-    "A newer list of the request in force is shown, in every phase but one", arguments: PhaseName.allCases)
-  func publish(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `A newer list of the request in force is shown, in every phase but one`(_ phase: PhaseName) {
     var state = PhasedState(phase).state
     let number = state.published?.number
     let list = NamedList(name: "newer", sequence: 11)
@@ -154,8 +152,8 @@ internal import Testing
     }
   }
 
-  @Test("A list that was made for a request that was replaced is not shown", arguments: PhaseName.allCases)
-  func superseded(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `A list that was made for a request that was replaced is not shown`(_ phase: PhaseName) {
     var state = PhasedState(phase).state
     let old = state.epoch
     _ = state.replaceRequest(by: "second")
@@ -164,8 +162,8 @@ internal import Testing
     #expect(state.published?.list.name == (phase == .cancelled ? nil : "shown"))
   }
 
-  @Test("Of two lists of one request the newer one is shown, and of two that are as new the first")
-  func neverBack() {
+  @Test
+  func `Of two lists of one request the newer one is shown, and of two that are as new the first`() {
     var state = PhasedState(.idle).state
     let shown = state.published?.number
     for sequence in [3, 10] as [UInt64] {
@@ -175,8 +173,8 @@ internal import Testing
     }
   }
 
-  @Test("A list of a new request is shown where it is as new as the one before, and not where it is older")
-  func neverBackAcrossRequests() {
+  @Test
+  func `A list of a new request is shown where it is as new as the one before, and not where it is older`() {
     var state = PhasedState(.idle).state
     _ = state.replaceRequest(by: "second")
     let (older, actions) = state.publish(NamedList(name: "second", sequence: 9), of: state.epoch)
@@ -187,10 +185,9 @@ internal import Testing
 
   // MARK: Telling
 
-  @Test(
-    "A consumer ends as its list does, and hears of a failure that it did not hear of",
-    arguments: PhaseName.allCases)
-  func ending(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `A consumer ends as its list does, and hears of a failure that it did not hear of`(_ phase: PhaseName)
+  {
     let state = PhasedState(phase).state
     switch state.ending(after: .none) {
     case .none: #expect([.idle, .following].contains(phase))
@@ -203,8 +200,8 @@ internal import Testing
     if case .failed = state.ending(after: state.lastFailure) { Issue.record("it was heard of before") }
   }
 
-  @Test("A failure is heard of also when somebody follows again, and when a fetch has healed it")
-  func heardLater() {
+  @Test
+  func `A failure is heard of also when somebody follows again, and when a fetch has healed it`() {
     var state = PhasedState(.failed).state
     func isHeard() -> Bool { if case .failed = state.ending(after: .none) { true } else { false } }
     _ = state.follow(with: CancellableTask())
@@ -213,9 +210,8 @@ internal import Testing
     #expect(isHeard())
   }
 
-  @Test(
-    "Another delivery takes the place of the one before, which is cancelled", arguments: PhaseName.allCases)
-  func deliveries(_ phase: PhaseName) {
+  @Test(arguments: PhaseName.allCases)
+  func `Another delivery takes the place of the one before, which is cancelled`(_ phase: PhaseName) {
     var phased = PhasedState(phase)
     let next = CancellableTask()
     let cancelled = phased.state.replaceDelivery(by: next).cancel
@@ -236,8 +232,8 @@ internal import Testing
     var sequence: UInt64
   }
 
-  @Test("A list that is replaced or cancelled lives until its action is done")
-  func releases() {
+  @Test
+  func `A list that is replaced or cancelled lives until its action is done`() {
     var state = ControllerState<String, EndingList>(request: "first")
     var list: EndingList? = EndingList(sequence: 1)
     weak let content = list?.content

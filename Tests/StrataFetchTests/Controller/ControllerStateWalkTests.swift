@@ -7,8 +7,8 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct ControllerStateWalkTests {
-  @Test("Whatever happens in whatever order, what holds of a state holds", arguments: 0..<8)
-  func walks(_ part: Int) {
+  @Test(arguments: 0..<8)
+  func `Whatever happens in whatever order, what holds of a state holds`(_ part: Int) {
     var random = SeededGenerator(seed: SeededGenerator.testSeed("ControllerStateWalkTests \(part)"))
     var phases: Set<PhaseName> = []
     for _ in 0..<100 {

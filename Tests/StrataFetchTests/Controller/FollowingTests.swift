@@ -9,8 +9,8 @@ internal import StrataLog
 internal import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct FollowingTests {
-  @Test("Who waits without wishing to follow is no reason to follow")
-  func notFollowed() async {
+  @Test
+  func `Who waits without wishing to follow is no reason to follow`() async {
     let announcement = Announcement()
     let waiting = Task { await announcement.wait(beyond: .none) }
     while !announcement.hasWaiters { await Task.yield() }
@@ -23,8 +23,8 @@ internal import Testing
     #expect(!announcement.hasWaiters)
   }
 
-  @Test("Where nobody waits any more the follower ends at the next append, and folds nothing")
-  func endsForNobody() async throws {
+  @Test
+  func `Where nobody waits any more the follower ends at the next append, and folds nothing`() async throws {
     let home = try await Household()
     let iteration = Task { for try await _ in home.list.updates {} }
     await waiting { home.list.announcement.hasFollowingWaiters && home.list.phase == .following }
@@ -36,8 +36,10 @@ internal import Testing
     #expect(home.list.statistics.fetches == fetches)
   }
 
-  @Test("A façade's newest list follows the store while its delegate is busy, and while it is to follow")
-  func busyDelegate() async throws {
+  @Test
+  func `A façade's newest list follows the store while its delegate is busy, and while it is to follow`()
+    async throws
+  {
     let chores = try await FacadeTests.chores()
     let (controller, _, queue) = FacadeTests.held(chores)
     controller.isMonitoring = true
@@ -56,8 +58,8 @@ internal import Testing
     #expect(controller.object(with: 13) == nil)
   }
 
-  @Test("A façade that was told of a failure follows again when it is fetched, and not before")
-  func followsAgain() async throws {
+  @Test
+  func `A façade that was told of a failure follows again when it is fetched, and not before`() async throws {
     let chores = try await FacadeTests.chores()
     let (controller, spy, queue) = FacadeTests.held(chores)
     controller.isMonitoring = true

@@ -28,8 +28,8 @@ internal import Testing
     return object
   }
 
-  @Test("R65 The fields of an update are those that differ, by their UTF-8, whatever the documents hold")
-  func random() {
+  @Test
+  func `R65 The fields of an update are those that differ, by their UTF-8, whatever the documents hold`() {
     let seed = SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
     let names = [
@@ -44,8 +44,8 @@ internal import Testing
     }
   }
 
-  @Test("R65 Damaged documents name no fields that are not theirs, and do no harm")
-  func hostile() {
+  @Test
+  func `R65 Damaged documents name no fields that are not theirs, and do no harm`() {
     let seed = SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
     for _ in 0..<20_000 {
@@ -75,8 +75,8 @@ internal import Testing
     }
   }
 
-  @Test("R65 Moves name their fields too, and an item that came or went none")
-  func moves() async throws {
+  @Test
+  func `R65 Moves name their fields too, and an item that came or went none`() async throws {
     let home = try await Household("abcd")
     let before = try await home.list.performFetch()
     try await home.chores.put([
@@ -93,8 +93,10 @@ internal import Testing
     #expect(ListChanges(from: before, to: now).changedItems.sorted() == [0, 1])
   }
 
-  @Test("R65 Who observes fields is told of no update of others, but of all that comes, goes or moves")
-  func observing() async throws {
+  @Test
+  func `R65 Who observes fields is told of no update of others, but of all that comes, goes or moves`()
+    async throws
+  {
     let home = try await Household("abcd")
     var byName = home.list.updates(fields: ["isDone"]).makeAsyncIterator()
     var byProperty = home.list.updates(observing: \.isDone, \.id).makeAsyncIterator()

@@ -55,8 +55,10 @@ private struct Waiting: Projection {
     try await store.append([NewEvent("t", in: stream, .null)])
   }
 
-  @Test("An iteration over every append that is cancelled ends at once, however long its fold takes")
-  func cancelledFollower() async throws {
+  @Test
+  func `An iteration over every append that is cancelled ends at once, however long its fold takes`()
+    async throws
+  {
     let store = store()
     try await append("x/1", to: store)
     let list = FetchController(Waiting.list, from: store.table(Waiting.rows, of: Waiting()))
@@ -87,8 +89,10 @@ private struct Waiting: Projection {
     #expect(try await list.performFetch().numberOfItems == 2)
   }
 
-  @Test("Reads and iterations that wait for a fold when the store is closed get what was appended before")
-  func readsAtClose() async throws {
+  @Test
+  func `Reads and iterations that wait for a fold when the store is closed get what was appended before`()
+    async throws
+  {
     let store = store()
     try await append("x/1", to: store)
     try await append("door/reads", to: store)
@@ -113,8 +117,8 @@ private struct Waiting: Projection {
     #expect(try await table["1"]?.id == "1", "what was appended can be read after the end")
   }
 
-  @Test("What waits for a later append ends when the store is closed")
-  func waitersForMore() async throws {
+  @Test
+  func `What waits for a later append ends when the store is closed`() async throws {
     let store = store()
     let chores = store.collection("task", of: Chore.self)
     var receipt = try await chores.put(Chore(id: 1, title: "a"))
@@ -149,8 +153,10 @@ private struct Waiting: Projection {
     #expect(try await feed.value == [1])
   }
 
-  @Test("Edits that wait for their turn when the store is closed are refused, one after the other")
-  func editsAtClose() async throws {
+  @Test
+  func `Edits that wait for their turn when the store is closed are refused, one after the other`()
+    async throws
+  {
     let store = store()
     let cards = store.collection("card", of: Card.self)
     for id in 0..<3 { try await cards.put(Card(id: id, lane: "a")) }
@@ -176,8 +182,8 @@ private struct Waiting: Projection {
     #expect(store.head.sequence == 3)
   }
 
-  @Test("Edits of one row by many tasks all succeed: updates, moves, and one of the deletions")
-  func editsOfOneRow() async throws {
+  @Test
+  func `Edits of one row by many tasks all succeed: updates, moves, and one of the deletions`() async throws {
     let cards = EventStore.inMemory().collection("card", of: Card.self)
     for id in 0..<4 { try await cards.put(Card(id: id, lane: "a")) }
     let list = FetchController(MoveTests.byHand, from: cards)

@@ -24,8 +24,8 @@ internal import Testing
     return update
   }
 
-  @Test("R33 Added and then changed is added")
-  func addedAndChanged() async throws {
+  @Test
+  func `R33 Added and then changed is added`() async throws {
     let update = try await update(Household()) { chores in
       try await chores.put(Chore(id: 9, title: "x"))
       try await chores.update(9) { $0.title = "y" }
@@ -35,8 +35,8 @@ internal import Testing
       update.changes.updates.isEmpty && update.changes.moves.isEmpty && update.changes.deletions.isEmpty)
   }
 
-  @Test("R33 Added and then removed is nothing")
-  func addedAndRemoved() async throws {
+  @Test
+  func `R33 Added and then removed is nothing`() async throws {
     let update = try await update(Household()) { chores in
       try await chores.put(Chore(id: 9, title: "x", owner: "bob"))
       try await chores.delete(9)
@@ -46,8 +46,8 @@ internal import Testing
     #expect(update.changes.count == 1)
   }
 
-  @Test("R33 Changed twice is changed once")
-  func changedTwice() async throws {
+  @Test
+  func `R33 Changed twice is changed once`() async throws {
     let update = try await update(Household()) { chores in
       try await chores.update(0) { $0.isDone = true }
       try await chores.update(0) { $0.title = "a2" }
@@ -57,8 +57,8 @@ internal import Testing
     #expect(update.changes.count == 1)
   }
 
-  @Test("R33 Changed and then removed is removed from where it was")
-  func changedAndRemoved() async throws {
+  @Test
+  func `R33 Changed and then removed is removed from where it was`() async throws {
     let update = try await update(Household()) { chores in
       try await chores.update(0) { $0.title = "z" }
       try await chores.delete(0)
@@ -68,8 +68,8 @@ internal import Testing
     #expect(update.changes.updates.isEmpty && update.changes.moves.isEmpty)
   }
 
-  @Test("R33 Removed and then added is changed, or moved where it stands elsewhere")
-  func removedAndAdded() async throws {
+  @Test
+  func `R33 Removed and then added is changed, or moved where it stands elsewhere`() async throws {
     let update = try await update(Household("abcd")) { chores in
       try await chores.delete(0)
       try await chores.delete(1)
@@ -82,8 +82,8 @@ internal import Testing
     #expect(update.changes.insertions.isEmpty && update.changes.deletions.isEmpty)
   }
 
-  @Test("R34 One difference over many appends is the difference of their ends")
-  func differenceOfEnds() async throws {
+  @Test
+  func `R34 One difference over many appends is the difference of their ends`() async throws {
     let seed = SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
     let home = try await Household("abcdefgh")
@@ -109,8 +109,8 @@ internal import Testing
     }
   }
 
-  @Test("R35 What the list does not show makes no update, and advances its snapshot")
-  func silence() async throws {
+  @Test
+  func `R35 What the list does not show makes no update, and advances its snapshot`() async throws {
     let home = try await Household("abc", Household.open)
     let seen = Lock<[ChoreUpdate]>([])
     let following = Task {
@@ -131,8 +131,10 @@ internal import Testing
     try await following.value
   }
 
-  @Test("R36 Updates are of items in both lists, insertions of the new one, deletions of the old one alone")
-  func membership() async throws {
+  @Test
+  func `R36 Updates are of items in both lists, insertions of the new one, deletions of the old one alone`()
+    async throws
+  {
     let seed = SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
     for request in [Household.open, Household.open.limited(to: 4), Household.all.limited(perSection: 2)] {
@@ -159,8 +161,8 @@ internal import Testing
     }
   }
 
-  @Test("R37 A change of content alone is an update, and no structure")
-  func contentOnly() async throws {
+  @Test
+  func `R37 A change of content alone is an update, and no structure`() async throws {
     let home = try await Household()
     let update = try await update(home) { try await $0.update(1) { $0.isDone = true } }
     #expect(update.changes.updates.map(\.id) == [1])
@@ -170,8 +172,9 @@ internal import Testing
     #expect(moved.changes.changedItems == [0] && moved.changes.isStructural)
   }
 
-  @Test("R38 A write of the same is reported by no list, and where it is asked for as an update")
-  func touches() async throws {
+  @Test
+  func `R38 A write of the same is reported by no list, and where it is asked for as an update`() async throws
+  {
     let home = try await Household()
     let touched = FetchController(Household.all.reportTouches(), from: home.chores)
     var plain = home.list.updates.makeAsyncIterator()
@@ -197,8 +200,8 @@ internal import Testing
     #expect(try await plain.next()?.changes.updates.map(\.id) == [0])
   }
 
-  @Test("R62 What is changed and changed back is not reported")
-  func changedBack() async throws {
+  @Test
+  func `R62 What is changed and changed back is not reported`() async throws {
     let home = try await Household()
     let before = try await home.list.performFetch()
     try await home.chores.update(0) { $0.title = "z" }
@@ -219,8 +222,8 @@ internal import Testing
     #expect(after.revision(of: 0) != before.revision(of: 0))
   }
 
-  @Test("R64 Exactly the rows whose content version differs are changed")
-  func contentVersions() async throws {
+  @Test
+  func `R64 Exactly the rows whose content version differs are changed`() async throws {
     let seed = SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
     for request in [Household.all, Household.all.reportTouches()] {

@@ -64,8 +64,8 @@ private final class CountingExecutor: SerialExecutor {
 @Suite(.timeLimit(.minutes(5))) struct DelegateDeliveryTests {
   private static let queue = DispatchQueue(label: "delegates", attributes: .concurrent)
 
-  @Test("R53 A delegate is told every step in order, each from where the one before it ended")
-  func order() async throws {
+  @Test
+  func `R53 A delegate is told every step in order, each from where the one before it ended`() async throws {
     let home = try await Household()
     let recorder = Recorder()
     home.list.setDelegate(recorder, on: .queue(Self.queue))
@@ -89,8 +89,8 @@ private final class CountingExecutor: SerialExecutor {
     #expect(recorder.updates.count == count)
   }
 
-  @Test("R56 What is told stands in no writer's way, and may write itself")
-  func reentrant() async throws {
+  @Test
+  func `R56 What is told stands in no writer's way, and may write itself`() async throws {
     let home = try await Household()
     let isWritten = Lock(false)
     let recorder = Recorder { [chores = home.chores] update in
@@ -110,8 +110,8 @@ private final class CountingExecutor: SerialExecutor {
     #expect(recorder.updates.last?.after.contains(1) == false)
   }
 
-  @Test("R58 A delegate is held weakly, and is released while it is told nothing") @MainActor
-  func weakDelegate() async throws {
+  @Test @MainActor
+  func `R58 A delegate is held weakly, and is released while it is told nothing`() async throws {
     let home = try await Household()
     weak var released: Screen?
     do {
@@ -126,8 +126,8 @@ private final class CountingExecutor: SerialExecutor {
     #expect(try await home.list.performFetch().numberOfItems == 2)
   }
 
-  @Test("R58 After cancel() has returned on the executor that is told, nothing is told") @MainActor
-  func nothingAfterCancel() async throws {
+  @Test @MainActor
+  func `R58 After cancel() has returned on the executor that is told, nothing is told`() async throws {
     for round in 0..<30 {
       let home = try await Household("a")
       let screen = Screen()
@@ -149,8 +149,8 @@ private final class CountingExecutor: SerialExecutor {
     }
   }
 
-  @Test("R58 An observation ends when it is cancelled or released, also from inside")
-  func observations() async throws {
+  @Test
+  func `R58 An observation ends when it is cancelled or released, also from inside`() async throws {
     let home = try await Household()
     let counts = Lock([0, 0, 0])
     let desk = Desk()
@@ -182,8 +182,8 @@ private final class CountingExecutor: SerialExecutor {
     #expect(await desk.count == 1)
   }
 
-  @Test("R58 A controller that is dropped is not kept alive by its delegate's telling")
-  func droppedController() async throws {
+  @Test
+  func `R58 A controller that is dropped is not kept alive by its delegate's telling`() async throws {
     let recorder = Recorder()
     let store = EventStore.inMemory()
     weak var dropped: ChoreList?
@@ -198,8 +198,8 @@ private final class CountingExecutor: SerialExecutor {
     #expect(recorder.updates.count == 1)
   }
 
-  @Test("R61 A delegate is told of a request that is refused, and goes on with the next") @MainActor
-  func failures() async throws {
+  @Test @MainActor
+  func `R61 A delegate is told of a request that is refused, and goes on with the next`() async throws {
     let home = try await Household("ab", Household.all.filtered(by: "title =="))
     let recorder = Recorder()
     home.list.setDelegate(recorder)
@@ -209,8 +209,9 @@ private final class CountingExecutor: SerialExecutor {
     while recorder.updates.isEmpty { await Task.yield() }
     #expect(recorder.updates.first?.after.numberOfItems == 2 && recorder.errorCount == 1)
   }
-  @Test("R71 A token that is refused is told once, and the list whole once somebody fetches it") @MainActor
-  func refusedToken() async throws {
+  @Test @MainActor
+  func `R71 A token that is refused is told once, and the list whole once somebody fetches it`() async throws
+  {
     let other = try await Household("x")
     let token = try #require(try await other.list.performFetch().token)
     let home = try await Household("ab")
@@ -226,10 +227,12 @@ private final class CountingExecutor: SerialExecutor {
     #expect(recorder.updates.last?.changes.deletions.map(\.id) == [0])
   }
 
-  @Test(
-    "R61 Who was told of a failure goes on after any fetch that succeeds, also one that finds nothing new")
+  @Test
   @MainActor
-  func fetchedBefore() async throws {
+  func
+    `R61 Who was told of a failure goes on after any fetch that succeeds, also one that finds nothing new`()
+    async throws
+  {
     let other = try await Household("x")
     let token = try #require(try await other.list.performFetch().token)
     let home = try await Household("ab")
@@ -245,10 +248,8 @@ private final class CountingExecutor: SerialExecutor {
     #expect(recorder.updates.last?.changes.deletions.map(\.id) == [0])
   }
 
-  @Test(
-    "R61 A failure that is over before it can be told stops nothing",
-    arguments: [UpdatePolicy.latest, .everyCommit])
-  func healedFailure(_ policy: UpdatePolicy) async throws {
+  @Test(arguments: [UpdatePolicy.latest, .everyCommit])
+  func `R61 A failure that is over before it can be told stops nothing`(_ policy: UpdatePolicy) async throws {
     let home = try await Household("ab")
     let (isBusy, mayGoOn) = (Lock(false), Lock(false))
     let recorder = Recorder { update in
@@ -271,8 +272,8 @@ private final class CountingExecutor: SerialExecutor {
     #expect(recorder.updates.last?.after.numberOfItems == 0 && recorder.errorCount == 1)
   }
 
-  @Test("R22 What a replaced request held is released where it may use the list")
-  func releasedRequest() async throws {
+  @Test
+  func `R22 What a replaced request held is released where it may use the list`() async throws {
     final class Probe: Sendable {
       let ended: @Sendable () -> Void
       init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }

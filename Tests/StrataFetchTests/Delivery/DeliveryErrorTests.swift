@@ -12,8 +12,9 @@ internal import Testing
 private actor Desk {}
 
 @Suite(.timeLimit(.minutes(5))) struct DeliveryErrorTests {
-  @Test("R61 A store that cannot be read on is an error of the fetch, and the list before stays")
-  func damaged() async throws {
+  @Test
+  func `R61 A store that cannot be read on is an error of the fetch, and the list before stays`() async throws
+  {
     let disk = SimulatedDisk()
     var options = StoreOptions()
     options.segmentSizeTarget = 1
@@ -41,8 +42,10 @@ private actor Desk {}
     #expect(try await list.snapshot(at: .sequence(2)).numberOfItems == 2)
   }
 
-  @Test("R61 A disk that reads nothing for a while is told, not again and again, and is gone on from")
-  func passingDisk() async throws {
+  @Test
+  func `R61 A disk that reads nothing for a while is told, not again and again, and is gone on from`()
+    async throws
+  {
     let disk = SimulatedDisk()
     let home = try await Household(
       "ab", store: EventStore.open(disk, path: "/store", .readWrite, options: StoreOptions()))
@@ -67,8 +70,10 @@ private actor Desk {}
     withExtendedLifetime(observation) {}
   }
 
-  @Test("R76 Rows that cannot be shown are listed with id, sequence and coding path, a hundred of them")
-  func problems() async throws {
+  @Test
+  func `R76 Rows that cannot be shown are listed with id, sequence and coding path, a hundred of them`()
+    async throws
+  {
     let home = try await Household()
     for number in 0..<150 {
       try await home.store.append([
@@ -88,8 +93,10 @@ private actor Desk {}
     #expect(try await home.list.performFetch().itemIdentifiers == [2, 1])
   }
 
-  @Test("R77 A write that is cancelled before it is in a group throws and leaves nothing in the list")
-  func cancelledWrites() async throws {
+  @Test
+  func `R77 A write that is cancelled before it is in a group throws and leaves nothing in the list`()
+    async throws
+  {
     let home = try await Household("")
     let refused = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -119,8 +126,8 @@ private actor Desk {}
     #expect(try await home.list.reaches(receipt).contains(999))
   }
 
-  @Test("D11 What a list does is counted")
-  func statistics() async throws {
+  @Test
+  func `D11 What a list does is counted`() async throws {
     let home = try await Household("abcd")
     #expect(home.list.statistics == ListStatistics())
     var updates = home.list.updates.makeAsyncIterator()

@@ -51,8 +51,10 @@ internal import Testing
     func see(_ update: ChoreUpdate) { updates.withLock { $0.append(update) } }
   }
 
-  @Test("R55 Every snapshot is the state after exactly one append, whoever asks while many write")
-  func snapshotsAreWhole() async throws {
+  @Test
+  func `R55 Every snapshot is the state after exactly one append, whoever asks while many write`()
+    async throws
+  {
     let seed = SeededGenerator.testSeed()
     for round in 0..<3 {
       let home = try await Household("", Household.open)
@@ -80,8 +82,9 @@ internal import Testing
     }
   }
 
-  @Test("R53 Under many writers every consumer sees every step once, in order and without a gap")
-  func noGap() async throws {
+  @Test
+  func `R53 Under many writers every consumer sees every step once, in order and without a gap`() async throws
+  {
     let seed = SeededGenerator.testSeed()
     for round in 0..<3 {
       let home = try await Household("ab", Household.open)

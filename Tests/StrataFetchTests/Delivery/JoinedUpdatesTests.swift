@@ -41,8 +41,10 @@ private struct Owners: Projection {
     return chores
   }
 
-  @Test("R59 Lists that are joined are at one version, and what changes in one is an update of each")
-  func steps() async throws {
+  @Test
+  func `R59 Lists that are joined are at one version, and what changes in one is an update of each`()
+    async throws
+  {
     let chores = try await chores(4)
     let ann = FetchController(Self.owned("ann"), from: chores)
     let bob = FetchController(Self.owned("bob").reportTouches(), from: chores)
@@ -91,8 +93,8 @@ private struct Owners: Projection {
     #expect(try await steps.next() == nil)
   }
 
-  @Test("R59 While many write, no chore is ever in both lists or in none")
-  func underWriting() async throws {
+  @Test
+  func `R59 While many write, no chore is ever in both lists or in none`() async throws {
     let chores = try await chores(20)
     let ann = FetchController(Self.owned("ann"), from: chores)
     // A fold of its own: both have to be stopped at the same append.
@@ -131,8 +133,8 @@ private struct Owners: Projection {
     #expect(changes.isEmpty)
   }
 
-  @Test("R59 Lists of different stores cannot be joined, and a cancelled task ends")
-  func refused() async throws {
+  @Test
+  func `R59 Lists of different stores cannot be joined, and a cancelled task ends`() async throws {
     let (chores, others) = (try await chores(2), try await chores(2))
     let lists = (
       FetchController(Self.owned("ann"), from: chores), FetchController(Self.owned("ann"), from: others)

@@ -37,8 +37,8 @@ internal import Testing
     }
   }
 
-  @Test("R54 An iteration that is resumed begins with the difference since its token")
-  func resumed() async throws {
+  @Test
+  func `R54 An iteration that is resumed begins with the difference since its token`() async throws {
     let home = try await Household("abcd")
     let token = try #require(try await home.list.performFetch().token)
     try await home.chores.delete(0)
@@ -62,8 +62,8 @@ internal import Testing
     #expect(try await first(cut, since: beginning).changes.insertions.map(\.id) == [2])
   }
 
-  @Test("R54 Every append behind a token is an update of its own where that is wanted")
-  func replayed() async throws {
+  @Test
+  func `R54 Every append behind a token is an update of its own where that is wanted`() async throws {
     let home = try await Household("abcdef")
     let token = try #require(try await home.list.snapshot(at: .sequence(2)).token)
     var updates = home.list.updates(.everyCommit, since: token).makeAsyncIterator()
@@ -76,8 +76,8 @@ internal import Testing
     }
   }
 
-  @Test("R71 A token is a text and a coded value, and no other text is one")
-  func text() async throws {
+  @Test
+  func `R71 A token is a text and a coded value, and no other text is one`() async throws {
     let home = try await Household()
     let token = try #require(try await home.list.performFetch().token)
     #expect(token.store == home.store.id && token.sequence == 3 && token.position == home.store.head)
@@ -97,8 +97,8 @@ internal import Testing
     }
   }
 
-  @Test("R71 A token of another store or of another history is refused, and says so")
-  func refused() async throws {
+  @Test
+  func `R71 A token of another store or of another history is refused, and says so`() async throws {
     let home = try await Household("abcde", store: store())
     let token = try #require(try await home.list.performFetch().token)
     let other = try await Household("abcde")
@@ -115,8 +115,8 @@ internal import Testing
     }
   }
 
-  @Test("R71 A token of a range that was trimmed is expired, and never a part of an answer")
-  func expired() async throws {
+  @Test
+  func `R71 A token of a range that was trimmed is expired, and never a part of an answer`() async throws {
     let disk = SimulatedDisk()
     let home = try await Household("abcdef", store: store(disk))
     var tokens: [ListToken] = []
@@ -146,8 +146,8 @@ internal import Testing
     }
   }
 
-  @Test("R74 A token behind the end, whose tail was torn, begins anew with the whole list")
-  func restarted() async throws {
+  @Test
+  func `R74 A token behind the end, whose tail was torn, begins anew with the whole list`() async throws {
     let whole = try await Household("abcde", store: store())
     let token = try #require(try await whole.list.performFetch().token)
     let torn = try await Household("abc", store: store())

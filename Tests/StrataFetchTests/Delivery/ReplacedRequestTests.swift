@@ -8,8 +8,10 @@ internal import StrataTables
 internal import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ReplacedRequestTests {
-  @Test("R22 Of many requests that are applied while a list is made only the newest one is ever looked at")
-  func superseded() async throws {
+  @Test
+  func `R22 Of many requests that are applied while a list is made only the newest one is ever looked at`()
+    async throws
+  {
     let chores = EventStore.inMemory().collection("task", of: Chore.self)
     for id in 0..<20 { try await chores.put(Chore(id: id, title: "t\(id)")) }
     let (hasBegun, mayGoOn, asked) = (Lock(false), Lock(false), Lock(Set<Int>()))
@@ -45,8 +47,8 @@ internal import Testing
     #expect(try await list.performFetch().row(for: 3).item?.title == "changed")
   }
 
-  @Test("A list refuses the receipt of another store, and does not wait for it")
-  func receipts() async throws {
+  @Test
+  func `A list refuses the receipt of another store, and does not wait for it`() async throws {
     let (home, other) = (EventStore.inMemory(), EventStore.inMemory())
     let list = FetchController(ListRequest(Chore.self), from: home.collection("task", of: Chore.self))
     let receipt = try await other.collection("task", of: Chore.self).put(Chore(id: 1, title: "elsewhere"))

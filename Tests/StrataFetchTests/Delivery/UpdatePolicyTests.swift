@@ -29,8 +29,8 @@ internal import Testing
     }
   }
 
-  @Test("R57 Who is slow gets one difference, and nothing is done or kept for it meanwhile")
-  func latest() async throws {
+  @Test
+  func `R57 Who is slow gets one difference, and nothing is done or kept for it meanwhile`() async throws {
     let home = try await Household()
     var slow = home.list.updates.makeAsyncIterator()
     _ = try await slow.next()
@@ -43,8 +43,8 @@ internal import Testing
     #expect(home.list.statistics.fetches == 2)
   }
 
-  @Test("R57 Who wants every append gets one update for each, however late it asks")
-  func everyCommit() async throws {
+  @Test
+  func `R57 Who wants every append gets one update for each, however late it asks`() async throws {
     let home = try await Household()
     var every = home.list.updates(.everyCommit).makeAsyncIterator()
     var all = [try #require(try await every.next())]
@@ -78,8 +78,8 @@ internal import Testing
     #expect(all.last?.changes.deletions.map(\.id) == [0])
   }
 
-  @Test("R57 Who wants every append waits at the end, and goes on with the next")
-  func everyCommitLive() async throws {
+  @Test
+  func `R57 Who wants every append waits at the end, and goes on with the next`() async throws {
     let home = try await Household()
     let seen = Lock<[ChoreUpdate]>([])
     let following = Task {
@@ -97,8 +97,8 @@ internal import Testing
     expectNoGap(all)
   }
 
-  @Test("R22 A new request for who wants every append is one difference at the same append")
-  func everyCommitReconfigured() async throws {
+  @Test
+  func `R22 A new request for who wants every append is one difference at the same append`() async throws {
     let home = try await Household("abcd")
     var every = home.list.updates(.everyCommit).makeAsyncIterator()
     var all = [try #require(try await every.next())]
@@ -116,8 +116,9 @@ internal import Testing
     #expect(try await every.next()?.changes.updates.map(\.id) == [9])
   }
 
-  @Test("R57 What is erased leaves the list of who wants every append, however far behind it is")
-  func everyCommitErased() async throws {
+  @Test
+  func `R57 What is erased leaves the list of who wants every append, however far behind it is`() async throws
+  {
     let home = try await Household("abc")
     var every = home.list.updates(.everyCommit).makeAsyncIterator()
     _ = try await every.next()
@@ -129,8 +130,8 @@ internal import Testing
     #expect(last.map { ShownList($0.after) } == ShownList(try await home.list.performFetch()))
   }
 
-  @Test("R53 Updates follow each other without a gap, also over appends that are not told")
-  func noGap() async throws {
+  @Test
+  func `R53 Updates follow each other without a gap, also over appends that are not told`() async throws {
     let home = try await Household("abc", Household.open)
     var updates = home.list.updates.makeAsyncIterator()
     var all = [try #require(try await updates.next())]
@@ -149,8 +150,10 @@ internal import Testing
     #expect(counts.updatesDelivered == 21 && counts.updates == 20)
   }
 
-  @Test("R54 The first update is the whole list, whatever was appended since the iteration was made")
-  func initial() async throws {
+  @Test
+  func `R54 The first update is the whole list, whatever was appended since the iteration was made`()
+    async throws
+  {
     let home = try await Household()
     try await home.list.performFetch()
     for policy in [UpdatePolicy.latest, .everyCommit] {
@@ -162,9 +165,11 @@ internal import Testing
     }
   }
 
-  @Test(
-    "R75 Every iteration is a position of its own, ends with nil on cancellation, and resumes after an error")
-  func iterations() async throws {
+  @Test
+  func
+    `R75 Every iteration is a position of its own, ends with nil on cancellation, and resumes after an error`()
+    async throws
+  {
     let home = try await Household()
     var first = home.list.updates.makeAsyncIterator()
     _ = try await first.next()
@@ -190,9 +195,11 @@ internal import Testing
     #expect(try await third.next() == nil)
   }
 
-  @Test(
-    "R75 A failure that passes is told to every iteration of its time once, and to none that began behind it")
-  func passingFailure() async throws {
+  @Test
+  func
+    `R75 A failure that passes is told to every iteration of its time once, and to none that began behind it`()
+    async throws
+  {
     let home = try await Household()
     var first = home.list.updates.makeAsyncIterator()
     var second = home.list.updates.makeAsyncIterator()

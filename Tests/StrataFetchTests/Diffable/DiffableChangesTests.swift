@@ -18,21 +18,22 @@ internal import Testing
 
   private func place(_ section: Int, _ item: Int) -> ListIndex { ListIndex(section: section, item: item) }
 
-  @Test(
-    "R31 Moves between two snapshots are as few as can be: n − LIS",
-    arguments: [
-      ([1, 2, 3], [3, 1, 2], 1), ([0, 1, 2], [1, 2, 0], 1), ([0, 1, 2, 3], [3, 2, 1, 0], 3),
-      ([1, 2, 3, 4, 5], [1, 4, 3, 2, 5], 2), ([1, 2, 3], [1, 2, 3], 0), ([1, 2, 3, 4], [9, 2, 8, 4], 0),
-    ])
-  func minimal(_ old: [Int], _ new: [Int], moves: Int) throws {
+  @Test(arguments: [
+    ([1, 2, 3], [3, 1, 2], 1), ([0, 1, 2], [1, 2, 0], 1), ([0, 1, 2, 3], [3, 2, 1, 0], 3),
+    ([1, 2, 3, 4, 5], [1, 4, 3, 2, 5], 2), ([1, 2, 3], [1, 2, 3], 0), ([1, 2, 3, 4], [9, 2, 8, 4], 0),
+  ])
+  func `R31 Moves between two snapshots are as few as can be: n − LIS`(_ old: [Int], _ new: [Int], moves: Int)
+    throws
+  {
     let items = try changes([("a", old)], [("a", new)])
     #expect(items.moves.count == moves && items.updates.isEmpty)
     let sections = try changes(old.map { ("\($0)", []) }, new.map { ("\($0)", []) })
     #expect(sections.sectionMoves.count == moves && !sections.isEmpty == (old != new))
   }
 
-  @Test("R32 A move is decided by the section's identity and the order, not by numbers that are equal")
-  func identity() throws {
+  @Test
+  func `R32 A move is decided by the section's identity and the order, not by numbers that are equal`() throws
+  {
     // The section at 0 is another one: from == to, and a move all the same.
     var batch = try changes([("a", [1]), ("b", [])], [("new", [1]), ("a", []), ("b", [])])
     #expect(batch.moves.map(\.from) == [place(0, 0)] && batch.moves.map(\.to) == [place(0, 0)])
@@ -47,8 +48,8 @@ internal import Testing
     #expect(batch.moves.isEmpty && batch.count == 2)
   }
 
-  @Test("R27 The batch is complete by item, whatever happens to the sections around it")
-  func complete() throws {
+  @Test
+  func `R27 The batch is complete by item, whatever happens to the sections around it`() throws {
     let batch = try changes([("a", [1, 2]), ("b", [3, 4])], [("c", [2, 5]), ("b", [3, 1])])
     #expect(batch.deletions.map(\.id) == [4] && batch.insertions.map(\.id) == [5])
     #expect(batch.moves.map(\.id) == [2, 1])
@@ -58,8 +59,8 @@ internal import Testing
     #expect(emptied.deletions.map(\.id) == [4, 3, 1] && emptied.sectionDeletions.map(\.from) == [1, 0])
   }
 
-  @Test("R12 A reload wins over a reconfiguration, and marks become updates of what both snapshots have")
-  func marks() {
+  @Test
+  func `R12 A reload wins over a reconfiguration, and marks become updates of what both snapshots have`() {
     let old = Snapshot(sections: [("a", [0, 1, 2, 3]), ("b", [4]), ("gone", [])])
     var new = Snapshot(sections: [("x", []), ("b", [4]), ("a", [9, 3, 0, 1, 2])])
     new.reconfigureItems([1, 2, 3, 9])
@@ -83,8 +84,8 @@ internal import Testing
     #expect(ListChanges(from: new, to: old).updates.isEmpty)
   }
 
-  @Test("R12 Marks of a copy are changes, though its structure is the same")
-  func marksOfCopy() {
+  @Test
+  func `R12 Marks of a copy are changes, though its structure is the same`() {
     let old = Snapshot(sections: [("a", [0, 1]), ("b", [2])])
     var new = old
     new.reconfigureItems([2])
@@ -94,8 +95,8 @@ internal import Testing
     #expect(!batch.isStructural && ListChanges(from: old, to: old).isEmpty)
   }
 
-  @Test("R24 Changes of another snapshot do not fit, and are refused")
-  func refused() throws {
+  @Test
+  func `R24 Changes of another snapshot do not fit, and are refused`() throws {
     let a = Snapshot(sections: [("a", [0, 1]), ("b", [2])])
     let b = Snapshot(sections: [("b", [2, 0]), ("c", [7])])
     let batch = ListChanges(from: a, to: b)
@@ -135,8 +136,8 @@ internal import Testing
     #expect(throws: DiffableSnapshotError.self) { try b.applying(updates) }
   }
 
-  @Test("R72 The same two snapshots give the same batch, in the same order, however they were made")
-  func deterministic() {
+  @Test
+  func `R72 The same two snapshots give the same batch, in the same order, however they were made`() {
     let old = DiffableSnapshot(sections: [("a", (0..<50).map { "\($0)" }), ("b", (50..<99).map { "\($0)" })])
     var new = DiffableSnapshot(sections: [("b", (0..<99).reversed().map { "\($0)" }), ("a", ["x", "y"])])
     new.reloadItems(["3", "x", "77", "10"])

@@ -37,8 +37,8 @@ private struct CountedID: Hashable, Sendable {
     numbers.map { CountedID(number: $0, counter: counter) }
   }
 
-  @Test("R15 A snapshot is made with one hash per item, or with none until something is looked up")
-  func hashes() {
+  @Test
+  func `R15 A snapshot is made with one hash per item, or with none until something is looked up`() {
     let items = ids(0..<1_000)
     var snapshot = DiffableSnapshot<Int, CountedID>()
     snapshot.appendSections([0, 1])
@@ -58,9 +58,10 @@ private struct CountedID: Hashable, Sendable {
     #expect(counter.take() == 3)
   }
 
-  @Test(
-    "R15 After a change, lookups cost one hash each, and at most one of all items of the section in between")
-  func lookups() {
+  @Test
+  func
+    `R15 After a change, lookups cost one hash each, and at most one of all items of the section in between`()
+  {
     let items = ids(0..<1_000)
     var snapshot = DiffableSnapshot(sections: [(0, items)])
     snapshot.insertItems(ids(2_000..<2_500), beforeItem: items[0])
@@ -71,8 +72,8 @@ private struct CountedID: Hashable, Sendable {
     #expect(counter.take() == 100)
   }
 
-  @Test("R15 The items of a section are not copied, neither to be read nor by a change of another section")
-  func memory() {
+  @Test
+  func `R15 The items of a section are not copied, neither to be read nor by a change of another section`() {
     let snapshot = DiffableSnapshot(sections: [(0, ids(0..<100)), (1, ids(100..<200))])
     func address(_ snapshot: DiffableSnapshot<Int, CountedID>, _ section: Int) -> UnsafePointer<CountedID>? {
       snapshot.itemIdentifiers(inSection: section).withUnsafeBufferPointer { $0.baseAddress }
@@ -102,8 +103,8 @@ private struct CountedID: Hashable, Sendable {
     #expect(moveCount < 12)
   }
 
-  @Test("R15 Changes that are applied hash what they name, and not the list")
-  func applied() throws {
+  @Test
+  func `R15 Changes that are applied hash what they name, and not the list`() throws {
     var shown = DiffableSnapshot(sections: (0..<10).map { ($0, ids($0 * 100..<$0 * 100 + 100)) })
     _ = counter.take()
     for number in 0..<20 {
@@ -121,8 +122,8 @@ private struct CountedID: Hashable, Sendable {
     #expect(shown.numberOfItems == 1_020 && shown.contains(ids(2_019..<2_020)[0]))
   }
 
-  @Test("R15 The changes between copies hash nothing, and of sections that are shared neither")
-  func changes() {
+  @Test
+  func `R15 The changes between copies hash nothing, and of sections that are shared neither`() {
     let old = DiffableSnapshot<Int, CountedID>(
       unchecked: [.init(id: 0, items: ids(0..<100)), .init(id: 1, items: ids(100..<200))])
     #expect(ListChanges(from: old, to: old).isEmpty)

@@ -25,9 +25,11 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     return (collection, FetchController(request, from: collection))
   }
 
-  @Test(
-    "R16 Ids that Swift calls equal do not become one: the conversion throws, and the byte-wise one does not")
-  func items() async throws {
+  @Test
+  func
+    `R16 Ids that Swift calls equal do not become one: the conversion throws, and the byte-wise one does not`()
+    async throws
+  {
     let (_, controller) = try await list([
       Note(id: composed, folder: "a"), Note(id: "x", folder: "a"), Note(id: decomposed, folder: "b"),
     ])
@@ -43,8 +45,8 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     await #expect(throws: Never.self) { try await snapshot.values() }
   }
 
-  @Test("R16 Sections that Swift calls equal do not become one either")
-  func sections() async throws {
+  @Test
+  func `R16 Sections that Swift calls equal do not become one either`() async throws {
     let (_, controller) = try await list([
       Note(id: "1", folder: composed), Note(id: "2", folder: decomposed), Note(id: "3", folder: composed),
     ])
@@ -58,8 +60,8 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     await #expect(throws: ListError.self) { try await snapshot.values() }
   }
 
-  @Test("R16 A list without collisions becomes the same snapshot both ways")
-  func plain() async throws {
+  @Test
+  func `R16 A list without collisions becomes the same snapshot both ways`() async throws {
     let (_, controller) = try await list([
       Note(id: "1", folder: "b"), Note(id: "2", folder: "a"), Note(id: "3", folder: "b"),
     ])
@@ -70,8 +72,10 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     #expect(plain.indexOfItem("3") == 2)
   }
 
-  @Test("R64 A change of content alone is marked, so that a list is not mistaken for the one before")
-  func content() async throws {
+  @Test
+  func `R64 A change of content alone is marked, so that a list is not mistaken for the one before`()
+    async throws
+  {
     let (notes, controller) = try await list([
       Note(id: "1", folder: "a"), Note(id: "2", folder: "a"), Note(id: "3", folder: "b"),
     ])
@@ -100,9 +104,11 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     #expect(try DiffableSnapshot(new, reconfiguredSince: new).reconfiguredItemIdentifiers == [])
   }
 
-  @Test(
-    "R64 Values in the place of ids make a snapshot that is equal only where nothing is shown differently")
-  func values() async throws {
+  @Test
+  func
+    `R64 Values in the place of ids make a snapshot that is equal only where nothing is shown differently`()
+    async throws
+  {
     let (notes, controller) = try await list([
       Note(id: "1", folder: "a"), Note(id: "2", folder: "a"), Note(id: "3", folder: "b"),
     ])
@@ -134,8 +140,8 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     #expect(changes.insertions.map(\.id) == ["4"])
   }
 
-  @Test("R64 Two values of one id are refused, and a mapping keeps marks")
-  func mapping() throws {
+  @Test
+  func `R64 Two values of one id are refused, and a mapping keeps marks`() throws {
     struct Cell: Identifiable, Hashable {
       var id: Int
       var text: String

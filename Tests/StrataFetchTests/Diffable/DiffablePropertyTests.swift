@@ -15,8 +15,10 @@ internal import Testing
       10_000, ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 20_000)
   #endif
 
-  @Test("R2 A snapshot does what arrays do, whatever is called, and a call that throws changes nothing")
-  func operations() async throws {
+  @Test
+  func `R2 A snapshot does what arrays do, whatever is called, and a call that throws changes nothing`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var seen: [String: Int] = [:]
     for number in 0..<Self.runCount {
@@ -32,8 +34,10 @@ internal import Testing
     #expect(expected.filter { seen[$0, default: 0] < 100 } == [], "\(seen)")
   }
 
-  @Test("R24 The changes between any two snapshots make the second one of the first, and keep every law")
-  func pairs() async throws {
+  @Test
+  func `R24 The changes between any two snapshots make the second one of the first, and keep every law`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var seen: [String: Int] = [:]
     for number in 0..<Self.runCount {

@@ -31,8 +31,8 @@ internal import Testing
     return copy.description
   }
 
-  @Test("R1 To change a copy leaves the original as it is, also where both were looked at before")
-  func values() {
+  @Test
+  func `R1 To change a copy leaves the original as it is, also where both were looked at before`() {
     #expect(three.indexOfItem(4) == 4)
     var copy = three
     copy.deleteItems([0])
@@ -47,8 +47,8 @@ internal import Testing
     #expect(three.reloadedItemIdentifiers == [])
   }
 
-  @Test("R2 The counts are those of the identifiers, and these the sections' one after the other")
-  func counts() {
+  @Test
+  func `R2 The counts are those of the identifiers, and these the sections' one after the other`() {
     #expect(three.numberOfItems == 5 && three.numberOfSections == 3)
     #expect(three.itemIdentifiers == [0, 1, 2, 3, 4])
     #expect(three.sectionIdentifiers == ["a", "b", "c"])
@@ -58,8 +58,8 @@ internal import Testing
     #expect(!three.isEmpty && Snapshot().isEmpty && Snapshot(sections: [("a", [])]).isEmpty)
   }
 
-  @Test("R3 A lookup of what is absent gives nil, and of what is there its place among all")
-  func lookups() {
+  @Test
+  func `R3 A lookup of what is absent gives nil, and of what is there its place among all`() {
     #expect(three.indexOfItem(3) == 3 && three.indexOfItem(9) == nil)
     #expect(three.index(of: 3) == ListIndex(section: 1, item: 0) && three.index(of: 9) == nil)
     #expect(three.indexOfSection("b") == 1 && three.indexOfSection("z") == nil)
@@ -70,9 +70,10 @@ internal import Testing
     #expect(three.itemIdentifiers(inSection: "z") == [] && three.numberOfItems(inSection: "z") == 0)
   }
 
-  @Test(
-    "R4 Items without a section go to the last one; without any section, or to an unknown one, they throw")
-  func append() {
+  @Test
+  func
+    `R4 Items without a section go to the last one; without any section, or to an unknown one, they throw`()
+  {
     #expect(changed { $0.appendItems([7, 8]) } == "a: 0, 1, 2 | b: 3, 4 | c: 7, 8")
     #expect(changed { $0.appendItems([7], toSection: "a") } == "a: 0, 1, 2, 7 | b: 3, 4 | c: ")
     #expect(
@@ -82,8 +83,8 @@ internal import Testing
         == .unknownSection("z"))
   }
 
-  @Test("R4 The form that does not throw stops the program")
-  func stops() async {
+  @Test
+  func `R4 The form that does not throw stops the program`() async {
     await #expect(processExitsWith: .failure) {
       var snapshot = DiffableSnapshot<String, Int>()
       snapshot.appendItems([1])
@@ -91,8 +92,8 @@ internal import Testing
     await #expect(processExitsWith: .failure) { _ = DiffableSnapshot(sections: [("a", [1, 1])]) }
   }
 
-  @Test("R5 To append or insert nothing does nothing")
-  func nothing() {
+  @Test
+  func `R5 To append or insert nothing does nothing`() {
     let same = three.description
     #expect(changed { $0.appendItems([]) } == same)
     #expect(changed { $0.appendSections([]) } == same)
@@ -102,8 +103,8 @@ internal import Testing
     #expect(changed { $0.insertSections([], afterSection: "b") } == same)
   }
 
-  @Test("R6 What is inserted stands directly before or behind, together and in its order")
-  func insert() {
+  @Test
+  func `R6 What is inserted stands directly before or behind, together and in its order`() {
     #expect(changed { $0.insertItems([8, 7], beforeItem: 1) } == "a: 0, 8, 7, 1, 2 | b: 3, 4 | c: ")
     #expect(changed { $0.insertItems([8, 7], afterItem: 4) } == "a: 0, 1, 2 | b: 3, 4, 8, 7 | c: ")
     #expect(
@@ -114,8 +115,8 @@ internal import Testing
     )
   }
 
-  @Test("R7 To delete what is unknown does nothing, and what is named twice is deleted once")
-  func delete() {
+  @Test
+  func `R7 To delete what is unknown does nothing, and what is named twice is deleted once`() {
     #expect(changed { $0.deleteItems([3, 100, 3, 0]) } == "a: 1, 2 | b: 4 | c: ")
     var copy = three
     copy.reloadItems([3, 0])
@@ -133,8 +134,8 @@ internal import Testing
     #expect(copy.description == "a: 0 | c:  | b: ")
   }
 
-  @Test("R8 An item moves across sections, not at all before itself, and an unknown one moves nothing")
-  func move() {
+  @Test
+  func `R8 An item moves across sections, not at all before itself, and an unknown one moves nothing`() {
     #expect(changed { $0.moveItem(4, beforeItem: 1) } == "a: 0, 4, 1, 2 | b: 3 | c: ")
     #expect(changed { $0.moveItem(0, afterItem: 2) } == "a: 1, 2, 0 | b: 3, 4 | c: ")
     #expect(changed { $0.moveItem(1, beforeItem: 1) } == three.description)
@@ -149,8 +150,8 @@ internal import Testing
     }
   }
 
-  @Test("R9 A section moves with its items and marks")
-  func moveSection() {
+  @Test
+  func `R9 A section moves with its items and marks`() {
     var sections = DiffableSnapshot<Int, Int>(sections: [(0, [10]), (1, []), (2, [12])])
     sections.reloadItems([10])
     sections.reloadSections([0])
@@ -173,8 +174,8 @@ internal import Testing
     #expect(copy == sections)
   }
 
-  @Test("R10 What is named twice in a call is an error, and what is there already moves into its place")
-  func unique() {
+  @Test
+  func `R10 What is named twice in a call is an error, and what is there already moves into its place`() {
     #expect(changed { $0.appendItems([1, 9, 3], toSection: "c") } == "a: 0, 2 | b: 4 | c: 1, 9, 3")
     #expect(changed { $0.insertItems([4, 2], beforeItem: 1) } == "a: 0, 4, 2, 1 | b: 3 | c: ")
     #expect(changed { $0.insertItems([0, 1, 3], afterItem: 1) } == "a: 0, 1, 3, 2 | b: 4 | c: ")
@@ -197,10 +198,10 @@ internal import Testing
     }
   }
 
-  @Test(
-    "R11 A mark on an absent item is an error, one on an absent section is ignored, and none changes an order"
-  )
-  func marks() {
+  @Test
+  func
+    `R11 A mark on an absent item is an error, one on an absent section is ignored, and none changes an order`()
+  {
     #expect(
       failure(three) { s throws(DiffableSnapshotError) in try s.tryReloadItems([0, 9]) } == .unknownItem("9"))
     #expect(
@@ -218,8 +219,8 @@ internal import Testing
     #expect(copy.reloadedSectionIdentifiers == [])
   }
 
-  @Test("R13 Snapshots are equal where their structure is, also by hash, and survive being coded")
-  func equality() throws {
+  @Test
+  func `R13 Snapshots are equal where their structure is, also by hash, and survive being coded`() throws {
     var marked = three
     marked.reloadItems([3, 1])
     marked.reconfigureItems([0])
@@ -241,25 +242,23 @@ internal import Testing
     #expect(decoded.reloadedSectionIdentifiers == ["b"])
   }
 
-  @Test(
-    "R13 Bytes that name something twice do not decode",
-    arguments: [
-      #"{"sections":[{"id":"a","items":[1,1]}]}"#,
-      #"{"sections":[{"id":"a","items":[1]},{"id":"b","items":[1]}]}"#,
-      #"{"sections":[{"id":"a","items":[]},{"id":"a","items":[]}]}"#,
-      #"{"sections":[{"id":"a","items":[1]}],"reloadedItems":[2]}"#,
-      #"{"sections":[{"id":"a","items":[1]}],"reloadedItems":[1],"reconfiguredItems":[1]}"#,
-      #"{"sections":[{"id":"a","items":[1]}],"reconfiguredItems":[1,1]}"#,
-      #"{"sections":[{"id":"a","items":[1]}],"reloadedSections":["b"]}"#,
-      #"{"sections":[{"id":"a","items":[1]}],"reloadedSections":["a","a"]}"#,
-      #"{"sections":[{"id":"a","items":"1"}]}"#, #"{"sections":[{"id":"a"}]}"#, "{}", "[]", "7",
-    ])
-  func hostile(_ text: String) {
+  @Test(arguments: [
+    #"{"sections":[{"id":"a","items":[1,1]}]}"#,
+    #"{"sections":[{"id":"a","items":[1]},{"id":"b","items":[1]}]}"#,
+    #"{"sections":[{"id":"a","items":[]},{"id":"a","items":[]}]}"#,
+    #"{"sections":[{"id":"a","items":[1]}],"reloadedItems":[2]}"#,
+    #"{"sections":[{"id":"a","items":[1]}],"reloadedItems":[1],"reconfiguredItems":[1]}"#,
+    #"{"sections":[{"id":"a","items":[1]}],"reconfiguredItems":[1,1]}"#,
+    #"{"sections":[{"id":"a","items":[1]}],"reloadedSections":["b"]}"#,
+    #"{"sections":[{"id":"a","items":[1]}],"reloadedSections":["a","a"]}"#,
+    #"{"sections":[{"id":"a","items":"1"}]}"#, #"{"sections":[{"id":"a"}]}"#, "{}", "[]", "7",
+  ])
+  func `R13 Bytes that name something twice do not decode`(_ text: String) {
     #expect(throws: DecodingError.self) { try JSONDecoder().decode(Snapshot.self, from: Data(text.utf8)) }
   }
 
-  @Test("R13 An error says what, where, and what to do next")
-  func errors() {
+  @Test
+  func `R13 An error says what, where, and what to do next`() {
     #expect(
       "\(DiffableSnapshotError.unknownItem("9"))".contains("the item 9 is not in the snapshot; append it"))
     #expect(

@@ -23,8 +23,10 @@ internal import Testing
     return false
   }
 
-  @Test("R78 A row is deleted by its place or its id, and of two who delete it one is told that it is gone")
-  func deletion() async throws {
+  @Test
+  func `R78 A row is deleted by its place or its id, and of two who delete it one is told that it is gone`()
+    async throws
+  {
     let cards = try await board()
     let list = FetchController(MoveTests.byHand, from: cards)
     let shown = try await list.performFetch()
@@ -48,8 +50,8 @@ internal import Testing
     await #expect(throws: ListEditError.self) { try await list.delete(at: ListIndex(section: 1, item: 0)) }
   }
 
-  @Test("R78 A row is changed by its place, and only what changed is appended")
-  func change() async throws {
+  @Test
+  func `R78 A row is changed by its place, and only what changed is appended`() async throws {
     let cards = try await board()
     let list = FetchController(MoveTests.byHand, from: cards)
     try await list.performFetch()
@@ -62,8 +64,9 @@ internal import Testing
     #expect(try await list.performFetch().row(for: 2).item?.title == "new")
   }
 
-  @Test("R78 Moves of many tasks at once are carried out one after the other, and none is lost")
-  func sideBySide() async throws {
+  @Test
+  func `R78 Moves of many tasks at once are carried out one after the other, and none is lost`() async throws
+  {
     let cards = try await board(20)
     let list = FetchController(MoveTests.byHand, from: cards)
     try await list.performFetch()
@@ -79,8 +82,10 @@ internal import Testing
     #expect(Set(ranks).count == 10)
   }
 
-  @Test("R78 A row is put where its neighbours are now; where both have left the section it is a conflict")
-  func neighbours() async throws {
+  @Test
+  func `R78 A row is put where its neighbours are now; where both have left the section it is a conflict`()
+    async throws
+  {
     let cards = try await board(6)
     let list = FetchController(MoveTests.byHand, from: cards)
     let shown = try await list.performFetch()
@@ -98,8 +103,10 @@ internal import Testing
     #expect(try await list.performFetch().itemIdentifiers(inSection: "a") == [5, 0, 1, 4])
   }
 
-  @Test("R78 A row that is moved next to itself stays where it is, also at the ends of its section")
-  func nextToItself() async throws {
+  @Test
+  func `R78 A row that is moved next to itself stays where it is, also at the ends of its section`()
+    async throws
+  {
     let cards = try await board(4, lanes: ["a", "b"])
     let list = FetchController(MoveTests.byHand, from: cards)
     let shown = try await list.performFetch()
@@ -110,9 +117,11 @@ internal import Testing
     #expect(try await list.performFetch().sequence == shown.sequence)
   }
 
-  @Test(
-    "R78 Through a window rows are put among those that it hides; through a filter between those it shows")
-  func windows() async throws {
+  @Test
+  func
+    `R78 Through a window rows are put among those that it hides; through a filter between those it shows`()
+    async throws
+  {
     let cards = try await board(8)
     let windowed = FetchController(MoveTests.byHand.limited(to: 3), from: cards)
     try await windowed.performFetch()
@@ -128,8 +137,10 @@ internal import Testing
     await #expect(throws: ListEditError.self) { try await even.move(3, after: 2) }
   }
 
-  @Test("R78 A row that goes to another section gets its value: of a property, of a field, of none")
-  func sections() async throws {
+  @Test
+  func `R78 A row that goes to another section gets its value: of a property, of a field, of none`()
+    async throws
+  {
     let cards = try await board(6, lanes: ["a", "b"])
     let list = FetchController(MoveTests.byHand, from: cards)
     try await list.performFetch()
@@ -154,8 +165,8 @@ internal import Testing
     #expect(await isNotEditable { try await readOnly.move(1, after: 4) })
   }
 
-  @Test("R78 What cannot be edited by hand says so, and nothing is appended")
-  func refusals() async throws {
+  @Test
+  func `R78 What cannot be edited by hand says so, and nothing is appended`() async throws {
     let cards = try await board(3)
     let head = cards.store.head.sequence
     let plain = FetchController(ListRequest(Card.self), from: cards)
@@ -186,9 +197,11 @@ internal import Testing
     #expect(cards.store.head.sequence == head)
   }
 
-  @Test(
-    "R78 What is no rank counts as none, and rows of one rank get others when something goes between them")
-  func foreignRanks() async throws {
+  @Test
+  func
+    `R78 What is no rank counts as none, and rows of one rank get others when something goes between them`()
+    async throws
+  {
     let cards = EventStore.inMemory().collection("card", of: Card.self)
     for (id, rank) in [(0, "not a rank"), (1, nil), (2, ""), (3, "B"), (4, "B"), (5, "B")] as [(Int, String?)]
     {
@@ -212,8 +225,8 @@ internal import Testing
   }
 
   @MainActor
-  @Test("R78 A list on a screen is edited by the places that it shows")
-  func liveList() async throws {
+  @Test
+  func `R78 A list on a screen is edited by the places that it shows`() async throws {
     let cards = try await board(4)
     let list = LiveList(MoveTests.byHand, from: cards)
     while list.snapshot == nil { await Task.yield() }

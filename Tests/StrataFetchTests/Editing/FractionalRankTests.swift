@@ -33,8 +33,8 @@ internal import Testing
     }
   }
 
-  @Test("R78 A rank stands between its neighbours, wherever rows are put, and no two are alike")
-  func order() {
+  @Test
+  func `R78 A rank stands between its neighbours, wherever rows are put, and no two are alike`() {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<30 {
       var order = Order(rows: UInt64.random(in: 1...40, using: &random))
@@ -55,8 +55,8 @@ internal import Testing
     }
   }
 
-  @Test("R78 A hundred thousand moves to one place keep ranks under 64 bytes", arguments: 0..<5)
-  func growth(place kind: Int) {
+  @Test(arguments: 0..<5)
+  func `R78 A hundred thousand moves to one place keep ranks under 64 bytes`(place kind: Int) {
     var low: String? = FractionalRank.derived(from: 5)
     var high: String? = FractionalRank.derived(from: 6)
     if kind == 0 { low = nil }
@@ -79,12 +79,11 @@ internal import Testing
     #expect(lengthMax < 64)
   }
 
-  @Test(
-    "R78 Moves of any row to any place, twenty thousand of them, keep ranks under 64 bytes",
-    arguments: [
-      20, 500,
-    ])
-  func chance(rowCount: Int) {
+  @Test(arguments: [
+    20, 500,
+  ])
+  func `R78 Moves of any row to any place, twenty thousand of them, keep ranks under 64 bytes`(rowCount: Int)
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var rows = (1...UInt64(rowCount)).map { (rank: FractionalRank.derived(from: $0), revision: $0) }
     var newest = UInt64(rowCount)
@@ -108,8 +107,9 @@ internal import Testing
     #expect(zip(rows, rows.dropFirst()).allSatisfy { $0.rank < $1.rank })
   }
 
-  @Test("R78 Rows that are moved between each other have ranks for hundreds of moves, and then there is none")
-  func exhaustion() {
+  @Test
+  func `R78 Rows that are moved between each other have ranks for hundreds of moves, and then there is none`()
+  {
     var (low, high) = (FractionalRank.derived(from: 1), FractionalRank.derived(from: 2))
     var count: UInt64 = 0
     while let rank = FractionalRank.between(low, high, near: .middle, newest: 10 + count) {
@@ -122,8 +122,10 @@ internal import Testing
     #expect(FractionalRank.spread(9, between: low, and: high, newest: 10_000) == nil)
   }
 
-  @Test("R78 Ranks for many rows at once ascend, are short, and stand below those of rows not yet made")
-  func spreading() throws {
+  @Test
+  func `R78 Ranks for many rows at once ascend, are short, and stand below those of rows not yet made`()
+    throws
+  {
     for count in [1, 2, 3, 10, 5_000] {
       let ranks = try #require(FractionalRank.spread(count, between: nil, and: nil, newest: 20_000))
       var order = Order(rows: 1)
@@ -133,8 +135,8 @@ internal import Testing
     }
   }
 
-  @Test("R78 Ranks that are the same, or turned around, or no ranks, leave no room and break nothing")
-  func hostile() {
+  @Test
+  func `R78 Ranks that are the same, or turned around, or no ranks, leave no room and break nothing`() {
     let ranks = ["", "0", "00", "a", "a0", "a00", "zz", "z", String(repeating: "z", count: 255)]
     for low in ranks {
       for high in ranks {

@@ -36,12 +36,12 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
     (0..<snapshot.numberOfSections).map { snapshot.itemIdentifiers(inSectionAt: $0) }
   }
 
-  @Test(
-    "R78 Random moves change the list as they change an array, by one event of the moved row",
-    arguments: [
-      SortDirection.forward, .reverse,
-    ])
-  func againstArrays(direction: SortDirection) async throws {
+  @Test(arguments: [
+    SortDirection.forward, .reverse,
+  ])
+  func `R78 Random moves change the list as they change an array, by one event of the moved row`(
+    direction: SortDirection
+  ) async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let request = ListRequest(Card.self).sectioned(by: \.lane).sortedManually(by: \.rank, direction)
     let (cards, list) = try await board((0..<24).map { ["a", "b", "c"][$0 % 3] }, request)
@@ -108,8 +108,8 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
     case front, end, index, beforeFixed, behindFixed, leapfrog, betweenEachOther
   }
 
-  @Test("R78 A thousand moves to one place keep ranks under 64 bytes", arguments: Place.allCases)
-  func thousand(place: Place) async throws {
+  @Test(arguments: Place.allCases)
+  func `R78 A thousand moves to one place keep ranks under 64 bytes`(place: Place) async throws {
     let count = place == .betweenEachOther ? 3 : 12
     let (cards, list) = try await board(Array(repeating: "a", count: count))
     var model = Array(0..<count)

@@ -90,8 +90,10 @@ internal import Testing
     "update f [2, 0] → [1, 0]", "did",
   ]
 
-  @Test("R25 A delegate is told sections before items, each once, with its old and its new place")
-  func steps() async throws {
+  @Test
+  func `R25 A delegate is told sections before items, each once, with its old and its new place`()
+    async throws
+  {
     let spy = Spy()
     let quiet = Quiet()
     for update in try await updates() {
@@ -102,8 +104,8 @@ internal import Testing
     #expect(quiet.loads == 1)
   }
 
-  @Test("R25 What is told of an item is where it was and where it is")
-  func places() async throws {
+  @Test
+  func `R25 What is told of an item is where it was and where it is`() async throws {
     for update in try await updates() {
       update.changes.forEachItemChange { id, change in
         if let from = change.from { #expect(update.before?.itemIdentifier(at: from) == id) }
@@ -114,8 +116,8 @@ internal import Testing
     }
   }
 
-  @Test("R37 A delegate of the content is told the list, and which items changed in place")
-  func content() async throws {
+  @Test
+  func `R37 A delegate of the content is told the list, and which items changed in place`() async throws {
     let spy = ContentSpy()
     for update in try await updates() { spy.receive(update) }
     #expect(
@@ -125,16 +127,18 @@ internal import Testing
     #expect(spy.updates == [[], ["e", "a", "f"], ["f"]])
   }
 
-  @Test("Where the delegate's way to be told is not known, receive(_:) knows it")
-  func anyDelegate() async throws {
+  @Test
+  func `Where the delegate's way to be told is not known, receive(_:) knows it`() async throws {
     let (spy, content) = (Spy(), ContentSpy())
     let delegates: [any FetchControllerDelegate<Animal, String>] = [spy, content]
     for update in try await updates() { for delegate in delegates { delegate.receive(update) } }
     #expect(spy.calls.count == 1 + Self.told.count + 3 && content.contents.count == 3)
   }
 
-  @Test("R27 An item of a deleted section is a deletion or a move, one of an inserted section an insertion")
-  func completeByItem() async throws {
+  @Test
+  func `R27 An item of a deleted section is a deletion or a move, one of an inserted section an insertion`()
+    async throws
+  {
     let changes = try await updates()[1].changes
     #expect(changes.sectionDeletions.map(\.from) == [1] && changes.sectionInsertions.map(\.to) == [2])
     #expect(
@@ -145,8 +149,8 @@ internal import Testing
     #expect(changes.batch().moves.count == 1 && changes.batch().sectionDeletions == [1])
   }
 
-  @Test("R36 Inserts are in the new list only, deletes in the old one only, updates in both")
-  func idSets() async throws {
+  @Test
+  func `R36 Inserts are in the new list only, deletes in the old one only, updates in both`() async throws {
     for update in try await updates() {
       let old = Set(update.before?.itemIdentifiers ?? update.after.itemIdentifiers)
       let new = Set(update.after.itemIdentifiers)

@@ -24,8 +24,8 @@ internal import Testing
     changes.staged(from: old.snapshot, to: new.snapshot)
   }
 
-  @Test("R28 A move out of a deleted section is an insertion")
-  func moveOutOfDeleted() throws {
+  @Test
+  func `R28 A move out of a deleted section is an insertion`() throws {
     var changes = Changes()
     changes.deletions = [.init(id: 80, from: index(1, 0))]
     changes.sectionDeletions = [.init(section: 8, from: 1)]
@@ -37,8 +37,8 @@ internal import Testing
     #expect(stages(out.old, out.new, changes).map(\.kind) == [.deletions, .insertions])
   }
 
-  @Test("R28 A move into an inserted section is a deletion")
-  func moveIntoInserted() throws {
+  @Test
+  func `R28 A move into an inserted section is a deletion`() throws {
     var changes = Changes()
     changes.sectionInsertions = [.init(section: 8, to: 1, count: 2)]
     changes.insertions = [.init(id: 80, to: index(1, 0))]
@@ -52,8 +52,8 @@ internal import Testing
     #expect(stages[0].data.itemIdentifiers == [10])
   }
 
-  @Test("R28 A move out of a deleted section into an inserted one is nothing by itself")
-  func moveBetweenLifetimes() throws {
+  @Test
+  func `R28 A move out of a deleted section into an inserted one is nothing by itself`() throws {
     let old = ListPair.data([(1, [10]), (8, [80])])
     let new = ListPair.data([(9, [80]), (1, [10])])
     var changes = Changes()
@@ -67,8 +67,9 @@ internal import Testing
     #expect(changes.batch() == expected)
   }
 
-  @Test("R32 A row that moves while a section shifts keeps its move, though its numbers stay the same")
-  func moveToTheSameNumbers() throws {
+  @Test
+  func `R32 A row that moves while a section shifts keeps its move, though its numbers stay the same`() throws
+  {
     let old = ListPair.data([(1, [10]), (2, [20])])
     let new = ListPair.data([(3, [10]), (1, []), (2, [20])])
     var changes = Changes()
@@ -92,8 +93,8 @@ internal import Testing
       ])
   }
 
-  @Test("R39 Sections that a stage does not touch share their memory with the stage before")
-  func sharing() throws {
+  @Test
+  func `R39 Sections that a stage does not touch share their memory with the stage before`() throws {
     let old = ListPair.data([(1, Array(100..<200)), (2, [20, 21]), (3, Array(300..<400))])
     let new = ListPair.data([(3, Array(300..<400)), (1, Array(100..<200)), (2, [21, 22])])
     var changes = Changes()
@@ -113,8 +114,8 @@ internal import Testing
     #expect(address(stages[1].data, 2) == address(stages[0].data, 2))
   }
 
-  @Test("R40 A section that moves is deleted and inserted only where something happens in it")
-  func movedSection() throws {
+  @Test
+  func `R40 A section that moves is deleted and inserted only where something happens in it`() throws {
     let old = ListPair.data([(1, [10]), (2, [20])])
     var changes = Changes()
     changes.sectionMoves = [.init(section: 2, from: 1, to: 0)]
@@ -131,8 +132,8 @@ internal import Testing
     #expect(stages(old, new, changes).map(\.kind) == [.sections, .insertions])
   }
 
-  @Test("R40 A reload where rows move is a deletion and an insertion")
-  func reloadNextToMove() throws {
+  @Test
+  func `R40 A reload where rows move is a deletion and an insertion`() throws {
     // UIKit puts the reloaded row back at 0, where 12 goes.
     let old = ListPair.data([(1, [10, 11, 12])])
     var new = ListPair.data([(1, [12, 10, 11])])
@@ -155,8 +156,8 @@ internal import Testing
       error?.message.hasPrefix("attempt to perform an insert and a move to the same index path") == true)
   }
 
-  @Test("R40 A moved row whose content changed moves, and is reconfigured at its new place")
-  func movedAndChanged() throws {
+  @Test
+  func `R40 A moved row whose content changed moves, and is reconfigured at its new place`() throws {
     let old = ListPair.data([(1, [10, 11, 12])])
     var new = ListPair.data([(1, [12, 10, 11])])
     new.sections[0].cells[0].version = 1
@@ -171,8 +172,8 @@ internal import Testing
     #expect(stages[0].batch.reconfigures == [index(0, 2)])
   }
 
-  @Test("R41 Removals come first, additions next, then what stays and changes")
-  func stepOrder() throws {
+  @Test
+  func `R41 Removals come first, additions next, then what stays and changes`() throws {
     let old = ListPair.data([(1, [10, 11]), (2, [20, 21])])
     var new = ListPair.data([(3, [30]), (2, [22, 21, 11])])
     new.sections[1].cells[2].version = 1
@@ -191,8 +192,8 @@ internal import Testing
       ])
   }
 
-  @Test("R41 A thousand moves in a million rows are found without looking at the rows")
-  func stepsOfLongLists() throws {
+  @Test
+  func `R41 A thousand moves in a million rows are found without looking at the rows`() throws {
     // Every thousandth row goes to the front, the last one first.
     var changes = Changes()
     for number in 0..<1_000 {
@@ -208,8 +209,8 @@ internal import Testing
     }
   }
 
-  @Test("R42 Items of a moved section are moves")
-  func differenceOfMovedSection() throws {
+  @Test
+  func `R42 Items of a moved section are moves`() throws {
     let (old, new) = (
       ListPair.data([(1, [10]), (2, [20, 21])]), ListPair.data([(2, [20, 21]), (1, [10])])
     )
@@ -226,8 +227,8 @@ internal import Testing
     try check(old, new, changes)
   }
 
-  @Test("R43 A batch above the limit advises a reload, and is complete")
-  func cost() throws {
+  @Test
+  func `R43 A batch above the limit advises a reload, and is complete`() throws {
     var random = SeededGenerator(seed: 43)
     let pair = ListPair(old: ListPair.data([(1, [])]), new: ListPair.data([(1, Array(0..<20))]), &random)
     #expect(pair.changes.changeCount == 20 && pair.changes.estimatedCost == 20)

@@ -33,15 +33,19 @@ internal import Testing
     EmitterChecks(old: pair.old, new: pair.new, changes: pair.changes)
   }
 
-  @Test("R24 Taking out what is deleted, moved or updated and putting in the rest makes the new list")
-  func reproduction() async throws {
+  @Test
+  func `R24 Taking out what is deleted, moved or updated and putting in the rest makes the new list`()
+    async throws
+  {
     try await forEachPair { pair in
       try #require(reproduce(pair) == pair.newSnapshot.sections.map { Section(id: $0.id, items: $0.items) })
     }
   }
 
-  @Test("R25 Deletions and reloads count in the old list, insertions and reconfigured cells in the new one")
-  func indexBases() async throws {
+  @Test
+  func `R25 Deletions and reloads count in the old list, insertions and reconfigured cells in the new one`()
+    async throws
+  {
     try await forEachPair { pair in
       for style in [ListContentStyle.reconfigure, .reload] {
         let batch = pair.changes.batch(style)
@@ -61,8 +65,8 @@ internal import Testing
     }
   }
 
-  @Test("R26 No place is taken out twice or put in twice")
-  func disjointness() async throws {
+  @Test
+  func `R26 No place is taken out twice or put in twice`() async throws {
     try await forEachPair { pair in
       let batches =
         [pair.changes.batch(), pair.changes.batch(.reload)]
@@ -78,8 +82,8 @@ internal import Testing
     }
   }
 
-  @Test("R29 A section holds what it held, less what left it, and what came")
-  func counts() async throws {
+  @Test
+  func `R29 A section holds what it held, less what left it, and what came`() async throws {
     try await forEachPair { pair in
       let batch = pair.changes.batch(.reload)
       let deleted = Set(batch.sectionDeletions)
@@ -98,8 +102,8 @@ internal import Testing
     }
   }
 
-  @Test("R30 Deletions descend and everything else ascends")
-  func order() async throws {
+  @Test
+  func `R30 Deletions descend and everything else ascends`() async throws {
     func isAscending<Place: Comparable>(_ places: [Place]) -> Bool {
       zip(places, places.dropFirst()).allSatisfy { $0 < $1 }
     }
@@ -118,29 +122,29 @@ internal import Testing
     }
   }
 
-  @Test("R39 Every stage is a legal batch, and the last one's data are the new list")
-  func stages() async throws {
+  @Test
+  func `R39 Every stage is a legal batch, and the last one's data are the new list`() async throws {
     try await forEachPair { pair in
       try checks(pair).checkStages(.reconfigure)
       try checks(pair).checkStages(.reload)
     }
   }
 
-  @Test("R40 One legal batch shows every change")
-  func batch() async throws {
+  @Test
+  func `R40 One legal batch shows every change`() async throws {
     try await forEachPair { pair in
       try checks(pair).checkBatch(.reconfigure)
       try checks(pair).checkBatch(.reload)
     }
   }
 
-  @Test("R41 Each step's places are those that the steps before it left")
-  func steps() async throws {
+  @Test
+  func `R41 Each step's places are those that the steps before it left`() async throws {
     try await forEachPair { pair in try checks(pair).checkSteps() }
   }
 
-  @Test("R42 The old items with the difference applied are the new ones, and moves are pairs")
-  func difference() async throws {
+  @Test
+  func `R42 The old items with the difference applied are the new ones, and moves are pairs`() async throws {
     try await forEachPair { pair in try checks(pair).checkDifference() }
   }
 

@@ -237,8 +237,8 @@ internal import Testing
     ) { $0.reloads = [index(0, 0), index(0, 0)] },
   ]
 
-  @Test("An illegal batch throws its exception", arguments: illegal)
-  func throwing(_ illegal: Illegal) throws {
+  @Test(arguments: illegal)
+  func `An illegal batch throws its exception`(_ illegal: Illegal) throws {
     var view = View(data: Self.data([2, 3, 1]))
     let error = #expect(throws: MockListError.self) {
       try view.performBatchUpdates { updates in
@@ -250,8 +250,8 @@ internal import Testing
     #expect(error?.message == illegal.message)
   }
 
-  @Test("Data that ran ahead of the view are found before the batch")
-  func dataAhead() throws {
+  @Test
+  func `Data that ran ahead of the view are found before the batch`() throws {
     var view = View(data: Self.data([2]))
     var ahead = View(data: Self.data([2]))
     ahead.reloadData(Self.data([3]))
@@ -265,8 +265,8 @@ internal import Testing
     #expect(second?.message.hasPrefix("Invalid update: invalid number of items in section 0.") == true)
   }
 
-  @Test("A cell that was not asked for stays stale, and a reconfigured one does not")
-  func staleCells() throws {
+  @Test
+  func `A cell that was not asked for stays stale, and a reconfigured one does not`() throws {
     var view = View(data: Self.data([2]))
     var changed = Self.data([2])
     changed.sections[0].cells[1].version = 1
@@ -282,8 +282,8 @@ internal import Testing
     #expect(throws: MockListError.self) { try view.reconfigureSections(at: [1]) }
   }
 
-  @Test("The wrong move shows the wrong cells")
-  func wrongMove() throws {
+  @Test
+  func `The wrong move shows the wrong cells`() throws {
     var view = View(data: ListPair.data([(1, [10, 11, 12])]))
     try view.performBatchUpdates { updates in
       updates.data = ListPair.data([(1, [12, 10, 11])])
@@ -294,8 +294,8 @@ internal import Testing
     #expect(error?.kind == .silentCorruption)
   }
 
-  @Test("An outline view refuses a step whose place is not there")
-  func outline() throws {
+  @Test
+  func `An outline view refuses a step whose place is not there`() throws {
     let version = { (_: Int) in 0 }
     func cell(_ id: Int) -> View.Data.Cell { .init(id: id, version: 0) }
     let illegal: [(ListStep<Int, Int>, String)] = [

@@ -6,8 +6,8 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct SnapshotEmitterTests {
-  @Test("R40 What two snapshots give is shown by every emitter")
-  func snapshots() throws {
+  @Test
+  func `R40 What two snapshots give is shown by every emitter`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var classes = ListPairClasses()
     for _ in 0..<EmitterTests.runCount {

@@ -172,9 +172,11 @@ internal import Testing
     }
   }
 
-  @Test(
-    "R76 A row whose key changed though it did not is shown by its new key, and reported until it is removed")
-  func reported() async throws {
+  @Test
+  func
+    `R76 A row whose key changed though it did not is shown by its new key, and reported until it is removed`()
+    async throws
+  {
     ImpureClock.start(ticksEvery: 0)
     let store = EventStore.inMemory()
     let rows = store.collection("row", of: ImpureRow.self)
@@ -228,7 +230,8 @@ internal import Testing
     }
   }
 
-  @Test func `fault 53: a section whose rows went and came back as they were moves where it is put elsewhere`()
+  @Test
+  func `fault 53: a section whose rows went and came back as they were moves where it is put elsewhere`()
     async throws
   {
     let stored = ListRequest(ImpureRow.self).sectioned(by: \.section)
@@ -254,8 +257,10 @@ internal import Testing
     }
   }
 
-  @Test("A list of pure functions keeps nothing but its items, and marks where the program filters")
-  func pure() async throws {
+  @Test
+  func `A list of pure functions keeps nothing but its items, and marks where the program filters`()
+    async throws
+  {
     let store = EventStore.inMemory()
     let rows = store.collection("row", of: ImpureRow.self)
     for number in 0..<40 { try await rows.put(ImpureRow(id: number % 10, number: number, text: "a")) }

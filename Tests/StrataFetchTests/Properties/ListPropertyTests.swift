@@ -18,8 +18,10 @@ internal import Testing
     static let rarest = 2.0
   #endif
 
-  @Test("R24 Every batch of random histories makes the naive list of any earlier one, by every emitter")
-  func lists() async throws {
+  @Test
+  func `R24 Every batch of random histories makes the naive list of any earlier one, by every emitter`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let seeds = (0..<Self.runCount).map { _ in random.next() }
     let processorCount = ProcessInfo.processInfo.activeProcessorCount
@@ -63,8 +65,8 @@ internal import Testing
     return classes
   }
 
-  @Test("R72 A second run of a seed makes the same bytes of every batch")
-  func again() async throws {
+  @Test
+  func `R72 A second run of a seed makes the same bytes of every batch`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<Self.repeatedCount {
       await Task.yield()
@@ -74,8 +76,8 @@ internal import Testing
     }
   }
 
-  @Test("R72 The batches of one seed are these bytes, in every process and on every machine")
-  func golden() throws {
+  @Test
+  func `R72 The batches of one seed are these bytes, in every process and on every machine`() throws {
     var random = SeededGenerator(seed: 72)
     var digests: [UInt8] = []
     for _ in 0..<40 {

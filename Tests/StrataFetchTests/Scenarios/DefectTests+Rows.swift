@@ -23,8 +23,10 @@ private struct Counted: Codable, Identifiable, Sendable {
 }
 
 extension DefectTests {
-  @Test("D7 A row that the list shows no more is not found by its id, however often it was asked for")
-  func noStaleRows() async throws {
+  @Test
+  func `D7 A row that the list shows no more is not found by its id, however often it was asked for`()
+    async throws
+  {
     let (chores, controller, spy) = try await following(many(20, owners: ["ann"])) {
       $0.filter = "isDone == false"
     }
@@ -46,8 +48,8 @@ extension DefectTests {
     #expect(controller.state.withLock { $0.cache.count } <= 1)
   }
 
-  @Test("D10 To find the neighbours of an item looks at them alone, however long the list is")
-  func nearbyCost() async throws {
+  @Test
+  func `D10 To find the neighbours of an item looks at them alone, however long the list is`() async throws {
     let counted = EventStore.inMemory().collection("counted", of: Counted.self)
     try await counted.put((0..<5_000).map { Counted(id: $0) })
     let controller = DiffableFetchController<Counted, Unsectioned>(counted, sortKeys: [.init(\.id)])
@@ -61,8 +63,9 @@ extension DefectTests {
     #expect(Counted.decodes.withLock { $0 } - before <= 30)
   }
 
-  @Test("D12 Every section has what its header shows: a title, a letter for the index, and its counts")
-  func headers() async throws {
+  @Test func `D12 Every section has what its header shows: a title, a letter for the index, and its counts`()
+    async throws
+  {
     let all =
       many(6, owners: ["ann", "bob"]) + [
         Chore(id: 90, title: "x"), Chore(id: 91, title: "\u{e9}", owner: "\u{e9}va"),
@@ -85,8 +88,8 @@ extension DefectTests {
     #expect(controller.sections[1].map { $0.item?.title ?? "" } == ["t1000", "t1002", "t1004"])
   }
 
-  @Test("D14 The only neighbour that is asked for is the item itself, wherever it stands")
-  func nearbyOne() async throws {
+  @Test
+  func `D14 The only neighbour that is asked for is the item itself, wherever it stands`() async throws {
     let (_, controller, _) = try await following(many(7, owners: ["ann", "bob"]))
     controller.nearbyItemsSize = 1
     for id in 0..<7 {

@@ -32,8 +32,8 @@ internal import Testing
     (0..<count).map { Chore(id: $0, title: "t\(1_000 + $0)", owner: owners[$0 % owners.count]) }
   }
 
-  @Test("D1 A second edit does not hide the first one's change of place, whichever came first")
-  func editsAccumulate() async throws {
+  @Test
+  func `D1 A second edit does not hide the first one's change of place, whichever came first`() async throws {
     for isMoveFirst in [true, false] {
       let (chores, controller, _) = try await following(many(10, owners: ["ann", "bob"]))
       let (_, spy, queue) = FacadeTests.held(chores)
@@ -54,8 +54,10 @@ internal import Testing
     }
   }
 
-  @Test("D2 An emptied section goes, by a delete, a move or a filter, and whether few rows changed or most")
-  func emptiedSections() async throws {
+  @Test
+  func `D2 An emptied section goes, by a delete, a move or a filter, and whether few rows changed or most`()
+    async throws
+  {
     for bobs in [1, 2, 60] {
       let all =
         many(40, owners: ["ann", "cid"])
@@ -88,8 +90,8 @@ internal import Testing
     }
   }
 
-  @Test("D3 Sections whose order comes from the data stand in order after every change")
-  func sectionOrder() async throws {
+  @Test
+  func `D3 Sections whose order comes from the data stand in order after every change`() async throws {
     let (chores, controller, spy) = try await following([
       Chore(id: 0, title: "b", owner: "ann"), Chore(id: 1, title: "c", owner: "bob"),
       Chore(id: 2, title: "d", owner: "cid"),
@@ -107,8 +109,10 @@ internal import Testing
     #expect(try await fresh.performFetch().sectionIdentifiers == ["bob", "cid", "ann"])
   }
 
-  @Test("D4 A row that stops to match the filter leaves at once, with no sort key or section touched")
-  func membership() async throws {
+  @Test
+  func `D4 A row that stops to match the filter leaves at once, with no sort key or section touched`()
+    async throws
+  {
     let (chores, controller, spy) = try await following(many(10, owners: ["ann"])) {
       $0.filter = "isDone == false"
     }
@@ -119,8 +123,8 @@ internal import Testing
     #expect(controller.currentSnapshot?.numberOfItems == 9)
   }
 
-  @Test("D5 The delegate is told of no row that the list does not show")
-  func onlyWhatIsShown() async throws {
+  @Test
+  func `D5 The delegate is told of no row that the list does not show`() async throws {
     let all = many(30, owners: ["ann", "bob"])
     let (chores, _, spy) = try await following(all) { $0.filter = "isDone == false" }
     try await chores.update(4) { $0.isDone = true }
@@ -147,8 +151,8 @@ internal import Testing
     }
   }
 
-  @Test("D6 Deletes and moves are told, with the places that they have")
-  func deletesAndMoves() async throws {
+  @Test
+  func `D6 Deletes and moves are told, with the places that they have`() async throws {
     let (chores, _, spy) = try await following(many(6, owners: ["ann", "bob"]))
     // ann: 0, 2, 4; bob: 1, 3, 5.
     try await chores.store.write { write in
@@ -164,8 +168,8 @@ internal import Testing
     #expect(moves.map(\.to) == [ListIndex(section: 0, item: 0), ListIndex(section: 1, item: 1)])
   }
 
-  @Test("D8 A sort by a property of a property follows changes of it")
-  func nestedSortKey() async throws {
+  @Test
+  func `D8 A sort by a property of a property follows changes of it`() async throws {
     struct Visit: Codable, Identifiable, Sendable {
       struct Place: Codable, Sendable { var city: String, zip: Int }
       var id: Int
@@ -189,8 +193,10 @@ internal import Testing
     }
   }
 
-  @Test("D9 Writers, searches, lookups and fetches at the same time leave the list that a new one has")
-  func manyQueues() async throws {
+  @Test
+  func `D9 Writers, searches, lookups and fetches at the same time leave the list that a new one has`()
+    async throws
+  {
     let (chores, controller, _) = try await following(many(40, owners: ["ann", "bob", "cid"]))
     controller.nearbyItemsSize = 8
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -229,8 +235,8 @@ internal import Testing
     }
   }
 
-  @Test("D9 A fetch that fails throws, and nothing traps")
-  func errors() async throws {
+  @Test
+  func `D9 A fetch that fails throws, and nothing traps`() async throws {
     let (chores, controller, spy) = try await following(many(4, owners: ["ann"]))
     await #expect(throws: DiffableFetchError.self) {
       try await controller.configureFetch { $0.filter = "this is (no filter" }
@@ -242,8 +248,8 @@ internal import Testing
     #expect(spy.callCount == 0)
   }
 
-  @Test("D11 The statistics count")
-  func statistics() async throws {
+  @Test
+  func `D11 The statistics count`() async throws {
     let (chores, controller, spy) = try await following(many(6, owners: ["ann", "bob"]))
     var expected = DiffableFetchStatistics()
     expected.fetchCount = 1
@@ -274,8 +280,8 @@ internal import Testing
     #expect(controller.statistics == expected)
   }
 
-  @Test("D13 The package has a product, and one import of it gives everything")
-  func package() throws {
+  @Test
+  func `D13 The package has a product, and one import of it gives everything`() throws {
     var root = URL(filePath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }
     let manifest = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)

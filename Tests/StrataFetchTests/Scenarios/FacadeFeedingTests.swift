@@ -14,8 +14,9 @@ internal import Testing
   private typealias Controller = FacadeTests.Controller
   private typealias Spy = FacadeTests.Spy
 
-  @Test("R22 Configurations from many tasks are carried out one after the other, none forgotten")
-  func configurations() async throws {
+  @Test
+  func `R22 Configurations from many tasks are carried out one after the other, none forgotten`() async throws
+  {
     let chores = try await FacadeTests.chores(8)
     let controller = Controller(FacadeTests.request, from: chores)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -32,8 +33,8 @@ internal import Testing
     #expect(try await controller.performFetch().numberOfItems == 0)
   }
 
-  @Test("R22 A new sort, section and limit is one difference from the old list to the new one")
-  func reconfigured() async throws {
+  @Test
+  func `R22 A new sort, section and limit is one difference from the old list to the new one`() async throws {
     let chores = try await FacadeTests.chores(4)
     let spy = Spy()
     let controller = Controller(FacadeTests.request, from: chores)
@@ -54,8 +55,8 @@ internal import Testing
     #expect(spy.callCount == 1)
   }
 
-  @Test("R53 A list that is fed by hand changes when it is fed, and at no other time")
-  func byHand() async throws {
+  @Test
+  func `R53 A list that is fed by hand changes when it is fed, and at no other time`() async throws {
     let chores = try await FacadeTests.chores()
     let (spy, controller) = (Spy(), Controller(FacadeTests.request, from: chores))
     controller.delegate = spy
@@ -90,8 +91,10 @@ internal import Testing
     #expect(await spy.next()?.deletes == [12])
   }
 
-  @Test("R53 What was on its way when the list stopped to follow the store is told when it is asked for")
-  func stopped() async throws {
+  @Test
+  func `R53 What was on its way when the list stopped to follow the store is told when it is asked for`()
+    async throws
+  {
     let chores = try await FacadeTests.chores()
     let (controller, spy, queue) = FacadeTests.held(chores)
     controller.isMonitoring = true
@@ -107,9 +110,11 @@ internal import Testing
     #expect(spy.callCount == 1 && controller.currentSnapshot?.contains(10) == true)
   }
 
-  @Test(
-    "R53 What was found and not told when the list stopped to follow the store is a part of the next change")
-  func foundAndStopped() async throws {
+  @Test
+  func
+    `R53 What was found and not told when the list stopped to follow the store is a part of the next change`()
+    async throws
+  {
     let chores = try await FacadeTests.chores()
     let (spy, actor) = (Spy(), HeldActor())
     let controller = Controller(FacadeTests.request, from: chores, processingQueue: .actor(actor))
@@ -130,8 +135,8 @@ internal import Testing
     #expect(spy.callCount == 1 && controller.currentSnapshot?.contains(10) == true)
   }
 
-  @Test("R56 What is current is what was told, and the newest list is there beside it")
-  func currentAndNewest() async throws {
+  @Test
+  func `R56 What is current is what was told, and the newest list is there beside it`() async throws {
     let chores = try await FacadeTests.chores()
     let (controller, spy, queue) = FacadeTests.held(chores)
     try await controller.performFetch()
@@ -145,8 +150,8 @@ internal import Testing
     #expect(controller.viewObject(with: 0)?.title == "new" && controller.viewObject(with: 1) == nil)
   }
 
-  @Test("R63 An item key that says something else than the id is refused")
-  func itemKey() async throws {
+  @Test
+  func `R63 An item key that says something else than the id is refused`() async throws {
     let chores = try await FacadeTests.chores()
     struct Twisted: Codable, Identifiable, Sendable {
       var id: Int
@@ -166,8 +171,10 @@ internal import Testing
       twisted, itemKey: \.same, sortKeys: [.init(\.id)])
     #expect(try await right.performFetch().numberOfItems == 3)
   }
-  @Test("R56 The queue on which the delegate is told may ask the controller before it takes any work")
-  func askingQueue() async throws {
+  @Test
+  func `R56 The queue on which the delegate is told may ask the controller before it takes any work`()
+    async throws
+  {
     let chores = try await FacadeTests.chores()
     let asked = Lock<Controller?>(nil)
     let controller = Controller(

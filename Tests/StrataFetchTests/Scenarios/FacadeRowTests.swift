@@ -18,9 +18,10 @@ internal import Testing
     return Array(ids[i + n / 2 - n..<i + n / 2])
   }
 
-  @Test(
-    "R52 The items around an item are those of the formula, in one section and in many", arguments: [1, 2, 5])
-  func formula(sectionCount: Int) async throws {
+  @Test(arguments: [1, 2, 5])
+  func `R52 The items around an item are those of the formula, in one section and in many`(sectionCount: Int)
+    async throws
+  {
     for count in [0, 1, 2, 3, 7, 20] {
       let chores = EventStore.inMemory().collection("task", of: Chore.self)
       if count > 0 {
@@ -47,8 +48,10 @@ internal import Testing
     }
   }
 
-  @Test("R52 Rows are read with their neighbours, once, and no more than twice that many are kept")
-  func readAhead() async throws {
+  @Test
+  func `R52 Rows are read with their neighbours, once, and no more than twice that many are kept`()
+    async throws
+  {
     let chores = EventStore.inMemory().collection("task", of: Chore.self)
     try await chores.put((0..<100).map { Chore(id: $0, title: "t\($0)") })
     let controller = DiffableFetchController<Chore, Unsectioned>(chores, sortKeys: [.init(\.id)])
@@ -71,8 +74,8 @@ internal import Testing
     #expect(controller.statistics.cacheHitCount == before.cacheHitCount)
   }
 
-  @Test("R64 A row that was read ahead is forgotten when it changes, leaves, or is pushed out")
-  func forgotten() async throws {
+  @Test
+  func `R64 A row that was read ahead is forgotten when it changes, leaves, or is pushed out`() async throws {
     let chores = try await FacadeTests.chores(6)
     let (controller, _, queue) = FacadeTests.held(chores)
     controller.nearbyItemsSize = 40
@@ -109,8 +112,8 @@ internal import Testing
     deinit { Self.ended.withLock { $0 }?() }
   }
 
-  @Test("R56 A row that ends when it falls out of what is kept may ask the list")
-  func endingRows() async throws {
+  @Test
+  func `R56 A row that ends when it falls out of what is kept may ask the list`() async throws {
     let store = EventStore.inMemory()
     for id in 0..<30 {
       try await store.append([
@@ -136,15 +139,15 @@ internal import Testing
     #expect(endedCount.withLock { $0 } >= 30)
   }
 
-  @Test("R44 A limit of nothing or less is none, as in Core Data", arguments: [0, -1])
-  func noLimit(_ limit: Int) async throws {
+  @Test(arguments: [0, -1])
+  func `R44 A limit of nothing or less is none, as in Core Data`(_ limit: Int) async throws {
     let (controller, _, _) = FacadeTests.held(try await FacadeTests.chores(6))
     let snapshot = try await controller.configureFetch { $0.fetchLimit = limit }
     #expect(snapshot.numberOfItems == 6)
   }
 
-  @Test("R16 Ids of other bytes are other rows, also where Swift calls them equal")
-  func unequalIDs() async throws {
+  @Test
+  func `R16 Ids of other bytes are other rows, also where Swift calls them equal`() async throws {
     struct Word: Codable, Identifiable, Sendable { var id: String, text: String }
     let words = EventStore.inMemory().collection("word", of: Word.self)
     try await words.put([Word(id: "\u{e9}", text: "one"), Word(id: "e\u{301}", text: "two")])

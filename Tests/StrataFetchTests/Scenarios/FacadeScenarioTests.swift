@@ -12,8 +12,10 @@ internal import Testing
   private typealias Controller = DiffableFetchController<ScenarioEvent, String>
   private typealias Spy = DelegateSpy<ScenarioEvent, String>
 
-  @Test("S1 The first fetch returns seven sections and five thousand items, and tells the delegate nothing")
-  func firstFetch() async throws {
+  @Test
+  func `S1 The first fetch returns seven sections and five thousand items, and tells the delegate nothing`()
+    async throws
+  {
     let fixture = try await ScenarioTests.Fixture()
     let list = ScenarioList(.facade, .all, of: fixture.events)
     let snapshot = try await list.first()
@@ -29,8 +31,8 @@ internal import Testing
     #expect(change.update.before?.itemIdentifiers == snapshot.itemIdentifiers)
   }
 
-  @Test("S7 A search is one difference to the sections that it finds, and one back")
-  func search() async throws {
+  @Test
+  func `S7 A search is one difference to the sections that it finds, and one back`() async throws {
     let run = try await ScenarioRun()
     try await run.show(.facade, .all)
     let (facade, list) = (run.list.facade, run.list)
@@ -52,9 +54,9 @@ internal import Testing
     #expect(facade.statistics.changeCount == 2)
   }
 
-  @Test(
-    "S8 The first of the inserts is found in the snapshot that comes with it", arguments: ScenarioRun.names)
-  func selectOnInsert(section: String) async throws {
+  @Test(arguments: ScenarioRun.names)
+  func `S8 The first of the inserts is found in the snapshot that comes with it`(section: String) async throws
+  {
     let run = try await ScenarioRun()
     let seen = Spy { change in
       let index = change.inserts.first.flatMap { change.snapshot?.index(of: $0) }
@@ -70,8 +72,8 @@ internal import Testing
     #expect(change.inserts == [event.id])
   }
 
-  @Test("S9 Where no queue is given the delegate is called on the main actor")
-  func onMain() async throws {
+  @Test
+  func `S9 Where no queue is given the delegate is called on the main actor`() async throws {
     let run = try await ScenarioRun()
     // The main queue is known by a mark: a program may leave it to another thread than its first.
     let mark = DispatchSpecificKey<Bool>()
@@ -87,8 +89,8 @@ internal import Testing
     }
   }
 
-  @Test("S9 A delegate of the main actor is called on it, wherever changes are found") @MainActor
-  func mainActorDelegate() async throws {
+  @Test @MainActor
+  func `S9 A delegate of the main actor is called on it, wherever changes are found`() async throws {
     let run = try await ScenarioRun()
     let screen = Screen()
     let controller = Controller(
@@ -118,8 +120,8 @@ internal import Testing
     }
   }
 
-  @Test("S10 Of two edits before one save neither hides the other", arguments: ListKind.allCases)
-  func twoEdits(kind: ListKind) async throws {
+  @Test(arguments: ListKind.allCases)
+  func `S10 Of two edits before one save neither hides the other`(kind: ListKind) async throws {
     for isSortFirst in [true, false] {
       let run = try await ScenarioRun()
       let item = try run.id("Bear", -1)
@@ -142,10 +144,10 @@ internal import Testing
     }
   }
 
-  @Test(
-    "S11 A row that the filter takes no more leaves the list, though no sort key changed",
-    arguments: ListKind.allCases)
-  func filterLeave(kind: ListKind) async throws {
+  @Test(arguments: ListKind.allCases)
+  func `S11 A row that the filter takes no more leaves the list, though no sort key changed`(kind: ListKind)
+    async throws
+  {
     for name in ScenarioRun.names {
       let run = try await ScenarioRun()
       let item = try run.id(name, 0)
@@ -173,8 +175,8 @@ internal import Testing
     }
   }
 
-  @Test("S12 A fetch without sort keys throws fetchWithoutSortKeys, and only from here")
-  func withoutSortKeys() async throws {
+  @Test
+  func `S12 A fetch without sort keys throws fetchWithoutSortKeys, and only from here`() async throws {
     let run = try await ScenarioRun()
     let controller = Controller(run.events, sectionKey: \.sectionName, sortKeys: [])
     await expectNoSortKeys { try await controller.performFetch() }

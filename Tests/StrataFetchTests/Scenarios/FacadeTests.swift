@@ -37,8 +37,10 @@ internal import Testing
     return (controller, spy, queue)
   }
 
-  @Test("R21 A list stands as its rows were created where nothing sorts it, and only the façade refuses that")
-  func withoutSort() async throws {
+  @Test
+  func `R21 A list stands as its rows were created where nothing sorts it, and only the façade refuses that`()
+    async throws
+  {
     let chores = try await Self.chores(0)
     for id in [5, 1, 3] { try await chores.put(Self.chore(id)) }
     let plain = FetchController(ListRequest(Chore.self), from: chores)
@@ -50,8 +52,8 @@ internal import Testing
     #expect(snapshot.itemIdentifiers == [1, 3, 5])
   }
 
-  @Test("R53 Changes are told in order, each beginning where the one before it ended")
-  func order() async throws {
+  @Test
+  func `R53 Changes are told in order, each beginning where the one before it ended`() async throws {
     let chores = try await Self.chores(0)
     let spy = Spy()
     let controller = Controller(Self.request, from: chores)
@@ -83,8 +85,8 @@ internal import Testing
     }
   }
 
-  @Test("R57 While the delegate is busy changes become one difference")
-  func slowDelegate() async throws {
+  @Test
+  func `R57 While the delegate is busy changes become one difference`() async throws {
     let chores = try await Self.chores()
     let (controller, spy, queue) = Self.held(chores)
     try await controller.performFetch()
@@ -101,8 +103,10 @@ internal import Testing
     #expect(change.inserts == [100] && change.deletes.isEmpty && change.updates == [0])
   }
 
-  @Test("R57 A list that follows the store by itself tells no change twice, however often it is fetched")
-  func fetchedAgain() async throws {
+  @Test
+  func `R57 A list that follows the store by itself tells no change twice, however often it is fetched`()
+    async throws
+  {
     let chores = try await Self.chores()
     let spy = Spy()
     let controller = Controller(Self.request, from: chores)
@@ -120,8 +124,8 @@ internal import Testing
     #expect(controller.statistics.fetchCount == 61)
   }
 
-  @Test("R56 The delegate may write, configure and fetch; what follows is a change of its own")
-  func reentrant() async throws {
+  @Test
+  func `R56 The delegate may write, configure and fetch; what follows is a change of its own`() async throws {
     let chores = try await Self.chores()
     let controller = Controller(Self.request, from: chores)
     let writer = Writer(chores)
@@ -162,13 +166,15 @@ internal import Testing
     }
   }
 
-  @Test("R58 Nothing is told after cancel() has returned where the delegate is called, at whatever moment")
-  func nothingAfterCancel() async throws {
+  @Test
+  func `R58 Nothing is told after cancel() has returned where the delegate is called, at whatever moment`()
+    async throws
+  {
     try await endAtEveryStep { $0?.cancel() }
   }
 
-  @Test("R58 Nothing is told after the last reference is gone, at whatever moment")
-  func nothingAfterDeinit() async throws {
+  @Test
+  func `R58 Nothing is told after the last reference is gone, at whatever moment`() async throws {
     try await endAtEveryStep { controller in
       weak let left = controller
       controller = nil
@@ -198,8 +204,8 @@ internal import Testing
     }
   }
 
-  @Test("R58 A list that was cancelled refuses fetches and keeps what it showed")
-  func fetchAfterCancel() async throws {
+  @Test
+  func `R58 A list that was cancelled refuses fetches and keeps what it showed`() async throws {
     let chores = try await Self.chores()
     let controller = Controller(Self.request, from: chores)
     try await controller.performFetch()
@@ -209,8 +215,8 @@ internal import Testing
     #expect(controller.currentSnapshot?.numberOfItems == 3)
   }
 
-  @Test("R58 A delegate is not kept alive, and its list goes on without it")
-  func weakDelegate() async throws {
+  @Test
+  func `R58 A delegate is not kept alive, and its list goes on without it`() async throws {
     let chores = try await Self.chores()
     let controller = Controller(Self.request, from: chores)
     var spy: Spy? = Spy()
@@ -227,8 +233,10 @@ internal import Testing
     #expect(controller.viewObject(with: 10) != nil)
   }
 
-  @Test("R61 A list that cannot go on says so to its delegate, after everything that it could tell")
-  func failure() async throws {
+  @Test
+  func `R61 A list that cannot go on says so to its delegate, after everything that it could tell`()
+    async throws
+  {
     let chores = try await Self.chores()
     let spy = Spy()
     let controller = Controller(Self.request, from: chores)
@@ -248,8 +256,8 @@ internal import Testing
     #expect(await spy.nextFailure() != nil)
   }
 
-  @Test("R61 A filter that is none is thrown, and what was in force stays")
-  func refused() async throws {
+  @Test
+  func `R61 A filter that is none is thrown, and what was in force stays`() async throws {
     let chores = try await Self.chores()
     let controller = Controller(Self.request, from: chores)
     try await controller.configureFetch { $0.filter = "id != 0" }

@@ -40,16 +40,19 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct ScenarioMatrixTests {
-  @Test(
-    "S1 A list shows every section and every item in order, within its limit", arguments: ScenarioCase.all)
-  func first(_ test: ScenarioCase) async throws {
+  @Test(arguments: ScenarioCase.all)
+  func `S1 A list shows every section and every item in order, within its limit`(_ test: ScenarioCase)
+    async throws
+  {
     let run = try await ScenarioRun()
     let item = try run.id(test.section, 0)
     try await run.show(test.kind, test.showing(item))
   }
 
-  @Test("S2 A change that no order depends on is one update without a snapshot", arguments: ScenarioCase.all)
-  func update(_ test: ScenarioCase) async throws {
+  @Test(arguments: ScenarioCase.all)
+  func `S2 A change that no order depends on is one update without a snapshot`(_ test: ScenarioCase)
+    async throws
+  {
     let run = try await ScenarioRun()
     let item = try run.id(test.section, 0)
     try await run.show(test.kind, test.showing(item))
@@ -64,10 +67,10 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
     #expect(run.list.row(item)?.isUninteresting == false)
   }
 
-  @Test(
-    "S3 The last item of a section that gets the newest time is one move to its front",
-    arguments: ScenarioCase.all)
-  func sort(_ test: ScenarioCase) async throws {
+  @Test(arguments: ScenarioCase.all)
+  func `S3 The last item of a section that gets the newest time is one move to its front`(
+    _ test: ScenarioCase
+  ) async throws {
     let run = try await ScenarioRun()
     let item = try run.id(test.section, -1)
     try await run.show(test.kind, test.showing(item))
@@ -94,8 +97,8 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test("S4 An item that changes its section is one move across", arguments: ScenarioCase.all)
-  func section(_ test: ScenarioCase) async throws {
+  @Test(arguments: ScenarioCase.all)
+  func `S4 An item that changes its section is one move across`(_ test: ScenarioCase) async throws {
     let run = try await ScenarioRun()
     let item = try run.id(test.section, 0)
     try await run.show(test.kind, test.showing(item))
@@ -118,8 +121,8 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
     #expect(run.list.row(item)?.sectionName == target)
   }
 
-  @Test("S5 A new event is one insert, first in its section", arguments: ScenarioCase.all)
-  func insert(_ test: ScenarioCase) async throws {
+  @Test(arguments: ScenarioCase.all)
+  func `S5 A new event is one insert, first in its section`(_ test: ScenarioCase) async throws {
     let run = try await ScenarioRun()
     // Into a section that is there, and into one that it makes.
     for name in [test.section, test.section + "s"] {
@@ -143,8 +146,10 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test("S6 An event that is deleted is one delete, and nobody gets it any more", arguments: ScenarioCase.all)
-  func delete(_ test: ScenarioCase) async throws {
+  @Test(arguments: ScenarioCase.all)
+  func `S6 An event that is deleted is one delete, and nobody gets it any more`(_ test: ScenarioCase)
+    async throws
+  {
     let run = try await ScenarioRun()
     let item = try run.id(test.section, 0)
     try await run.show(test.kind, test.showing(item))

@@ -88,8 +88,8 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     )
   }
 
-  @Test("S1 The first fetch has seven sections and five thousand items")
-  func firstFetch() async throws {
+  @Test
+  func `S1 The first fetch has seven sections and five thousand items`() async throws {
     let fixture = try await Fixture()
     let update = try await fixture.next()
     #expect(update.reason == .initial)
@@ -105,8 +105,8 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  @Test("S2 A change that no order depends on is one update and nothing else", arguments: 0..<7)
-  func update(section: Int) async throws {
+  @Test(arguments: 0..<7)
+  func `S2 A change that no order depends on is one update and nothing else`(section: Int) async throws {
     let fixture = try await Fixture()
     let first = try await fixture.next().after
     let item = try await fixture.item(section, 0)
@@ -120,8 +120,9 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     #expect(update.after.row(for: item.id).item?.isUninteresting == false)
   }
 
-  @Test("S3 The last item of a section that gets the newest time moves to its front", arguments: 0..<7)
-  func sortChange(section: Int) async throws {
+  @Test(arguments: 0..<7)
+  func `S3 The last item of a section that gets the newest time moves to its front`(section: Int) async throws
+  {
     let fixture = try await Fixture()
     let first = try await fixture.next().after
     let last = first.numberOfItems(inSectionAt: section) - 1
@@ -139,8 +140,9 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     #expect(update.after.numberOfItems == first.numberOfItems)
   }
 
-  @Test("S4 The first item of a section that changes its section is one move across", arguments: 0..<6)
-  func sectionChange(section: Int) async throws {
+  @Test(arguments: 0..<6)
+  func `S4 The first item of a section that changes its section is one move across`(section: Int) async throws
+  {
     let fixture = try await Fixture()
     let first = try await fixture.next().after
     let item = try await fixture.item(section, 0)
@@ -157,8 +159,8 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     #expect(update.after.numberOfItems == first.numberOfItems)
   }
 
-  @Test("S5 A new event is one insertion, first in its section", arguments: Self.sectionNames)
-  func insert(section: String) async throws {
+  @Test(arguments: Self.sectionNames)
+  func `S5 A new event is one insertion, first in its section`(section: String) async throws {
     let fixture = try await Fixture()
     let first = try await fixture.next().after
     let item = ScenarioEvent(id: UUID(), sectionName: section, timestamp: fixture.now)
@@ -174,8 +176,8 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
       update.after.numberOfItems(inSection: section) == first.numberOfItems(inSection: section) + 1)
   }
 
-  @Test("S6 An event that is deleted is one deletion, and gone", arguments: 0..<7)
-  func delete(section: Int) async throws {
+  @Test(arguments: 0..<7)
+  func `S6 An event that is deleted is one deletion, and gone`(section: Int) async throws {
     let fixture = try await Fixture()
     let first = try await fixture.next().after
     let item = try await fixture.item(section, 0)
@@ -196,8 +198,8 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     #expect(first.row(for: item.id).item == item)
   }
 
-  @Test("S6 A section of one item vanishes with it, and appears with it again")
-  func sectionOfOne() async throws {
+  @Test
+  func `S6 A section of one item vanishes with it, and appears with it again`() async throws {
     let fixture = try await Fixture()
     _ = try await fixture.next()
     let item = ScenarioEvent(id: UUID(), sectionName: "Ant", timestamp: fixture.now)
@@ -218,10 +220,10 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     #expect(update.after.sectionIdentifiers == Self.sortedNames)
   }
 
-  @Test(
-    "S5 What is put into a full window pushes out its last item, which comes back with the delete",
-    arguments: Variant.allCases)
-  func variants(variant: Variant) async throws {
+  @Test(arguments: Variant.allCases)
+  func `S5 What is put into a full window pushes out its last item, which comes back with the delete`(
+    variant: Variant
+  ) async throws {
     let fixture = try await Fixture(variant.request)
     let first = try await fixture.next().after
     let shown = variant == .windowed ? 100 : variant == .excluding ? 0 : 5_000

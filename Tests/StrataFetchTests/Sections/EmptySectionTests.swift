@@ -9,8 +9,8 @@ internal import Testing
 @Suite(.timeLimit(.minutes(5))) struct EmptySectionTests {
   private let base = ListRequest(Ticket.self).sectioned(by: \.status)
 
-  @Test("R19 Nil and the empty string are two sections, and nil stands first or last as told")
-  func nils() async throws {
+  @Test
+  func `R19 Nil and the empty string are two sections, and nil stands first or last as told`() async throws {
     let board = Board()
     for (id, status) in [("1", "b"), ("2", ""), ("3", nil), ("4", "a")] { try await board.put(id, status) }
     let last = ListRequest(Ticket.self).sectioned(by: \.status, nils: .last)
@@ -36,8 +36,8 @@ internal import Testing
     #expect(changes.sectionMoves == [.init(section: nil, from: 0, to: 3)] && changes.count == 1)
   }
 
-  @Test("R19 A missing field and null are one section, also where it is last")
-  func missingFields() async throws {
+  @Test
+  func `R19 A missing field and null are one section, also where it is last`() async throws {
     let board = Board()
     try await board.put("1", document: ["id": "1", "status": .null])
     try await board.put("2", document: ["id": "2"])
@@ -47,8 +47,8 @@ internal import Testing
     #expect(snapshot.sectionIdentifiers == ["", .null] && snapshot.ids == [["3"], ["1", "2"]])
   }
 
-  @Test("R19 Where a section is required, a row without one is a problem until it has one")
-  func required() async throws {
+  @Test
+  func `R19 Where a section is required, a row without one is a problem until it has one`() async throws {
     let board = Board()
     for (id, status) in [("1", "a"), ("2", nil), ("3", "")] { try await board.put(id, status) }
     let typed = FetchController(
@@ -72,10 +72,10 @@ internal import Testing
   /// The ways in which a section loses its last row.
   enum Emptying: CaseIterable { case deletion, move, filter }
 
-  @Test(
-    "R20 A section vanishes with its last row and appears again, however the row left it",
-    arguments: Emptying.allCases)
-  func dynamic(_ emptying: Emptying) async throws {
+  @Test(arguments: Emptying.allCases)
+  func `R20 A section vanishes with its last row and appears again, however the row left it`(
+    _ emptying: Emptying
+  ) async throws {
     let board = Board()
     let list = FetchController(base.filtered { $0.title != "hidden" }, from: board.tickets)
     try await board.put("1", "a")
@@ -91,9 +91,10 @@ internal import Testing
     #expect(ListChanges(from: after, to: again).sectionInsertions == [.init(section: "a", to: 0, count: 1)])
   }
 
-  @Test(
-    "R20 A declared section stays when its last row leaves it, in whatever way", arguments: Emptying.allCases)
-  func declared(_ emptying: Emptying) async throws {
+  @Test(arguments: Emptying.allCases)
+  func `R20 A declared section stays when its last row leaves it, in whatever way`(_ emptying: Emptying)
+    async throws
+  {
     let orders: [(ListRequest<Ticket, String?>) -> ListRequest<Ticket, String?>] = [
       { $0 }, { $0.sectionsOrdered(by: .keyDescending) }, { $0.sectionsOrdered(by: .first) },
       { $0.sectionsOrdered(by: .count) }, { $0.sectionsOrdered(by: ["b", "a"]) },
@@ -136,8 +137,8 @@ internal import Testing
     }
   }
 
-  @Test("R20 An explicit order keeps its sections, empty ones stand where it puts them")
-  func explicitOrder() async throws {
+  @Test
+  func `R20 An explicit order keeps its sections, empty ones stand where it puts them`() async throws {
     let board = Board()
     try await board.put("1", "closed")
     try await board.put("2", "odd")
@@ -158,9 +159,11 @@ internal import Testing
     #expect(changes.sectionDeletions.map(\.section) == ["waiting", "open"] && changes.deletions.isEmpty)
   }
 
-  @Test(
-    "R20 A value that can be the section of no row declares none, and where items decide empty ones are last")
-  func odd() async throws {
+  @Test
+  func
+    `R20 A value that can be the section of no row declares none, and where items decide empty ones are last`()
+    async throws
+  {
     let board = Board()
     for (id, status) in [("1", "b"), ("2", "c"), ("3", "c")] { try await board.put(id, status) }
     let fields = ListRequest(DocumentRow.self).sectioned(byField: try FieldPath("status"))

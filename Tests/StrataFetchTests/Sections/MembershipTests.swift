@@ -25,10 +25,10 @@ internal import Testing
     }
   }
 
-  @Test(
-    "R23 A row that begins to pass is inserted, one that stays is updated, one that stops is deleted",
-    arguments: Condition.allCases)
-  func membership(_ condition: Condition) async throws {
+  @Test(arguments: Condition.allCases)
+  func `R23 A row that begins to pass is inserted, one that stays is updated, one that stops is deleted`(
+    _ condition: Condition
+  ) async throws {
     let board = Board()
     let list = FetchController(condition.request, from: board.tickets)
     var old = try await list.performFetch()
@@ -48,8 +48,8 @@ internal import Testing
     #expect(try await step(Ticket(id: "1", note: "yes")) == "1 0 0 0")
   }
 
-  @Test("R23 A predicate that throws makes its row a problem, until the row is another one")
-  func throwingPredicate() async throws {
+  @Test
+  func `R23 A predicate that throws makes its row a problem, until the row is another one`() async throws {
     let board = Board()
     try await board.put(Ticket(id: "1", note: "yes"), Ticket(id: "2"))
     let request = Self.base.filtered("long", by: #Predicate<Ticket> { $0.note!.count > 2 })
@@ -62,8 +62,8 @@ internal import Testing
     #expect(try await list.performFetch().itemIdentifiers == ["1", "2"])
   }
 
-  @Test("R23 Predicates are equal by name and version, and without a name only to their copies")
-  func predicateIdentity() {
+  @Test
+  func `R23 Predicates are equal by name and version, and without a name only to their copies`() {
     let predicate = #Predicate<Ticket> { $0.title == "x" }
     let named = Self.base.filtered("x", by: predicate)
     #expect(

@@ -11,8 +11,10 @@ internal import Testing
 @Suite(.timeLimit(.minutes(5))) struct OrderTests {
   private let base = ListRequest(Ticket.self)
 
-  @Test("R16 A thousand rows with equal keys stand by their ids, however they came, in either direction")
-  func equalKeys() async throws {
+  @Test
+  func `R16 A thousand rows with equal keys stand by their ids, however they came, in either direction`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let ids = (0..<1_000).map { "t\($0)" }
     let expected = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -31,8 +33,10 @@ internal import Testing
     }
   }
 
-  @Test("R16 NaN is the last number, −0 is 0, and nil stands where it is told, in either direction")
-  func specialNumbers() async throws {
+  @Test
+  func `R16 NaN is the last number, −0 is 0, and nil stands where it is told, in either direction`()
+    async throws
+  {
     let board = Board()
     for (id, score) in [
       ("one", .int(1)), ("nan", .double(.nan)), ("minus", .double(-0.0)), ("zero", .int(0)), ("nil", .null),
@@ -54,8 +58,8 @@ internal import Testing
     #expect(try await ids(.reverse, .nilsLast) == descending + ["nil"])
   }
 
-  @Test("R16 Ids that Swift calls equal and whose bytes differ are two rows")
-  func idsInTwoForms() async throws {
+  @Test
+  func `R16 Ids that Swift calls equal and whose bytes differ are two rows`() async throws {
     let board = Board()
     try await board.put("é", "x")
     try await board.put("e\u{301}", "x")
@@ -66,8 +70,9 @@ internal import Testing
     #expect(snapshot.index(of: "e\u{301}") == ListIndex(section: 0, item: 0))
   }
 
-  @Test("R18 Items of one section stand together where the sort does not begin with the section")
-  func contiguous() async throws {
+  @Test
+  func `R18 Items of one section stand together where the sort does not begin with the section`() async throws
+  {
     let board = Board()
     for index in 0..<30 {
       try await board.put(
@@ -86,8 +91,8 @@ internal import Testing
     }
   }
 
-  @Test("R21 Without a sort rows stand as they were created, also after they are changed")
-  func creation() async throws {
+  @Test
+  func `R21 Without a sort rows stand as they were created, also after they are changed`() async throws {
     let board = Board()
     for id in ["c", "a", "b"] { try await board.put(id, "x") }
     #expect(try await board.show(base).itemIdentifiers == ["c", "a", "b"])

@@ -27,8 +27,9 @@ internal import Testing
     return typed
   }
 
-  @Test("R23 Every word has to occur somewhere, in any part, without case and marks on letters")
-  func words() async throws {
+  @Test
+  func `R23 Every word has to occur somewhere, in any part, without case and marks on letters`() async throws
+  {
     #expect(try await ids("oster") == ["1", "2"])
     #expect(try await ids("ÖSTER") == ["1", "2"])
     #expect(try await ids("  köln\tøster ") == ["1"])
@@ -45,8 +46,8 @@ internal import Testing
     #expect(try await ids("absent") == [])
   }
 
-  @Test("R23 A search without words is no search, and searches of the same words are equal requests")
-  func identity() {
+  @Test
+  func `R23 A search without words is no search, and searches of the same words are equal requests`() {
     for text in ["", " ", "\n\t\u{A0}", "\u{301}"] {
       #expect(base.searched(for: text, in: \.title) == base)
       #expect(base.searched(for: text, inFields: FieldPath(names: ["title"])) == base)
@@ -59,8 +60,8 @@ internal import Testing
     #expect(search != base.searched(for: "Café au lait", inFields: FieldPath(names: ["title"])))
   }
 
-  @Test("R23 A hostile text costs no more than a long one, and rows may hold anything")
-  func hostile() async throws {
+  @Test
+  func `R23 A hostile text costs no more than a long one, and rows may hold anything`() async throws {
     let board = Board()
     try await board.put("1", document: ["id": "1", "title": .string(String(repeating: "a", count: 100_000))])
     try await board.put("2", document: ["id": "2", "title": .array([1, "b", ["c"], .null])])
@@ -95,8 +96,8 @@ internal import Testing
     }
   }
 
-  @Test("R23 Letters are folded as Unicode decomposes them, composed and decomposed alike")
-  func folding() {
+  @Test
+  func `R23 Letters are folded as Unicode decomposes them, composed and decomposed alike`() {
     for value in UInt32(0)...0xFFFF {
       guard let scalar = Unicode.Scalar(value) else { continue }
       let lower = String(scalar).lowercased()

@@ -21,15 +21,17 @@ internal import Testing
     return board
   }
 
-  @Test("R17 Sections stand in an explicit list, and those that are not in it behind it")
-  func list() async throws {
+  @Test
+  func `R17 Sections stand in an explicit list, and those that are not in it behind it`() async throws {
     let board = try await board()
     let snapshot = try await board.show(base.sectionsOrdered(by: ["waiting", "none", "closed"]))
     #expect(snapshot.sectionIdentifiers == ["waiting", "closed", nil, "new", "open"])
   }
 
-  @Test("R17 Sections stand by a key that a closure makes of them, in either direction, ties by section")
-  func ranked() async throws {
+  @Test
+  func `R17 Sections stand by a key that a closure makes of them, in either direction, ties by section`()
+    async throws
+  {
     let board = try await board()
     let length: @Sendable (String?) -> Int? = { $0?.count }
     let ascending = try await board.show(base.sectionsOrdered(by: "length", key: length))
@@ -45,8 +47,8 @@ internal import Testing
     }
   }
 
-  @Test("R17 Sections stand as a comparison says, and nil where it puts it")
-  func compared() async throws {
+  @Test
+  func `R17 Sections stand as a comparison says, and nil where it puts it`() async throws {
     let board = try await board()
     let request = base.sectionsOrdered { ($0?.count ?? .max) > ($1?.count ?? .max) }
     let list = FetchController(request, from: board.tickets)
@@ -58,8 +60,10 @@ internal import Testing
     #expect(snapshot.index(ofSection: "later") == 3)
   }
 
-  @Test("R17 A comparison that contradicts itself makes some order, in which every section is found")
-  func contradiction() async throws {
+  @Test
+  func `R17 A comparison that contradicts itself makes some order, in which every section is found`()
+    async throws
+  {
     let board = Board()
     let counter = Lock(UInt64(1))
     let list = FetchController(
@@ -84,8 +88,10 @@ internal import Testing
     }
   }
 
-  @Test("R70 Where a comparison goes in a circle, the changes to a replayed list make it all the same")
-  func circle() async throws {
+  @Test
+  func `R70 Where a comparison goes in a circle, the changes to a replayed list make it all the same`()
+    async throws
+  {
     let board = Board()
     let next: [String: String] = ["a": "b", "b": "c", "c": "a"]
     let list = FetchController(base.sectionsOrdered { next[$0 ?? ""] == $1 }, from: board.tickets)
@@ -104,8 +110,10 @@ internal import Testing
     #expect(try then.applying(ListChanges(from: past, to: live)) == now)
   }
 
-  @Test("R17 Sections stand by the greatest or least value of their items, those without one last")
-  func extremes() async throws {
+  @Test
+  func `R17 Sections stand by the greatest or least value of their items, those without one last`()
+    async throws
+  {
     let board = Board()
     for (id, status, score) in [
       ("1", "a", 1), ("2", "a", 9), ("3", "b", 5), ("4", "b", 6), ("5", "c", nil), ("6", "d", nil),
@@ -126,8 +134,10 @@ internal import Testing
     )
   }
 
-  @Test("R17 A greatest value is right after any deletions, and a section that it moves is one move")
-  func extremesAfterDeletions() async throws {
+  @Test
+  func `R17 A greatest value is right after any deletions, and a section that it moves is one move`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let board = Board()
     let list = FetchController(base.sectionsOrdered(byMaximumOf: \.score, .reverse), from: board.tickets)
@@ -165,8 +175,8 @@ internal import Testing
     #expect(changes.moves.isEmpty && changes.updates.map(\.id) == ["y"])
   }
 
-  @Test("R17 A value that is no key is a problem of its row, and a key of any length is one")
-  func oddValues() async throws {
+  @Test
+  func `R17 A value that is no key is a problem of its row, and a key of any length is one`() async throws {
     let board = Board()
     for (id, score) in [
       ("1", .array([1])), ("2", "text"), ("3", .string(String(repeating: "\0", count: 40_000))), ("4", 2),
@@ -186,8 +196,8 @@ internal import Testing
     #expect(long.itemIdentifiers == ["1", "2", "3", "4"])
   }
 
-  @Test("R17 Orders are equal by what they read, by name and version, or by being copies")
-  func identity() {
+  @Test
+  func `R17 Orders are equal by what they read, by name and version, or by being copies`() {
     let named = base.sectionsOrdered(by: "x") { $0 ?? "" }
     #expect(named == base.sectionsOrdered(by: "x") { $0 ?? "" })
     #expect(named.hashValue == base.sectionsOrdered(by: "x") { $0 ?? "" }.hashValue)

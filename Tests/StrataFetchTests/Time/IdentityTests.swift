@@ -11,8 +11,8 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct IdentityTests {
-  @Test("R63 Items keep their ids across writes, a restart, and a copy of the log's bytes")
-  func ids() async throws {
+  @Test
+  func `R63 Items keep their ids across writes, a restart, and a copy of the log's bytes`() async throws {
     let folder = NSTemporaryDirectory() + "strata-ids-\(UUID().uuidString)"
     let copy = folder + "-copy"
     defer {
@@ -58,8 +58,8 @@ internal import Testing
     }
   }
 
-  @Test("R72 The batches of one log are the same bytes at every run, in every process")
-  func determinism() async throws {
+  @Test
+  func `R72 The batches of one log are the same bytes at every run, in every process`() async throws {
     var random = SeededGenerator(seed: 72)
     var bytes: [UInt8] = []
     for _ in 0..<6 {

@@ -9,8 +9,10 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct PastTests {
-  @Test("R69 A snapshot at any sequence, inside an append too, is the naive list of the log up to it")
-  func snapshots() async throws {
+  @Test
+  func `R69 A snapshot at any sequence, inside an append too, is the naive list of the log up to it`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<12 {
       let log = try await RandomLog(appends: 10, &random)
@@ -29,8 +31,8 @@ internal import Testing
     }
   }
 
-  @Test("R69 A snapshot of the past takes sections, sorts, filters and windows as an argument")
-  func otherRequests() async throws {
+  @Test
+  func `R69 A snapshot of the past takes sections, sorts, filters and windows as an argument`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<12 {
       let log = try await RandomLog(appends: 10, &random)
@@ -46,8 +48,8 @@ internal import Testing
     }
   }
 
-  @Test("R69 A point that the log does not have is an error, and the list goes on")
-  func beyond() async throws {
+  @Test
+  func `R69 A point that the log does not have is an error, and the list goes on`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let log = try await RandomLog(appends: 3, &random)
     let list = log.controller(ModelRequest(section: "s"))
@@ -57,8 +59,10 @@ internal import Testing
     #expect(try await scrubber.move(to: .sequence(1)).after.sequence == 1)
   }
 
-  @Test("R70 The batch from a to b makes the list at b of the one at a, and the one from b to a undoes it")
-  func batches() async throws {
+  @Test
+  func `R70 The batch from a to b makes the list at b of the one at a, and the one from b to a undoes it`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<12 {
       let log = try await RandomLog(appends: 10, &random)
@@ -88,8 +92,8 @@ internal import Testing
     }
   }
 
-  @Test("R70 The batches from a to b and from b to c together make the batch from a to c")
-  func composition() async throws {
+  @Test
+  func `R70 The batches from a to b and from b to c together make the batch from a to c`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<12 {
       let log = try await RandomLog(appends: 10, &random)

@@ -10,8 +10,8 @@ internal import StrataTesting
 internal import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ScrubberTests {
-  @Test("R69 A walk through the past gives the batches that lead from each list to the next")
-  func walk() async throws {
+  @Test
+  func `R69 A walk through the past gives the batches that lead from each list to the next`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for round in 0..<8 {
       var log = try await RandomLog(appends: 40, eventsMax: 9, &random)
@@ -38,8 +38,8 @@ internal import Testing
     }
   }
 
-  @Test("R71 A list has a token wherever it was moved, also before the first event")
-  func tokens() async throws {
+  @Test
+  func `R71 A list has a token wherever it was moved, also before the first event`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let log = try await RandomLog(appends: 10, &random)
     let list = log.controller(ModelRequest(section: "s"))
@@ -51,8 +51,9 @@ internal import Testing
     }
   }
 
-  @Test("R69 A move that is begun while the list returns to the head is carried out behind that")
-  func order() async throws {
+  @Test
+  func `R69 A move that is begun while the list returns to the head is carried out behind that`() async throws
+  {
     let chores = EventStore.inMemory().collection("task", of: Chore.self)
     for id in 0..<10 { try await chores.put(Chore(id: id, title: "t\(id)")) }
     // The first row that is looked at, which is one of the newest state, takes its time.
@@ -77,8 +78,8 @@ internal import Testing
     #expect(scrubber.snapshot?.sequence == 5)
   }
 
-  @Test("R69 Moves that are begun side by side are carried out one after the other, none lost")
-  func sideBySide() async throws {
+  @Test
+  func `R69 Moves that are begun side by side are carried out one after the other, none lost`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let log = try await RandomLog(appends: 30, &random)
     let scrubber = try log.controller(ModelRequest(section: "s")).scrubber()
@@ -100,8 +101,10 @@ internal import Testing
     }
   }
 
-  @Test("R69 Going back a little replays a little, going forward what lies between, and few states are kept")
-  func distances() async throws {
+  @Test
+  func `R69 Going back a little replays a little, going forward what lies between, and few states are kept`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let log = try await RandomLog(appends: 400, eventsMax: 16, rows: 40, &random)
     let definition = try ModelRequest(section: "s").request
@@ -139,8 +142,10 @@ internal import Testing
     #expect(past.foldedCount < UInt64(points.count) * log.head / 8)
   }
 
-  @Test("R69 The states that are kept take up no more bytes than they may, and one is kept in any case")
-  func bytes() async throws {
+  @Test
+  func `R69 The states that are kept take up no more bytes than they may, and one is kept in any case`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let log = try await RandomLog(appends: 200, eventsMax: 16, rows: 200, &random)
     let definition = try ModelRequest(section: "s").request
@@ -169,8 +174,8 @@ internal import Testing
     }
   }
 
-  @Test("R69 What was erased is not shown again out of a state that was kept before")
-  func erased() async throws {
+  @Test
+  func `R69 What was erased is not shown again out of a state that was kept before`() async throws {
     let store = EventStore.inMemory()
     let chores = store.collection("task", of: Chore.self)
     for index in 0..<200 { try await chores.put(Chore(id: index % 10, title: "t\(index)", owner: nil)) }

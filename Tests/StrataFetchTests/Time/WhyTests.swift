@@ -15,8 +15,10 @@ internal import Testing
     "k == 7", "l != null", "$section != 'x'", "$id contains 'row'", "$revision > 9", "flag == true || k < 3",
   ]
 
-  @Test("R69 What a list says of an item is what it shows, at any point, and each filter by itself agrees")
-  func agreement() async throws {
+  @Test
+  func `R69 What a list says of an item is what it shows, at any point, and each filter by itself agrees`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var seen: [String: Int] = [:]
     // Ten logs, and more where ten did not have every outcome by chance.
@@ -102,8 +104,8 @@ internal import Testing
     }
   }
 
-  @Test("R69 A list says how far before or behind its window a row stands")
-  func windows() async throws {
+  @Test
+  func `R69 A list says how far before or behind its window a row stands`() async throws {
     let chores = EventStore.inMemory().collection("task", of: Chore.self)
     for (id, owner) in "aaaabcccc".enumerated() {
       try await chores.put(Chore(id: id, title: "\(id)", owner: String(owner)))
@@ -139,8 +141,8 @@ internal import Testing
     #expect(try await outcomes(whole.windowed(perSection: .last(2, before: 1))) == fromTheEnd)
   }
 
-  @Test("R69 A list says in sentences why it shows an item")
-  func sentences() async throws {
+  @Test
+  func `R69 A list says in sentences why it shows an item`() async throws {
     let store = EventStore.inMemory(clock: .fixed)
     let chores = store.collection("task", of: Chore.self)
     try await chores.put([Chore(id: 1, title: "b", owner: "ann"), Chore(id: 2, title: "a", owner: "ann")])
@@ -177,8 +179,10 @@ internal import Testing
     }
   }
 
-  @Test("R76 A list says why it leaves a row out that does not decode, and what filters make of it")
-  func problems() async throws {
+  @Test
+  func `R76 A list says why it leaves a row out that does not decode, and what filters make of it`()
+    async throws
+  {
     let store = EventStore.inMemory()
     let chores = store.collection("task", of: Chore.self)
     try await store.append([NewEvent(DocumentEvent.put, in: "task/5", ["id": 5, "title": 7])])

@@ -8,8 +8,8 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct AnchorTests {
-  @Test("R51 An anchor that is still shown is followed, with its offset")
-  func followed() async throws {
+  @Test
+  func `R51 An anchor that is still shown is followed, with its offset`() async throws {
     let fixture = WindowFixture()
     try await fixture.put(10..<20)
     let list = fixture.list(WindowFixture.flat)
@@ -23,9 +23,11 @@ internal import Testing
     #expect(place.index == ListIndex(section: 0, item: 12) && place.distance == 0)
   }
 
-  @Test(
-    "R51 The nearest neighbour that is left stands in for an anchor that is gone, the one behind it first")
-  func replaced() async throws {
+  @Test
+  func
+    `R51 The nearest neighbour that is left stands in for an anchor that is gone, the one behind it first`()
+    async throws
+  {
     let fixture = WindowFixture()
     try await fixture.put(0..<10) { $0 < 5 ? "ann" : "bob" }
     let list = fixture.list(WindowFixture.sectioned)
@@ -51,8 +53,9 @@ internal import Testing
     #expect(try await place(2) == nil)
   }
 
-  @Test("R51 An anchor that is pushed out of its window is replaced by what is left of it there")
-  func pushedOut() async throws {
+  @Test
+  func `R51 An anchor that is pushed out of its window is replaced by what is left of it there`() async throws
+  {
     let fixture = WindowFixture()
     try await fixture.put(10..<20)
     let list = fixture.list(WindowFixture.flat.windowed(to: .first(5)))
@@ -62,8 +65,10 @@ internal import Testing
     #expect(place?.anchor.id == 12 && place?.distance == -2 && place?.index == ListIndex(section: 0, item: 4))
   }
 
-  @Test("R51 Between any two lists the anchor's place is the one that a look at everything finds")
-  func naive() async throws {
+  @Test
+  func `R51 Between any two lists the anchor's place is the one that a look at everything finds`()
+    async throws
+  {
     let fixture = WindowFixture()
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let list = fixture.list(WindowFixture.sectioned.windowed(to: .first(14, after: 2)))
@@ -89,8 +94,10 @@ internal import Testing
     }
   }
 
-  @Test("R51 The item nearest to a row that is not there is in its section, or behind it, or the last")
-  func nearest() async throws {
+  @Test
+  func `R51 The item nearest to a row that is not there is in its section, or behind it, or the last`()
+    async throws
+  {
     let fixture = WindowFixture()
     try await fixture.put(0..<12) { ["b", "d", "f", "h"][$0 % 4] }
     let list = fixture.list(WindowFixture.sectioned.windowed(to: .first(6, after: 3)))

@@ -63,10 +63,12 @@ internal import Testing
     return list
   }
 
-  @Test(
-    "R44 A declared section is shown where the window shows none of it, and every window is what counting gives",
-    arguments: [SectionOrder.key, .keyDescending, .list([key("d"), key("a")]), .first, .count])
-  func everyWindow(order: SectionOrder) throws {
+  @Test(arguments: [SectionOrder.key, .keyDescending, .list([key("d"), key("a")]), .first, .count])
+  func
+    `R44 A declared section is shown where the window shows none of it, and every window is what counting gives`(
+      order: SectionOrder
+    ) throws
+  {
     for isDeclaring in [true, false] {
       let (table, view) = try fixture(order, isDeclaring: isDeclaring)
       let declared = isDeclaring ? Self.declared : []
@@ -103,8 +105,8 @@ internal import Testing
     }
   }
 
-  @Test("R44 A declared section keeps its place on either side of the window")
-  func sides() throws {
+  @Test
+  func `R44 A declared section keeps its place on either side of the window`() throws {
     let (table, view) = try fixture(.key)
     // Of a, bb, ccc, d, ee, fff: the c's.
     let list = version(table, view, ListWindows(list: .first(3, after: 3)))

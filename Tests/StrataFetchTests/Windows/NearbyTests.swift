@@ -15,8 +15,8 @@ internal import Testing
     return Array(ids[place + size / 2 - size..<place + size / 2])
   }
 
-  @Test("R52 Nearby items are those of the formula, over one section, many, and windows")
-  func formula() async throws {
+  @Test
+  func `R52 Nearby items are those of the formula, over one section, many, and windows`() async throws {
     let fixture = WindowFixture()
     try await fixture.put(0..<23) { "\($0 % 5)" }
     let sectioned = WindowFixture.sectioned
@@ -42,8 +42,8 @@ internal import Testing
     }
   }
 
-  @Test("R52 The one item nearby is the item itself, in the middle too")
-  func one() async throws {
+  @Test
+  func `R52 The one item nearby is the item itself, in the middle too`() async throws {
     let fixture = WindowFixture()
     try await fixture.put(0..<9)
     let snapshot = try await fixture.list(WindowFixture.flat).performFetch()
@@ -52,8 +52,10 @@ internal import Testing
     #expect(former(snapshot.itemIdentifiers, 4, 1) == [3])
   }
 
-  @Test("R52 An item's row is read with those around it, and a row that is not shown is an error")
-  func rows() async throws {
+  @Test
+  func `R52 An item's row is read with those around it, and a row that is not shown is an error`()
+    async throws
+  {
     let fixture = WindowFixture()
     try await fixture.put(0..<30) { "\($0 % 3)" }
     let snapshot = try await fixture.list(WindowFixture.sectioned).performFetch()

@@ -14,8 +14,8 @@ internal import Testing
     return fixture
   }
 
-  @Test("R47 A window is filled up from the index, at the cost of what comes in and goes out")
-  func refill() async throws {
+  @Test
+  func `R47 A window is filled up from the index, at the cost of what comes in and goes out`() async throws {
     let fixture = try await large()
     for window in [ListWindow.first(500, after: 1_000), .last(500, before: 500), .first(1_010)] {
       let list = fixture.list(WindowFixture.sectioned.windowed(to: window))
@@ -30,8 +30,8 @@ internal import Testing
     }
   }
 
-  @Test("R47 A change far behind a window is seen to be none of its business by a few looks")
-  func outside() async throws {
+  @Test
+  func `R47 A change far behind a window is seen to be none of its business by a few looks`() async throws {
     let fixture = try await large()
     let list = fixture.list(WindowFixture.sectioned.windowed(to: .first(100, after: 200)))
     let old = try await list.performFetch()
@@ -40,8 +40,10 @@ internal import Testing
     #expect(diff.isEmpty && cost.items <= 8 && cost.sections <= 8, "\(cost)")
   }
 
-  @Test("R47 Where sections stand by key a window is found by the index, else by walking up to its far end")
-  func finding() async throws {
+  @Test
+  func `R47 Where sections stand by key a window is found by the index, else by walking up to its far end`()
+    async throws
+  {
     let fixture = try await large()
     let sectioned = WindowFixture.sectioned
     let cases: [(request: ListRequest<Chore, String?>, walked: Int)] = [
@@ -57,8 +59,10 @@ internal import Testing
     }
   }
 
-  @Test("R49 A window that is moved costs the rows that come in and go out, and its view stays as it is")
-  func move() async throws {
+  @Test
+  func `R49 A window that is moved costs the rows that come in and go out, and its view stays as it is`()
+    async throws
+  {
     let fixture = try await large()
     let list = fixture.list(WindowFixture.sectioned.windowed(to: .first(400, after: 300)))
     var updates = list.updates.makeAsyncIterator()
@@ -82,8 +86,8 @@ internal import Testing
     }
   }
 
-  @Test("R49 The windows inside sections are moved live too")
-  func movePerSection() async throws {
+  @Test
+  func `R49 The windows inside sections are moved live too`() async throws {
     let fixture = WindowFixture()
     try await fixture.put(0..<12) { $0 % 3 == 0 ? "ann" : $0 % 3 == 1 ? "bob" : nil }
     let list = fixture.list(WindowFixture.sectioned.limited(perSection: 2))
@@ -100,8 +104,8 @@ internal import Testing
     #expect(changes.count == 3)
   }
 
-  @Test("R49 A live list changes its window by one difference") @MainActor
-  func live() async throws {
+  @Test @MainActor
+  func `R49 A live list changes its window by one difference`() async throws {
     let fixture = WindowFixture()
     try await fixture.put(0..<20)
     let list = LiveList(WindowFixture.flat.windowed(to: .last(5)), from: fixture.chores)
@@ -117,8 +121,8 @@ internal import Testing
     list.cancel()
   }
 
-  @Test("R50 Counts are those of all rows, however few are shown: 20 of 1,312")
-  func totals() async throws {
+  @Test
+  func `R50 Counts are those of all rows, however few are shown: 20 of 1,312`() async throws {
     let fixture = WindowFixture()
     try await fixture.put(0..<1_312) { $0 < 1_000 ? "ann" : "bob" }
     let list = fixture.list(WindowFixture.sectioned.windowed(to: .first(20)))
@@ -137,8 +141,8 @@ internal import Testing
     #expect(changes.count == 1 && changes.sectionUpdates.map(\.count) == [313])
   }
 
-  @Test("R50 The windows of sections are independent of each other")
-  func independent() async throws {
+  @Test
+  func `R50 The windows of sections are independent of each other`() async throws {
     let fixture = WindowFixture()
     try await fixture.put(0..<30) { "\($0 % 3)" }
     let list = fixture.list(WindowFixture.sectioned.windowed(perSection: .first(3, after: 2)))

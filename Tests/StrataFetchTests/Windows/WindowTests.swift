@@ -40,8 +40,9 @@ struct WindowFixture {
     .first(.max, after: .max), .last(.max, before: 1),
   ]
 
-  @Test("R44 After every commit a window holds as many of the rows behind its offset as it may")
-  func alwaysFull() async throws {
+  @Test
+  func `R44 After every commit a window holds as many of the rows behind its offset as it may`() async throws
+  {
     let fixture = WindowFixture()
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let whole = fixture.list(WindowFixture.flat)
@@ -63,8 +64,10 @@ struct WindowFixture {
     }
   }
 
-  @Test("R44 What is put into a full window pushes out its far end, and what is taken out brings the next in")
-  func pushing() async throws {
+  @Test
+  func `R44 What is put into a full window pushes out its far end, and what is taken out brings the next in`()
+    async throws
+  {
     let fixture = WindowFixture()
     try await fixture.put(stride(from: 0, to: 40, by: 2))
     let cases: [(window: ListWindow, put: (out: [Int], in: [Int]), delete: (out: [Int], in: [Int]))] = [
@@ -85,8 +88,10 @@ struct WindowFixture {
     }
   }
 
-  @Test("R45 No state inside an append shows more than the window, and applying a batch never does")
-  func neverMore() async throws {
+  @Test
+  func `R45 No state inside an append shows more than the window, and applying a batch never does`()
+    async throws
+  {
     let fixture = WindowFixture()
     try await fixture.put(0..<10)
     let list = fixture.list(WindowFixture.flat.windowed(to: .first(4, after: 2)))
@@ -107,8 +112,9 @@ struct WindowFixture {
     #expect(ids == after.itemIdentifiers && ids == Array(-8 ..< -4))
   }
 
-  @Test("R46 What is put in before a window that is pinned to the end leaves its content alone")
-  func pinned() async throws {
+  @Test
+  func `R46 What is put in before a window that is pinned to the end leaves its content alone`() async throws
+  {
     let fixture = WindowFixture()
     try await fixture.put(100..<120)
     let last = fixture.list(WindowFixture.flat.windowed(to: .last(5, before: 3)))
@@ -130,8 +136,8 @@ struct WindowFixture {
     #expect(newFirst.itemIdentifiers == [3, 100, 101, 102, 103])
   }
 
-  @Test("R46 In each section by itself, the last ones stay though others come in before them")
-  func pinnedPerSection() async throws {
+  @Test
+  func `R46 In each section by itself, the last ones stay though others come in before them`() async throws {
     let fixture = WindowFixture()
     try await fixture.put(100..<110) { $0 % 2 == 0 ? "ann" : "bob" }
     let list = fixture.list(WindowFixture.sectioned.windowed(perSection: .last(2)))

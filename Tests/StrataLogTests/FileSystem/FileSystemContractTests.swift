@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 @Suite struct FileSystemContractTests {
-  @Test func memoryAndSimulationAnswerAsTheMachineDoes() throws {
+  @Test func `memory and simulation answer as the machine does`() throws {
     let seed = SeededGenerator.testSeed()
     for index in 0..<12 {
       let folder = try TemporaryFolder()
@@ -30,7 +30,7 @@ import Testing
   }
 
   /// Otherwise the test above would compare failures with failures.
-  @Test func theWalkMeetsSuccessesAndFailures() {
+  @Test func `the walk meets successes and failures`() {
     let disk = MemoryFileSystem()
     let lines = (0..<20).flatMap {
       FileSystemContract.record(of: disk, root: "/", seed: UInt64($0), callCount: 300)

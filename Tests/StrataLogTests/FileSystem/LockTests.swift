@@ -3,7 +3,7 @@ internal import StrataLog
 import Testing
 
 @Suite struct LockTests {
-  @Test func aLockLetsOneThreadInAtATime() throws {
+  @Test func `a lock lets one thread in at a time`() throws {
     let counter = Lock(0)
     let threads = try (0..<4).map { _ in
       try DedicatedThread(name: "counting") {
@@ -14,14 +14,14 @@ import Testing
     #expect(counter.withLock { $0 } == 40_000)
   }
 
-  @Test func aLockIsGivenBackWhereTheBodyThrows() {
+  @Test func `a lock is given back where the body throws`() {
     struct Failure: Error, Equatable {}
     let lock = Lock(1)
     #expect(throws: Failure()) { try lock.withLock { (_) throws(Failure) in throw Failure() } }
     #expect(lock.withLock { $0 } == 1)
   }
 
-  @Test func aGateWakesThoseWhoWait() throws {
+  @Test func `a gate wakes those who wait`() throws {
     let gate = Gate<[Int]>([])
     let sum = Lock(0)
     let consumer = try DedicatedThread(name: "consuming") {
@@ -41,14 +41,14 @@ import Testing
     #expect(sum.withLock { $0 } == 500_500)
   }
 
-  @Test func aWaitEndsWhenItsTimeRunsOut() {
+  @Test func `a wait ends when its time runs out`() {
     let gate = Gate(false)
     let start = MonotonicTime.now()
     #expect(!gate.wait(timeout: .milliseconds(20)) { $0 })
     #expect(MonotonicTime.now() >= start.advanced(by: .milliseconds(20)))
   }
 
-  @Test func aWaitWithATimeoutEndsWithTheSignal() throws {
+  @Test func `a wait with a timeout ends with the signal`() throws {
     let gate = Gate(false)
     let thread = try DedicatedThread(name: "signalling") {
       gate.withLock { $0 = true }
@@ -58,13 +58,13 @@ import Testing
     thread.join()
   }
 
-  @Test func timeSaturatesAtTheEndOfItsRange() {
+  @Test func `time saturates at the end of its range`() {
     let now = MonotonicTime.now()
     #expect(now.advanced(by: .seconds(Int64.max)) == MonotonicTime(nanoseconds: .max))
     #expect(now.advanced(by: .nanoseconds(5)).nanoseconds == now.nanoseconds + 5)
   }
 
-  @Test func systemMessagesAreTheSystemsWords() {
+  @Test func `system messages are the systems words`() {
     #expect(systemMessage(SystemErrorCode.notFound) == "No such file or directory")
     #expect(!systemMessage(99_999).isEmpty)
   }
@@ -73,7 +73,7 @@ import Testing
 @Suite struct IOThreadsTests {
   private struct Refused: Error, Equatable { var number: Int }
 
-  @Test func everyCallerGetsItsOwnResult() async {
+  @Test func `every caller gets its own result`() async {
     let threads = IOThreads()
     let results = await withTaskGroup(of: (Int, Int).self) { group in
       for number in 0..<500 {
@@ -84,7 +84,7 @@ import Testing
     #expect(results == Dictionary(uniqueKeysWithValues: (0..<500).map { ($0, $0 * 3) }))
   }
 
-  @Test func whatTheBodyThrowsReachesTheCallerWithItsType() async {
+  @Test func `what the body throws reaches the caller with its type`() async {
     let threads = IOThreads()
     do throws(Refused) {
       try await threads.run { () throws(Refused) in throw Refused(number: 7) }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func asManyBodiesRunAtOnceAsThereAreThreads() async {
+  @Test func `as many bodies run at once as there are threads`() async {
     let threads = IOThreads(threadCountMax: 2)
     let inside = Gate(0)
     // Each waits for the other: with one thread neither would end.
@@ -104,7 +104,7 @@ import Testing
     #expect(inside.withLock { $0 } == 2)
   }
 
-  @Test func neverMoreBodiesRunThanThereAreThreads() async {
+  @Test func `never more bodies run than there are threads`() async {
     let threads = IOThreads(threadCountMax: 2)
     let counts = Lock((now: 0, most: 0))
     await withTaskGroup(of: Void.self) { group in
@@ -123,7 +123,7 @@ import Testing
     #expect(counts.withLock { $0.most } <= 2)
   }
 
-  @Test func aThreadEndsOnlyOnceAndManyCanWaitForIt() throws {
+  @Test func `a thread ends only once and many can wait for it`() throws {
     let hasRun = Lock(false)
     let thread = try DedicatedThread(name: "a name longer than fifteen bytes") {
       hasRun.withLock { $0 = true }

@@ -5,7 +5,7 @@ import Testing
 @testable import StrataLog
 
 @Suite struct MemoryFileSystemTests {
-  @Test func memoryIsFreedWithTheLastReference() throws {
+  @Test func `memory is freed with the last reference`() throws {
     weak var fileSystem: MemoryFileSystem?
     weak var content: MemoryContent?
     do {
@@ -19,13 +19,13 @@ import Testing
     #expect(content == nil)
   }
 
-  @Test func anOpenFileKeepsItsBytesAndItsFileSystem() throws {
+  @Test func `an open file keeps its bytes and its file system`() throws {
     let file = try MemoryFileSystem().put("text", at: "/a")
     #expect(try file.text() == "text")
     #expect(try file.isStillAtItsPath())
   }
 
-  @Test func aRemovedFileCanStillBeRead() throws {
+  @Test func `a removed file can still be read`() throws {
     let memory = MemoryFileSystem()
     let file = try memory.put("old", at: "/a")
     try memory.remove("/a")
@@ -35,7 +35,7 @@ import Testing
     #expect(try !file.isStillAtItsPath())
   }
 
-  @Test func wildOffsetsAreErrorsAndNoAllocations() throws {
+  @Test func `wild offsets are errors and no allocations`() throws {
     let file = try MemoryFileSystem().put("", at: "/a")
     expectFailure(SystemErrorCode.fileTooLarge) { try file.write("x", at: .max) }
     expectFailure(SystemErrorCode.fileTooLarge) { try file.truncate(to: .max) }
@@ -44,7 +44,7 @@ import Testing
     #expect(try file.size() == 0)
   }
 
-  @Test func whatWasCutOffDoesNotComeBack() throws {
+  @Test func `what was cut off does not come back`() throws {
     let file = try MemoryFileSystem().open("/a", .create)
     try file.write([UInt8](repeating: 7, count: 200_000), at: 0)
     try file.truncate(to: 70_000)
@@ -54,7 +54,7 @@ import Testing
     #expect(bytes.count == 200_000 && bytes.dropFirst(70_000).allSatisfy { $0 == 0 })
   }
 
-  @Test func manyThreadsMayUseOneFile() throws {
+  @Test func `many threads may use one file`() throws {
     let memory = MemoryFileSystem()
     let file = try memory.open("/a", .create)
     let threads = try (0..<4).map { index in

@@ -11,7 +11,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func foldersAreCreatedWithThoseAboveThem() throws {
+  @Test func `folders are created with those above them`() throws {
     try posix.createDirectory(folder.file("a/b/c/"))
     #expect(try posix.kind(of: folder.file("a/b/c")) == .directory)
     try posix.createDirectory(folder.file("a/b/c"))
@@ -22,14 +22,14 @@ import Testing
     expectFailure(SystemErrorCode.alreadyExists) { try posix.createDirectory(folder.file("file")) }
   }
 
-  @Test func namesComeInTheOrderOfTheirBytes() throws {
+  @Test func `names come in the order of their bytes`() throws {
     let names = ["b", "a", "é", "Z", "00000000000000000010.seg", "00000000000000000009.seg", "e\u{301}x"]
     for name in names { try posix.put("", at: folder.file(name)) }
     let found = try posix.contents(ofDirectory: folder.path)
     #expect(found == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
 
-  @Test func failuresCarryTheCallThePathAndTheNumber() throws {
+  @Test func `failures carry the call the path and the number`() throws {
     let path = folder.file("nothing")
     let expected = StoreError.refused("open", path, code: SystemErrorCode.notFound)
     #expect(throws: expected) { try posix.open(path, .read) }
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func aFileWithoutWritePermissionCanBeRead() throws {
+  @Test func `a file without write permission can be read`() throws {
     let path = folder.file("read-only")
     try posix.put("text", at: path).close()
     #expect(chmod(path, 0o444) == 0)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func aLockIsHeldByTheDescriptorAndNotByTheProcess() throws {
+  @Test func `a lock is held by the descriptor and not by the process`() throws {
     let path = folder.file("LOCK")
     let (first, second) = (try posix.open(path, .create), try posix.open(path, .create))
     #expect(try first.tryLock(.exclusive))
@@ -104,7 +104,7 @@ import Testing
     #expect(try first.tryLock(.exclusive))
   }
 
-  @Test func aReplacedFileIsNoLongerAtItsPath() throws {
+  @Test func `a replaced file is no longer at its path`() throws {
     let path = folder.file("LOCK")
     let file = try posix.open(path, .createNew)
     #expect(try file.isStillAtItsPath())
@@ -114,7 +114,7 @@ import Testing
     #expect(try !file.isStillAtItsPath())
   }
 
-  @Test func aClosedFileRefusesEveryCall() throws {
+  @Test func `a closed file refuses every call`() throws {
     let file = try posix.put("text", at: folder.file("file"))
     file.close()
     file.close()
@@ -129,7 +129,7 @@ import Testing
 
   /// The system gives the number of a closed descriptor to the next file opened. A call that raced with the
   /// close would then read another file.
-  @Test func aCloseNeverGivesACallAnotherFile() throws {
+  @Test func `a close never gives a call another file`() throws {
     let mine = try #require(posix.put("mine", at: folder.file("mine")) as? PosixFile)
     try posix.put("other", at: folder.file("other")).close()
     try mine.withDescriptor("read") { (descriptor) throws(StoreError) in
@@ -166,7 +166,7 @@ import Testing
     return status == 0
   }
 
-  @Test func interruptedAndPartialCallsAreContinued() throws {
+  @Test func `interrupted and partial calls are continued`() throws {
     var calls = 0
     let moved = try SystemCall.transferring("read", "file", count: 10) { done in
       calls += 1
@@ -184,11 +184,11 @@ import Testing
     #expect(calls == 6)
   }
 
-  @Test func theEndOfTheFileEndsATransfer() throws {
+  @Test func `the end of the file ends a transfer`() throws {
     #expect(try SystemCall.transferring("read", "file", count: 10) { done in done < 6 ? 3 : 0 } == 6)
   }
 
-  @Test func aFailureAfterAPartIsReported() {
+  @Test func `a failure after a part is reported`() {
     expectFailure(SystemErrorCode.noSpace) {
       _ = try SystemCall.transferring("write", "file", count: 10) { done in
         done < 6 ? 3 : failed(SystemErrorCode.noSpace)
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func aFileThatOnlyEverSaysNotNowFails() {
+  @Test func `a file that only ever says not now fails`() {
     var calls = 0
     expectFailure(SystemErrorCode.tryAgain) {
       _ = try SystemCall.repeating("read", "file") { () -> Int in

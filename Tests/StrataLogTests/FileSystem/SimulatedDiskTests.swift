@@ -19,7 +19,7 @@ import Testing
 
   // MARK: Bytes
 
-  @Test func syncedBytesSurviveEveryCut() throws {
+  @Test func `synced bytes survive every cut`() throws {
     for isData in [false, true] {
       let disk = disk(holding: [])
       let file = try disk.open("/a", .readWrite)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func unsyncedBytesAreGoneWhereNothingReachedTheMedium() throws {
+  @Test func `unsynced bytes are gone where nothing reached the medium`() throws {
     let disk = disk(holding: filled(1, 4))
     let file = try disk.open("/a", .readWrite)
     try file.write(filled(2, 8), at: 512)
@@ -42,7 +42,7 @@ import Testing
     #expect(disk.crash(seed: 0, model: .dropAll).contents("/a") == filled(1, 4))
   }
 
-  @Test func reorderedSectorsAreEachOldOrNew() throws {
+  @Test func `reordered sectors are each old or new`() throws {
     let disk = disk(holding: filled(1, 8))
     let file = try disk.open("/a", .readWrite)
     try file.write(filled(2, 8), at: 0)
@@ -58,7 +58,7 @@ import Testing
     #expect(seen.contains(Array(repeating: 1, count: 8)) && seen.contains(Array(repeating: 2, count: 8)))
   }
 
-  @Test func aWriteMakesOnlyTheSectorsItTouchesUncertain() throws {
+  @Test func `a write makes only the sectors it touches uncertain`() throws {
     let disk = disk(holding: filled(1, 8))
     try disk.open("/a", .readWrite).write([9, 9], at: 511)
     #expect(disk.unsynced.sectorCount == 2)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func onlyGarbageTearsSectors() throws {
+  @Test func `only garbage tears sectors`() throws {
     let disk = disk(holding: filled(1, 2))
     try disk.open("/a", .readWrite).write(filled(2, 2), at: 0)
     func isTorn(_ seed: Int, _ model: CrashModel) -> Bool {
@@ -79,7 +79,7 @@ import Testing
     #expect(!(0..<200).contains { isTorn($0, .reorder) })
   }
 
-  @Test func theSizeIsAnywhereBetweenTheOldAndTheNew() throws {
+  @Test func `the size is anywhere between the old and the new`() throws {
     let disk = disk(holding: filled(1, 1))
     try disk.open("/a", .readWrite).write(filled(2, 1), at: 512)
     var sizes: Set<Int> = []
@@ -94,7 +94,7 @@ import Testing
     #expect(sizes.allSatisfy { (512...1_024).contains($0) })
   }
 
-  @Test func aCutIsDurableAfterSyncAndNotAfterSyncData() throws {
+  @Test func `a cut is durable after sync and not after sync data`() throws {
     for isData in [false, true] {
       let disk = disk(holding: filled(1, 8))
       let file = try disk.open("/a", .readWrite)
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func whatWasCutOffAndNotSyncedMayComeBack() throws {
+  @Test func `what was cut off and not synced may come back`() throws {
     let disk = disk(holding: filled(1, 4))
     let file = try disk.open("/a", .readWrite)
     try file.truncate(to: 0)
@@ -118,7 +118,7 @@ import Testing
   }
 
   /// Against a model that remembers, for every byte, all values it may have.
-  @Test func noCutMakesUpBytes() throws {
+  @Test func `no cut makes up bytes`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<60 {
       let disk = disk(holding: [])
@@ -159,7 +159,7 @@ import Testing
 
   // MARK: Names
 
-  @Test func aNewNameIsDurableOnlyWithItsFolder() throws {
+  @Test func `a new name is durable only with its folder`() throws {
     let disk = SimulatedDisk()
     let file = try disk.put("text", at: "/a")
     try file.sync()
@@ -171,7 +171,7 @@ import Testing
     for model in models { #expect(disk.crash(seed: 1, model: model).contents("/a") == Array("text".utf8)) }
   }
 
-  @Test func aRemovedNameMayComeBackUntilItsFolderIsSynced() throws {
+  @Test func `a removed name may come back until its folder is synced`() throws {
     let disk = disk(holding: [1])
     try disk.remove("/a")
     #expect(disk.crash(seed: 0, model: .dropAll).contents("/a") == [1])
@@ -179,7 +179,7 @@ import Testing
     for model in models { #expect(disk.crash(seed: 0, model: model).paths == []) }
   }
 
-  @Test func aRenamedFileHasItsOldNameOrItsNewOrBothAndNeverNone() throws {
+  @Test func `a renamed file has its old name or its new or both and never none`() throws {
     let disk = disk(holding: [1], at: "/old")
     disk.add("/target", [2])
     try disk.rename("/old", to: "/target")
@@ -194,7 +194,7 @@ import Testing
     for model in models { #expect(disk.crash(seed: 3, model: model).contents("/target") == [1]) }
   }
 
-  @Test func aFileMovedBetweenFoldersIsNeverLost() throws {
+  @Test func `a file moved between folders is never lost`() throws {
     for synced in [nil, "/from", "/to"] {
       let disk = disk(holding: [1], at: "/from/a")
       disk.add("/to/other", [])
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func changesOfOneNameReachTheMediumInTheirOrder() throws {
+  @Test func `changes of one name reach the medium in their order`() throws {
     let disk = SimulatedDisk()
     for text in ["1", "2", "3"] {
       try disk.put(text, at: "/new").sync()
@@ -230,7 +230,7 @@ import Testing
     #expect(disk.crash(seed: 0, model: .dropAll).contents("/a") == [UInt8(ascii: "3")])
   }
 
-  @Test func createdFoldersAreDurable() throws {
+  @Test func `created folders are durable`() throws {
     let disk = SimulatedDisk()
     try disk.createDirectory("/a/b/c")
     #expect(disk.unsynced.isEmpty)
@@ -239,7 +239,7 @@ import Testing
 
   // MARK: Processes
 
-  @Test func aKilledProcessLosesItsLocksAndNothingElse() throws {
+  @Test func `a killed process loses its locks and nothing else`() throws {
     let disk = disk(holding: [1])
     let file = try disk.open("/a", .readWrite)
     #expect(try file.tryLock(.exclusive))
@@ -253,7 +253,7 @@ import Testing
     #expect(after.crash(seed: 0, model: .dropAll).contents("/a") == [1])
   }
 
-  @Test func aCloneAndItsOriginalGoTheirOwnWays() throws {
+  @Test func `a clone and its original go their own ways`() throws {
     let disk = disk(holding: [1])
     let copy = disk.clone()
     try copy.open("/a", .readWrite).write([2], at: 0)
@@ -261,7 +261,7 @@ import Testing
     #expect(copy.contents("/a") == [2])
   }
 
-  @Test func oneSeedGivesOneDisk() throws {
+  @Test func `one seed gives one disk`() throws {
     let disk = SimulatedDisk()
     for index in 0..<20 { try disk.put(String(repeating: "x", count: index * 300), at: "/\(index)") }
     for model in powerCuts {

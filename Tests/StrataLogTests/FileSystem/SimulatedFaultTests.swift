@@ -12,7 +12,7 @@ import Testing
 
   // MARK: Calls that fail
 
-  @Test func theCallThatIsToFailFailsAndOnlyThat() throws {
+  @Test func `the call that is to fail fails and only that`() throws {
     let (disk, file) = try disk(holding: [])
     disk.inject(SimulatedFailure(of: [.write], number: 2, code: SystemErrorCode.noSpace))
     try file.write([1], at: 0)
@@ -22,7 +22,7 @@ import Testing
     #expect(disk.contents("/a") == [1, 3])
   }
 
-  @Test func aLastingFailureEndsWhenItIsTakenBack() throws {
+  @Test func `a lasting failure ends when it is taken back`() throws {
     let (disk, file) = try disk(holding: [])
     disk.inject(SimulatedFailure(number: 2, isLasting: true))
     _ = try file.size()
@@ -32,7 +32,7 @@ import Testing
     try file.write([1], at: 0)
   }
 
-  @Test func everyCallOfAWorkloadCanBeMadeToFail() throws {
+  @Test func `every call of a workload can be made to fail`() throws {
     func workload(_ disk: SimulatedDisk) throws {
       try disk.createDirectory("/store")
       let file = try disk.open("/store/a", .createNew)
@@ -67,14 +67,14 @@ import Testing
     #expect(seen == Set(SimulatedOperation.allCases))
   }
 
-  @Test func aFailingWriteMayBeDoneInPart() throws {
+  @Test func `a failing write may be done in part`() throws {
     let (disk, file) = try disk(holding: [])
     disk.inject(SimulatedFailure(of: [.write], code: SystemErrorCode.inputOutput, partOfWrite: 0.5))
     expectFailure(SystemErrorCode.inputOutput) { try file.write([1, 2, 3, 4], at: 0) }
     #expect(disk.contents("/a") == [1, 2])
   }
 
-  @Test func aFullDiskTakesWhatFits() throws {
+  @Test func `a full disk takes what fits`() throws {
     let (disk, file) = try disk(holding: [1, 2])
     disk.capacity = 5
     expectFailure(SystemErrorCode.noSpace) { try file.write([3, 4, 5, 6], at: 2) }
@@ -93,7 +93,7 @@ import Testing
 
   // MARK: Syncs that fail
 
-  @Test func aFailedSyncThatKeepsItsDataCanBeMadeGood() throws {
+  @Test func `a failed sync that keeps its data can be made good`() throws {
     let (disk, file) = try disk(holding: [1])
     disk.inject(SimulatedSyncFailure(keepsData: true, isReported: true))
     try file.write([2], at: 0)
@@ -103,7 +103,7 @@ import Testing
     #expect(disk.crash(seed: 0, model: .dropAll).contents("/a") == [2])
   }
 
-  @Test func aFailedSyncThatDropsItsDataLooksWellUntilTheCacheIsDropped() throws {
+  @Test func `a failed sync that drops its data looks well until the cache is dropped`() throws {
     for isReported in [false, true] {
       let (disk, file) = try disk(holding: [1])
       disk.inject(SimulatedSyncFailure(keepsData: false, isReported: isReported))
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func writingAgainBringsALostSectorBack() throws {
+  @Test func `writing again brings a lost sector back`() throws {
     let (disk, file) = try disk(holding: [1, 1])
     disk.inject(SimulatedSyncFailure(keepsData: false, isReported: true))
     try file.write([2], at: 0)
@@ -135,7 +135,7 @@ import Testing
     #expect(disk.crash(seed: 0, model: .dropAll).contents("/a") == [2, 3])
   }
 
-  @Test func aLengthCanReachTheMediumWithoutTheBytesThatWereLost() throws {
+  @Test func `a length can reach the medium without the bytes that were lost`() throws {
     let (disk, file) = try disk(holding: [])
     disk.inject(SimulatedSyncFailure(keepsData: false, isReported: true))
     try file.write(Array(repeating: 7, count: 512), at: 0)
@@ -146,7 +146,7 @@ import Testing
     #expect(left == Array(repeating: 0, count: 512) + Array(repeating: 8, count: 512))
   }
 
-  @Test func aDiskMayLieForever() throws {
+  @Test func `a disk may lie forever`() throws {
     let (disk, file) = try disk(holding: [1])
     disk.inject(SimulatedSyncFailure(keepsData: true, isReported: false, isLasting: true))
     try file.write([2], at: 0)
@@ -155,7 +155,7 @@ import Testing
     #expect(disk.crash(seed: 0, model: .dropAll).contents("/a") == [1])
   }
 
-  @Test func onlyTheSyncThatIsToFailFails() throws {
+  @Test func `only the sync that is to fail fails`() throws {
     let (disk, file) = try disk(holding: [1])
     disk.inject(SimulatedSyncFailure(number: 2, keepsData: true, isReported: true))
     try file.sync()
@@ -165,7 +165,7 @@ import Testing
 
   // MARK: Power cuts
 
-  @Test func afterThePowerIsCutEveryCallFails() throws {
+  @Test func `after the power is cut every call fails`() throws {
     let (disk, file) = try disk(holding: [1])
     disk.cutPower(atOperation: disk.operationCount + 2)
     try file.write([2], at: 0)
@@ -188,14 +188,14 @@ import Testing
     #expect(try after.open("/a", .read).bytes() == [2])
   }
 
-  @Test func aWriteUnderWhichThePowerGoesIsDoneInPart() throws {
+  @Test func `a write under which the power goes is done in part`() throws {
     let (disk, file) = try disk(holding: [])
     disk.cutPower(atOperation: disk.operationCount + 1, partOfWrite: 0.5)
     expectFailure(SimulatedPowerCut.code) { try file.write([1, 2, 3, 4], at: 0) }
     #expect(disk.contents("/a") == [1, 2])
   }
 
-  @Test func aHookSeesEveryCallAndDecidesOnIt() throws {
+  @Test func `a hook sees every call and decides on it`() throws {
     let (disk, file) = try disk(holding: [])
     let clones = Lock<[SimulatedDisk]>([])
     disk.onOperation { [unowned disk] call in
@@ -218,7 +218,7 @@ import Testing
 
   // MARK: Damage
 
-  @Test func bitsAreFlippedOnTheMediumToo() throws {
+  @Test func `bits are flipped on the medium too`() throws {
     let (disk, file) = try disk(holding: [0, 0])
     disk.flipBit("/a", 9)
     #expect(try file.bytes() == [0, 2])
@@ -231,7 +231,7 @@ import Testing
     #expect(disk.crash(seed: 0, model: .dropAll).paths == [])
   }
 
-  @Test func theGeneratorIsSplitMix64() {
+  @Test func `the generator is split mix64`() {
     // The first numbers for the seed 1234567, as published with the reference implementation.
     var random = SeededGenerator(seed: 1_234_567)
     let first = (0..<5).map { _ in random.next() }

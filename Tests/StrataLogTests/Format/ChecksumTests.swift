@@ -9,7 +9,7 @@ import Testing
     strata_xxh64(Array(text.utf8), text.utf8.count, seed)
   }
 
-  @Test func crcGivesTheVectorsOfRFC3720() {
+  @Test func `crc gives the vectors of RFC3720`() {
     #expect(crc([UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
     #expect(crc([UInt8](repeating: 0xFF, count: 32)) == 0x62A8_AB43)
     #expect(crc([UInt8](0..<32)) == 0x46DD_794E)
@@ -23,7 +23,7 @@ import Testing
     #expect(crc([]) == 0)
   }
 
-  @Test func hardwareAndSoftwareAgreeOnEveryLengthAndAddress() {
+  @Test func `hardware and software agree on every length and address`() {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let bytes = (0..<40_000).map { _ in UInt8.random(in: 0...255, using: &random) }
     bytes.withUnsafeBytes { bytes in
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func aSumCanBeContinuedAtAnyCut() {
+  @Test func `a sum can be continued at any cut`() {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let bytes = (0..<9_000).map { _ in UInt8.random(in: 0...255, using: &random) }
     let whole = crc(bytes)
@@ -57,17 +57,17 @@ import Testing
     }
   }
 
-  @Test func theMachineSaysWhatItSumsWith() {
+  @Test func `the machine says what it sums with`() {
     #expect(["sse4.2", "armv8", "software"].contains(String(cString: strata_crc32c_implementation())))
   }
 
-  @Test func xxh64GivesTheKnownVectors() {
+  @Test func `xxh64 gives the known vectors`() {
     #expect(hash("") == 0xEF46_DB37_51D8_E999)
     #expect(hash("a") == 0xD24E_C4F1_A98C_6E5B)
     #expect(hash("abc") == 0x44BC_2CF5_AD77_0999)
   }
 
-  @Test func xxh64IsTheSameAtEveryAddress() {
+  @Test func `xxh64 is the same at every address`() {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let bytes = (0..<100).map { _ in UInt8.random(in: 0...255, using: &random) }
     let expected = strata_xxh64(bytes, bytes.count, 3)
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// The oracle is written from the specification, in another language and without a shared line.
-  @Test func xxh64AgreesWithAnotherImplementation() throws {
+  @Test func `xxh64 agrees with another implementation`() throws {
     guard let python = pythonPath() else { return }
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let cases = (0..<300).map { index -> (bytes: [UInt8], seed: UInt64) in

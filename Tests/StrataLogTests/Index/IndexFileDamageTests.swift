@@ -44,7 +44,7 @@ private struct Verdict {
     return (model, try model.written(chunkLengthTarget: 100).bytes, absent)
   }
 
-  @Test func everyFlippedBitIsNoticedAndNoneGivesAWrongAnswer() throws {
+  @Test func `every flipped bit is noticed and none gives a wrong answer`() throws {
     let (model, whole, absent) = try example()
     for place in whole.indices {
       var bytes = whole
@@ -57,7 +57,7 @@ private struct Verdict {
     #expect(verdict.opened && !verdict.reported && verdict.wrongAnswers.isEmpty)
   }
 
-  @Test func aFileCutAtAnyLengthIsNotOpened() throws {
+  @Test func `a file cut at any length is not opened`() throws {
     let (_, whole, _) = try example()
     for length in 0..<whole.count {
       #expect(OneFileDisk(Bytes(whole.prefix(length))).index() == nil, "\(length) of \(whole.count)")
@@ -65,7 +65,7 @@ private struct Verdict {
     #expect(OneFileDisk(whole + [0]).index() == nil)
   }
 
-  @Test func aFileCutWhileItIsOpenReportsDamage() throws {
+  @Test func `a file cut while it is open reports damage`() throws {
     let (model, whole, _) = try example()
     let disk = OneFileDisk(whole)
     let file = try #require(disk.index())
@@ -75,7 +75,9 @@ private struct Verdict {
     }
   }
 
-  @Test func liesUnderRightChecksumsNeitherTrapNorAskForMoreMemoryThanTheFileHasBytes() throws {
+  @Test func `lies under right checksums neither trap nor ask for more memory than the file has bytes`()
+    throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let model = random.model(keys: 40, valueLengthMax: 16)
     let whole = try model.written(chunkLengthTarget: 100).bytes

@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 @Suite struct IndexFileTests {
-  @Test func aFileAnswersAsADictionaryWould() throws {
+  @Test func `a file answers as a dictionary would`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for round in 0..<24 {
       let model = random.model(keys: [0, 1, 30, 400][round % 4], valueLengthMax: round < 12 ? 12 : 200)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func valuesOfMegabytesComeBackAndAreReadForNoOtherKey() throws {
+  @Test func `values of megabytes come back and are read for no other key`() throws {
     var model = IndexModel()
     let large = Bytes((0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     model.values = [
@@ -46,7 +46,7 @@ import Testing
     #expect(disk.readCount == count)
   }
 
-  @Test func aLookupReadsOneChunkAndItsNeighboursNone() throws {
+  @Test func `a lookup reads one chunk and its neighbours none`() throws {
     var model = IndexModel()
     for number in 10_000..<11_000 { model.values[Bytes("\(number)".utf8)] = Bytes("value \(number)".utf8) }
     let disk = try model.written()
@@ -60,7 +60,7 @@ import Testing
     #expect(disk.longestRead <= 4096)
   }
 
-  @Test func aWalkEndsWhenTheBodySaysSo() throws {
+  @Test func `a walk ends when the body says so`() throws {
     var model = IndexModel()
     for number in 0..<100 { model.values[[UInt8(number)]] = [1] }
     let file = try #require(try model.written(chunkLengthTarget: 32).index())
@@ -72,13 +72,13 @@ import Testing
     #expect(seen == 17)
   }
 
-  @Test func whatTheFileHeldBeforeIsGone() throws {
+  @Test func `what the file held before is gone`() throws {
     let garbage = Bytes(repeating: 0xAB, count: 100_000)
     let model = IndexModel(values: [[1]: [2]])
     #expect(try model.written(over: garbage).bytes == model.written().bytes)
   }
 
-  @Test func aFileOfSomethingElseIsNotOpened() throws {
+  @Test func `a file of something else is not opened`() throws {
     let disk = try IndexModel(values: [[1]: [2]]).written()
     let changes: [(inout IndexIdentity) -> Void] = [
       { $0.store.low ^= 1 }, { $0.store.high ^= 1 }, { $0.firstSequence -= 1 }, { $0.lastSequence += 1 },
@@ -93,9 +93,9 @@ import Testing
     #expect(disk.openCount == 0)
   }
 
-  @Test func whereThereIsNoFileNoneIsOpened() { #expect(OneFileDisk(nil).index() == nil) }
+  @Test func `where there is no file none is opened`() { #expect(OneFileDisk(nil).index() == nil) }
 
-  @Test func aDiskThatFailsIsToldApartFromDamage() throws {
+  @Test func `a disk that fails is told apart from damage`() throws {
     let disk = try IndexModel(values: [[1]: [2]]).written()
     let file = try #require(disk.index())
     disk.state.withLock { $0.failsReads = true }
@@ -107,7 +107,7 @@ import Testing
     #expect(try file.value([1]) == [2])
   }
 
-  @Test func aWriteThatFailsReachesTheCaller() throws {
+  @Test func `a write that fails reaches the caller`() throws {
     let disk = OneFileDisk()
     disk.state.withLock { $0.failsWrites = true }
     var writer = IndexFileWriter(file: disk, identity: .example)
@@ -117,7 +117,7 @@ import Testing
     #expect(failure?.systemCode == 28)
   }
 
-  @Test func theFilterLetsFewAbsentKeysThroughAndAllPresentOnes() throws {
+  @Test func `the filter lets few absent keys through and all present ones`() throws {
     var model = IndexModel()
     for number in 0..<20_000 { model.values[Bytes("order/\(number)".utf8)] = [] }
     let file = try #require(try model.written().index())
@@ -129,7 +129,7 @@ import Testing
     #expect(through < 800, "\(through) of 40,000")
   }
 
-  @Test func threadsMayAskAtTheSameTime() throws {
+  @Test func `threads may ask at the same time`() throws {
     var model = IndexModel()
     for number in 0..<2_000 { model.values[Bytes("\(number)".utf8)] = Bytes("value \(number)".utf8) }
     let file = try #require(try model.written(chunkLengthTarget: 256).index())
@@ -148,7 +148,7 @@ import Testing
     #expect(wrong.withLock { $0 } == 0)
   }
 
-  @Test func keysThatDoNotAscendEndTheProgram() async {
+  @Test func `keys that do not ascend end the program`() async {
     await #expect(processExitsWith: .failure) {
       var writer = IndexFileWriter(file: OneFileDisk(), identity: .example)
       try writer.add([1, 2], [])

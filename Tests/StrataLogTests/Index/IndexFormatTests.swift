@@ -38,7 +38,7 @@ import Testing
     hex.split { $0 == " " || $0 == "\n" }.map { UInt8($0, radix: 16)! }
   }
 
-  @Test func theGoldenFileIsReadAndWrittenByteByByte() throws {
+  @Test func `the golden file is read and written byte by byte`() throws {
     let file = try #require(OneFileDisk(Self.golden).index(expecting: Self.identity))
     for key in Self.model.keys { #expect(try file.value(key) == Self.model.values[key]) }
     #expect(try file.entries().map(\.key) == Self.model.keys)
@@ -46,7 +46,7 @@ import Testing
     #expect(written == Self.golden)
   }
 
-  @Test func anotherVersionIsNotOpenedThoughItsChecksumHolds() throws {
+  @Test func `another version is not opened though its checksum holds`() throws {
     var bytes = Self.golden
     let trailer = bytes.count - IndexFormat.trailerLength
     bytes[trailer + 8] = 2

@@ -4,7 +4,7 @@ import Testing
 @testable import StrataLog
 
 @Suite struct IndexKeyBytesTests {
-  @Test func bytesAreEqualOrderedAndBeginAsArraysAre() {
+  @Test func `bytes are equal ordered and begin as arrays are`() {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<20_000 {
       let left = random.key()
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func aWordOrdersAsItsBytesAndEndsInZeros() {
+  @Test func `a word orders as its bytes and ends in zeros`() {
     let bytes: Bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9]
     for start in 0...9 {
       let expected = (bytes.dropFirst(start) + Bytes(repeating: 0, count: 8)).prefix(8)

@@ -78,7 +78,7 @@ enum HashQuality: CaseIterable, Sendable {
 
 @Suite struct IndexKeyTableTests {
   @Test(arguments: HashQuality.allCases)
-  func theTableAgreesWithADictionaryHoweverBadTheHash(_ quality: HashQuality) {
+  func `the table agrees with a dictionary however bad the hash`(_ quality: HashQuality) {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<6 {
       var pair = KeyTablePair(hash: quality.hash)
@@ -105,14 +105,14 @@ enum HashQuality: CaseIterable, Sendable {
     }
   }
 
-  @Test func anEmptyTableFindsNothingAndSortsToNothing() {
+  @Test func `an empty table finds nothing and sorts to nothing`() {
     let pair = KeyTablePair(hash: HashQuality.good.hash)
     #expect(pair.find([]) == nil)
     #expect(pair.table.entriesSortedByKey().isEmpty)
     pair.expectAgreement(upTo: 0)
   }
 
-  @Test func aGroupTakenBackLeavesItsStreamsAsTheyWere() {
+  @Test func `a group taken back leaves its streams as they were`() {
     var pair = KeyTablePair(hash: HashQuality.good.hash)
     #expect(pair.append([1], base: 7) == 8)
     #expect(pair.append([1], base: 7) == 9)
@@ -123,7 +123,7 @@ enum HashQuality: CaseIterable, Sendable {
     pair.expectAgreement(upTo: 3)
   }
 
-  @Test func thousandsOfKeysWithOneBeginningComeOutInOrder() {
+  @Test func `thousands of keys with one beginning come out in order`() {
     var pair = KeyTablePair(hash: HashQuality.good.hash)
     let beginning = Bytes(repeating: 120, count: 300)
     for number in 0..<1_000 { _ = pair.append(beginning + Bytes("\(number * 7919 % 1_000)".utf8), base: 0) }
@@ -131,7 +131,7 @@ enum HashQuality: CaseIterable, Sendable {
     #expect(sorted == pair.bases.keys.sorted { $0.lexicographicallyPrecedes($1) })
   }
 
-  @Test func takingBackMoreThanThereIsEndsTheProgram() async {
+  @Test func `taking back more than there is ends the program`() async {
     await #expect(processExitsWith: .failure) {
       var table = KeyTable()
       table.undo(1)

@@ -112,8 +112,8 @@ internal import Testing
     #expect(second.arrivedCount == 2 && first.arrivedCount == 2, "a fold of its own, and this test's")
   }
 
-  @Test("A replay that is cancelled ends at once, and its thread goes on with the next")
-  func cancelledReplay() async throws {
+  @Test
+  func `A replay that is cancelled ends at once, and its thread goes on with the next`() async throws {
     let threads = threads()
     let door = Door.named("replay")
     let store = try EventStore.gated([nil, "replay", nil], on: threads)
@@ -133,8 +133,10 @@ internal import Testing
     #expect(try await next.value.map(\.sequence) == [1])
   }
 
-  @Test("Threads that are not needed any more end, but for those that are active and one that watches")
-  func spareThreads() async throws {
+  @Test
+  func `Threads that are not needed any more end, but for those that are active and one that watches`()
+    async throws
+  {
     let threads = threads(active: 2, most: 7, patience: .milliseconds(1))
     let door = Door.named("spare")
     let slow = try (0..<7).map { _ in try EventStore.gated(["spare"], on: threads) }
@@ -150,8 +152,8 @@ internal import Testing
     }
   }
 
-  @Test("Work that begins again before its thread is back counts once, however often it does")
-  func beginningAgain() async throws {
+  @Test
+  func `Work that begins again before its thread is back counts once, however often it does`() async throws {
     let threads = threads(active: 2, most: 3)
     let store = try EventStore.gated([nil], on: threads)
     for sequence in 2...400 {
@@ -169,8 +171,8 @@ internal import Testing
     for read in reads { #expect(try await read.value.sequence == 1) }
   }
 
-  @Test("A fold that stops after every event comes to the states that it comes to in one go")
-  func everyEventASlice() throws {
+  @Test
+  func `A fold that stops after every event comes to the states that it comes to in one go`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let store = EventStore.inMemory()
     for _ in 0..<60 {

@@ -33,12 +33,12 @@ internal import Testing
     return fold.state.stateHash
   }
 
-  @Test(
-    "A fold that could not begin anew after an erasure does so before it shows anything",
-    arguments: [
-      false, true,
-    ])
-  func beginningAnew(byAppend: Bool) throws {
+  @Test(arguments: [
+    false, true,
+  ])
+  func `A fold that could not begin anew after an erasure does so before it shows anything`(byAppend: Bool)
+    throws
+  {
     let disk = SimulatedDisk()
     let store = try Self.store(disk)
     let fold = Fold(store.log, .documents(only: nil))
@@ -58,8 +58,8 @@ internal import Testing
     try store.closeBlocking()
   }
 
-  @Test("A projector shows nothing of what was erased where it could not begin anew")
-  func projector() async throws {
+  @Test
+  func `A projector shows nothing of what was erased where it could not begin anew`() async throws {
     let disk = SimulatedDisk()
     let store = try Self.store(disk)
     let projector = store.projector(.documents(only: nil))
@@ -75,8 +75,8 @@ internal import Testing
     try store.closeBlocking()
   }
 
-  @Test("A fold behind many erasures begins anew once")
-  func manyErasures() throws {
+  @Test
+  func `A fold behind many erasures begins anew once`() throws {
     func reads(erasures: Int) throws -> Int {
       let disk = SimulatedDisk()
       let store = try Self.store(disk)
@@ -100,8 +100,10 @@ internal import Testing
     #expect(eight < one * 3, "\(one) reads behind one, \(eight) behind eight")
   }
 
-  @Test("Who takes every state has every state, also of those before what could not be read for a while")
-  func everyState() throws {
+  @Test
+  func `Who takes every state has every state, also of those before what could not be read for a while`()
+    throws
+  {
     let disk = SimulatedDisk()
     let store = try Self.store(disk)
     let fold = Fold(store.log, .documents(only: nil))
@@ -127,8 +129,8 @@ internal import Testing
     try store.closeBlocking()
   }
 
-  @Test("A point of a store that is open for reading is one of the log as it is now")
-  func points() throws {
+  @Test
+  func `A point of a store that is open for reading is one of the log as it is now`() throws {
     let disk = SimulatedDisk()
     let writer = try Self.store(disk, count: 3)
     let reader = try EventStore.open(disk, path: Self.root, .readOnly, options: StoreOptions())

@@ -79,8 +79,9 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     #expect(!store.documentTurns.turns.isBusy)
   }
 
-  @Test("Updates beside puts that look at nothing all succeed, each on what was there before it")
-  func besidePuts() async throws {
+  @Test
+  func `Updates beside puts that look at nothing all succeed, each on what was there before it`() async throws
+  {
     let counters = try await counters(isTimed: false)
     let isDone = Lock(false)
     let puts = Task {
@@ -118,8 +119,8 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  @Test("An update whose time is over says conflict, after pauses that stay short")
-  func timeIsOver() async throws {
+  @Test
+  func `An update whose time is over says conflict, after pauses that stay short`() async throws {
     let time = Lock(MonotonicTime(nanoseconds: 0))
     let pauses = Lock<[Duration]>([])
     let counters = try await counters()
@@ -169,10 +170,11 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     return updates
   }
 
-  @Test(
-    "The turn is given on in the order of the calls, past one that throws, one that changes nothing and one that finds nothing"
-  )
-  func turnIsGivenOn() async throws {
+  @Test
+  func
+    `The turn is given on in the order of the calls, past one that throws, one that changes nothing and one that finds nothing`()
+    async throws
+  {
     let counters = try await counters()
     let turns = counters.store.documentTurns.turns
     let order = Lock<[Int]>([])
@@ -195,8 +197,10 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     #expect(!turns.isBusy)
   }
 
-  @Test("An update that is cancelled while it waits ends at once, and those after it get their turn")
-  func cancelledWhileWaiting() async throws {
+  @Test
+  func `An update that is cancelled while it waits ends at once, and those after it get their turn`()
+    async throws
+  {
     let counters = try await counters()
     let turns = counters.store.documentTurns.turns
     let order = Lock<[Int]>([])
@@ -221,8 +225,8 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     #expect(!turns.isBusy)
   }
 
-  @Test("Updates of different documents do not wait for each other")
-  func otherDocuments() async throws {
+  @Test
+  func `Updates of different documents do not wait for each other`() async throws {
     let counters = try await counters()
     try await counters.put(Counter(id: "b"))
     let turns = counters.store.documentTurns.turns
@@ -233,8 +237,8 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     #expect(!turns.isBusy)
   }
 
-  @Test("However tasks are cancelled, one at a time has the turn, and everybody else gets it")
-  func cancelledAtRandom() async throws {
+  @Test
+  func `However tasks are cancelled, one at a time has the turn, and everybody else gets it`() async throws {
     let turns = Turns<StreamName>()
     let having = Lock(0)
     let (taken, refused) = await withTaskGroup(of: Bool.self) { group in
