@@ -247,7 +247,7 @@ internal import Testing
       try await rows.put(ImpureRow(id: 2, number: 5, text: "a"))
       let list = FetchController(request, from: rows)
       let before = try await list.performFetch()
-      try await rows.delete(1)
+      try await rows.put(ImpureRow(id: 1, number: 5, text: "a"))
       ImpureClock.tick()
       try await rows.put(first)
       let after = try await list.performFetch()
