@@ -19,23 +19,19 @@ import Testing
     var acknowledged: [UInt64: String] = [:]
     var cancelled = 0
     for round in 0..<40 {
-      let tasks = (0..<32).map { number in
-        Task { () -> (String, Result<AppendOutcome, any Error>) in
-          let type = "\(round)-\(number)"
-          let payload = [UInt8](repeating: 1, count: number * 9)
-          let draft = ModelAppend([ModelEvent(stream: "s/\(number % 3)", type: type, payload: payload)])
-            .draft()
-          do { return (type, .success(try await log.append(draft))) } catch { return (type, .failure(error)) }
-        }
+      let tasks = (0..<32).map { number -> (type: String, append: Task<AppendOutcome, any Error>) in
+        let type = "\(round)-\(number)"
+        let payload = [UInt8](repeating: 1, count: number * 9)
+        let event = ModelEvent(stream: "s/\(number % 3)", type: type, payload: payload)
+        return (type, Task { try await log.append(ModelAppend([event]).draft()) })
       }
       for task in tasks where Bool.random(using: &random) {
         if Bool.random(using: &random) { await Task.yield() }
-        task.cancel()
+        task.append.cancel()
       }
       for task in tasks {
-        let (type, result) = await task.value
-        switch result {
-        case .success(let outcome): acknowledged[outcome.first] = type
+        switch await task.append.result {
+        case .success(let outcome): acknowledged[outcome.first] = task.type
         case .failure(is CancellationError): cancelled += 1
         case .failure(let error): Issue.record("\(error)")
         }
