@@ -86,7 +86,7 @@ package final class FairThreads: Sendable {
   /// False where the system gave no thread; then it is not counted any more.
   private static func startThread(_ queue: Gate<FairQueue>, _ source: Source) -> Bool {
     // The thread holds the queue and not the pool, whose end is what ends the thread.
-    if source.starter.start(source.name, { serve(queue, source) }) != nil { return true }
+    if (try? source.starter.start(source.name) { serve(queue, source) }) != nil { return true }
     queue.withLock { $0.threadCount -= 1 }
     queue.signalOne()
     return false

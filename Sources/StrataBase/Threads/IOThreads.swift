@@ -7,9 +7,6 @@
 /// Work is taken in the order in which it came. One entry is held per waiting task and nothing else, so the
 /// queue is bounded by those who wait. Cancelling a task does not take its work back: it runs to its end.
 package final class IOThreads: Sendable {
-  /// The threads that everybody shares who has no reason for own ones.
-  package static let shared = IOThreads()
-
   private struct Work {
     var waiting: [@Sendable () -> Void] = []
     /// Where the first waiting entry is in `waiting`; those before it are taken.
@@ -81,7 +78,7 @@ package final class IOThreads: Sendable {
     }
     guard needsThread else { return work.signalOne() }
     // The thread holds the queue and not this object, whose end is what ends the thread.
-    let thread = starter.start(name) { [work] in Self.serve(work) }
+    let thread = try? starter.start(name) { [work] in Self.serve(work) }
     if thread == nil { startedTooFew() }
   }
 

@@ -3,22 +3,17 @@
 /// Starts threads. The one of the process asks the system; a test gives a store one of its own, and sees every thread
 /// that the store has.
 package struct ThreadStarter: Sendable {
-  private let body:
-    @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws -> DedicatedThread
+  package typealias Start =
+    @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(FileSystemError) ->
+    DedicatedThread
 
-  /// - Parameter start: starts a thread of this name for a closure, or throws a `FileSystemError` where there is none.
-  package init(
-    _ start:
-      @escaping @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws -> DedicatedThread
-  ) {
-    body = start
-  }
+  /// Starts a thread of this name for a closure. Throws where there is none to be had.
+  package let start: Start
+
+  package init(_ start: @escaping Start) { self.start = start }
 
   /// The system's own.
-  package static let system = ThreadStarter { name, body in try DedicatedThread(name: name, body) }
-
-  /// Nil where there is no thread to be had.
-  package func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> DedicatedThread? {
-    try? self.body(name, body)
+  package static let system = ThreadStarter { (name, body) throws(FileSystemError) in
+    try DedicatedThread(name: name, body)
   }
 }

@@ -23,7 +23,7 @@ package final class StoreIndex: Sendable {
   private let underConstruction = Gate<Set<UInt64>>([])
   /// For tasks whose look-up builds an index. Such look-ups of one store wait for each other, and no other store does.
   package let threads: IOThreads
-  private let starter: ThreadStarter
+  private let machine: StoreMachine
 
   /// - Parameter bytesMax: of the indexes of closed segments, how much is kept in memory.
   package init(
@@ -37,7 +37,7 @@ package final class StoreIndex: Sendable {
     closed = Lock(ClosedIndexCache(bytesMax: bytesMax ?? ClosedIndexCache.bytesMaxDefault))
     indexing = Lock(nil)
     threads = machine.thread("strata-index")
-    starter = machine.threads
+    self.machine = machine
   }
 
   // MARK: The active segment
@@ -120,7 +120,7 @@ package final class StoreIndex: Sendable {
     if isInStep { return write(full, identity: identity) }
     let previous = indexing.withLock { $0 }
     previous?.join()
-    let thread = starter.start("strata-index") { [self] in
+    let thread = try? machine.start("strata-index") { [self] in
       constructing(full.firstSequence) { write(full, identity: identity) }
     }
     indexing.withLock { $0 = thread }

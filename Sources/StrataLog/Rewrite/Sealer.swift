@@ -40,7 +40,7 @@ final class Sealer: Sendable {
       return true
     }
     guard begins else { return }
-    let thread = options.machine.threads.start("strata-seal") { [self] in sealPending() }
+    let thread = try? options.machine.start("strata-seal") { [self] in sealPending() }
     if thread == nil { endThread() }
   }
 

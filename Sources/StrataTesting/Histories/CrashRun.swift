@@ -35,7 +35,7 @@ package struct CrashRun: Sendable {
     let begin = MonotonicTime.now()
     for _ in 0..<threadCount {
       do throws(StoreError) {
-        try DedicatedThread.start("strata-crash") {
+        try StoreMachine.process.start("strata-crash") {
           while let seed = state.withLock({ next($0.outcome, &$0.seeds, begin) }) {
             var history = CrashHistory(seed: seed)
             var failure: CrashHistory.Failure?

@@ -47,7 +47,9 @@ private struct Waiting: Projection {
     var limits = FairThreads.Limits()
     limits.patience = .milliseconds(1)
     var options = StoreOptions()
-    options.machine = StoreMachine(folding: FairThreads(name: "close", limits: limits))
+    let threads = FairThreads(name: "close", limits: limits)
+    options.machine.folds = threads
+    options.machine.follows = threads
     return EventStore.inMemory(options: options)
   }
 

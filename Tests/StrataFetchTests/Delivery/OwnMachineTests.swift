@@ -18,7 +18,7 @@ internal import Testing
   /// Notes the name of every thread that is started, and starts it.
   private static func machine(_ names: Lock<Set<String>>) -> StoreMachine {
     StoreMachine(
-      threads: ThreadStarter { name, body in
+      threads: ThreadStarter { (name, body) throws(FileSystemError) in
         names.withLock { _ = $0.insert(name) }
         return try DedicatedThread(name: name, body)
       })

@@ -64,7 +64,8 @@ extension EventStore {
   /// A store whose folds have threads of their own, with a door before some of its events.
   static func gated(_ doors: [String?], on threads: FairThreads) throws -> EventStore {
     var options = StoreOptions()
-    options.machine = StoreMachine(folding: threads)
+    options.machine.folds = threads
+    options.machine.past = threads
     let store = EventStore.inMemory(options: options)
     for door in doors {
       try store.appendBlocking([NewEvent("t", in: door.map { "door/\($0)" } ?? "open/a", .null)])

@@ -35,7 +35,7 @@ enum CrashWriter {
     if arguments.count == 6, let count = Int(arguments[5]) {
       fileSystem = KillingFileSystem(fileSystem, at: KillPoint(call: arguments[4], count: count))
     }
-    let store = try await IOThreads.shared.result { [fileSystem, options] () throws(StoreError) in
+    let store = try await StoreMachine.process.reads.result { [fileSystem, options] () throws(StoreError) in
       try EventStore.open(fileSystem, path: arguments[1], .readWrite, options: options)
     }.get()
     let output = Lock(STDOUT_FILENO)

@@ -80,7 +80,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   /// Does everything but printing the report.
   func execute(note: @escaping @Sendable (String) -> Void) async throws(CommandFailure) -> ImportReport {
-    let result = await IOThreads.shared.result { () throws(CommandFailure) in
+    let result = await StoreMachine.process.reads.result { () throws(CommandFailure) in
       try withoutBrokenPipeSignal { () throws(CommandFailure) in
         switch try formatOfFile() {
         case .jsonl: try importLines(note)

@@ -144,7 +144,7 @@ final class ImportInput {
   /// Copies standard input to gzip on a thread of its own.
   private func feed(_ input: ImportPipeEnd) throws(StoreError) {
     let head = head
-    try DedicatedThread.start("import-feed") { [descriptor, name, feedProblem] in
+    try StoreMachine.process.start("import-feed") { [descriptor, name, feedProblem] in
       withoutBrokenPipeSignal {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         var count = head.count

@@ -120,7 +120,7 @@ extension EventStore {
   /// One append for each change.
   func append(_ corpus: ListCorpus) async throws {
     let changes = corpus.changes
-    try await IOThreads.shared.run { [self] in
+    try await StoreMachine.process.reads.run { [self] in
       var start = 0
       while start < changes.count {
         let drafts = try changes[start..<min(start + 4_096, changes.count)].map { change in
