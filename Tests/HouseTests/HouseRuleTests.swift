@@ -40,6 +40,15 @@ import Testing
     for path in Self.all { #expect(try lines(path).count <= 601, "\(path)") }
   }
 
+  @Test func `every test is named by a sentence, once`() throws {
+    for path in Repository.swiftFiles("Tests") {
+      let text = try Repository.text(path)
+      for test in text.matches(of: /@Test(\(\s*")?[^`]{0,400}?func (`?)/) {
+        #expect(test.1 == nil && test.2 == "`", "\(path): \(test.0)")
+      }
+    }
+  }
+
   @Test func `each floor imports only lower ones, and the log no Foundation`() throws {
     let floors = [
       "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataLists",
