@@ -21,9 +21,9 @@ extension FetchController {
     return snapshot
   }
 
-  /// The list with an append in it, and everything before it. Where the store is open for reading, this waits
-  /// until it sees that much of what its writer appends. The receipt of another
-  /// store, which the list would wait for in vain, throws `otherStore`.
+  /// The list with an append in it, and everything before it. Where the store is open for reading, this waits until it
+  /// sees that much of what its writer appends. The receipt of another store, which the list would wait for in vain,
+  /// throws `otherStore`.
   @discardableResult
   public func reaches(_ receipt: AppendReceipt) async throws -> FetchSnapshot<Item, Section> {
     let (store, last) = (rows.store, receipt.sequences.upperBound)

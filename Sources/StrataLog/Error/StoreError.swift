@@ -7,7 +7,7 @@ package import StrataBase
 /// Its cases are those that a caller handles differently. A task that was cancelled gets `CancellationError` instead, from
 /// the asynchronous calls that say so.
 public enum StoreError: Error, Sendable, Equatable {
-  /// A stream does not hold what was expected of it. Read it again and decide anew.
+  /// A stream, here by its name as text, does not hold what was expected of it. Read it again and decide anew.
   case conflict(stream: String, expected: ExpectedVersion, actual: UInt64)
   /// An append with this id is in the log, and it says something else. Use another id.
   case idReused(id: String, sequences: ClosedRange<UInt64>)

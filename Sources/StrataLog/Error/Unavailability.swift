@@ -112,7 +112,8 @@ extension StoreError.Unavailability {
       switch reason {
       case .suspended: return "the store is suspended"
       case .readOnly: return "the store is open for reading only"
-      default: return "the store is closed"
+      case .closed: return "the store is closed"
+      default: return "the store is unavailable: \(reason.rawValue)"
       }
     }
   }
@@ -145,7 +146,8 @@ extension StoreError.Unavailability {
     case .indexMissing: "build it, or ask where it may be built"
     case .system where code == SystemErrorCode.notRegularFile: "move what is there out of the store"
     case .system: "check the disk and the permissions"
-    default: finding?.next ?? "open the store with a newer version of Strata"
+    case .unsupported: finding?.next ?? ""
+    default: "see what happened, and try again once it has passed"
     }
   }
 }
@@ -195,11 +197,6 @@ extension StoreError {
   /// A symbolic link has a name of the store's own.
   package static func linked(path: String) -> StoreError {
     .refused("open", path, code: SystemErrorCode.isLink)
-  }
-
-  /// The file cannot be opened whoever asks.
-  package static func protectedData(path: String) -> StoreError {
-    .refused("open", path, code: SystemErrorCode.notPermitted)
   }
 
   /// The system refused to read these events, in the block at this offset.

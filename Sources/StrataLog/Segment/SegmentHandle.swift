@@ -29,8 +29,7 @@ package final class SegmentHandle: Sendable {
     _ fileSystem: any FileSystem, _ layout: StoreLayout, first: UInt64, storeID: StoreID?,
     mode: FileOpenMode = .read
   ) throws(StoreError) -> SegmentHandle {
-    let file: any File
-    file = try fileSystem.open(layout.segment(first), mode)
+    let file = try fileSystem.open(layout.segment(first), mode)
     let header: SegmentHeader
     do {
       header = try readHeader(of: file, first: first, storeID: storeID)
@@ -155,9 +154,7 @@ package final class SegmentHandle: Sendable {
     // The sequence behind the last block that was looked at here.
     var next: UInt64?
     while offset < end {
-      let found: Result<BlockHeader, BlockProblem>
-      found = try source.header(at: offset, limit: end)
-      switch found {
+      switch try source.header(at: offset, limit: end) {
       case .success(let block):
         if let what = block.unsupported {
           throw .unsupported(
@@ -183,8 +180,7 @@ package final class SegmentHandle: Sendable {
   private func footer(end: UInt64) throws(StoreError) -> [BlockPlace]? {
     guard header.footerOffset >= UInt64(SegmentHeader.length), header.footerOffset < end else { return nil }
     var source = BlockSource(file: file, segment: header, step: 1 << 16)
-    let verdict: BlockVerdict
-    verdict = try source.block(at: header.footerOffset, limit: end)
+    let verdict = try source.block(at: header.footerOffset, limit: end)
     guard case .valid(let block, let payload) = verdict, block.kind == BlockKind.footer,
       let decoded = try? DecodedBlock(header: block, stored: payload)
     else { return nil }

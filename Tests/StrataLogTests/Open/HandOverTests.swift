@@ -111,9 +111,3 @@ extension HandOverTests {
     try? log.close()
   }
 }
-
-extension Result {
-  fileprivate static func from(_ body: () async throws(Failure) -> Success) async -> Result {
-    do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
-  }
-}
