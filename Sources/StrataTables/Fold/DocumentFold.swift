@@ -4,9 +4,9 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 
-/// Folds document events. The table is the stream's category, the row its id.
+/// Folds document events: the stream's category names the table, the stream's id names the row.
 enum DocumentFold {
-  /// Folds one event in; events of other types change nothing.
+  /// Folds one event into the tables. Events of other types change nothing.
   static func apply(
     _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, only tables: Set<String>?,
     _ scratch: FoldScratch
@@ -54,7 +54,7 @@ enum DocumentFold {
     _ payload: UnsafeRawBufferPointer, _ codec: UInt64, _ id: UnsafeRawBufferPointer, _ stamp: Stamp,
     in table: inout Table, _ scratch: FoldScratch
   ) {
-    // What Strata's own writers append is in this form already, and is kept as it is.
+    // Strata's own writers append documents in this form, which is stored as it is.
     if codec == PayloadCodec.cbor.rawValue, let first = payload.first, first & 0xE0 == 0xA0,
       CBORReader.isDeterministicDocument(payload)
     {
@@ -81,7 +81,7 @@ enum DocumentFold {
     set(id, old.map { $0.applying(mergePatch: patch) }, stamp, in: &table, scratch)
   }
 
-  /// Sets a row to a value, which must be an object.
+  /// Sets a row to a value, which must be an object. Any other value removes the row and records why.
   private static func set(
     _ id: UnsafeRawBufferPointer, _ value: Result<DocumentValue, RowProblem>, _ stamp: Stamp,
     in table: inout Table, _ scratch: FoldScratch
@@ -92,7 +92,7 @@ enum DocumentFold {
         table.put(id: id, document: document, at: stamp, scratch)
       }
     case .success:
-      table.refuse(id: id, because: "event \(stamp.sequence) makes it something else than an object", scratch)
+      table.refuse(id: id, because: "the result of event \(stamp.sequence) is not an object", scratch)
     case .failure(let problem):
       table.refuse(id: id, because: "event \(stamp.sequence): \(problem.what)", scratch)
     }

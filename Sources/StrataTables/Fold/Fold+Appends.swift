@@ -1,22 +1,22 @@
-// The states at the ends of single appends, a few at a time.
+// The states at the ends of individual appends, a few at a time.
 
 package import StrataBase
 internal import StrataEvents
 package import StrataLog
 
 extension Fold {
-  /// Folds whole appends up to a sequence, and returns the state at the end of each: at most so many, none at the
-  /// end. Where the log cannot be read on, the states before that come first. The states share all pages that did
-  /// not change between them.
+  /// Folds whole appends up to a sequence, and returns the state at the end of each append: at most `countMax` states,
+  /// none at the end of the log. If the log cannot be read any further, the call first returns the states before the
+  /// error. The states share all pages that did not change between them.
   ///
-  /// A block that holds more appends than that is walked again by the next call, so a few at a time cost less
-  /// than one by one.
+  /// If a block holds more than `countMax` appends, the next call walks over it again, so a few states per call cost
+  /// less than one state per call.
   ///
-  /// - Returns: nil where the slice was over before the end of an append.
+  /// - Returns: nil if the slice ended before the end of an append.
   package func statesByAppend(
     through last: UInt64, countMax: Int, _ slice: TimeSlice
   ) throws(StoreError) -> [TableSet]? {
-    precondition(countMax > 0, "without a state there is no progress")
+    precondition(countMax > 0, "countMax is at least 1")
     struct IsEnough: Error {}
     var states: [TableSet] = []
     var isPaused = false
@@ -26,7 +26,7 @@ extension Fold {
         if states.count == countMax { throw IsEnough() }
       }
     } catch let error as StoreError {
-      // What was folded before it is delivered first; the next call meets the error again.
+      // The states before the error are returned first; the next call throws the error again.
       if states.isEmpty { throw error }
     } catch {
       assert(error is IsEnough, "a fold throws what the store throws")
@@ -34,7 +34,7 @@ extension Fold {
     return isPaused && states.isEmpty ? nil : states
   }
 
-  /// The same without slices.
+  /// `statesByAppend(through:countMax:_:)` without slices.
   package func statesByAppend(through last: UInt64, countMax: Int) throws(StoreError) -> [TableSet] {
     try statesByAppend(through: last, countMax: countMax, TimeSlice()) ?? []
   }

@@ -1,33 +1,33 @@
-// A fold of the log: pulls blocks, applies their events, stops anywhere.
+// A fold of the log: reads blocks, applies their events, and can stop after any event.
 
 package import StrataBase
 internal import StrataEvents
 package import StrataLog
 
-/// A state, and a place in the log that it can go on from. Belongs to one thread at a time; every call blocks
-/// for as long as the disk does.
+/// A state, and a position in the log from which folding can continue. Belongs to one thread at a time; every call
+/// blocks for as long as the disk does.
 package final class Fold {
   private let log: Log
   private let folding: Folding
   private var cursor: LogCursor
   private let scratch = FoldScratch()
-  /// A block of which only the first events are folded in.
+  /// A block of which only the first events have been folded in.
   private var pending: DecodedBlock?
-  /// The head when the fold last began: what was erased by then, it never saw.
+  /// The head of the log when the fold last began from the start. The fold never saw what was erased by then.
   package private(set) var headAtBegin: UInt64
-  /// An erasure was carried out that the state does not reflect.
+  /// Whether an erasure was carried out that the state does not reflect.
   private var mustBeginAnew = false
-  /// The fold from the start that takes the place of the state then, as far as it is.
+  /// The fold from the start that will then replace the state, as far as it has come.
   private var anew: Fold?
-  /// Why the log cannot be folded on. Nothing behind it is ever folded in, however often somebody asks.
+  /// Why folding cannot continue. Nothing after the damage is ever folded in, however often the fold is called.
   private var failure: StoreError?
-  /// Whether the state's chain is known at the end of every event, and not only at the ends of blocks. It costs
-  /// two hashes for each event.
+  /// Whether the state's chain is known at the end of every event, and not only at the ends of blocks. Costs two hashes
+  /// per event.
   package var tracksChain = false
-  // One thread at a time is what the fold promises: see `FoldScratch`.
+  // `Fold` guarantees one thread at a time: see `FoldScratch`.
   @exclusivity(unchecked) package var state: TableSet
 
-  /// Begins before the first event that the log has.
+  /// Begins before the first event of the log.
   package init(_ log: Log, _ folding: Folding) {
     self.log = log
     self.folding = folding
@@ -38,10 +38,10 @@ package final class Fold {
     state = TableSet(sequence: begin, recordsTouches: folding.recordsTouches)
   }
 
-  /// Goes on from a state that the same folding made of the same log. The state stays as it is.
+  /// Continues from a state that the same folding made of the same log. The given state is not changed.
   ///
-  /// - Parameter headAtBegin: that of the fold that made the state. Where it is not known, of everything that
-  ///   was erased behind the state it may still have the content.
+  /// - Parameter headAtBegin: `headAtBegin` of the fold that made the state. If it is not known, the state is assumed
+  ///   to still hold all content that was erased after it.
   package init(_ log: Log, _ folding: Folding, from state: TableSet, headAtBegin: UInt64? = nil) {
     self.log = log
     self.folding = folding
@@ -51,16 +51,16 @@ package final class Fold {
     self.state.beginLines()
   }
 
-  /// Folds events up to a sequence, or up to the end where the log is shorter. An event inside an append is
-  /// fine: the state then holds a part of it.
+  /// Folds events up to a sequence, or up to the end if the log is shorter. The sequence may be inside an append: the
+  /// state then holds a part of it.
   ///
-  /// - Returns: false where it stopped before, since its slice is over. At least one event is folded in before that,
-  ///   and the next call goes on where this one stopped.
+  /// - Returns: false if the slice ended first. At least one event is folded in before that, and the next call
+  ///   continues where this one stopped.
   @discardableResult
   package func run(through last: UInt64, _ slice: TimeSlice? = nil) throws(StoreError) -> Bool {
     while true {
       if let failure { throw failure }
-      // Where that failed, whoever asks next begins here: what was erased is in the state until it succeeds.
+      // If this fails, the next call begins here: until it succeeds, the state still holds what was erased.
       if mustBeginAnew {
         guard try beginAnew(slice) else { return false }
       }
@@ -78,18 +78,19 @@ package final class Fold {
     return try cursor.next()
   }
 
-  /// Sees to it that the state has its chain: where no event was folded, or it ends inside a block, the log is asked.
+  /// Ensures that the state has its chain. If no event was folded, or the state ends inside a block, reads it from the
+  /// log.
   package func findChain() throws(StoreError) {
     guard state.chain == nil else { return }
     state.chain = try log.chain(after: state.sequence)
   }
 
-  /// Folds the log again up to where the state is, now that content is gone from it, and keeps the views. False where
-  /// the slice is over before that.
+  /// Folds the log again up to the state's sequence, now without the erased content, and keeps the views. Returns false
+  /// if the slice ended first.
   private func beginAnew(_ slice: TimeSlice?) throws(StoreError) -> Bool {
     let fold = anew ?? Fold(log, folding)
     fold.tracksChain = tracksChain
-    // Where it fails, it is begun from the start.
+    // If the run below fails, the next call begins from the start.
     anew = nil
     guard try fold.run(through: state.sequence, slice) else {
       anew = fold
@@ -102,8 +103,8 @@ package final class Fold {
       for view in table.views { fold.state.withTable(table.name) { $0.addView(view.definition) } }
     }
     state = fold.state
-    // It saw nothing of what was erased meanwhile either, so their notes count no more. What is to come is read anew:
-    // a block that was read before an erasure has what was erased.
+    // The new fold did not see what was erased in the meantime either, so the notes of those erasures no longer matter.
+    // Later blocks are read again: a block that was read before an erasure still holds the erased content.
     headAtBegin = fold.headAtBegin
     pending = nil
     cursor = log.cursor(after: state.sequence)
@@ -113,8 +114,8 @@ package final class Fold {
 
   /// Folds whole appends, and lends the state at the end of each.
   ///
-  /// - Returns: false where it stopped before, since its slice is over; that may be inside an append, whose state is
-  ///   lent by the call that ends it.
+  /// - Returns: false if the slice ended first. That may be inside an append; the call that completes the append lends
+  ///   its state.
   @discardableResult
   package func runByAppend(
     through last: UInt64, _ slice: TimeSlice? = nil, _ body: (borrowing TableSet) throws -> Void
@@ -138,7 +139,7 @@ package final class Fold {
     return true
   }
 
-  /// - Parameter ended: called at the end of each append; nothing more is folded once it returns false.
+  /// - Parameter ended: called at the end of each append; once it returns false, nothing more is folded.
   private func apply(
     _ block: DecodedBlock, through last: UInt64, _ slice: TimeSlice?, ended: () -> Bool = { true }
   ) throws(StoreError) {
@@ -170,7 +171,7 @@ package final class Fold {
         guard events.remaining == 0 else { throw .damaged("an append holds more than its events") }
         state.appendCount += 1
         if end == block.header.nextSequence - 1 { state.chain = block.header.chainAfter }
-        // Behind a note of an erasure the state still holds what was erased: it is shown once it was folded anew.
+        // After the note of an erasure the state still holds what was erased: it is not lent until it was folded again.
         if mustBeginAnew { goesOn = false } else if !ended() { goesOn = false }
       }
     }
@@ -178,7 +179,7 @@ package final class Fold {
     if block.header.nextSequence - 1 > state.sequence { pending = block }
   }
 
-  /// The chain behind an event, nil where it is not tracked or not known before it.
+  /// The chain after an event, nil if the chain is not tracked or not known before the event.
   private func chain(
     behind event: borrowing EventView, _ sequence: UInt64, _ head: UInt64, in block: BlockHeader
   ) -> UInt64? {
@@ -198,7 +199,7 @@ package final class Fold {
       let error = error.storeError(
         in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
         last: header.nextSequence - 1)
-      // The cursor stands behind the block already.
+      // The cursor is already past the block.
       failure = error
       throw error
     }

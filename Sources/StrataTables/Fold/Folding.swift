@@ -1,11 +1,11 @@
-// Which function folds the log.
+// The function that folds the log.
 
 internal import StrataEvents
 internal import StrataLog
 
-/// The projection of documents, or one of an application's own.
+/// The projection of documents, or an application's own projection.
 package enum Folding: Sendable {
-  /// Documents; where tables are named, only those.
+  /// Documents; only those of the named tables unless nil.
   case documents(only: Set<String>?)
   case own(any Projection)
   /// The same function, except that a write of an equal document raises the revision of its row.
@@ -14,7 +14,7 @@ package enum Folding: Sendable {
   /// Whether a write of an equal document raises its row's revision.
   var recordsTouches: Bool { if case .touching = self { true } else { false } }
 
-  /// Folds one event in.
+  /// Folds one event into the tables.
   func apply(
     _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, _ scratch: FoldScratch
   ) {
@@ -25,7 +25,7 @@ package enum Folding: Sendable {
     case .own(let projection):
       guard event.kind == EventKind.event else { return }
       let recorded = RecordedEvent(event, sequence: stamp.sequence, time: stamp.time)
-      // Moved and not copied, so that its trees stay the only references to their pages.
+      // Moved, not copied, so that the trees keep the only references to their pages.
       var moved = TableSet()
       swap(&moved, &set)
       var tables = Tables(moved, stamp: stamp, scratch: scratch)
@@ -44,13 +44,13 @@ package enum Folding: Sendable {
   }
 }
 
-/// Names the function that made a state.
+/// Identifies the function that made a state.
 package struct FoldingIdentity: Hashable, Sendable {
   private let name: String
   private let version: Int
-  /// The Swift type, nil for documents.
+  /// The projection's Swift type, nil for documents.
   private let type: ObjectIdentifier?
-  /// The only tables of documents that are folded, where they are named.
+  /// The tables of documents that are folded, nil for all of them.
   private let tables: Set<String>?
   private let recordsTouches: Bool
 

@@ -3,22 +3,22 @@
 internal import StrataDocuments
 public import StrataEvents
 
-/// A fold of events into tables of an application's own.
+/// A fold of events into an application's own tables.
 ///
-/// `apply` is pure: what it does follows from the event and from the tables alone, never from the time, the
-/// machine or chance. So the state after n events is the same on every run, and any past state can be rebuilt.
+/// `apply` must be pure: its result may depend only on the event and on the tables, never on the time, the machine or
+/// chance. Then the state after n events is the same on every run, and any past state can be rebuilt.
 ///
-/// A projection is known by its type, name and version, and all values of one type share one fold in a store. So
-/// a projection has no properties that change what it does.
+/// A projection is identified by its type, name and version, and all values of one type share one fold in a store. So
+/// a projection must not have properties that change what it does.
 public protocol Projection: Sendable {
-  /// The projection's name in the store. With `version` it names the function.
+  /// The projection's name in the store. Name and version together identify the function.
   static var name: String { get }
-  /// Raised whenever `apply` changes its meaning.
+  /// The version of `apply`. Raise it whenever `apply` changes its meaning.
   static var version: Int { get }
-  /// Folds one event in.
+  /// Folds one event into the tables.
   ///
-  /// Events of erased content are not shown to it. Where it throws, the event changes nothing, and is listed
-  /// among the failures with what was thrown (`store.failures(of:)`); the fold goes on.
+  /// Events with erased content are not passed to it. If it throws, the event changes nothing and is listed among the
+  /// failures with the error that was thrown (`store.failures(of:)`); the fold continues.
   func apply(_ event: RecordedEvent, to tables: inout Tables) throws
 }
 
@@ -35,15 +35,15 @@ public struct TableKey<Row: Codable & Sendable>: Sendable, Hashable {
 
 /// The tables of a projection while it folds one event.
 ///
-/// Rows are encoded when they are set and decoded when they are read. A row that is set to an equal value is
-/// not changed.
+/// Rows are encoded when they are set and decoded when they are read. Setting a row to an equal value does not change
+/// it.
 public struct Tables {
   var set: TableSet
   let stamp: Stamp
   let scratch: FoldScratch
-  /// Rows as they were before this event, in the order of their changes.
+  /// The rows as they were before this event, in the order of their changes.
   private(set) var undo: [(table: String, id: [UInt8], value: [UInt8]?)] = []
-  /// The first row that could not be encoded or decoded.
+  /// The first row that could not be encoded or decoded, or whose id is too long.
   private(set) var problem: String?
 
   init(_ set: consuming TableSet, stamp: Stamp, scratch: FoldScratch) {
@@ -52,13 +52,13 @@ public struct Tables {
     self.scratch = scratch
   }
 
-  /// The longest id of a row, in bytes of UTF-8.
+  /// The maximum length of a row's id, in bytes of UTF-8.
   public static var idLengthMax: Int { 32_000 }
 
-  /// A row of a table. Setting nil removes it. O(log n), and the coding of the row.
+  /// A row of a table. Setting nil removes the row. O(log n), plus the encoding or decoding of the row.
   ///
-  /// A row that does not encode or decode, or whose id is longer than `idLengthMax`, fails the event, as if
-  /// `apply` had thrown.
+  /// If a row does not encode or decode, or its id is longer than `idLengthMax`, the event fails as if `apply` had
+  /// thrown.
   public subscript<Row>(key: TableKey<Row>, id: String) -> Row? {
     mutating get {
       do { return try set[key.name].row(id) } catch {
@@ -68,7 +68,7 @@ public struct Tables {
     }
     set {
       guard id.utf8.count <= Self.idLengthMax else {
-        return note("a row id of \(key.name) has \(id.utf8.count) bytes, and \(Self.idLengthMax) is the most")
+        return note("a row id of \(key.name) has \(id.utf8.count) bytes; the limit is \(Self.idLengthMax)")
       }
       remember(id, of: key.name)
       guard let newValue else {
@@ -91,10 +91,10 @@ public struct Tables {
     }
   }
 
-  /// How many rows a table holds. O(1).
+  /// The number of rows in a table. O(1).
   public func count<Row>(of key: TableKey<Row>) -> Int { set[key.name].count }
 
-  /// The ids of a table's rows, by their bytes. O(n).
+  /// The ids of a table's rows, ordered by their bytes. O(n).
   public func ids<Row>(of key: TableKey<Row>) -> [String] {
     var ids: [String] = []
     set[key.name].forEachRow { ids.append($0.idText) }
@@ -110,7 +110,7 @@ public struct Tables {
     }
   }
 
-  /// Puts back every row that this event changed.
+  /// Restores every row that this event changed.
   mutating func rollBack() {
     for (table, id, value) in undo.reversed() {
       id.withUnsafeBytes { id in set.withTable(table) { $0.restore(id: id, value: value, scratch) } }
@@ -118,8 +118,8 @@ public struct Tables {
     undo = []
   }
 
-  /// Static, so that the body may change the tables: as a method it would hold a copy of them for as long as it runs,
-  /// and every write would copy what the copy shares, the list of changes and the pages of the trees.
+  /// Static, so that the body may change the tables. As a method it would hold a copy of them while it runs, and every
+  /// write would copy what that copy shares: the list of changes and the pages of the trees.
   private static func withBytes<Result>(
     of text: String, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
@@ -129,7 +129,7 @@ public struct Tables {
 }
 
 extension Table {
-  /// A row decoded, nil where there is none. Throws what the decoder throws.
+  /// Decodes a row; nil if the table does not have it. Throws what the decoder throws.
   package func row<Row: Decodable>(_ id: String, as type: Row.Type = Row.self) throws -> Row? {
     var id = id
     return try id.withUTF8 { id in

@@ -1,21 +1,21 @@
-// One fold per projection, shared by all who read its tables.
+// One fold per projection, shared by all readers of its tables.
 
 package import StrataBase
 package import StrataEvents
 package import StrataLog
 
-/// Keeps the newest state of a projection, and folds on when somebody asks for more.
+/// Keeps the newest state of a projection, and folds further when a caller requests a later state.
 ///
-/// It pulls: nothing is folded, queued or woken for tables that nobody reads. Who asks for a sequence waits
-/// without holding a thread; one thread at a time folds for all who wait, up to the visible end, and publishes one
-/// state. It does so in slices, between which other projectors have their turn: see `FairThreads`.
+/// It pulls: nothing is folded, queued or woken for tables without readers. A caller that requests a sequence waits
+/// without holding a thread. One thread at a time folds for all waiting callers, up to the visible end, and publishes
+/// one state. It does so in slices, between which other projectors have their turn: see `FairThreads`.
 ///
-/// A pass begins where somebody waits and nobody folds. It ends when it has published and nobody waits any more, when
-/// the log cannot be read on, or when all who waited were cancelled: each of those is answered at once, and what was
-/// folded until then is where the next pass goes on. `State` is guarded by its lock; `Exclusive` belongs to the thread
-/// that does the slice, of which `isFolding` allows one.
+/// A pass begins when a caller waits and no thread is folding. It ends when it has published a state and no caller is
+/// waiting, when the log cannot be read any further, or when all waiting callers were cancelled. Failed and cancelled
+/// callers are answered immediately, and the next pass continues from what was folded until then. `State` is guarded by
+/// its lock. `Exclusive` belongs to the thread that runs the slice; `isFolding` ensures that there is only one.
 package final class Projector: Sendable {
-  /// That the state has everything up to a sequence, and a view.
+  /// A condition on a state: it has everything up to a sequence and, if a view is named, that view.
   private struct Wish {
     var sequence: UInt64
     var view: (table: String, definition: ViewDefinition)?
@@ -33,14 +33,14 @@ package final class Projector: Sendable {
     var published: TableSet
     var waiters = WaitList<Wish, Answer>()
     var isFolding = false
-    /// How many hold each view.
+    /// The number of leases of each view.
     var holders: [ViewKey: Int] = [:]
-    /// Views that nobody holds any more, to be taken out before the next fold.
+    /// Views without a lease, to be removed before the next fold.
     var unused: Set<ViewKey> = []
   }
 
   private struct ViewKey: Hashable {
-    /// The name's UTF-8, by which tables are told apart.
+    /// The name's UTF-8, which distinguishes tables.
     var table: [UInt8]
     var identity: ViewIdentity
 
@@ -52,7 +52,7 @@ package final class Projector: Sendable {
 
   private final class Exclusive: @unchecked Sendable {
     let fold: Fold
-    /// Where the pass ends; nil before it begins.
+    /// Where the current pass ends; nil before it begins.
     var target: LogMark?
 
     init(_ fold: Fold) { self.fold = fold }
@@ -62,7 +62,7 @@ package final class Projector: Sendable {
   private let state: Lock<State>
   private let exclusive: Exclusive
   private let threads: FairThreads
-  /// Over for the thread that folds when others have their turn, and while nobody waits.
+  /// Over for the folding thread when other folds have their turn, and while no caller waits.
   private let slice = TimeSlice()
 
   package init(_ log: Log, _ folding: Folding, on threads: FairThreads = StoreMachine.process.folds) {
@@ -73,22 +73,22 @@ package final class Projector: Sendable {
     state = Lock(State(published: fold.state))
   }
 
-  /// The newest state that was published; it may be behind the log.
+  /// The newest state that was published; it may lag behind the log.
   package var published: TableSet { state.withLock { $0.published } }
 
-  /// A state that has everything up to a sequence, or up to the end where the log is shorter.
+  /// A state that has everything up to a sequence, or up to the end if the log is shorter.
   ///
   /// Throws `CancellationError` as soon as the task is cancelled while it waits.
   package func state(reaching sequence: UInt64) async throws -> TableSet {
     try await reach(sequence, nil)
   }
 
-  /// The same with a view over one of the tables, which is kept up to date for as long as `lease` lives.
+  /// The same with a view over one of the tables, which is kept up to date as long as `lease` lives.
   package func state(reaching sequence: UInt64, with lease: ViewLease) async throws -> TableSet {
     try await reach(sequence, (lease.table, lease.definition))
   }
 
-  /// Holds a view: it is built at the first state that is asked for with the lease.
+  /// Holds a view, which is built when a state is first requested with the lease.
   package func lease(_ definition: ViewDefinition, of table: String) -> ViewLease {
     let key = ViewKey(table, definition)
     state.withLock { state in
@@ -110,7 +110,7 @@ package final class Projector: Sendable {
   private func reach(
     _ sequence: UInt64, _ view: (table: String, definition: ViewDefinition)?
   ) async throws -> TableSet {
-    // A store that is open for reading looks at what its writer appends from the first read on.
+    // From its first read on, a store that is open for reading follows what its writer appends.
     try log.follow()
     let wish = Wish(sequence: min(sequence, log.mark.sequence), view: view)
     let (ready, ticket) = state.withLock { state in
@@ -128,7 +128,7 @@ package final class Projector: Sendable {
 
   private func wait(_ ticket: UInt64, for wish: Wish, _ continuation: UnsafeContinuation<Answer, Never>) {
     let (answer, begins) = state.withLock { state -> (Answer?, Bool) in
-      // Another one's pass may have ended meanwhile.
+      // Another caller's pass may have ended in the meantime.
       if wish.isTrue(of: state.published), !state.waiters.isCancelled(ticket) {
         return (.success(state.published), false)
       }
@@ -156,7 +156,7 @@ package final class Projector: Sendable {
 // MARK: Folding
 
 extension Projector {
-  /// One slice of a pass, on a thread of `threads`. True where there is more to do.
+  /// Runs one slice of a pass, on a thread of `threads`. Returns true if there is more to do.
   private func foldOn() -> Bool {
     let fold = exclusive.fold
     let target = exclusive.target ?? beginPass()
@@ -189,7 +189,7 @@ extension Projector {
     return target
   }
 
-  /// Whether the pass goes on. Where nobody waits it ends here, and the next one begins with what is folded.
+  /// Whether the pass continues. If no caller waits it ends here, and the next pass continues from what is folded.
   private func isStillWanted() -> Bool {
     state.withLock { state in
       if state.waiters.isEmpty {
@@ -200,7 +200,7 @@ extension Projector {
     }
   }
 
-  /// Shows a state to everybody who waits for no more than it has. True where others wait still.
+  /// Publishes a state and resumes every caller whose condition it meets. Returns true if other callers still wait.
   private func publish(_ set: TableSet) -> Bool {
     exclusive.target = nil
     let (ready, isMore, old) = state.withLock { state in
@@ -216,7 +216,8 @@ extension Projector {
     return isMore
   }
 
-  /// What failed may have stopped inside an append, and nobody is shown a part of one.
+  /// Resumes all waiting callers with an error. The failed fold may have stopped inside an append, and a partial append
+  /// is never published.
   private func fail(_ error: StoreError) {
     exclusive.target = nil
     let waiters = state.withLock { state in
@@ -227,7 +228,7 @@ extension Projector {
   }
 }
 
-/// Keeps a view of a projector's table up to date for as long as it lives.
+/// Keeps a view of a projector's table up to date as long as the lease lives.
 package final class ViewLease: Sendable {
   package let table: String
   package let definition: ViewDefinition
@@ -261,7 +262,7 @@ final class Projectors: Sendable {
 }
 
 extension EventStore {
-  /// The projector of a projection, the same one at every call.
+  /// The projector of a projection, the same one on every call.
   package func projector(_ folding: Folding) -> Projector {
     let threads = machine.folds
     return attachment { Projectors(on: threads) }.projector(log, folding)
