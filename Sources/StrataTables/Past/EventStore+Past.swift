@@ -5,14 +5,14 @@ package import StrataEvents
 package import StrataLog
 
 extension EventStore {
-  /// The states at several points, by one replay in the order of the log. O(events up to the last one).
+  /// The states at several points, by one replay in the order of the log. O(events up to the last point).
   ///
-  /// States share the pages that did not change between them.
+  /// The states share the pages that did not change between them.
   ///
   /// Throws `CancellationError` as soon as the task is cancelled.
   ///
-  /// - Parameter view: a view that the states hold over one of their tables: built at the first one, and kept
-  ///   from there on.
+  /// - Parameter view: a view that the states hold over one of their tables. It is built at the first point and kept up
+  ///   to date from there.
   package func states(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
   ) async throws -> [TableSet] {
@@ -20,7 +20,7 @@ extension EventStore {
     return try await machine.past.result { slice in try replay.goOn(slice) }
   }
 
-  /// The same for a thread that may block.
+  /// The same, for a thread that may block.
   package func statesBlocking(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
   ) throws(StoreError) -> [TableSet] {

@@ -1,4 +1,4 @@
-// Places in the log as programs name them.
+// Points in the log as programs name them.
 
 public import StrataEvents
 package import StrataLog
@@ -9,30 +9,30 @@ package import StrataLog
   public import Foundation
 #endif
 
-/// A place in the log: the state there is the one after everything up to it.
+/// A point in the log. The state at a point is the one after everything up to it.
 public enum LogPoint: Sendable, Hashable {
-  /// The visible end, when it is asked.
+  /// The visible end at the time of the request.
   case head
-  /// Before everything.
+  /// Before the first event.
   case beginning
   /// After the event with this sequence, which may be inside an append.
   case sequence(UInt64)
   /// After the last append whose commit time is not later.
   case time(Timestamp)
 
-  /// After the last append whose commit time is not later than a date. A date that no timestamp can say stands
-  /// for the nearest that one can.
+  /// After the last append whose commit time is not later than a date. A date that no timestamp can represent becomes
+  /// the nearest timestamp.
   public static func time(_ date: Date) -> LogPoint {
     .time(Timestamp(date) ?? Timestamp(nanoseconds: date.timeIntervalSince1970 < 0 ? .min + 1 : .max))
   }
 }
 
 extension EventStore {
-  /// The sequence that a point stands for. Blocks for a time.
+  /// The sequence of a point. May block on the disk.
   ///
-  /// Throws `invalid` for a sequence that the log does not have.
+  /// Throws `invalid` for a sequence past the end of the log, and `trimmed` for one before its first available event.
   package func sequenceBlocking(of point: LogPoint) throws(StoreError) -> UInt64 {
-    // Another process's writer may have gone on.
+    // The writer in another process may have appended more.
     if point != .beginning { try log.refresh() }
     let mark = log.mark
     switch point {
@@ -40,7 +40,7 @@ extension EventStore {
     case .beginning: return mark.logBegin - 1
     case .sequence(let sequence):
       guard sequence <= mark.sequence else {
-        throw .invalid(what: "sequence \(sequence) is behind the end of the log, which is \(mark.sequence)")
+        throw .invalid(what: "sequence \(sequence) is past the end of the log, which is \(mark.sequence)")
       }
       guard sequence >= mark.logBegin - 1 else { throw .trimmed(firstAvailable: mark.logBegin) }
       return sequence

@@ -4,17 +4,17 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 
-/// The states at several points, as far as they are reached. Belongs to one thread at a time; every call blocks for as
-/// long as the disk does.
+/// The states at several points, as far as they are reached. Belongs to one thread at a time; every call blocks as long
+/// as the disk does.
 final class Replay: @unchecked Sendable {
-  // Sendable so that it can go from one thread to the next between two slices.
+  // Sendable so that it can move from one thread to another between two slices.
   private let store: EventStore
   private let points: [LogPoint]
   private let view: (table: String, definition: ViewDefinition)?
   private let fold: Fold
-  /// The sequences of the points, once they were looked up.
+  /// The sequences of the points, once they have been looked up.
   private var sequences: [UInt64]?
-  /// Those that are still to be reached, the next one last.
+  /// The sequences that are still to be reached, the next one last.
   private var rest: [UInt64] = []
   private var states: [UInt64: TableSet] = [:]
 
@@ -28,7 +28,7 @@ final class Replay: @unchecked Sendable {
     fold = Fold(store.log, folding)
   }
 
-  /// Goes on. The states in the order of the points, nil where the slice is over before that.
+  /// Continues the replay. Returns the states in the order of the points, nil if the slice ended first.
   func goOn(_ slice: TimeSlice?) throws(StoreError) -> [TableSet]? {
     let sequences = try sequencesOfPoints()
     while let sequence = rest.last {

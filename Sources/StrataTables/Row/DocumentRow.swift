@@ -1,15 +1,15 @@
-// A row of documents without a Swift type of its own.
+// A row of documents that has no Swift type of its own.
 
 internal import StrataDocuments
 public import StrataEvents
 
-/// A document as a table holds it, for lists and readers that know no type for it.
+/// A document as a table holds it, for lists and readers that do not have a Swift type for it.
 public struct DocumentRow: Identifiable, Sendable, Hashable {
-  /// The part of the stream's name behind the first `/`.
+  /// The part of the stream's name after the first `/`.
   public var id: String
-  /// The sequence of the last event that changed it.
+  /// The sequence of the last event that changed the row.
   public var revision: UInt64
-  /// The sequence of the event that made it exist.
+  /// The sequence of the event that created the row.
   public var created: UInt64
   /// The commit time of the event at `revision`.
   public var time: Timestamp
@@ -18,7 +18,7 @@ public struct DocumentRow: Identifiable, Sendable, Hashable {
 }
 
 extension DocumentRow {
-  /// A copy of a row that may be kept. Throws where the document does not decode.
+  /// A copy of a row, which may be kept. Throws if the document does not decode.
   package init(_ row: RowView) throws(RowProblem) {
     id = row.idText
     revision = row.revision
@@ -28,7 +28,7 @@ extension DocumentRow {
     do throws(CodecError) { value = try DocumentValue(cbor: row.document) } catch {
       throw RowProblem(what: "the document is damaged: \(error)")
     }
-    guard case .object(let object) = value else { throw RowProblem(what: "the document is no object") }
+    guard case .object(let object) = value else { throw RowProblem(what: "the document is not an object") }
     fields = object
   }
 }

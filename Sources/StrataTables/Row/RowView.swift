@@ -1,12 +1,12 @@
 // One row as its table holds it.
 
-/// A row that somebody else holds: valid only inside the call that lends it.
+/// A borrowed row: valid only inside the call that lends it.
 package struct RowView {
   /// The row's id, as UTF-8.
   package var id: UnsafeRawBufferPointer
   /// The sequence of the last event that changed the row.
   package var revision: UInt64
-  /// The sequence of the event that made the row exist.
+  /// The sequence of the event that created the row.
   package var created: UInt64
   /// The commit time of the event at `revision`, in nanoseconds since 1970.
   package var time: Int64

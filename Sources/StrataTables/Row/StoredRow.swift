@@ -4,7 +4,7 @@
 enum StoredRow {
   static let headLength = 24
 
-  /// Replaces what the buffer holds by a row's value.
+  /// Replaces the contents of the buffer with a row's value.
   static func write(_ row: RowView, to buffer: inout [UInt8]) {
     buffer.removeAll(keepingCapacity: true)
     buffer.reserveCapacity(headLength + row.document.count)
@@ -14,14 +14,14 @@ enum StoredRow {
     buffer.append(contentsOf: row.document)
   }
 
-  /// Writes the creation of a row anew into its value.
+  /// Overwrites the creation sequence in a row's value.
   static func setCreated(_ created: UInt64, in value: UnsafeMutableRawBufferPointer) {
     value.storeBytes(of: created.littleEndian, toByteOffset: 8, as: UInt64.self)
   }
 
   /// The row that a tree's entry holds.
   static func view(id: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> RowView {
-    assert(value.count >= headLength, "a table's tree holds a value that is no row")
+    assert(value.count >= headLength, "a table's tree holds a value that is not a row")
     return RowView(
       id: id,
       revision: UInt64(littleEndian: value.loadUnaligned(as: UInt64.self)),

@@ -1,4 +1,4 @@
-// Changing a document: take its turn, read, decide, append what changed, and do so again where others came between.
+// Updating a document: take a turn, read, change, append, and retry if another write came in between.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -7,32 +7,32 @@ internal import StrataLog
 
 /// The result of an update.
 public enum DocumentUpdate<Item: Sendable>: Sendable {
-  /// There is no such document; nothing was appended.
+  /// The document does not exist; nothing was appended.
   case absent
   /// The body changed nothing; nothing was appended.
   case unchanged(Item)
-  /// The document as it is now, and what was appended for it.
+  /// The document after the change, and the receipt of the append.
   case changed(Item, AppendReceipt)
 }
 
 extension DocumentCollection {
-  /// For how long `update` answers conflicts by another try, counted from its turn: 10 seconds.
+  /// How long `update` retries after conflicts, counted from the start of its turn: 10 seconds.
   public static var updateTimeMax: Duration { Retries.timeMax }
 
-  /// Changes a document that is there.
+  /// Changes an existing document.
   ///
-  /// The body gets the newest document, and runs where the caller does. What it changed is appended as a merge
-  /// patch (as a whole document where a patch cannot say it), so fields that `Item` does not know stay.
+  /// The body receives the newest document and runs in the caller's isolation. The change is appended as a merge patch,
+  /// or as a whole document if a patch cannot express it, so fields that `Item` does not know are kept.
   ///
-  /// Updates of one document through one `EventStore` take turns, in the order in which they were called, and so
-  /// none of them runs into another. Where something else was appended to the document in between, such as a `put`,
-  /// the body runs again, with the document as it is then. It does so until `updateTimeMax` is over, with pauses of
-  /// at most 16 ms. So the body may run any number of times: it should change nothing but the document.
+  /// Updates of one document through one `EventStore` take turns in the order of the calls, and so do not conflict with
+  /// each other. If something else was appended to the document in between, such as a `put`, the body runs again with
+  /// the newest document. It does so until `updateTimeMax` is over, with pauses of at most 16 ms. So the body may run
+  /// any number of times and should change nothing but the document.
   ///
   /// - Returns: once the append is as durable as the store was opened for.
-  /// - Throws: `StoreError.conflict` where others were faster for `updateTimeMax`, `CancellationError` where the task
-  ///   is cancelled before the append, what the body throws, and what reading and appending throw. In every
-  ///   case nothing was appended.
+  /// - Throws: `StoreError.conflict` if other writes came first for `updateTimeMax`, `CancellationError` if the task
+  ///   is cancelled before the append, what the body throws, and what reading and appending throw. In none of these
+  ///   cases was anything appended.
   @discardableResult
   public nonisolated(nonsending) func update(
     _ id: Item.ID, _ change: (inout Item) throws -> Void
@@ -43,7 +43,7 @@ extension DocumentCollection {
     defer { documents.turns.give(stream) }
     var retries = documents.retries()
     while true {
-      // Before the row is read: what is appended in between is in the row or in the conflict.
+      // Read before the row: an append after this is either in the row or causes the conflict.
       let version = try await store.version(of: stream)
       guard let document = try await document(id) else { return .absent }
       let old = try Self.decoded(document, stream)
@@ -85,7 +85,7 @@ extension DocumentCollection {
     }
   }
 
-  /// The event that says what changed, nil where nothing did.
+  /// The event for a change, nil if nothing changed.
   private static func event(
     from old: Item, to new: Item, document: DocumentValue, in stream: StreamName
   ) throws -> NewEvent? {
@@ -100,7 +100,7 @@ extension DocumentCollection {
 }
 
 extension DocumentValue {
-  /// This value with what differs between two others, which know a part of its members: the others stay.
+  /// This value with the differences between two others applied. Members that neither of the two has are kept.
   package func replacing(_ old: DocumentValue, by new: DocumentValue) -> DocumentValue {
     guard case .object(var object) = self, case .object(let old) = old, case .object(let new) = new else {
       return new

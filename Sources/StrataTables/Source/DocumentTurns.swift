@@ -1,17 +1,17 @@
-// The turns of a store's documents, and how long an update tries where others write past them.
+// The turns of a store's documents, and how long an update retries when writes without a turn interfere.
 
 package import StrataBase
 package import StrataEvents
 
-/// Turns for those who read a document, decide, and write it. While one task has a document's turn, no other of them
-/// comes in between; writes that look at nothing still may, and so may other processes.
+/// Turns for tasks that read a document, decide, and write it. While one task has a document's turn, no other such task
+/// comes in between. Unconditional writes and other processes still can.
 package final class DocumentTurns: Sendable {
   package let turns = Turns<StreamName>()
   private let pace: RetryPace
 
   package init(pace: RetryPace = RetryPace()) { self.pace = pace }
 
-  /// The retries of one who has a turn. Their time begins now.
+  /// The retries of a task that has a turn. Their time begins now.
   package func retries() -> Retries { Retries(at: pace) }
 }
 
@@ -20,12 +20,12 @@ extension EventStore {
   package var documentTurns: DocumentTurns { attachment { DocumentTurns() } }
 }
 
-/// What retries are timed by.
+/// The clock and the pauses of retries.
 package struct RetryPace: Sendable {
   let now: @Sendable () -> MonotonicTime
   let sleep: @Sendable (Duration) async throws -> Void
 
-  /// - Parameter sleep: throws where the task is cancelled, and nowhere else.
+  /// - Parameter sleep: throws if the task is cancelled, and for no other reason.
   package init(
     now: @escaping @Sendable () -> MonotonicTime = { MonotonicTime.now() },
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -35,13 +35,13 @@ package struct RetryPace: Sendable {
   }
 }
 
-/// How long conflicts are answered by another try, and how long is waited before it.
+/// How long conflicts are retried, and how long to wait before each retry.
 package struct Retries: Sendable {
-  /// For how long conflicts are answered by another try.
+  /// How long conflicts are retried.
   package static let timeMax = Duration.seconds(10)
-  /// The longest pause before the second retry; it doubles from one to the next. The first one does not wait.
+  /// The longest pause before the second retry; the bound doubles with each retry. The first retry does not wait.
   package static let pauseMin = Duration.microseconds(500)
-  /// The longest pause of all. It is short because a writer that looks at nothing does not give way.
+  /// The upper bound of every pause. It is short because a writer without a condition does not back off.
   package static let pauseMax = Duration.milliseconds(16)
 
   private let pace: RetryPace
@@ -53,9 +53,9 @@ package struct Retries: Sendable {
     end = pace.now().advanced(by: Self.timeMax)
   }
 
-  /// Waits before another try, for a random part of the longest pause. False where the time is over.
+  /// Waits before another try, for a random part of the longest pause. Returns false if the time is over.
   ///
-  /// Throws `CancellationError` where the task is cancelled while it waits.
+  /// Throws `CancellationError` if the task is cancelled while it waits.
   package nonisolated(nonsending) mutating func goOn() async throws -> Bool {
     guard pace.now() < end else { return false }
     guard let longest = pause else {

@@ -4,10 +4,10 @@ internal import StrataDocuments
 public import StrataEvents
 package import StrataLog
 
-/// Rows of one type, kept by a store: what a list is made of.
+/// Rows of one type, kept by a store: the source of a list.
 public protocol RowSource<Item>: Sendable {
   associatedtype Item: Identifiable & Sendable where Item.ID: DocumentID
-  /// Which table, and how its rows become items.
+  /// The table, and how its rows become items.
   var table: RowTable<Item> { get }
 }
 
@@ -32,7 +32,7 @@ public struct RowTable<Item: Identifiable & Sendable>: Sendable where Item.ID: D
 }
 
 extension RowTable where Item: Decodable {
-  /// Rows decoded by their type's own `init(from:)`. A row that decodes to an item with another id is none.
+  /// Rows decoded by their type's own `init(from:)`. Decoding a row to an item with another id is an error.
   init(decoding store: EventStore, folding: Folding, name: String) {
     self.init(store: store, folding: folding, name: name) { (row) throws(RowProblem) in
       let item: Item
@@ -46,8 +46,8 @@ extension RowTable where Item: Decodable {
 }
 
 extension RowView {
-  /// Checks that an item's id is the row's, in the one form in which its type writes it. `07` would be a second 7, and
-  /// an id that is another row's would be shown for it.
+  /// Checks that an item's id is the row's id, in the one form in which its type writes it. Otherwise `07` would be a
+  /// second 7, and a row could appear under the id of another row.
   package func check(_ itemID: some DocumentID) throws(RowProblem) {
     var text = itemID.documentID
     let isSame = text.withUTF8 { UnsafeRawBufferPointer($0).hasSameBytes(as: id) }
@@ -68,7 +68,7 @@ extension RowProblem {
     case DecodingError.keyNotFound(let key, let context):
       return "it does not decode as \(type)\(place(context)): there is no \(key.stringValue)"
     case DecodingError.valueNotFound(let wanted, let context):
-      return "it does not decode as \(type)\(place(context)): a null stands where \(wanted) should be"
+      return "it does not decode as \(type)\(place(context)): found null instead of \(wanted)"
     case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context):
       return "it does not decode as \(type)\(place(context)): \(context.debugDescription)"
     default:
@@ -83,7 +83,7 @@ extension DocumentCollection: RowSource {
   }
 }
 
-/// The documents of a category, without a type of their own.
+/// The documents of a category, without a Swift type of their own.
 public struct DocumentTable: RowSource {
   public let store: EventStore
   public let category: String
@@ -105,27 +105,27 @@ public struct ProjectedTable<Item: Codable & Identifiable & Sendable>: RowSource
     RowTable(decoding: store, folding: .own(projection), name: key.name)
   }
 
-  /// A row as the newest state has it, nil where there is none. It sees every append that this store had
-  /// acknowledged, or seen of its writer, before the call.
+  /// A row in the newest state, nil if it does not exist. The read sees every append that this store had acknowledged,
+  /// or had read from its writer, before the call.
   public subscript(id: Item.ID) -> Item? {
     get async throws { try await table.row(id.documentID) }
   }
 }
 
 extension EventStore {
-  /// The documents of a category for lists and readers that know no type for them.
+  /// The documents of a category, for lists and readers that do not have a Swift type for them.
   public func documents(_ category: String) -> DocumentTable {
     DocumentTable(store: self, category: category)
   }
 
-  /// A table of a projection. All tables of one projection are folded together, once for all who read them.
+  /// A table of a projection. All tables of one projection are folded together, once for all their readers.
   ///
-  /// A row's `id` is the one that the projection keeps it under; lists report any other as a problem.
+  /// A row's `id` must be the one under which the projection stores it; lists report any other id as a problem.
   public func table<Item>(_ key: TableKey<Item>, of projection: some Projection) -> ProjectedTable<Item> {
     ProjectedTable(store: self, key: key, projection: projection)
   }
 
-  /// The events that a projection could not apply, as the newest state has them.
+  /// The events that a projection could not apply, as of the newest state.
   public func failures(of projection: some Projection) async throws -> ProjectionFailures {
     try await projector(.own(projection)).state(reaching: head.sequence).failures
   }
@@ -152,7 +152,7 @@ extension RowTable {
     }
   }
 
-  /// The state at a point: the projector's at the head, a fold from the beginning for the past.
+  /// The state at a point: the projector's state for the head, a fold from the beginning for a past point.
   package func state(at point: LogPoint) async throws -> TableSet {
     if point == .head { return try await projector.state(reaching: store.head.sequence) }
     return try await store.states(at: [point], folding)[0]
@@ -160,7 +160,7 @@ extension RowTable {
 }
 
 extension String {
-  /// Lends the UTF-8, with a typed error.
+  /// Lends the string's UTF-8 to a body with a typed error.
   package mutating func withUTF8Row<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,4 +1,4 @@
-// Bytes compared: by the system's comparison of memory, in one place.
+// Comparing bytes with the system's `memcmp`.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -14,12 +14,12 @@ func compareMemory(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether both hold the same bytes.
+  /// Whether both buffers hold the same bytes.
   package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
     count == other.count && order(other) == 0
   }
 
-  /// Less than, equal to or greater than 0 as these bytes stand before, at or behind the others.
+  /// Below, equal to or above 0 if these bytes order before, equal to or after the others.
   package func order(_ other: UnsafeRawBufferPointer) -> Int {
     let shared = Swift.min(count, other.count)
     if shared > 0, let a = baseAddress, let b = other.baseAddress {

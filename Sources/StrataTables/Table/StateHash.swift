@@ -1,11 +1,11 @@
-// One number that stands for a whole state.
+// The hash of a whole state.
 
 internal import StrataBase
 
 extension Table {
   /// The sum modulo 2⁶⁴ over the rows of XXH64(table, id, revision, document), where each field is preceded by
-  /// its length and lengths and revisions are eight little-endian bytes. It does not depend on the order of
-  /// rows, nor on how the state was made. O(bytes).
+  /// its length, and lengths and revisions are eight little-endian bytes. It does not depend on the order of
+  /// rows or on how the state was reached. O(bytes).
   package var stateHash: UInt64 {
     var sum: UInt64 = 0
     var buffer: [UInt8] = []
@@ -35,6 +35,6 @@ extension TableSet {
   /// The sum of the tables' hashes modulo 2⁶⁴. O(bytes).
   package var stateHash: UInt64 { tables.reduce(0) { $0 &+ $1.stateHash } }
 
-  /// How many rows all tables hold.
+  /// The number of rows in all tables.
   package var rowCount: Int { tables.reduce(0) { $0 + $1.count } }
 }

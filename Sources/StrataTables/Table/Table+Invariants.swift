@@ -1,7 +1,8 @@
-// What the views of a table promise of its rows.
+// The invariants between a table's rows and its views.
 
 extension Table {
-  /// Asserts what holds after each change of a row: how many rows the views show, and where a test wants it, which.
+  /// Asserts invariants after each change of a row: the number of rows in each view, and all of them if a test enables
+  /// that.
   func assertAgreement() {
     for view in views {
       assert(view.count <= rows.count, "a view shows more rows than its table has")
@@ -10,7 +11,7 @@ extension Table {
     assert(!TreeCheck.isOn || checkInvariants() == nil, checkInvariants() ?? "")
   }
 
-  /// Looks at every row and every view. A sentence about the first law that is broken, nil where none is. O(n log n).
+  /// Checks every row and every view. Returns a sentence about the first broken invariant, nil if all hold. O(n log n).
   package func checkInvariants() -> String? {
     for tree in [rows, problems] {
       if let sentence = tree.checkInvariants() { return sentence }

@@ -1,7 +1,7 @@
-// A table: rows by id, and the views that change with them.
+// A table: rows by id, and the views over them.
 
-/// Rows by the bytes of their ids, and views over them. A value: a copy is O(1) and never changes, and what is
-/// written afterwards copies only the pages that it touches.
+/// Rows by the bytes of their ids, and views over them. A value: a copy is O(1) and never changes, and a later write
+/// copies only the pages that it changes.
 package struct Table: Sendable {
   package let name: String
   /// The name's UTF-8.
@@ -24,7 +24,7 @@ package struct Table: Sendable {
 
   package var count: Int { rows.count }
 
-  /// Lends a row, nil where there is none. O(log n).
+  /// Lends a row, nil if the table does not have it. O(log n).
   package func withRow<Result, Failure: Error>(
     _ id: UnsafeRawBufferPointer, _ body: (RowView?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -33,7 +33,7 @@ package struct Table: Sendable {
     }
   }
 
-  /// Lends every row, by ascending id. O(n).
+  /// Lends every row, in ascending order of ids. O(n).
   package func forEachRow<Failure: Error>(
     _ body: (RowView) throws(Failure) -> Void
   ) throws(Failure) {
@@ -49,7 +49,7 @@ package struct Table: Sendable {
     package var new: RowView?
   }
 
-  /// Lends every row that is not the same in two versions, by ascending id. Costs what they do not share.
+  /// Lends every row that differs between two versions, in ascending order of ids. Costs what they do not share.
   package static func forEachChange<Failure: Error>(
     from old: Table, to new: Table, _ body: (Change) throws(Failure) -> Void
   ) throws(Failure) {
@@ -64,7 +64,7 @@ package struct Table: Sendable {
 }
 
 extension Table {
-  /// Sets a row's document. A document that is equal to the row's leaves the row as it was, unless touches are
+  /// Sets a row's document. A document equal to the row's current one leaves the row unchanged, unless touches are
   /// recorded.
   package mutating func put(
     id: UnsafeRawBufferPointer, document: UnsafeRawBufferPointer, at stamp: Stamp, _ scratch: FoldScratch
@@ -81,8 +81,8 @@ extension Table {
     assertAgreement()
   }
 
-  /// Sets a row where its document is another one, and finds out where the views had it: in one way down the
-  /// tree. False where nothing changed.
+  /// Sets a row if its document differs, and finds the previous positions in the views, in one descent of the
+  /// tree. Returns false if nothing changed.
   private static func set(
     _ row: inout RowView, in rows: inout Tree, _ views: [View], recordsTouches: Bool, _ scratch: FoldScratch
   ) -> Bool {
@@ -107,7 +107,7 @@ extension Table {
     return isChanged
   }
 
-  /// Removes a row. Nothing happens where there is none.
+  /// Removes a row. Does nothing if the table does not have it.
   package mutating func remove(id: UnsafeRawBufferPointer, _ scratch: FoldScratch) {
     clearProblem(id)
     scratch.prepare(viewCount: views.count)
@@ -129,7 +129,7 @@ extension Table {
     }
   }
 
-  /// Takes the row out and says why: its last event could not be applied.
+  /// Removes a row and records the reason: its last event could not be applied.
   package mutating func refuse(id: UnsafeRawBufferPointer, because what: String, _ scratch: FoldScratch) {
     remove(id: id, scratch)
     var what = what
@@ -140,9 +140,9 @@ extension Table {
     if problems.count > 0 { problems.remove(id) }
   }
 
-  /// Puts back a row as it was, for an event whose projection failed half-way.
+  /// Restores a row to its earlier value, for an event whose projection failed half-way.
   mutating func restore(id: UnsafeRawBufferPointer, value: [UInt8]?, _ scratch: FoldScratch) {
-    // The row may be put elsewhere than it was, though it is the same row.
+    // The same row may get another position than it had.
     beginLines()
     guard let value else { return remove(id: id, scratch) }
     remove(id: id, scratch)
@@ -159,18 +159,18 @@ extension Table {
 }
 
 extension Table {
-  /// The view with an identity, nil where it was not added.
+  /// The view with an identity, nil if it was not added.
   package func view(_ identity: ViewIdentity) -> View? {
     views.first { $0.definition.identity == identity }
   }
 
-  /// Builds a view over the rows as they are, and keeps it up to date from here on. O(n log n).
+  /// Builds a view over the current rows, and keeps it up to date from then on. O(n log n).
   package mutating func addView(_ definition: ViewDefinition) {
     guard view(definition.identity) == nil else { return }
     views.append(View(definition, of: self))
   }
 
-  /// Begins another line of states in each view.
+  /// Begins a new lineage of states in each view.
   mutating func beginLines() {
     for index in views.indices { views[index].beginLine() }
   }
@@ -180,7 +180,7 @@ extension Table {
   }
 }
 
-/// Which event changes a row.
+/// The event that changes a row.
 package struct Stamp: Sendable {
   package var sequence: UInt64
   /// The commit time of its append.

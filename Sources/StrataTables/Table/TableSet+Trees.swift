@@ -1,7 +1,7 @@
-// The trees that a state is made of.
+// The trees of a state.
 
 extension TableSet {
-  /// Every tree that the state is made of.
+  /// Every tree of the state.
   package var trees: [Tree] { tables.flatMap { [$0.rows, $0.problems] + $0.views.flatMap(\.trees) } }
 }
 

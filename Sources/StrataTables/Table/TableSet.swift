@@ -1,18 +1,18 @@
-// The state of a fold: its tables, and how far it has come.
+// The state of a fold: its tables, and how far it has folded.
 
 /// The tables of one projection after the events up to a sequence. A value: a copy is O(tables).
 package struct TableSet: Sendable {
-  /// The last sequence that is folded in; 0 before everything.
+  /// The last sequence that is folded in; 0 before the first event.
   package internal(set) var sequence: UInt64
-  /// The commit time of its append; nil at 0.
+  /// The commit time of the append with `sequence`; nil at 0.
   package internal(set) var time: Int64?
-  /// The chain of the log behind `sequence`; nil where it is not known, as between the appends of one block.
+  /// The chain of the log after `sequence`; nil if it is not known, as between the appends of one block.
   package internal(set) var chain: UInt64?
-  /// How many appends are folded in.
+  /// The number of appends that are folded in.
   package internal(set) var appendCount: UInt64 = 0
   /// Whether a write of an equal document raises its row's revision.
   package let recordsTouches: Bool
-  /// In the order in which they were first written to.
+  /// The tables in the order in which they were first written to.
   package private(set) var tables: [Table] = []
   /// Events that the projection could not apply.
   package internal(set) var failures = ProjectionFailures()
@@ -23,18 +23,18 @@ package struct TableSet: Sendable {
     self.recordsTouches = recordsTouches
   }
 
-  /// The table with a name; an empty one where nothing was written to it.
+  /// The table with a name; an empty one if nothing was written to it.
   package subscript(name: String) -> Table {
     tables.first { $0.name.utf8.elementsEqual(name.utf8) }
       ?? Table(name: name, recordsTouches: recordsTouches)
   }
 
-  /// Whether anything was ever written to a table.
+  /// Whether a table was ever written to.
   package func contains(_ name: String) -> Bool {
     tables.contains { $0.name.utf8.elementsEqual(name.utf8) }
   }
 
-  /// Changes a table in place, which is made where there is none.
+  /// Changes a table in place, and creates it if necessary.
   package mutating func withTable<Result>(
     _ name: UnsafeRawBufferPointer, _ body: (inout Table) -> Result
   ) -> Result {
@@ -46,14 +46,14 @@ package struct TableSet: Sendable {
     return name.withUTF8 { name in withTable(UnsafeRawBufferPointer(name), body) }
   }
 
-  /// Begins another line of states in the views of all tables: what is folded in from here on may be folded into
-  /// the line before as well, at another time.
+  /// Begins a new lineage of states in the views of all tables: the events that are folded in from here on may also be
+  /// folded into the previous lineage, at another time.
   mutating func beginLines() {
     for index in tables.indices where !tables[index].views.isEmpty { tables[index].beginLines() }
   }
 
   private mutating func index(of name: UnsafeRawBufferPointer) -> Int {
-    // Events of one table tend to follow each other.
+    // Consecutive events often belong to the same table.
     func isNamed(_ index: Int) -> Bool {
       tables[index].nameBytes.withUnsafeBytes { $0.hasSameBytes(as: name) }
     }
@@ -68,22 +68,22 @@ package struct TableSet: Sendable {
   }
 }
 
-/// Events that a projection refused: the first hundred, and how many in all.
+/// Events that a projection could not apply: the first hundred, and the total count.
 public struct ProjectionFailures: Sendable, Hashable {
-  /// How many are listed at most.
+  /// The maximum number of listed failures.
   public static let listedCountMax = 100
 
-  /// An event that changed nothing, since the projection could not apply it.
+  /// An event that changed nothing because the projection could not apply it.
   public struct Failure: Sendable, Hashable {
-    /// The event's place in the log.
+    /// The event's sequence in the log.
     public var sequence: UInt64
-    /// What the projection threw, or which row could not be encoded or decoded.
+    /// What the projection threw, or which row could not be encoded or decoded or has an id that is too long.
     public var what: String
   }
 
-  /// The first of them, by sequence.
+  /// The first failures, in the order of their sequences.
   public private(set) var listed: [Failure] = []
-  /// How many there are.
+  /// The number of all failures.
   public private(set) var count = 0
 
   mutating func add(_ sequence: UInt64, _ what: String) {

@@ -1,7 +1,7 @@
-// Building a view at once, from the rows as they are.
+// Building a view in one pass over the current rows.
 
 extension View {
-  /// The view of a table as it is. O(n log n).
+  /// The view of a table's current rows. O(n log n).
   package init(_ definition: ViewDefinition, of table: Table) {
     self.init(empty: definition)
     var keys = SortedKeys()
