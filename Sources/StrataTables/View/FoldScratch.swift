@@ -1,18 +1,18 @@
-// Buffers that a fold uses again and again.
+// Buffers that a fold reuses.
 
-/// The buffers of one fold. Used by one thread at a time, and never kept by what it fills.
+/// The buffers of one fold. Used by one thread at a time; nothing that is filled from them keeps them.
 package final class FoldScratch {
-  // One thread at a time is what the fold promises, so the checks of exclusive access are left out: they cost a
-  // tenth of a fold.
+  // A fold guarantees one thread at a time, so the checks of exclusive access are left out: they cost a tenth of a
+  // fold.
   @exclusivity(unchecked) var value: [UInt8] = []
   @exclusivity(unchecked) var writer = SortKeyWriter()
-  /// One per view: where the row was, and where it goes.
+  /// One key per view: the row's previous position, and the new one.
   @exclusivity(unchecked) var old: [PlacedKey] = []
   @exclusivity(unchecked) var new: [PlacedKey] = []
 
   package init() {}
 
-  /// Room for so many views, nothing placed.
+  /// Makes room for `viewCount` views and clears their keys.
   func prepare(viewCount: Int) {
     while old.count < viewCount {
       old.append(PlacedKey())

@@ -1,19 +1,19 @@
-// Where a view puts a row.
+// The position of a row in a view.
 
 /// A row's key in a view: section ‖ sort keys ‖ id.
 package struct PlacedKey: Sendable {
   package private(set) var bytes: [UInt8] = []
-  /// How many of the bytes are the section's.
+  /// The length of the section in bytes.
   package private(set) var sectionLength = 0
-  /// How many of the bytes, at the end, are the id's.
+  /// The length of the id in bytes, at the end of the key.
   package private(set) var idLength = 0
-  /// What the section's place depends on; only for a view that holds values.
+  /// The value that the section's position depends on; only for a view that holds values.
   package private(set) var value: [UInt8] = []
-  /// False where there was no row to place.
+  /// False if there was no row to place.
   package private(set) var isOfRow = false
   /// False for a row that the view does not show.
   package private(set) var isShown = false
-  /// Why it is not shown where it should be.
+  /// Why the row is not shown although it should be.
   package private(set) var problem: RowProblem?
 
   package init() {}
@@ -24,7 +24,7 @@ package struct PlacedKey: Sendable {
     problem = nil
   }
 
-  /// Finds the key of a row; nothing is shown where there is none.
+  /// Computes the key of a row. Without a row, nothing is shown.
   package mutating func place(
     _ row: RowView?, by definition: ViewDefinition, _ writer: inout SortKeyWriter
   ) {
@@ -37,7 +37,7 @@ package struct PlacedKey: Sendable {
       guard writer.count + row.id.count <= ViewDefinition.keyLengthMax else {
         throw RowProblem(
           what:
-            "its section and sort keys take \(writer.count) bytes, and \(ViewDefinition.keyLengthMax) is the most"
+            "section and sort keys take \(writer.count) bytes; the limit with the id is \(ViewDefinition.keyLengthMax)"
         )
       }
       let end = writer.count - lengths.value
@@ -58,7 +58,7 @@ package struct PlacedKey: Sendable {
 }
 
 extension PlacedKey {
-  /// A key as a view has it.
+  /// A key as it is stored in a view.
   init(of item: [UInt8], sectionLength: Int, idLength: Int, value: [UInt8]) {
     bytes = item
     self.sectionLength = sectionLength
@@ -68,7 +68,7 @@ extension PlacedKey {
     isShown = true
   }
 
-  /// Of a row that a view does not show.
+  /// The key of a row that a view does not show.
   static var hidden: PlacedKey {
     var key = PlacedKey()
     key.isOfRow = true

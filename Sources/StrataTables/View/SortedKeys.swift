@@ -1,9 +1,9 @@
-// Keys gathered in any order and lent in theirs: how a view is built at once.
+// Keys appended in any order and lent in ascending order, for building a view in one pass.
 
-/// Keys of rows in one buffer, sorted by their bytes when all are there.
+/// Keys of rows in one buffer, sorted by their bytes once all have been appended.
 struct SortedKeys {
   private struct Entry {
-    /// The first eight bytes, so that most comparisons do not look further.
+    /// The first eight bytes, which decide most comparisons.
     var head: UInt64
     var offset: Int
     var length: UInt16
@@ -24,7 +24,7 @@ struct SortedKeys {
     bytes.append(contentsOf: key.bytes)
   }
 
-  /// Lends each key, ascending. O(n log n) the first time.
+  /// Lends each key in ascending order. O(n log n) the first time.
   mutating func forEachAscending(
     _ body: (_ key: UnsafeRawBufferPointer, _ sectionLength: Int, _ idLength: Int) -> Void
   ) {

@@ -1,18 +1,18 @@
-// What the trees of a view promise of each other.
+// The invariants between the trees of a view.
 
 extension View {
-  /// Asserts what holds after each change: how many entries the trees have, and where a test wants it, all of them.
+  /// Asserts invariants after each change: the sizes of the trees, and all of them if a test enables that.
   func assertAgreement() {
     assert(
       order.count == (definition.isOrderedByKey ? 0 : sections.count),
       "the tree of the order does not hold each section once")
-    assert(labels.count == (definition.holdsLabels ? sections.count : 0), "not each section has its label")
-    assert(values.count == (definition.holdsValues ? items.count : 0), "not each item has its value")
-    assert(keys.map { $0.count == items.count } ?? true, "not each item has its recorded key")
+    assert(labels.count == (definition.holdsLabels ? sections.count : 0), "a section does not have its label")
+    assert(values.count == (definition.holdsValues ? items.count : 0), "an item does not have its value")
+    assert(keys.map { $0.count == items.count } ?? true, "an item does not have its recorded key")
     assert(!TreeCheck.isOn || checkInvariants() == nil, checkInvariants() ?? "")
   }
 
-  /// Looks at every item and every section. A sentence about the first law that is broken, nil where none is.
+  /// Checks every item and every section. Returns a sentence about the first broken invariant, nil if all hold.
   /// O(n log n).
   package func checkInvariants() -> String? {
     for tree in [items, sections, order, labels, values, problems, marks, drifts] + (keys.map { [$0] } ?? [])
@@ -22,7 +22,7 @@ extension View {
     return checkSections() ?? checkItems()
   }
 
-  /// Each section has its count, and its rank is where the order has it.
+  /// Checks that each section has its count, and is at the rank that its order key gives it.
   private func checkSections() -> String? {
     var rank = 0
     var total = 0
@@ -30,7 +30,7 @@ extension View {
       let sentence: String? = withSection(at: rank) { section, count in
         total += count
         if count == 0, !isDeclared(section) { return "a section without items was not declared" }
-        if itemCount(of: section) != count { return "a section is in the order and not among the sections" }
+        if itemCount(of: section) != count { return "a section's two counts of its items differ" }
         if self.rank(ofSection: section) != rank { return "a section is not where its order key is" }
         if items.ranks(withPrefix: section).count != count {
           return "a section's count is not that of its items"
@@ -43,7 +43,7 @@ extension View {
     return total == count ? nil : "the counts of the sections are not the number of items"
   }
 
-  /// Each item is in a section that is there, has its mark or its recorded key, and the position that its key says.
+  /// Checks that each item is in an existing section, has a mark or a recorded key, and is at the position of its key.
   private func checkItems() -> String? {
     var sentence: String?
     var rank = 0
@@ -66,6 +66,6 @@ extension View {
     marks.forEach(in: 0..<marks.count) { _, count in
       marked += Int(UInt32(littleEndian: count.loadUnaligned(as: UInt32.self)))
     }
-    return marked == count ? nil : "the marks are not as many as the items"
+    return marked == count ? nil : "the number of marks is not the number of items"
   }
 }

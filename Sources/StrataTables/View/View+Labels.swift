@@ -1,20 +1,20 @@
-// Sections in the order of a comparison: each gets a number between those of its neighbours.
+// Sections ordered by a comparison: each gets a number between those of its neighbours.
 
-/// Trees stand by bytes, and a comparison makes none. So a section that appears is looked for among the others,
-/// by halves, and gets a label between its neighbours' labels, which it keeps.
+/// Trees are ordered by bytes, which a comparison does not produce. So the position of a new section is found by
+/// binary search, and the section gets a label between the labels of its neighbours, which it keeps.
 ///
-/// Where there is no room between two labels, those around them are spread: over the smallest aligned range of
-/// labels that is sparse enough, where the larger range has to be the sparser one. That spreads O(log n) labels
-/// for each section that appears, taken over all of them (Bender, Cole, Demaine, Farach-Colton and Zito, "Two
-/// simplified algorithms for maintaining order in a list", 2002).
+/// If there is no room between two labels, the labels around them are spread evenly: over the smallest aligned range of
+/// labels that is sparse enough, where a larger range has to be sparser. That relabels O(log n) sections for each new
+/// section, amortised over all of them (Bender, Cole, Demaine, Farach-Colton and Zito, "Two simplified algorithms for
+/// maintaining order in a list", 2002).
 extension View {
   typealias Label = UInt128
 
-  /// How far from the last section one that comes behind all others stands.
+  /// The distance between the last label and the label of a section after all others.
   private static var step: Label { 1 << 64 }
 
-  /// Finds a label for a section that is not there. O(log² n), and O(log n) calls of the comparison. One that
-  /// contradicts itself makes an order that nobody asked for, and nothing worse.
+  /// Assigns a label to a new section. O(log² n), and O(log n) calls of the comparison. A comparison that contradicts
+  /// itself produces an arbitrary order, but nothing worse.
   mutating func setLabel(of section: UnsafeRawBufferPointer, _ precedes: SectionOrder.Comparison) {
     var low = 0
     var high = order.count
@@ -33,15 +33,16 @@ extension View {
     keep(label, of: section)
   }
 
-  /// Whether the sections that both views hold stand in the same order in both. They do, unless they are compared,
-  /// the views were built apart, and the comparison contradicted itself. O(1), and O(sections) for views built apart.
+  /// Whether the sections that both views hold are in the same order in both. That holds unless sections are compared,
+  /// the views were built separately, and the comparison contradicted itself. O(1), or O(sections) for views that were
+  /// built separately.
   package func hasSectionOrder(of other: View) -> Bool {
     !definition.isCompared || build === other.build || sections(heldBy: other) == other.sections(heldBy: self)
   }
 
-  /// Lends the sections whose order key is another one in the other view though their rows may be the same: where the
-  /// views were built apart, the program's code may have ranked them otherwise, or made other values of their rows.
-  /// Nothing otherwise, and nothing where they are compared. O(sections) for such views.
+  /// Lends the sections whose order key differs in the other view although their rows may be the same: if the views
+  /// were built separately, the program's code may have ranked the sections differently, or computed other values from
+  /// their rows. Lends nothing for other views, or if sections are compared. O(sections) for such views.
   package func forEachSectionOrderedApart(from other: View, _ body: (UnsafeRawBufferPointer) -> Void) {
     guard definition.asksForSectionOrder, build !== other.build else { return }
     Tree.forEachDifference(from: order, to: other.order) { difference in
@@ -68,7 +69,7 @@ extension View {
     return a.order(b) < 0
   }
 
-  /// A label for a section with so many others before it; nil where its neighbours leave no room.
+  /// A label for a section at index `place` in the order; nil if its neighbours leave no room.
   private func label(at place: Int) -> Label? {
     let before = place > 0 ? label(ofSectionAt: place - 1) : nil
     let after = place < order.count ? label(ofSectionAt: place) : nil
@@ -103,7 +104,7 @@ extension View {
       let first = label & ~(size - 1)
       let (end, isLast) = first.addingReportingOverflow(size)
       let places = rank(of: first)..<(isLast ? order.count : rank(of: end))
-      // Fewer than the square root of the range: what is left of it between two is the root at least.
+      // Fewer labels than the square root of the range: then the gap between two labels is at least the root.
       guard UInt64(places.count) < 1 << UInt64(bits / 2) else { continue }
       var sections: [[UInt8]] = []
       order.forEach(in: places) { key, length in sections.append(Array(Self.section(key, length))) }

@@ -1,4 +1,4 @@
-// Where a view's sections stand: their order keys, and the tree that holds them.
+// The order of a view's sections: their order keys, and the tree that holds them.
 
 extension View {
   mutating func insertOrder(of section: UnsafeRawBufferPointer) {
@@ -30,7 +30,7 @@ extension View {
     if definition.holdsLabels { labels.remove(section) }
   }
 
-  /// Order key ‖ section, as the section's items are now.
+  /// Order key ‖ section, computed from the section's current items.
   func orderKey(of section: UnsafeRawBufferPointer) -> [UInt8] {
     var key: [UInt8] = []
     let isNil = SortKeyTag.isNil(section)
@@ -49,13 +49,13 @@ extension View {
     case .ranked, .compared:
       labels.withValue(of: section) { label in if let label { key.append(contentsOf: label) } }
     }
-    // Ties stand by section.
+    // Ties are ordered by section.
     if definition.areNilsLast { key.append(isNil ? 1 : 0) }
     key.append(contentsOf: section)
     return key
   }
 
-  /// Appends the place of a section's first item among all items. A section without one stands behind all
+  /// Appends the position of a section's first item among all items. A section without items comes after all
   /// others: no component of a sort key begins with FF.
   private func appendFirst(of section: UnsafeRawBufferPointer, to key: inout [UInt8]) {
     guard itemCount(of: section) > 0 else { return key.append(0xFF) }
@@ -66,8 +66,8 @@ extension View {
     }
   }
 
-  /// Keeps the key that a closure makes of a section. It is asked once, so a section that goes is found where it
-  /// was put, whatever the closure would say then.
+  /// Stores the key that a closure makes for a section. The closure is called once per section, so a section that is
+  /// removed is found at its position even if the closure would return another key by then.
   private mutating func setRank(of section: UnsafeRawBufferPointer, _ rank: SectionOrder.Rank) {
     var writer = SortKeyWriter()
     rank(section, &writer)
@@ -78,12 +78,12 @@ extension View {
     label.withUnsafeBytes { _ = labels.set(section, $0) }
   }
 
-  /// Of a longer key only so many bytes decide, since an order key holds it escaped, and a section behind it.
+  /// The length to which a rank key is truncated, since an order key holds it escaped and followed by a section.
   private static var rankLengthMax: Int { 16_000 }
 }
 
 extension [UInt8] {
-  /// Appends bytes so that they delimit themselves, and what stands behind them does not count.
+  /// Appends bytes so that they delimit themselves, and the bytes that follow do not affect their order.
   mutating func appendEscaped(_ bytes: UnsafeRawBufferPointer) {
     for byte in bytes {
       append(byte)

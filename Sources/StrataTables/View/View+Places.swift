@@ -1,8 +1,8 @@
-// Places in a whole list, where they follow from ranks.
+// Positions in a whole list, for orders in which they follow from ranks.
 
 extension View {
-  /// Whether an item's place among all items, sections in their order, follows from its rank: sections stand by
-  /// key, up or down. Otherwise only a walk over the sections tells.
+  /// Whether an item's position among all items, in the order of the sections, follows from its rank. It does if
+  /// sections are ordered by key, ascending or descending. Otherwise only a walk over the sections finds it.
   package var isPlacedByRank: Bool {
     switch definition.sectionOrder {
     case .key, .keyDescending: true
@@ -12,25 +12,25 @@ extension View {
 
   private var isDescending: Bool { if case .keyDescending = definition.sectionOrder { true } else { false } }
 
-  /// How many items the section nil holds, whose keys are the least of all. It stands first or last also where
-  /// the others stand the other way round.
+  /// The number of items in the section nil, whose keys are the least of all. This section comes first or last even if
+  /// the others are in descending order.
   private var nilCount: Int {
     guard count > 0 else { return 0 }
     return withItem(at: 0) { SortKeyTag.isNil($0.section) ? itemCount(of: $0.section) : 0 }
   }
 
-  /// How many items stand in the sections before one. O(log n). Only where places follow from ranks.
+  /// The number of items in the sections before one. O(log n). Only if positions follow from ranks.
   package func countBefore(section: UnsafeRawBufferPointer) -> Int {
     let nilCount = nilCount
     if SortKeyTag.isNil(section) { return definition.areNilsLast ? count - nilCount : 0 }
     let start = start(of: section)
     let before = isDescending ? count - start - itemCount(of: section) : start - nilCount
-    assert(before >= 0 && before <= count, "more items stand before a section than there are")
+    assert(before >= 0 && before <= count, "more items precede a section than there are")
     return definition.areNilsLast ? before : before + nilCount
   }
 
-  /// Where the item with `place` items before it stands: the rank of its section, and how many items of that
-  /// stand before it. O(log n). Only where places follow from ranks.
+  /// Where the item with `place` items before it is: the rank of its section, and the number of items before it in
+  /// that section. O(log n). Only if positions follow from ranks.
   package func location(ofPlace place: Int) -> (rank: Int, item: Int) {
     let nilCount = nilCount
     let nilStart = definition.areNilsLast ? count - nilCount : 0
@@ -38,7 +38,7 @@ extension View {
     if place >= nilStart, place < nilStart + nilCount {
       rank = place - nilStart
     } else {
-      // Among the items of the other sections, of which the descending ones stand the other way round.
+      // The position among the items of the other sections, which is reversed for descending sections.
       let other = definition.areNilsLast ? place : place - nilCount
       rank = isDescending ? count - 1 - other : nilCount + other
     }
@@ -49,8 +49,8 @@ extension View {
     }
   }
 
-  /// The rank that a section has, or would have; nil where it is not there and its rank would depend on what it
-  /// holds. O(log n).
+  /// The rank that a section has or would have; nil if the view does not hold it and its rank would depend on its
+  /// items. O(log n).
   package func insertionRank(ofSection section: UnsafeRawBufferPointer) -> Int? {
     if let rank = rank(ofSection: section) { return rank }
     guard isPlacedByRank else { return nil }

@@ -1,4 +1,4 @@
-// Reading a view: sections and items by their places, and the places by their keys.
+// Reading a view: sections and items by their ranks, and ranks by their keys.
 
 /// An entry of a view's items. Valid only inside the call that lends it.
 package struct ItemKey {
@@ -13,7 +13,7 @@ package struct ItemKey {
     idLength = Int(UInt16(littleEndian: value.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
   }
 
-  /// What an entry keeps beside its key.
+  /// The value of an entry: the lengths of its section and id.
   @inline(__always)
   static func lengths(section: Int, id: Int) -> (UInt16, UInt16) {
     (UInt16(section).littleEndian, UInt16(id).littleEndian)
@@ -23,26 +23,26 @@ package struct ItemKey {
   package var id: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[(bytes.count - idLength)...])
   }
-  /// What stands between section and id.
+  /// The bytes between section and id.
   var sortKeys: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[sectionLength..<bytes.count - idLength])
   }
 }
 
 extension View {
-  /// How many items a section holds; 0 for one that is not there. O(log sections).
+  /// The number of items in a section; 0 if the view does not hold it. O(log sections).
   package func itemCount(of section: UnsafeRawBufferPointer) -> Int {
     sections.withValue(of: section) { value in
       value.map { Int(UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))) } ?? 0
     }
   }
 
-  /// Whether a section is there: it holds items, or was declared. O(log sections).
+  /// Whether the view holds a section: it has items, or was declared. O(log sections).
   package func holds(_ section: UnsafeRawBufferPointer) -> Bool {
     sections.withValue(of: section) { $0 != nil }
   }
 
-  /// Whether a section is there also without items. O(1).
+  /// Whether the view holds a section even without items. O(1).
   package func isDeclared(_ section: UnsafeRawBufferPointer) -> Bool {
     !definition.declaredSections.isEmpty && definition.declared.contains(Array(section))
   }
@@ -50,7 +50,7 @@ extension View {
   /// The rank of a section's first item among all items. O(log n).
   package func start(of section: UnsafeRawBufferPointer) -> Int { items.rank(of: section).rank }
 
-  /// The rank of a section, nil where it is not there. O(log n).
+  /// The rank of a section, nil if the view does not hold it. O(log n).
   package func rank(ofSection section: UnsafeRawBufferPointer) -> Int? {
     if definition.isOrderedByKey {
       let (rank, isFound) = sections.rank(of: section)
@@ -60,7 +60,7 @@ extension View {
     return orderKey(of: section).withUnsafeBytes { order.rank(of: $0).rank }
   }
 
-  /// Lends the section at a place. O(log sections).
+  /// Lends the section at a rank. O(log sections).
   package func withSection<Result, Failure: Error>(
     at rank: Int, _ body: (_ section: UnsafeRawBufferPointer, _ count: Int) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -76,23 +76,23 @@ extension View {
     }
   }
 
-  /// Whether two versions hold a section under the same order key, so that it did not move by itself.
+  /// Whether two versions hold a section under the same order key, so that the section itself did not move.
   ///
-  /// Of ranks and comparisons the kept labels are asked: where two views were not built by the same way they may
-  /// differ though the order does not, and then the section is looked at, and found not to have moved.
+  /// For ranks and comparisons the stored labels are compared. Two views with different histories may have different
+  /// labels although the order is the same. Then the section is examined and found not to have moved.
   package func hasSameOrder(_ section: UnsafeRawBufferPointer, as other: View) -> Bool {
     guard definition.dependsOnItems || definition.holdsLabels else { return true }
     return orderKey(of: section) == other.orderKey(of: section)
   }
 
-  /// Lends the item with `rank` items before it, sections by key. O(log n).
+  /// Lends the item with `rank` items before it, with sections in key order. O(log n).
   package func withItem<Result, Failure: Error>(
     at rank: Int, _ body: (ItemKey) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try items.withEntry(at: rank) { (key, value) throws(Failure) in try body(ItemKey(key, value)) }
   }
 
-  /// Lends items by rank, in order.
+  /// Lends the items in a range of ranks, in order.
   package func forEachItem<Failure: Error>(
     in ranks: Range<Int>, _ body: (ItemKey) throws(Failure) -> Void
   ) throws(Failure) {

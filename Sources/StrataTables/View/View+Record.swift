@@ -1,21 +1,21 @@
-// Where a view has a row: as the view keeps it, and not as the functions of its request say today.
+// Where a view has a row: the position that the view recorded, not the one that the request's functions compute now.
 
 internal import StrataBase
 
-// The old key of a row is made again when the row changes, since the view keeps none by id. That is right as long as
-// the functions are pure. Where code of the program makes keys, the made key is looked up, and every row is where it
-// is found. A key that is not there says that a function read something else than the row, as a clock: then the view
-// gathers the keys of all its items by their ids, once, and keeps them from then on.
+// When a row changes, its previous key is computed again, since the view does not store keys by id. That is correct as
+// long as the functions are pure. If the program's code makes keys, the computed key is looked up in the items. If it
+// is not there, a function read something other than the row, such as a clock. The view then collects the keys of all
+// its items by id, once, and keeps them up to date from then on.
 //
-// A row that the functions leave out now is not looked for under a key, since it has none. Where only the row's bytes
-// decide what is left out, it was left out before, or had a problem, which was noted. Where code of the program
-// decides, the view marks the rows that it shows by the hashes of their ids: eight bytes each.
+// A row that the functions now leave out has no key to look up. If only the row's bytes decide what is left out, the
+// row was left out before as well, or had a problem, which was recorded. If the program's code decides, the view marks
+// the rows that it shows by the hashes of their ids: eight bytes each.
 
-/// What tells apart lines of states that were made apart: in each, the program's code was called at another time.
+/// Identifies a lineage of states: in lineages that were built separately, the program's code ran at different times.
 package final class ViewBuild: Sendable {}
 
-/// Where a view has a row, as bytes: the lengths of section and key as two little-endian bytes each, the key, and
-/// behind it the value for an order by values.
+/// The recorded position of a row, as bytes: the lengths of section and key as two little-endian bytes each, the key,
+/// then the value if sections are ordered by values.
 private enum ItemRecord {
   static func bytes(_ item: ItemKey) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -51,7 +51,7 @@ private enum ItemRecord {
 // MARK: Changing
 
 extension View {
-  /// Takes a row from where the view has it to another position, and notes where the made key was another one.
+  /// Moves a row from its recorded position to another, and records a drift if the computed previous key was different.
   mutating func changeRecorded(id: UnsafeRawBufferPointer, from made: PlacedKey, to new: PlacedKey) {
     var old = made
     var drift: String?
@@ -74,12 +74,12 @@ extension View {
     }
   }
 
-  /// Begins another line of states: what code of the program puts into it may be elsewhere in the one before.
+  /// Begins a new lineage of states: the program's code may place rows in it elsewhere than in the previous lineage.
   mutating func beginLine() {
     if build != nil { build = ViewBuild() }
   }
 
-  /// Whether the view has a row just where a key says.
+  /// Whether the view has a row exactly where a key says.
   private func has(_ key: PlacedKey, of id: UnsafeRawBufferPointer) -> Bool {
     guard key.isShown else { return !mayShow(id, leftOut: key) }
     return key.bytes.withUnsafeBytes { bytes in
@@ -93,13 +93,13 @@ extension View {
   private static func drift(from recorded: PlacedKey, to made: PlacedKey) -> String? {
     let what: String
     switch (recorded.isShown, made.isShown) {
-    case (true, true): what = "its key changed though the row did not"
-    case (true, false): what = "it was left out anew though the row did not change"
-    case (false, true): what = "it was taken in anew though the row did not change"
+    case (true, true): what = "its key changed although the row did not"
+    case (true, false): what = "it is now left out although the row did not change"
+    case (false, true): what = "it is now shown although the row did not change"
     case (false, false): return nil
     }
     return
-      "\(what): what a request reads of a row has to follow from the row alone, and not from a clock or a setting"
+      "\(what): what a request reads of a row must depend on the row alone, and not on a clock or a setting"
   }
 
   private mutating func record(_ key: PlacedKey, of id: UnsafeRawBufferPointer) {
@@ -110,7 +110,7 @@ extension View {
     ItemRecord.bytes(key, holdsValue: definition.holdsValues).withUnsafeBytes { _ = keys?.set(id, $0) }
   }
 
-  /// Sees to it that the view has the keys of its items by their ids. O(n log n) the first time.
+  /// Ensures that the view has the keys of its items by their ids. O(n log n) the first time.
   private mutating func keepKeys() {
     guard keys == nil else { return }
     var keys = keysOfItems()
@@ -122,7 +122,7 @@ extension View {
         record.withUnsafeBytes { _ = keys.set(item.id, $0) }
       }
     }
-    assert(keys.count == items.count, "two items of a view are of one row")
+    assert(keys.count == items.count, "two items of a view belong to one row")
     self.keys = keys
     marks = Tree(pageSize: TreePages.view)
   }
@@ -140,8 +140,8 @@ extension View {
 // MARK: Reading
 
 extension View {
-  /// Where the view has a row. O(log n), and the making of its key; where that is another one than the view has,
-  /// O(n log n) once for the view, and then O(log n).
+  /// Where the view has a row. O(log n), plus the computation of its key. If the view has the row under another key,
+  /// O(n log n) once for the view, and O(log n) after that.
   package func key(of row: RowView) -> PlacedKey {
     var key = PlacedKey()
     var writer = SortKeyWriter()
@@ -152,14 +152,14 @@ extension View {
     return isThere ? key : recordedKey(of: row.id)
   }
 
-  /// Where the view has a row, whatever the functions of the request say. O(log n), and O(n log n) once for a view
-  /// that does not keep its keys.
+  /// Where the view has a row, whatever the functions of the request return now. O(log n), and O(n log n) once for a
+  /// view that does not keep its keys.
   package func recordedKey(of id: UnsafeRawBufferPointer) -> PlacedKey {
     let keys = keys ?? lookedUpKeys()
     return keys.withValue(of: id) { $0.map { ItemRecord.key($0, idLength: id.count) } ?? .hidden }
   }
 
-  /// The keys of the items by their ids, for a view that does not keep them.
+  /// The keys of the items by their ids, computed for a view that does not keep them.
   private func lookedUpKeys() -> Tree {
     let known = definition.lookup.withLock { $0 }
     if let known, known.items.isIdentical(to: items) { return known.keys }
@@ -168,7 +168,7 @@ extension View {
     return keys
   }
 
-  /// Whether the view may show a row though the functions leave it out now. False only where it does not. O(log n).
+  /// Whether the view may show a row although the functions leave it out now. False means that it does not. O(log n).
   package func mayShow(_ id: UnsafeRawBufferPointer, leftOut key: PlacedKey) -> Bool {
     if let keys { return keys.contains(id) }
     switch definition.calls {
@@ -178,7 +178,7 @@ extension View {
     }
   }
 
-  /// Whether code of the program may have made another view of the same rows.
+  /// Whether the program's code may have built another view of the same rows.
   package func isApart(from other: View) -> Bool { definition.calls != .none && build !== other.build }
 }
 
@@ -206,7 +206,7 @@ extension View {
       withUnsafeMutableBytes(of: &count) { bytes in
         _ = marks.set(hash, UnsafeRawBufferPointer(bytes)) { old in
           let known = old.map { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) } ?? 0
-          assert(old == nil || known > 0, "a mark is kept that counts no row")
+          assert(old == nil || known > 0, "a stored mark counts no row")
           let left = change(known)
           bytes.storeBytes(of: left.littleEndian, as: UInt32.self)
           return left > 0

@@ -1,7 +1,7 @@
-// The values of a view's items that decide where their sections stand.
+// The values of a view's items that determine the order of their sections.
 
-/// A tree beside the items, kept only where the order asks for it: of each section the values in order, so that
-/// the least and the greatest are its ends, whatever was taken out before.
+/// A tree beside the items, kept only if the order needs it. It holds the values of each section in order, so the least
+/// and the greatest value are the first and the last entry of the section, whichever values are removed.
 extension View {
   func valueKey(
     in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
@@ -33,7 +33,7 @@ extension View {
     }
   }
 
-  /// Changes the value of an item that stays where it is.
+  /// Changes the value of an item that keeps its position.
   mutating func replaceValue(
     in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ old: [UInt8], _ new: [UInt8]
   ) {
@@ -44,8 +44,8 @@ extension View {
     endChange(of: section, place, by: 0)
   }
 
-  /// Appends the place of a section by the greatest or least of its items' values. Those without a value stand
-  /// behind all others, and those without an item behind these. O(log n).
+  /// Appends the position of a section by the greatest or least of its items' values. Sections without a value come
+  /// after all others, and sections without items after these. O(log n).
   func appendExtreme(
     _ aggregate: SectionAggregate, of section: UnsafeRawBufferPointer, to key: inout [UInt8]
   ) {

@@ -1,41 +1,41 @@
-// A view: the rows of a table in sections and in order, kept by two trees that change together.
+// A view: the rows of a table in sections and in order, held by two trees that change together.
 
-/// Items under section ‖ sort keys ‖ id, and sections under their order. A value, as tables are.
+/// Items under section ‖ sort keys ‖ id, and sections in their order. A value, as tables are.
 ///
-/// The position of an item is the rank of its section, and its rank behind the first key with that section. A
-/// section that moves is one entry of the small tree, however many items it holds.
+/// The position of an item is the rank of its section, and its rank after the first key of that section. Moving a
+/// section changes one entry of the small tree, however many items the section holds.
 package struct View: Sendable {
   package let definition: ViewDefinition
   /// Section ‖ sort keys ‖ id → the lengths of section and id, two little-endian bytes each.
   package internal(set) var items: Tree
-  /// Section → how many items it holds, eight little-endian bytes. Declared sections are always in it.
+  /// Section → the number of its items, eight little-endian bytes. Declared sections are always in this tree.
   package internal(set) var sections: Tree
-  /// Order key ‖ section → the length of the order key. Empty where sections stand by key.
+  /// Order key ‖ section → the length of the order key. Empty if sections are ordered by key.
   var order: Tree
-  /// Section → what was made of it for its order when it appeared. Empty unless sections are ranked or compared.
+  /// Section → the label that was made for its order when it appeared. Empty unless sections are ranked or compared.
   var labels: Tree
-  /// Section ‖ value ‖ id → the lengths of section and id. Empty unless sections stand by a value of their items.
+  /// Section ‖ value ‖ id → the lengths of section and id. Empty unless sections are ordered by a value of their items.
   var values: Tree
   /// Row id → why the row is not shown, as UTF-8.
   package internal(set) var problems: Tree
-  /// The line of states that this is one of, where code of the program may have made another view of the same rows
-  /// in another line.
+  /// The lineage of states that this view belongs to; nil unless the program's code may have built another view of the
+  /// same rows in another lineage.
   var build: ViewBuild?
-  /// The hash of a shown row's id → how many have it. Kept where code of the program decides which rows are shown.
+  /// The hash of a shown row's id → the number of shown rows with it. Kept if the program's code decides what is shown.
   var marks: Tree
-  /// Row id → where the view has it: see `ItemRecord`. Nil until the program's code was seen to make another key of
-  /// a row that did not change.
+  /// Row id → where the view has the row: see `ItemRecord`. Nil until the program's code is seen to make another key of
+  /// an unchanged row.
   var keys: Tree?
-  /// Row id → what changed though the row did not, as UTF-8. Of rows without a problem.
+  /// Row id → what changed although the row did not, as UTF-8. Only for rows without a problem.
   package internal(set) var drifts: Tree
 
-  /// The view of no rows: it holds the declared sections. O(declared sections × log).
+  /// The view of an empty table, which holds the declared sections. O(declared sections × log).
   package init(_ definition: ViewDefinition) {
     self.init(empty: definition)
     addDeclaredSections()
   }
 
-  /// The view before its declared sections are in it.
+  /// The view without its declared sections.
   init(empty definition: ViewDefinition) {
     self.definition = definition
     items = Tree(pageSize: TreePages.view)
@@ -49,7 +49,7 @@ package struct View: Sendable {
     drifts = Tree()
   }
 
-  /// Puts in the declared sections that hold no items.
+  /// Adds the declared sections that hold no items.
   mutating func addDeclaredSections() {
     for section in definition.declaredSections {
       section.withUnsafeBytes { section in
@@ -60,18 +60,18 @@ package struct View: Sendable {
     }
   }
 
-  /// Items in all sections.
+  /// The number of items in all sections.
   package var count: Int { items.count }
-  /// Sections that hold items, and declared ones.
+  /// The number of sections with items, plus the declared sections without items.
   package var sectionCount: Int { sections.count }
 }
 
 // MARK: Changing
 
 extension View {
-  /// Takes a row from where it is to another position. Equal keys leave the view untouched.
+  /// Moves a row from its position to another. Equal keys leave the view unchanged.
   ///
-  /// - Parameter old: the key of the row before, as the functions of the request make it now.
+  /// - Parameter old: the key of the previous row, as the functions of the request compute it now.
   mutating func change(id: UnsafeRawBufferPointer, from old: PlacedKey, to new: PlacedKey) {
     defer { assertAgreement() }
     if definition.calls != .none { return changeRecorded(id: id, from: old, to: new) }
@@ -79,7 +79,7 @@ extension View {
     move(id: id, from: old, to: new)
   }
 
-  /// Takes a row from the position that it has to another one.
+  /// Moves a row from the position that it has in the view to another.
   mutating func move(id: UnsafeRawBufferPointer, from old: PlacedKey, to new: PlacedKey) {
     guard old.isShown || new.isShown else { return }
     let holdsValues = definition.holdsValues
@@ -131,15 +131,15 @@ extension View {
     assert(isNew, "a view holds a row twice")
   }
 
-  /// The place of a section before its items change: its order key where the items decide on it, and it is
-  /// there.
+  /// The order key of a section before its items change; nil if its order does not depend on items, or the view does
+  /// not hold it.
   @inline(__always)
   func beginChange(of section: UnsafeRawBufferPointer) -> [UInt8]? {
     guard definition.dependsOnItems, holds(section) else { return nil }
     return orderKey(of: section)
   }
 
-  /// What follows for a section from a change of its items.
+  /// Updates a section's count and order after a change of its items.
   @inline(__always)
   mutating func endChange(of section: UnsafeRawBufferPointer, _ old: [UInt8]?, by difference: Int) {
     let isDependent = definition.dependsOnItems
@@ -153,7 +153,7 @@ extension View {
     moveOrder(of: section, from: old, to: change.isGone ? nil : orderKey(of: section))
   }
 
-  /// Not inlined: the optimizer of Swift 6.3 fails over the two optionals where a change of none is known.
+  /// Not inlined: the optimizer of Swift 6.3 fails on the two optionals if it knows that a change is none.
   @inline(never)
   private mutating func moveOrder(of section: UnsafeRawBufferPointer, from old: [UInt8]?, to new: [UInt8]?) {
     if old == new { return }
@@ -161,7 +161,7 @@ extension View {
     if let new { setOrder(new, of: section) }
   }
 
-  /// Counts items of a section, in one way down the tree unless the section goes.
+  /// Adjusts the item count of a section, in one descent of the tree unless the section is removed.
   mutating func addItems(
     _ difference: Int, to section: UnsafeRawBufferPointer
   ) -> (isNew: Bool, isGone: Bool) {
@@ -170,7 +170,7 @@ extension View {
     withUnsafeMutableBytes(of: &count) { count in
       _ = sections.set(section, UnsafeRawBufferPointer(count)) { old in
         before = old.map { Int(UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))) }
-        assert((before ?? 0) + difference >= 0, "a section holds fewer than no items")
+        assert((before ?? 0) + difference >= 0, "a section's item count is below zero")
         count.storeBytes(of: UInt64((before ?? 0) + difference).littleEndian, as: UInt64.self)
         return (before ?? 0) + difference > 0
       }

@@ -1,10 +1,10 @@
-// What makes a view: which rows, in which sections, in which order.
+// What defines a view: which rows, in which sections, in which order.
 
 internal import StrataBase
 
-/// Names a view among those of its table: two definitions with equal identities place every row alike.
+/// Identifies a view among those of its table: two definitions with equal identities place every row in the same way.
 package struct ViewIdentity: Hashable, Sendable {
-  /// Behind a reference, so that copies of one identity are known to be equal without a look at the value.
+  /// Holds the value by reference, so that copies of one identity compare as equal without a look at the value.
   private final class Box: Sendable {
     let value: any Hashable & Sendable
     init(_ value: any Hashable & Sendable) { self.value = value }
@@ -21,34 +21,34 @@ package struct ViewIdentity: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { box.value.hash(into: &hasher) }
 }
 
-/// In which order the sections of a view stand. Ties stand by section key, ascending, nil where it is said to be.
+/// The order of a view's sections. Ties are ordered by section key, ascending, with nil where `areNilsLast` puts it.
 package enum SectionOrder: Sendable {
-  /// Makes a key of a section, whose bytes decide.
+  /// Makes a key for a section; the bytes of the key decide the order.
   package typealias Rank = @Sendable (_ section: UnsafeRawBufferPointer, inout SortKeyWriter) -> Void
-  /// Whether one section stands before another.
+  /// Whether one section comes before another.
   package typealias Comparison = @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
 
   case key
-  /// The last section first, but for nil.
+  /// Descending by section key, except for nil.
   case keyDescending
-  /// These sections first, in this order, and all others behind them by key.
+  /// These sections first, in this order, then all others by key.
   case list([[UInt8]])
-  /// By the place that a section's first item has among all items by their sort keys.
+  /// By the position of a section's first item among all items, by their sort keys.
   case first
   /// The section with the most items first.
   case count
-  /// By the key that a closure makes of a section when it appears.
+  /// By the key that a closure makes for a section when it appears.
   case ranked(Rank)
   case compared(Comparison)
   /// By the greatest or least of the values that `place` gives for a section's items.
   case extreme(SectionAggregate)
 }
 
-/// Which of its items' values a section stands by. A nil is no value; sections without one stand last.
+/// The value of its items by which a section is ordered. Nil does not count as a value; sections without one come last.
 package struct SectionAggregate: Hashable, Sendable {
-  /// The greatest value, for which nil has to come first; otherwise the least one, for which it has to come last.
+  /// True for the greatest value, which needs nil to sort first; false for the least, which needs nil to sort last.
   package var isMaximum: Bool
-  /// Whether the section with the greatest of these stands first.
+  /// Whether the section with the greatest of these values comes first.
   package var isDescending: Bool
 
   package init(isMaximum: Bool, isDescending: Bool) {
@@ -57,11 +57,11 @@ package struct SectionAggregate: Hashable, Sendable {
   }
 }
 
-/// What a view's definition wrote for a row.
+/// The lengths of what a view's definition wrote for a row.
 package struct PlacedLengths: Sendable {
-  /// How many bytes at the beginning are the section's.
+  /// The length of the section, in bytes at the beginning.
   package var section: Int
-  /// How many bytes at the end are the value that the section's place depends on, and no part of the key.
+  /// The length of the value that the section's position depends on, in bytes at the end. Not part of the key.
   package var value: Int
 
   package init(section: Int, value: Int = 0) {
@@ -70,64 +70,63 @@ package struct PlacedLengths: Sendable {
   }
 }
 
-/// How far the program's own code decides where a view has a row: what such code reads besides the row, as a clock
-/// or a locale, makes other keys of the same row at another time.
+/// How far the program's own code decides where a view has a row. If such code reads anything besides the row, such as
+/// a clock or a locale, it makes other keys of the same row at another time.
 package enum ProgramCalls: Sendable {
   /// The row's bytes alone decide.
   case none
-  /// Code of the program makes keys, or the item that they are read from; what is left out follows from the row's
-  /// bytes.
+  /// The program's code makes keys, or the item that they are read from. The row's bytes decide what is left out.
   case keys
-  /// Code of the program decides also which rows are shown.
+  /// The program's code also decides which rows are shown.
   case filters
 }
 
 /// A function from rows to keys, and the order of sections.
 ///
-/// The function is meant to be pure, and a view stays consistent where it is not: see `View+Record.swift`.
+/// The function should be pure. A view stays consistent even if it is not: see `View+Record.swift`.
 package final class ViewDefinition: Sendable {
-  /// The longest key of a row in a view, in bytes. An order key may hold all of it twice, and has to be a key of
-  /// a tree.
+  /// The maximum length of a row's key in a view, in bytes. An order key may hold all of it twice, and must be a valid
+  /// key of a tree.
   package static let keyLengthMax = 32_000
 
-  /// Appends section ‖ sort keys of a row, self-delimiting and in order of their bytes, and behind them the value
-  /// for an order by values. Returns the lengths; nil for a row that the view does not show.
+  /// Appends section ‖ sort keys of a row, self-delimiting and ordered by their bytes, then the value if sections are
+  /// ordered by values. Returns the lengths, or nil for a row that the view does not show.
   package typealias Place = @Sendable (RowView, inout SortKeyWriter) throws(RowProblem) -> PlacedLengths?
 
   package let identity: ViewIdentity
   package let sectionOrder: SectionOrder
-  /// Whether the section nil stands behind all others where sections stand by their keys.
+  /// Whether the section nil comes after all others if sections are ordered by their keys.
   package let areNilsLast: Bool
-  /// Sections that are there also without items, each once.
+  /// Sections that the view holds even without items, each once.
   package let declaredSections: [[UInt8]]
-  /// The fields of documents that the definition names, each once, ascending. Equal identities name equal fields.
+  /// The document fields that the definition names, each once, ascending. Equal identities name equal fields.
   package let fields: [FieldPath]
   package let place: Place
-  /// What of the function is the program's.
+  /// Which parts of the function are the program's code.
   package let calls: ProgramCalls
   let declared: Set<[UInt8]>
-  /// Section → its place in an explicit list.
+  /// Section → its index in an explicit list.
   let listed: [[UInt8]: UInt32]
-  /// Whether the tree of sections has them in their order.
+  /// Whether the tree of sections is in the order of the sections.
   let isOrderedByKey: Bool
-  /// Whether a change of a section's items may move the section.
+  /// Whether a change of its items may move a section.
   let dependsOnItems: Bool
-  /// Whether each section's place is kept from when it appeared.
+  /// Whether each section keeps the label that it got when it appeared.
   let holdsLabels: Bool
-  /// Whether the items' values are kept.
+  /// Whether the view stores its items' values.
   let holdsValues: Bool
-  /// Whether the program's code is asked where a section stands by itself, and may answer otherwise the next time.
+  /// Whether the program's code decides the order of each section by itself, and may return another result next time.
   package var asksForSectionOrder: Bool { !isCompared && (holdsLabels || (holdsValues && calls != .none)) }
   /// Whether a closure of the program compares sections.
   var isCompared: Bool { if case .compared = sectionOrder { true } else { false } }
 
-  /// The keys of a view's items by their ids, made for readers of a view that does not keep them: of the last view
-  /// that needed them.
+  /// The keys of a view's items by their ids, computed for readers of a view that does not keep them. Holds those of
+  /// the last view that needed them.
   let lookup = Lock<(items: Tree, keys: Tree)?>(nil)
 
   /// - Parameters:
   ///   - declared: keys of sections, of at most `keyLengthMax` bytes.
-  ///   - calls: what of `place` is the program's.
+  ///   - calls: which parts of `place` are the program's code.
   package init(
     identity: ViewIdentity, sectionOrder: SectionOrder, areNilsLast: Bool = false, declared: [[UInt8]] = [],
     fields: [FieldPath] = [], calls: ProgramCalls = .filters, place: @escaping Place

@@ -198,8 +198,8 @@ internal import Testing
     let sentences = Set(second.problems.compactMap { $0.what.split(separator: ":").first })
     #expect(
       sentences == [
-        "its key changed though the row did not", "it was left out anew though the row did not change",
-        "it was taken in anew though the row did not change",
+        "its key changed although the row did not", "it is now left out although the row did not change",
+        "it is now shown although the row did not change",
       ])
     for id in 0..<5 { try await rows.delete(id) }
     #expect(try await list.performFetch().numberOfProblems == 0)
