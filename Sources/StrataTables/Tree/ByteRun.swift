@@ -8,7 +8,7 @@
   internal import Glibc
 #endif
 
-/// A run of bytes that somebody else keeps alive.
+/// A run of bytes that is kept alive elsewhere.
 struct ByteRun {
   var base: UnsafeRawPointer
   var count: Int
@@ -20,7 +20,7 @@ struct ByteRun {
     self.count = count
   }
 
-  /// An empty buffer may have no address; an empty run has one that is never read.
+  /// An empty buffer may have no address; an empty run has an address that is never read.
   @inline(__always)
   init(_ buffer: UnsafeRawBufferPointer) {
     base = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
@@ -34,7 +34,7 @@ struct ByteRun {
     UInt64(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
-  /// The 8 bytes from `start` as a big-endian number, zeros for what is not there.
+  /// The 8 bytes from `start` as a big-endian number, padded with zeros.
   @inline(__always)
   func head(_ start: Int) -> UInt64 {
     let rest = count - start
@@ -48,8 +48,8 @@ struct ByteRun {
     return head
   }
 
-  /// Below zero where this run orders before every key with the prefix, above zero where it orders behind
-  /// them, zero where it has the prefix.
+  /// Below zero if this run orders before every key with the prefix, above zero if it orders after them, zero if it has
+  /// the prefix.
   @inline(__always)
   func order(againstPrefix prefix: ByteRun) -> Int {
     let length = prefix.count
@@ -72,7 +72,7 @@ struct ByteRun {
     return count < length ? -1 : 0
   }
 
-  /// Below, at or above zero as this run orders before, with or behind the other.
+  /// Below, equal to or above zero if this run orders before, equal to or after the other.
   @inline(__always)
   func order(against other: ByteRun) -> Int {
     let order = memcmp(base, other.base, min(count, other.count))
@@ -84,7 +84,7 @@ struct ByteRun {
     count == other.count && (count == 0 || memcmp(base, other.base, count) == 0)
   }
 
-  /// How many bytes both runs begin with.
+  /// The length of the common prefix of both runs, in bytes.
   func commonPrefixLength(_ other: ByteRun) -> Int {
     let both = min(count, other.count)
     var length = 0

@@ -1,12 +1,12 @@
 // Merging leaves of two trees entry by entry.
 
-/// A place in one of the two trees during a merge.
+/// A position in one of the two trees during a merge.
 private struct LeafCursor {
   let page: PageRef
   var index = 0
 
   init(page: PageRef) {
-    assert(page.isLeaf && page.count > 0, "a merge walks over what is no leaf with entries")
+    assert(page.isLeaf && page.count > 0, "a merge walks over a page that is not a leaf with entries")
     self.page = page
     page.prefetchEntries()
   }
@@ -15,7 +15,7 @@ private struct LeafCursor {
 }
 
 extension DifferenceWalk {
-  /// Merges two runs of leaves on the stack that hold the same range of keys. Either may be empty.
+  /// Merges two runs of leaves on the stack that cover the same range of keys. Either may be empty.
   mutating func mergeLeaves(
     _ old: Range<Int>, _ new: Range<Int>, _ body: (Tree.Difference) -> Bool
   ) -> Bool {
@@ -37,7 +37,7 @@ extension DifferenceWalk {
     return true
   }
 
-  /// Merges two leaves that hold the same range of keys.
+  /// Merges two leaves that cover the same range of keys.
   mutating func merge(_ old: PageRef, _ new: PageRef, _ body: (Tree.Difference) -> Bool) -> Bool {
     var oldCursor: LeafCursor? = LeafCursor(page: old)
     var newCursor: LeafCursor? = LeafCursor(page: new)
@@ -47,7 +47,7 @@ extension DifferenceWalk {
     return merge(&oldCursor, &newCursor, body)
   }
 
-  /// Merges until one of the two is at its end; all of the one that is there, where the other is not.
+  /// Merges until one of the two cursors is at its end. If one of them is nil, lends the rest of the other.
   private mutating func merge(
     _ old: inout LeafCursor?, _ new: inout LeafCursor?, _ body: (Tree.Difference) -> Bool
   ) -> Bool {
@@ -93,7 +93,7 @@ extension DifferenceWalk {
     return true
   }
 
-  /// Skips entries that are equal on both sides, of pages with the same prefix.
+  /// Skips entries that are equal on both sides, in pages with the same prefix.
   @inline(__always)
   private mutating func skipEqual(_ one: inout LeafCursor, _ other: inout LeafCursor) {
     let (slots, otherSlots) = (one.page.slots, other.page.slots)
@@ -106,7 +106,7 @@ extension DifferenceWalk {
       guard slot.head == otherSlot.head, slot.suffixLength == otherSlot.suffixLength,
         slot.wide == otherSlot.wide
       else { break }
-      // The rest of the key and the value are one run.
+      // The rest of the key and the value are adjacent, so one comparison covers both.
       let run = ByteRun(base: area + Int(slot.leafOffset), count: slot.heapLength)
       let otherRun = ByteRun(base: otherArea + Int(otherSlot.leafOffset), count: slot.heapLength)
       guard run.equals(otherRun) else { break }
@@ -118,10 +118,10 @@ extension DifferenceWalk {
     newRank += skipped
   }
 
-  /// The order of two entries of pages with the same prefix.
+  /// Compares two entries of pages with the same prefix.
   @inline(__always)
   private func slotOrder(_ one: LeafCursor, _ other: LeafCursor) -> Int {
-    assert(one.page.prefix.equals(other.page.prefix), "slots behind different prefixes are compared")
+    assert(one.page.prefix.equals(other.page.prefix), "slots with different prefixes are compared")
     let slot = one.page.slots[one.index]
     let otherSlot = other.page.slots[other.index]
     if slot.head != otherSlot.head { return slot.head < otherSlot.head ? -1 : 1 }
@@ -138,7 +138,7 @@ extension DifferenceWalk {
     oldKey.key(of: one.page, one.index).order(against: newKey.key(of: other.page, other.index))
   }
 
-  /// Lends one difference and counts its entries.
+  /// Lends one difference and advances the ranks past its entries.
   private mutating func lend(
     _ old: LeafCursor?, _ new: LeafCursor?, _ body: (Tree.Difference) -> Bool
   ) -> Bool {

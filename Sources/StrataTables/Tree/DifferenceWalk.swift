@@ -1,20 +1,20 @@
-// The walk through two trees at once that skips what they share.
+// The walk over two trees at once, which skips the pages that they share.
 //
-// At every height there are two lists of pages, old and new, that hold the same range of keys. A group is a
-// run of pages on either side that ends at the same place: the next page is the same one on both sides, or
-// the separators behind the last pages are equal. Pages that are the same are skipped, and what is under
-// them is added to the ranks. A group is taken apart: its children are the lists of the next height, and
-// leaves are merged entry by entry.
+// At every height there are two lists of pages, old and new, that cover the same range of keys. A group is a run of
+// pages on both sides that ends at the same key: either the next page is the same on both sides, or the separators
+// after the last pages are equal. Pages that are the same on both sides are skipped, and their entry counts are added
+// to the ranks. A group is taken apart: the children of its pages are the lists of the next lower height, and leaves
+// are merged entry by entry.
 
 struct DifferenceWalk: ~Copyable {
-  /// A page of a list, and the separator behind it. At the end of a list there is none.
+  /// A page of a list, and the separator after it. The last page of a list has no separator.
   struct Item {
     var page: PageRef
     var boundPage: PageRef?
     var boundIndex = 0
   }
 
-  /// The lists of all heights that the walk is in; each height takes what is on top.
+  /// The lists of all heights that the walk is in; each height uses the top of the stack.
   private var stack: [Item] = []
   var oldRank = 0
   var newRank = 0
@@ -23,11 +23,11 @@ struct DifferenceWalk: ~Copyable {
 
   init() {}
 
-  /// False where the body ended the walk.
+  /// Walks all differences. Returns false if the body ended the walk.
   mutating func run(_ old: PageRef?, _ new: PageRef?, _ body: (Tree.Difference) -> Bool) -> Bool {
     var heights = (old?.height ?? 0, new?.height ?? 0)
     if let old, let new, old.height == new.height { return takeApart(old, new, body) }
-    // The higher tree's lists are taken apart until both are of one height.
+    // The lists of the higher tree are taken apart until both have the same height.
     if let old { stack.append(Item(page: old)) }
     var olds = 0..<stack.count
     while heights.0 > heights.1, new != nil { (olds, heights.0) = (pushChildren(olds), heights.0 - 1) }
@@ -38,7 +38,7 @@ struct DifferenceWalk: ~Copyable {
     return walk(olds, news, height: max(heights.0, heights.1), body)
   }
 
-  /// Walks two lists on the stack that hold the same range of keys.
+  /// Walks two lists on the stack that cover the same range of keys.
   private mutating func walk(
     _ old: Range<Int>, _ new: Range<Int>, height: Int, _ body: (Tree.Difference) -> Bool
   ) -> Bool {
@@ -64,7 +64,7 @@ struct DifferenceWalk: ~Copyable {
     return true
   }
 
-  /// Asks for the next pages that are not the same, so that they come while those before them are compared.
+  /// Prefetches the next pages that are not shared, so that they arrive while the pages before them are compared.
   private func prefetchNext(_ old: Range<Int>, _ new: Range<Int>) {
     var i = old.lowerBound
     var j = new.lowerBound
@@ -77,7 +77,7 @@ struct DifferenceWalk: ~Copyable {
     stack[j].page.prefetch()
   }
 
-  /// Where the group ends that begins at the head of both lists.
+  /// The end of the group that begins at the start of both lists.
   private mutating func groupEnd(_ old: Range<Int>, _ new: Range<Int>) -> (Int, Int) {
     if old.isEmpty || new.isEmpty { return (old.upperBound, new.upperBound) }
     var i = old.lowerBound + 1
@@ -114,7 +114,7 @@ struct DifferenceWalk: ~Copyable {
     return walk(oldChildren, newChildren, height: height - 1, body)
   }
 
-  /// Two pages of one height: what their children begin and end with alike is skipped at once.
+  /// Takes apart two pages of one height. Shared children at the beginning and at the end are skipped.
   private mutating func takeApart(
     _ old: PageRef, _ new: PageRef, _ body: (Tree.Difference) -> Bool
   ) -> Bool {
@@ -169,7 +169,7 @@ struct DifferenceWalk: ~Copyable {
     return start..<stack.count
   }
 
-  /// Pushes children; behind the last child of a page is what is behind the page.
+  /// Pushes children. The separator after the last child of a page is the one after the page.
   private mutating func push(_ page: PageRef, _ range: Range<Int>, bound: PageRef?, _ boundIndex: Int) {
     assert(range.upperBound <= page.count, "a page has no such children")
     for index in range {
@@ -181,6 +181,6 @@ struct DifferenceWalk: ~Copyable {
     }
   }
 
-  /// The leaf at a place of the stack.
+  /// The leaf at an index of the stack.
   func leaf(_ index: Int) -> PageRef { stack[index].page }
 }

@@ -1,7 +1,7 @@
 // The children of one inner page or of two, before they are written.
 
-/// Children in ascending order and the separators between them. Each child comes with a reference that the
-/// draft owns until a page is built of it.
+/// Children in ascending order and the separators between them. The draft owns a reference to each child until a page
+/// is built from it.
 struct InnerDraft: ~Copyable {
   private let height: Int
   private var children: [PageRef] = []
@@ -10,14 +10,14 @@ struct InnerDraft: ~Copyable {
 
   var count: Int { children.count }
 
-  /// - Parameter height: of the pages that are built, one above that of the children.
+  /// - Parameter height: the height of the pages that are built, one above that of the children.
   init(height: Int) {
     self.height = height
     children.reserveCapacity(PageLayout.childCountMax + 2)
     separatorEnds.reserveCapacity(PageLayout.childCountMax + 2)
   }
 
-  /// Appends a child with its reference. The separator before it counts unless it is the first.
+  /// Appends a child and takes over its reference. The separator before the first child is ignored.
   mutating func append(owned child: PageRef, separator: ByteRun) {
     assert(child.height == height - 1, "a child is not one height below its page")
     if !children.isEmpty {
@@ -28,7 +28,7 @@ struct InnerDraft: ~Copyable {
     children.append(child)
   }
 
-  /// Whether a separator orders behind the last one.
+  /// Whether a separator orders after the last one.
   private func isAboveLast(_ separator: ByteRun) -> Bool {
     guard let end = separatorEnds.last else { return true }
     let start = separatorEnds.dropLast().last ?? 0
@@ -37,7 +37,7 @@ struct InnerDraft: ~Copyable {
     }
   }
 
-  /// Appends children of a page, whose references are copied.
+  /// Appends children of a page and retains them.
   mutating func append(_ page: PageRef, _ range: Range<Int>, _ buffer: inout KeyBuffer) {
     guard !range.isEmpty else { return }
     buffer.begin(page)
@@ -55,7 +55,7 @@ struct InnerDraft: ~Copyable {
     return Array(separatorBytes[start..<separatorEnds[index - 1]])
   }
 
-  /// Builds a page of a range of the children, which the caller owns. Each child is built in once.
+  /// Builds a page from a range of the children. The caller owns the page. Each child must be built into one page only.
   func build(_ range: Range<Int>) -> PageRef {
     assert(
       (1...PageLayout.childCountMax).contains(range.count), "an inner page holds no children, or too many")
@@ -122,9 +122,10 @@ struct InnerDraft: ~Copyable {
 }
 
 extension PageRef {
-  /// A copy of an inner page, which the caller owns, with another child at `index`, whose reference it takes.
+  /// A copy of an inner page, owned by the caller, with another child at `index`. The copy takes over the child's
+  /// reference.
   func copyingInner(_ index: Int, owned child: PageRef) -> PageRef {
-    assert(index < count && child.height == height - 1, "a page takes in what cannot be its child")
+    assert(index < count && child.height == height - 1, "a page receives a child that cannot be its own")
     let copy = PageRef(creating: header.pointee)
     copy.area.copyMemory(from: area, byteCount: Int(header.pointee.capacity))
     let children = copy.children
@@ -146,8 +147,8 @@ extension PageRef {
   var isTotalOfCounts: Bool { (0..<count).reduce(0) { $0 + Int(counts[$1]) } == total }
 }
 
-/// The shortest bytes that are above `left` and not above `right`, two neighbouring keys: what is common, and
-/// one byte more of the right one.
+/// The shortest bytes that are above `left` and not above `right`, two neighbouring keys: their common prefix and one
+/// more byte of the right key.
 @inline(__always)
 func shortestSeparator(_ left: ByteRun, _ right: ByteRun) -> ByteRun {
   assert(left.order(against: right) < 0, "a separator is made for keys that do not ascend")

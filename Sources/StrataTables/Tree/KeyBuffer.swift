@@ -1,6 +1,6 @@
-// A whole key, put together from the parts that a page has of it.
+// A whole key, assembled from the parts that a page stores.
 
-/// Memory for one key at a time. A page's prefix is copied once for all keys of the page.
+/// Memory for one key at a time. A page's prefix is copied once for all of its keys.
 struct KeyBuffer: ~Copyable {
   private(set) var base: UnsafeMutableRawPointer
   private var capacity: Int
@@ -12,7 +12,7 @@ struct KeyBuffer: ~Copyable {
 
   deinit { base.deallocate() }
 
-  /// Copies the prefix of the page whose keys come next.
+  /// Copies the prefix of a page. Call it before reading keys of that page.
   @inline(__always)
   mutating func begin(_ page: PageRef) {
     let prefix = page.prefix
@@ -20,15 +20,15 @@ struct KeyBuffer: ~Copyable {
     base.copyMemory(from: prefix.base, byteCount: prefix.count)
   }
 
-  /// The key of an entry of a leaf for which `begin` was called last. Valid until the next call.
+  /// The key of an entry of the leaf that `begin` was last called for. Valid until the next call.
   @inline(__always)
   mutating func leafKey(_ page: PageRef, _ index: Int) -> ByteRun {
-    assert(page.isLeaf && index < page.count, "a page is no leaf, or has no such entry")
+    assert(page.isLeaf && index < page.count, "a page is not a leaf, or has no such entry")
     let slot = page.slots[index]
     return key(page, slot, restOffset: Int(slot.leafOffset))
   }
 
-  /// The separator of an inner page for which `begin` was called last. Valid until the next call.
+  /// A separator of the inner page that `begin` was last called for. Valid until the next call.
   @inline(__always)
   mutating func separator(_ page: PageRef, _ index: Int) -> ByteRun {
     assert(!page.isLeaf && index < page.count - 1, "a page is a leaf, or has no such separator")
@@ -41,7 +41,7 @@ struct KeyBuffer: ~Copyable {
     let prefixLength = page.prefixLength
     assert(
       ByteRun(base: base, count: min(prefixLength, capacity)).equals(page.prefix),
-      "a key is put together behind another page's prefix")
+      "a key is assembled with another page's prefix")
     let length = prefixLength + Int(slot.suffixLength)
     if length > capacity { grow(length, keeping: prefixLength) }
     base.storeBytes(of: slot.head.bigEndian, toByteOffset: prefixLength, as: UInt64.self)

@@ -1,8 +1,8 @@
 // Changing a leaf in place, and copying one.
 
 extension PageRef {
-  /// A copy of a leaf, which the caller owns, with a hole of `gap` slots before the slot at `index`.
-  /// A gap of -1 leaves the slot at `index` out.
+  /// A copy of a leaf, owned by the caller, with a hole of `gap` slots before the slot at `index`.
+  /// A gap of -1 leaves out the slot at `index`.
   @inline(__always)
   func copyingLeaf(_ index: Int = 0, gap: Int = 0) -> PageRef {
     assert(gap <= 0 || freeBytes >= gap * Slot.size, "a copied leaf has no room for the hole")
@@ -19,13 +19,13 @@ extension PageRef {
     return copy
   }
 
-  /// How many bytes of heap an entry takes in this leaf.
+  /// The number of heap bytes that an entry takes in this leaf.
   @inline(__always)
   func heapLength(_ key: ByteRun, _ value: ByteRun) -> Int {
     max(0, key.count - prefixLength - 8) + value.count
   }
 
-  /// Opens a hole before the slot at `index` of a leaf that has room.
+  /// Opens a hole before the slot at `index`. The leaf must have room for another slot.
   @inline(__always)
   func openGap(_ index: Int) {
     assert(freeBytes >= Slot.size, "a leaf has no room for another slot")
@@ -33,7 +33,7 @@ extension PageRef {
     (slots + index + 1).update(from: slots + index, count: count - index)
   }
 
-  /// Writes a new entry into the hole at `index`. The free bytes are enough, the prefix fits.
+  /// Writes a new entry into the hole at `index`. The leaf must have enough free bytes, and the key the leaf's prefix.
   @inline(__always)
   func fillGap(_ index: Int, _ key: ByteRun, _ value: ByteRun) {
     writeEntry(index, key, value)
@@ -41,10 +41,10 @@ extension PageRef {
     header.pointee.count += 1
     header.pointee.total += 1
     header.pointee.hint = UInt16(truncatingIfNeeded: index)
-    assert(freeBytes >= 0, "a new entry lies over the slots of its leaf")
+    assert(freeBytes >= 0, "a new entry overlaps the slots of its leaf")
   }
 
-  /// Writes slot and heap bytes of an entry; the heap grows.
+  /// Writes the slot and the heap bytes of an entry. The heap grows towards the slots.
   @inline(__always)
   func writeEntry(_ index: Int, _ key: ByteRun, _ value: ByteRun) {
     let header = self.header
@@ -52,8 +52,8 @@ extension PageRef {
     let suffixLength = key.count - length
     let rest = max(0, suffixLength - 8)
     let top = Int(header.pointee.heapTop) - rest - value.count
-    assert(key.order(againstPrefix: prefix) == 0, "a key is written behind a prefix that it does not have")
-    assert(top >= 0 && top <= Int(UInt16.max), "a slot cannot hold where its entry is")
+    assert(key.order(againstPrefix: prefix) == 0, "a key is written to a page whose prefix it does not have")
+    assert(top >= 0 && top <= Int(UInt16.max), "a slot cannot hold the offset of its entry")
     header.pointee.heapTop = UInt32(truncatingIfNeeded: top)
     let place = area + top
     if rest > 0 { place.copyMemory(from: key.base + length + 8, byteCount: rest) }
@@ -64,7 +64,7 @@ extension PageRef {
         leafOffset: UInt16(truncatingIfNeeded: top), wide: UInt32(truncatingIfNeeded: value.count)))
   }
 
-  /// Gives an entry another value in place. False where there is no room for it.
+  /// Replaces the value of an entry in place. Returns false if there is no room for the new value.
   @inline(__always)
   func replaceValue(_ index: Int, _ key: ByteRun, _ value: ByteRun) -> Bool {
     let slot = slots[index]
@@ -78,11 +78,11 @@ extension PageRef {
     guard freeBytes >= heapLength(key, value) else { return false }
     header.pointee.garbage += UInt32(truncatingIfNeeded: slot.heapLength)
     writeEntry(index, key, value)
-    assert(freeBytes >= 0, "a longer value lies over the slots of its leaf")
+    assert(freeBytes >= 0, "a longer value overlaps the slots of its leaf")
     return true
   }
 
-  /// Counts an entry out whose slot is about to go.
+  /// Updates the header for an entry whose slot is removed.
   @inline(__always)
   func forgetEntry(_ slot: Slot) {
     let header = self.header
@@ -100,7 +100,7 @@ extension PageRef {
       "more of a leaf's heap is garbage than there is")
   }
 
-  /// Takes an entry out of a leaf in place.
+  /// Removes an entry from a leaf in place.
   @inline(__always)
   func removeEntry(_ index: Int) {
     let slots = self.slots

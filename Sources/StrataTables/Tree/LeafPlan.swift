@@ -1,6 +1,6 @@
-// A leaf as it will be with one entry more or another value, before it is written: in one page or in two.
+// A leaf after an insertion or a replaced value, before it is written as one page or two.
 
-/// The entries of a leaf with one inserted or replaced.
+/// The entries of a leaf with one entry inserted or replaced.
 struct LeafPlan {
   let page: PageRef
   let index: Int
@@ -10,7 +10,7 @@ struct LeafPlan {
 
   var count: Int { page.count + (isReplacing ? 0 : 1) }
 
-  /// The entry of the page that the plan has at a place; nil for the new one.
+  /// The index in the page of the plan's entry at `place`; nil for the new entry.
   @inline(__always)
   private func source(_ place: Int) -> Int? {
     place < index ? place : place == index ? nil : isReplacing ? place : place - 1
@@ -21,7 +21,7 @@ struct LeafPlan {
     return buffer.key(of: page, source)
   }
 
-  /// Slot and heap bytes of one entry in a page with a prefix of this length.
+  /// The slot and heap bytes of one entry in a page with a prefix of this length.
   @inline(__always)
   func bytes(of place: Int, prefixLength: Int) -> Int {
     guard let source = source(place) else {
@@ -32,8 +32,8 @@ struct LeafPlan {
       + slot.valueLength
   }
 
-  /// The longest prefix for a range of the plan. For a single entry what its neighbours would share is
-  /// worth more than the whole key: it keeps the page's.
+  /// The longest prefix for a range of the plan. For a single entry it is what the key has in common with the page's
+  /// prefix, and not the whole key: the prefix that its neighbours will share is worth more.
   func prefixLength(_ range: Range<Int>) -> Int {
     var first = KeyBuffer()
     var last = KeyBuffer()
@@ -49,17 +49,17 @@ struct LeafPlan {
     return size
   }
 
-  /// Writes a range of the plan into a new page, which the caller owns.
+  /// Writes a range of the plan into a new page, owned by the caller.
   func write(_ range: Range<Int>, capacity: Int) -> PageRef {
     var buffer = KeyBuffer()
     var prefixLength = prefixLength(range)
     var size = size(range, prefixLength: prefixLength)
     if size > capacity {
-      // A longer prefix saves nothing of keys that have all their bytes in the slot, and takes its own.
+      // A longer prefix saves nothing for keys that fit in their slots, and takes space itself.
       prefixLength = min(prefixLength, page.prefixLength)
       size = self.size(range, prefixLength: prefixLength)
     }
-    assert(size <= capacity, "a split left too much on one side")
+    assert(size <= capacity, "a split left too many bytes on one side")
     let heapBytes = size - PageRef.slotsOffset(prefixLength) - range.count * Slot.size
     let prefix = ByteRun(base: loadKey(range.lowerBound, &buffer).base, count: prefixLength)
     var writer = LeafWriter(prefix: prefix, heapBytes: heapBytes, capacity: capacity)
@@ -73,16 +73,16 @@ struct LeafPlan {
     let behind = range.clamped(to: index + 1..<max(count, index + 1))
     writer.append(page, behind.lowerBound - shift..<behind.upperBound - shift, &buffer)
     let written = writer.finish()
-    assert(written.count == range.count, "a leaf has not the entries that were planned for it")
+    assert(written.count == range.count, "a leaf does not have the entries that were planned for it")
     return written
   }
 }
 
 extension LeafPlan {
-  /// Where to split: how many entries of the plan go to the left page.
+  /// The number of entries of the plan that go to the left page in a split.
   ///
-  /// An insertion that continues the last one says where the next will be, so the page is split there and
-  /// the run of insertions fills what it leaves behind; all others split by bytes.
+  /// An insertion next to the previous one predicts where the next one will be. The page is then split at that
+  /// position, so a run of insertions leaves full pages. All other splits are by bytes.
   func splitPlace(_ layout: PageLayout) -> Int {
     let hint = Int(page.header.pointee.hint)
     if !isReplacing {
@@ -98,7 +98,7 @@ extension LeafPlan {
     size(range, prefixLength: page.prefixLength) <= layout.area
   }
 
-  /// The entry in the middle of the bytes goes to the side that has less.
+  /// Splits in the middle of the bytes. The entry in the middle goes to the side that has less.
   private func splitPlaceByBytes() -> Int {
     let prefixLength = page.prefixLength
     var total = 0
@@ -117,16 +117,16 @@ extension LeafPlan {
 }
 
 extension PageRef {
-  /// Two neighbouring leaves in one new page, nil where it would be filled past `sizeMax` bytes.
+  /// Two neighbouring leaves in one new page, nil if the page would be filled past `sizeMax` bytes.
   static func merging(_ left: PageRef, _ right: PageRef, sizeMax: Int, area: Int) -> PageRef? {
-    // The prefixes may come to more than one: what they add up to at least is enough to say no.
+    // A lower bound of the merged size, which is enough to reject a pair without reading its entries.
     let least = left.usedBytes + right.usedBytes - 2 * min(left.prefixLength, right.prefixLength) - 64
     guard !left.isLarge, !right.isLarge, least <= sizeMax else { return nil }
     var first = KeyBuffer()
     var last = KeyBuffer()
     let low = first.key(of: left, 0)
     let high = last.key(of: right, right.count - 1)
-    assert(low.order(against: high) < 0, "two leaves are merged that do not stand in this order")
+    assert(low.order(against: high) < 0, "two leaves are merged that are not in this order")
     let prefixLength = low.commonPrefixLength(high)
     var heapBytes = 0
     for page in [left, right] {

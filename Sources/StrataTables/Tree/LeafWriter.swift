@@ -1,15 +1,15 @@
 // Writing a leaf from entries in ascending order.
 
-/// Fills one new leaf. What is appended is exactly what was announced.
+/// Fills one new leaf. The entries that are appended must take exactly the bytes that were announced.
 struct LeafWriter {
   let page: PageRef
   private let prefixLength: Int
   private var heapEnd: Int
 
   /// - Parameters:
-  ///   - prefix: what all keys begin with; copied.
-  ///   - heapBytes: the bytes of all rests of keys and all values.
-  ///   - capacity: bytes behind the header.
+  ///   - prefix: the common prefix of all keys; copied.
+  ///   - heapBytes: the bytes of all values and of all keys' rests.
+  ///   - capacity: bytes after the header.
   init(prefix: ByteRun, heapBytes: Int, capacity: Int, isLarge: Bool = false) {
     let top = capacity - heapBytes
     page = PageRef(
@@ -23,16 +23,16 @@ struct LeafWriter {
     heapEnd = top
   }
 
-  /// The page, once everything is in it.
+  /// The page, once all announced entries are in it.
   func finish() -> PageRef {
-    assert(heapEnd == Int(page.header.pointee.capacity), "a leaf was not given all that was announced")
+    assert(heapEnd == Int(page.header.pointee.capacity), "a leaf did not receive all announced entries")
     return page
   }
 
   /// Appends an entry whose key begins with the prefix.
   @inline(__always)
   mutating func append(_ key: ByteRun, _ value: ByteRun) {
-    assert(key.order(againstPrefix: page.prefix) == 0, "a leaf is given a key without its prefix")
+    assert(key.order(againstPrefix: page.prefix) == 0, "a leaf receives a key without its prefix")
     let suffixLength = key.count - prefixLength
     let rest = max(0, suffixLength - 8)
     addSlot(key.head(prefixLength), suffixLength, value.count)
@@ -64,7 +64,7 @@ struct LeafWriter {
   @inline(__always)
   private func addSlot(_ head: UInt64, _ suffixLength: Int, _ valueLength: Int) {
     let index = page.count
-    assert(page.freeBytes >= Slot.size, "a leaf is given more entries than were announced")
+    assert(page.freeBytes >= Slot.size, "a leaf receives more entries than were announced")
     assert(index == 0 || page.slots[index - 1].head <= head, "the entries of a leaf do not ascend")
     (page.slots + index).initialize(
       to: Slot(
@@ -75,22 +75,22 @@ struct LeafWriter {
   }
 }
 
-/// The sizes that decide where entries go.
+/// The sizes that decide how entries are distributed over pages.
 struct PageLayout {
-  /// Bytes behind the header of a page that is shared by entries.
+  /// The bytes after the header of a page that several entries share.
   let area: Int
   static let childCountMax = 16
 
   @inline(__always) init(pageSize: Int) { area = pageSize - PageHeader.overhead }
 
-  /// True for an entry that has a page of its own. Half a page at most leaves every split possible: both
-  /// sides fit, whatever the sizes of the others.
+  /// Whether an entry gets a page of its own. With entries of at most half a page every split is possible: both sides
+  /// fit, whatever the sizes of the other entries.
   @inline(__always)
   func isLarge(_ key: ByteRun, _ value: ByteRun) -> Bool {
     Slot.size + key.count + value.count > area / 2 - 8
   }
 
-  /// A new page, as large as it must be, for one entry. The caller owns it.
+  /// A new page for one entry, owned by the caller. The page of a large entry is exactly as large as it must be.
   func page(_ key: ByteRun, _ value: ByteRun) -> PageRef {
     let heapBytes = max(0, key.count - 8) + value.count
     let size = Slot.size + heapBytes

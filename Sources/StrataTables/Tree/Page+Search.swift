@@ -1,19 +1,19 @@
 // Finding a key in a page.
 
-/// Where a key is in a page, or where it would be.
+/// The position of a key in a page, or the position where it would be inserted.
 struct PagePlace {
   var index: Int
   var isFound: Bool
-  /// False where the key has not the page's prefix; `index` is then the first or the last place.
+  /// False if the key does not have the page's prefix; `index` is then 0 or the number of slots.
   var hasPrefix: Bool
 }
 
 extension PageRef {
-  /// The place of a key in a leaf. O(log entries).
+  /// The position of a key in a leaf. O(log entries).
   @inline(__always)
   func find(_ key: ByteRun) -> PagePlace { find(key, slotCount: count, isInner: false) }
 
-  /// The child of an inner page that has the key, if any has. O(log children).
+  /// The index of the child whose range of keys contains the key. O(log children).
   @inline(__always)
   func childIndex(_ key: ByteRun) -> Int {
     let place = find(key, slotCount: count - 1, isInner: true)
@@ -30,7 +30,7 @@ extension PageRef {
     let slots = self.slots
     if slotCount > 32 { Self.prefetchMiddles(slots, slotCount) }
     let head = key.head(length)
-    // The first slot whose head is not less, without a branch that depends on the data.
+    // Finds the first slot whose head is not less, without a branch that depends on the data.
     var low = 0
     var size = slotCount
     while size > 1 {
@@ -41,14 +41,14 @@ extension PageRef {
     if size == 1, slots[low].head < head { low &+= 1 }
     assert(
       (low == 0 || slots[low - 1].head < head) && (low == slotCount || slots[low].head >= head),
-      "a search by halves missed the place")
+      "a binary search missed the position")
     guard low < slotCount, slots[low].head == head else {
       return PagePlace(index: low, isFound: false, hasPrefix: true)
     }
     return findInRun(key, low, slotCount, isInner)
   }
 
-  /// The place among slots whose heads equal the key's: the rest of the keys decides.
+  /// The position among slots whose heads equal the key's: the rests of the keys decide.
   @inline(__always)
   private func findInRun(_ key: ByteRun, _ start: Int, _ slotCount: Int, _ isInner: Bool) -> PagePlace {
     let head = key.head(prefixLength)
@@ -65,12 +65,12 @@ extension PageRef {
     return PagePlace(index: low, isFound: false, hasPrefix: true)
   }
 
-  /// The order of a slot against a key with the same head.
+  /// Compares a slot with a key that has the same head.
   @inline(__always)
   private func restOrder(_ slot: Slot, _ key: ByteRun, _ isInner: Bool) -> Int {
     let suffixLength = key.count - prefixLength
     let slotLength = Int(slot.suffixLength)
-    // Equal heads of keys that are not both longer differ in length only: the padding is zeros.
+    // Unless both keys are longer than their heads, keys with equal heads differ only in length: the padding is zeros.
     guard suffixLength > 8, slotLength > 8 else { return slotLength - suffixLength }
     let offset = isInner ? Int(slot.wide) : Int(slot.leafOffset)
     let rest = ByteRun(base: UnsafeRawPointer(area) + offset, count: slotLength - 8)

@@ -1,27 +1,27 @@
-// Asking for memory before it is needed: in a large tree most of a change is waiting for pages.
+// Prefetching memory before it is needed: in a large tree most of the time of a change is spent waiting for pages.
 
 internal import CStrata
 
 extension PageRef {
-  /// Bytes that the processor fetches at once.
+  /// The size of a cache line, in bytes.
   private static let line = 64
 
-  /// Asks for the beginning of a page, where the header, the prefix and the first slots are. A search would
-  /// wait for one after the other.
+  /// Prefetches the beginning of a page, with the header, the prefix and the first slots. Without it a search would
+  /// wait for each of them in turn.
   @inline(__always)
   func prefetch() {
     let base = UnsafeRawPointer(reference.toOpaque())
     for index in 0..<8 { strata_prefetch(base + index * Self.line) }
   }
 
-  /// Asks for the slots that the first steps of a search among many may look at.
+  /// Prefetches the slots that the first steps of a binary search over many slots may read.
   @inline(__always)
   static func prefetchMiddles(_ slots: UnsafeMutablePointer<Slot>, _ count: Int) {
     let eighth = count >> 3
     for index in 2..<8 { strata_prefetch(slots + index * eighth) }
   }
 
-  /// Asks for all that a leaf holds.
+  /// Prefetches everything in a leaf.
   func prefetchEntries() {
     let base = UnsafeRawPointer(area)
     let slotsEnd = Self.slotsOffset(prefixLength) + count * Slot.size
@@ -30,11 +30,11 @@ extension PageRef {
     for offset in stride(from: top, to: end, by: Self.line) { strata_prefetch(base + offset) }
   }
 
-  /// Asks for what counts the references to a page.
+  /// Prefetches the reference count of a page.
   @inline(__always)
   func prefetchCount() { strata_prefetch(reference.toOpaque()) }
 
-  /// Asks for what counts the references to each child of an inner page.
+  /// Prefetches the reference counts of the children of an inner page.
   @inline(__always)
   func prefetchChildren() {
     let children = self.children

@@ -1,7 +1,7 @@
-// An unowned reference to a page, and the places of what the page holds.
+// An unowned reference to a page, and access to the parts of the page.
 
-/// A page that somebody else keeps alive: every function that is given one says nothing about lifetimes, and
-/// whoever began the operation holds the root until it ends.
+/// An unowned reference to a page. Functions that receive one do not extend the page's lifetime: the function that
+/// begins an operation holds the root until the operation ends.
 struct PageRef: Equatable {
   let reference: Unmanaged<Page>
 
@@ -24,7 +24,7 @@ struct PageRef: Equatable {
       "a page's header is not where it should be")
   }
 
-  /// The header, found by its distance from the object: to ask the object would count a reference up and down
+  /// The header, found by its offset from the object. Reading it through the object would retain and release the object
   /// each time.
   @inline(__always) var header: UnsafeMutablePointer<PageHeader> {
     (reference.toOpaque() + PageHeader.offset).assumingMemoryBound(to: PageHeader.self)
@@ -34,7 +34,7 @@ struct PageRef: Equatable {
     UnsafeMutableRawPointer(header + 1)
   }
 
-  /// The bytes behind the header.
+  /// The bytes after the header.
   @inline(__always) var area: UnsafeMutableRawPointer { Self.area(header) }
   @inline(__always) var count: Int { Int(header.pointee.count) }
   @inline(__always) var total: Int { Int(header.pointee.total) }
@@ -44,7 +44,7 @@ struct PageRef: Equatable {
   @inline(__always) var prefixLength: Int { Int(header.pointee.prefixLength) }
   @inline(__always) var prefix: ByteRun { ByteRun(base: UnsafeRawPointer(area), count: prefixLength) }
 
-  /// Where the slots begin: behind a prefix of this length.
+  /// The offset of the slots: after a prefix of this length, padded to 8 bytes.
   @inline(__always) static func slotsOffset(_ prefixLength: Int) -> Int { (prefixLength + 7) & ~7 }
 
   @inline(__always) var slots: UnsafeMutablePointer<Slot> { Self.slots(header) }
@@ -66,29 +66,29 @@ extension PageRef {
 
   @inline(__always) var children: UnsafeMutablePointer<PageRef> { Self.children(header) }
 
-  /// How many entries are under each child of an inner page.
+  /// The number of entries under each child of an inner page.
   @inline(__always) var counts: UnsafeMutablePointer<UInt32> {
     UnsafeMutableRawPointer(children + count).assumingMemoryBound(to: UInt32.self)
   }
 }
 
 extension PageRef {
-  /// True where nobody else has a reference to this child.
+  /// Whether this is the only reference to a child.
   @inline(__always)
   static func isUnique(_ child: UnsafeMutablePointer<PageRef>) -> Bool {
     let place = UnsafeMutableRawPointer(child).assumingMemoryBound(to: Page.self)
     return isKnownUniquelyReferenced(&place.pointee)
   }
 
-  /// Gives up one reference. Not inlined, so that no read of the page's bytes moves behind it.
+  /// Releases one reference. Not inlined, so that no read of the page's bytes moves after the release.
   @inline(never) func release() { reference.release() }
 
   @inline(__always) func retain() { _ = reference.retain() }
 
-  /// Bytes of the allocation.
+  /// The size of the allocation in bytes.
   var allocatedBytes: Int { Int(header.pointee.capacity) + PageHeader.overhead }
 
-  /// The bytes of a leaf that hold something: prefix, slots, and the heap without its garbage.
+  /// The bytes of a leaf that are in use: prefix, slots, and the heap without its garbage.
   @inline(__always) var usedBytes: Int {
     let fields = header.pointee
     return Self.slotsOffset(prefixLength) + count * Slot.size + Int(fields.capacity - fields.heapTop)
@@ -103,7 +103,7 @@ extension PageRef {
   /// The value of a leaf's entry.
   @inline(__always)
   func value(_ index: Int) -> UnsafeRawBufferPointer {
-    assert(isLeaf && index < count, "a page is no leaf, or has no such value")
+    assert(isLeaf && index < count, "a page is not a leaf, or has no such value")
     let slot = slots[index]
     return UnsafeRawBufferPointer(
       start: area + Int(slot.leafOffset) + slot.restLength, count: slot.valueLength)

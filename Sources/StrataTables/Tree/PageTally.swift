@@ -1,17 +1,18 @@
-// What trees that share pages take up together, kept as trees come and go.
+// The memory that trees with shared pages take together, updated as trees are added and removed.
 
-/// Counts the pages of some trees, each page once however many of them share it.
+/// Counts the pages of some trees, each page once however many of the trees share it.
 ///
-/// A page is counted as often as a counted page, or a tree, leads to it, and what is below it as often as it is
-/// counted at all: so a tree that is added or removed costs O(pages that it shares with none of the others).
+/// For each page it keeps the number of added trees and counted pages that refer to the page. The children of a page
+/// are counted once as long as that number is above zero. So adding or removing a tree costs O(pages that it shares
+/// with none of the others).
 package struct PageTally {
   private var holders: [UnsafeMutableRawPointer: Int] = [:]
-  /// Bytes of all pages, as `TreeStatistics` counts them.
+  /// The bytes of all pages, as `TreeStatistics` counts them.
   package private(set) var bytes = 0
 
   package init() {}
 
-  /// Adds a tree, which has to live until it is removed.
+  /// Adds a tree, which must stay alive until it is removed.
   package mutating func add(_ tree: Tree) {
     guard let root = tree.root else { return }
     withExtendedLifetime(root) { add(PageRef(root)) }
@@ -21,7 +22,7 @@ package struct PageTally {
   package mutating func remove(_ tree: Tree) {
     guard let root = tree.root else { return }
     withExtendedLifetime(root) { remove(PageRef(root)) }
-    assert(!holders.isEmpty || bytes == 0, "bytes are left where no page is")
+    assert(!holders.isEmpty || bytes == 0, "bytes remain although no page is counted")
   }
 
   private mutating func add(_ page: PageRef) {
@@ -35,12 +36,12 @@ package struct PageTally {
 
   private mutating func remove(_ page: PageRef) {
     let count = holders[page.reference.toOpaque()]
-    assert(count != nil, "a page is taken out that was never counted")
+    assert(count != nil, "a page is removed that was never counted")
     guard let count else { return }
     holders[page.reference.toOpaque()] = count > 1 ? count - 1 : nil
     guard count == 1 else { return }
     bytes -= page.allocatedBytes
-    assert(bytes >= 0, "more bytes are taken out than were counted")
+    assert(bytes >= 0, "more bytes are removed than were counted")
     guard !page.isLeaf else { return }
     for index in 0..<page.count { remove(page.children[index]) }
   }

@@ -1,18 +1,18 @@
-// Building a tree from entries that come in order.
+// Building a tree from entries in ascending order.
 
 internal import StrataBase
 
 extension Tree {
-  /// Builds a tree from entries in strictly ascending order of their keys. Its pages are full.
+  /// Builds a tree with full pages from entries in strictly ascending order of their keys.
   package struct Builder: ~Copyable {
     private let pageSize: Int
     private let layout: PageLayout
-    /// The entries of the next leaf: keys and values one after the other.
+    /// The entries of the next leaf: keys and values one after another.
     private var bytes: RawBuffer
     private var entries: [(offset: Int, keyLength: Int, valueLength: Int)] = []
-    /// What all keys of the next leaf begin with.
+    /// The length of the common prefix of all keys of the next leaf.
     private var prefixLength = 0
-    /// Slots and heap of the next leaf, with that prefix.
+    /// The size of slots and heap of the next leaf, with that prefix.
     private var size = 0
     /// The last key of the last leaf that was written.
     private var lastKey: [UInt8] = []
@@ -24,7 +24,7 @@ extension Tree {
       bytes = RawBuffer(capacity: 4 * pageSize)
     }
 
-    /// Appends an entry whose key is above all before it. Amortised O(1).
+    /// Appends an entry whose key is greater than all previous keys. Amortised O(1).
     package mutating func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
       precondition(key.count <= Tree.keyLengthMax, "a key has at most 65,535 bytes")
       precondition(value.count <= Tree.valueLengthMax, "a value has at most 2^31 bytes")
@@ -48,7 +48,7 @@ extension Tree {
       writeLeaf(layout.page(run, ByteRun(value)))
     }
 
-    /// The tree of all that was appended. O(log n).
+    /// The tree of all appended entries. O(log n).
     package consuming func finish() -> Tree {
       if !entries.isEmpty { writeLeaf() }
       return Tree(pageSize: pageSize, owned: levels.finish())
@@ -64,7 +64,7 @@ extension Tree {
         base: UnsafeRawPointer(bytes.base) + entry.offset + entry.keyLength, count: entry.valueLength)
     }
 
-    /// Makes room for an entry in the next leaf. False where there is none.
+    /// Adds an entry to the size of the next leaf. Returns false if it does not fit.
     private mutating func join(_ key: ByteRun, _ valueLength: Int) -> Bool {
       let first = self.key(0)
       let prefix = ByteRun(base: first.base, count: prefixLength)
@@ -84,7 +84,7 @@ extension Tree {
       return true
     }
 
-    /// Writes the entries as a leaf, or hands on the leaf that was made of the only one.
+    /// Writes the gathered entries as a leaf, or takes `large`, the finished leaf of the only entry.
     private mutating func writeLeaf(_ large: PageRef? = nil) {
       let last = entries.count - 1
       var page = large
@@ -97,7 +97,7 @@ extension Tree {
         for index in 0...last { writer.append(key(index), value(index)) }
         page = writer.finish()
       }
-      assert(page!.count == entries.count, "a leaf has not the entries that were gathered for it")
+      assert(page!.count == entries.count, "a leaf does not have the entries that were gathered for it")
       lastKey.withUnsafeBytes { before in
         let before = ByteRun(before)
         levels.append(page!, separator: levels.hasLeaf ? shortestSeparator(before, key(0)) : before)
@@ -110,11 +110,11 @@ extension Tree {
   }
 }
 
-/// The right edge of a tree that is being built: one draft of an inner page a level.
+/// The right edge of a tree that is being built: one draft of an inner page per level.
 struct BuilderLevels: ~Copyable {
   private final class Level {
     var draft: InnerDraft
-    /// What separates the draft from the page before it.
+    /// The separator between the page before the draft and the draft.
     var separator: [UInt8]
 
     init(height: Int, separator: [UInt8]) {
@@ -122,7 +122,7 @@ struct BuilderLevels: ~Copyable {
       self.separator = separator
     }
 
-    /// Ends the draft and begins the next one.
+    /// Builds a page from the draft and begins the next draft.
     func seal(nextSeparator: [UInt8]) -> (PageRef, [UInt8]) {
       let page = draft.build(0..<draft.count)
       assert(page.isTotalOfCounts, "the total of a built page is not the sum of its counts")
@@ -137,7 +137,7 @@ struct BuilderLevels: ~Copyable {
   private var levels: [Level] = []
   private(set) var hasLeaf = false
 
-  /// Takes a leaf and what separates it from the one before it.
+  /// Appends a leaf, with the separator between it and the leaf before it.
   mutating func append(_ leaf: PageRef, separator: ByteRun) {
     hasLeaf = true
     append(leaf, separator: separator, level: 0)
@@ -155,7 +155,7 @@ struct BuilderLevels: ~Copyable {
     levels[level].draft.append(owned: page, separator: separator)
   }
 
-  /// The root of all that was appended, nil where that is nothing. The caller owns it.
+  /// The root of all that was appended, owned by the caller; nil if nothing was appended.
   consuming func finish() -> PageRef? {
     guard hasLeaf else { return nil }
     var level = 0

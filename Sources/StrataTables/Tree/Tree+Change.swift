@@ -1,19 +1,19 @@
 // Setting and removing.
 
 extension Tree {
-  /// Sets the value of a key. True where the key is new.
+  /// Sets the value of a key. Returns true if the key is new.
   ///
-  /// O(log n), and where pages are shared with another tree a copy of one page a level. An equal value
-  /// leaves the tree as it is.
+  /// O(log n), plus a copy of one page per level if pages are shared with another tree. Setting an equal value leaves
+  /// the tree unchanged.
   @discardableResult
   package mutating func set(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     set(key, value) { _ in true }
   }
 
-  /// Sets the value of a key if the body wants it, in one way down the tree. True where the key is new.
+  /// Sets the value of a key if the body agrees, in one descent of the tree. Returns true if the key is new.
   ///
-  /// - Parameter isWanted: is lent the value that the key has, nil where it has none, and may still write what
-  ///   `value` points to, but not change its length. It must not touch the tree.
+  /// - Parameter isWanted: receives the key's current value, nil if the key is new. It may still write to the bytes
+  ///   that `value` points to, but not change their number. It must not touch the tree.
   @discardableResult
   @inline(__always)
   package mutating func set(
@@ -29,13 +29,13 @@ extension Tree {
     return edit.delta > 0
   }
 
-  /// Removes a key. False where it was not there. O(log n), as `set`.
+  /// Removes a key. Returns false if the tree does not have it. O(log n), with the same copies as `set`.
   @discardableResult
   package mutating func remove(_ key: UnsafeRawBufferPointer) -> Bool {
     remove(key) { _ in }
   }
 
-  /// Removes a key, and lends the value that it had to the body before. False where it was not there.
+  /// Removes a key, and lends its value to the body first. Returns false if the tree does not have the key.
   @discardableResult
   @inline(__always)
   package mutating func remove(
@@ -49,7 +49,7 @@ extension Tree {
     return true
   }
 
-  /// Finds the way to the key, and the value that it has. Valid until the tree is changed.
+  /// Finds the path to the key, and the key's value, which is valid until the tree is changed.
   @inline(never)
   private func find(_ edit: inout TreeEdit) -> UnsafeRawBufferPointer? {
     guard let root else { return nil }
@@ -67,7 +67,7 @@ extension Tree {
     change(&edit, isRemoving: false)
   }
 
-  /// Changes what was found.
+  /// Applies the change at the position that was found.
   @inline(never)
   private mutating func change(_ edit: inout TreeEdit, isRemoving: Bool) {
     let isOwned = isKnownUniquelyReferenced(&root)
@@ -75,7 +75,7 @@ extension Tree {
     let page = PageRef(reference)
     let countBefore = page.total
     let outcome = edit.change(page, isOwned: isOwned, isRemoving: isRemoving)
-    assert(isOwned || outcome != .inPlace, "a root that another tree has was changed in place")
+    assert(isOwned || outcome != .inPlace, "a root shared with another tree was changed in place")
     switch outcome {
     case .inPlace: break
     case .replaced: adopt(edit.piece(0))
@@ -85,11 +85,11 @@ extension Tree {
       edit.append(to: &draft, separator: edit.key)
       adopt(draft.build(0..<draft.count))
     }
-    assert(count == countBefore + edit.delta, "a change made more or fewer entries than it says")
+    assert(count == countBefore + edit.delta, "a change reports a wrong number of entries")
     assert(!TreeCheck.isOn || checkInvariants() == nil, checkInvariants() ?? "")
   }
 
-  /// Makes a page that comes with a reference the root, or its only child.
+  /// Takes an owned page as the root. While an inner page has a single child, the child is taken instead.
   private mutating func adopt(_ new: PageRef?) {
     var new = new
     while let page = new, page.height > 0, page.count == 1 {
@@ -101,7 +101,7 @@ extension Tree {
     replaceRoot(new?.reference.takeRetainedValue())
   }
 
-  /// Not inlined, so that nothing of the old pages is read after they are given up.
+  /// Not inlined, so that no read of the old pages moves after their release.
   @inline(never)
   private mutating func replaceRoot(_ page: Page?) { root = page }
 }

@@ -1,17 +1,17 @@
-// What is different in two trees.
+// The differences between two trees.
 
 extension Tree {
-  /// One key whose value is not the same in two trees. Valid only inside the call that lends it.
+  /// One key whose value differs between two trees. Valid only inside the call that lends it.
   @usableFromInline
   package struct Difference {
     package var key: UnsafeRawBufferPointer
-    /// Nil where the old tree does not have the key.
+    /// The value in the old tree, nil if it does not have the key.
     package var oldValue: UnsafeRawBufferPointer?
-    /// Nil where the new tree does not have the key.
+    /// The value in the new tree, nil if it does not have the key.
     package var newValue: UnsafeRawBufferPointer?
-    /// How many keys of the old tree are less than `key`.
+    /// The number of keys in the old tree that are less than `key`.
     package var oldRank: Int
-    /// How many keys of the new tree are less than `key`.
+    /// The number of keys in the new tree that are less than `key`.
     package var newRank: Int
 
     @usableFromInline
@@ -29,8 +29,8 @@ extension Tree {
 
   /// Lends every difference in ascending order of keys.
   ///
-  /// Costs what the two trees do not share: pages that both have are skipped with all that is under them.
-  /// O(n + m) for trees that share nothing.
+  /// Costs what the two trees do not share: shared pages are skipped with everything below them. O(n + m) for trees
+  /// that share nothing.
   @inlinable
   package static func forEachDifference<Failure: Error>(
     from old: Tree, to new: Tree, _ body: (Difference) throws(Failure) -> Void

@@ -1,12 +1,12 @@
-// The laws that every page of a tree keeps.
+// The invariants of every page of a tree.
 
 extension Tree {
-  /// Looks at every page. A sentence about the first law that is broken, nil where none is. O(bytes).
+  /// Checks every page. Returns a sentence about the first broken invariant, nil if all hold. O(bytes).
   package func checkInvariants() -> String? {
     guard let root else { return nil }
     return withExtendedLifetime(root) {
       let page = PageRef(root)
-      if page.height > 0, page.count < 2 { return "the root has one child only" }
+      if page.height > 0, page.count < 2 { return "the root has only one child" }
       do throws(BrokenLaw) {
         try check(page, low: nil, high: nil)
         return nil
@@ -26,7 +26,7 @@ extension Tree {
     }
   }
 
-  /// Checks a page whose keys are not below `low` and below `high`.
+  /// Checks a page whose keys must be at or above `low` and below `high`.
   private func check(_ page: PageRef, low: [UInt8]?, high: [UInt8]?) throws(BrokenLaw) {
     try hold(page.count > 0, page, "a page is empty")
     if page.isLeaf {
@@ -45,14 +45,14 @@ extension Tree {
     let area = layout.area
     try hold(page.isLarge || Int(fields.capacity) <= area, page, "a shared page is larger than a page")
     let isHintEntry = fields.hint == PageHeader.noHint || Int(fields.hint) < page.count
-    try hold(isHintEntry, page, "the hint is none of the entries")
+    try hold(isHintEntry, page, "the hint is not the index of an entry")
     var runs: [Range<Int>] = []
     for index in 0..<page.count {
       let slot = page.slots[index]
       let start = Int(slot.leafOffset)
       runs.append(start..<start + slot.heapLength)
       let isLarge = Slot.size + page.prefixLength + Int(slot.suffixLength) + slot.valueLength > area / 2 - 8
-      try hold(isLarge == page.isLarge, page, "an entry's size and its page's kind differ")
+      try hold(isLarge == page.isLarge, page, "an entry's size does not match the kind of its page")
     }
     try hold(!page.isLarge || page.count == 1, page, "a large page has more than one entry")
     runs.removeAll(where: \.isEmpty)
@@ -66,7 +66,7 @@ extension Tree {
     let live = runs.reduce(0) { $0 + $1.count }
     try hold(
       live + Int(fields.garbage) == Int(fields.capacity) - Int(fields.heapTop), page,
-      "the heap is not its entries and its garbage")
+      "the heap is not the sum of its entries and its garbage")
     var buffer = KeyBuffer()
     try checkKeys((0..<page.count).map { Array(buffer.key(of: page, $0).buffer) }, page, low, high)
   }
@@ -80,7 +80,7 @@ extension Tree {
     let fields = page.header.pointee
     let rests = (0..<page.count - 1).reduce(0) { $0 + page.slots[$1].restLength }
     try hold(
-      Int(fields.heapTop) + rests == Int(fields.capacity), page, "the heap is not the separators' rests")
+      Int(fields.heapTop) + rests == Int(fields.capacity), page, "the heap does not match the separators")
     for index in 0..<page.count - 1 {
       let slot = page.slots[index]
       let isInside = slot.wide >= fields.heapTop && Int(slot.wide) + slot.restLength <= Int(fields.capacity)
@@ -89,7 +89,7 @@ extension Tree {
     var total = 0
     for index in 0..<page.count {
       let child = page.children[index]
-      try hold(child.height == page.height - 1, page, "a child's height is not one less")
+      try hold(child.height == page.height - 1, page, "a child is not one level below its page")
       try hold(child.total == Int(page.counts[index]), page, "a count is not its child's total")
       total += child.total
       try check(
@@ -99,13 +99,13 @@ extension Tree {
     try hold(total == page.total, page, "a total is not the sum of the counts")
   }
 
-  /// The keys of a leaf or the separators of an inner page.
+  /// Checks the keys of a leaf or the separators of an inner page.
   private func checkKeys(
     _ keys: [[UInt8]], _ page: PageRef, _ low: [UInt8]?, _ high: [UInt8]?
   ) throws(BrokenLaw) {
     let prefix = Array(page.prefix.buffer)
     for (index, key) in keys.enumerated() {
-      try hold(key.starts(with: prefix), page, "a key has not its page's prefix")
+      try hold(key.starts(with: prefix), page, "a key does not have its page's prefix")
       let suffix = key.dropFirst(prefix.count)
       let head = suffix.prefix(8).reduce(into: UInt64(0)) { $0 = $0 << 8 | UInt64($1) }
       let padded = suffix.count >= 8 ? head : suffix.isEmpty ? 0 : head << UInt64(8 * (8 - suffix.count))
@@ -118,7 +118,7 @@ extension Tree {
       try hold(!first.lexicographicallyPrecedes(low), page, "a key is below the separator before its page")
     }
     if let high, let last = keys.last {
-      try hold(last.lexicographicallyPrecedes(high), page, "a key is not below the separator behind its page")
+      try hold(last.lexicographicallyPrecedes(high), page, "a key is not below the separator after its page")
     }
   }
 }

@@ -1,14 +1,14 @@
 // Ranks of many keys at once.
 
 extension Tree {
-  /// How many ways down the tree are gone side by side.
+  /// The number of searches that run side by side.
   private static let sideBySide = 8
 
-  /// How many keys of the tree are less than each of some keys, which lie in one run of bytes, and whether it has
-  /// all of these. O(k log n).
+  /// The number of keys in the tree that are less than each of the given keys, which lie in one run of bytes, and
+  /// whether the tree has all of the given keys. O(k log n).
   ///
-  /// In a large tree a way down is mostly waiting for memory, page after page. Several ways that are gone side
-  /// by side wait together.
+  /// In a large tree a search mostly waits for memory, page after page. Several searches that run side by side wait at
+  /// the same time.
   package func ranks(
     of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer
   ) -> (ranks: [Int], areAllFound: Bool) {
@@ -27,7 +27,7 @@ extension Tree {
     return (ranks, areAllFound)
   }
 
-  /// - Parameter pages: memory for one page of each key.
+  /// - Parameter pages: memory for one page per key of the group.
   private static func addRanks(
     of keys: [Range<Int>], _ group: Range<Int>, in bytes: UnsafeRawBufferPointer, under root: PageRef,
     _ pages: UnsafeMutableBufferPointer<PageRef>, to ranks: inout [Int]
@@ -47,7 +47,7 @@ extension Tree {
     for index in group {
       let key = ByteRun(UnsafeRawBufferPointer(rebasing: bytes[keys[index]]))
       let page = pages[index - group.lowerBound]
-      assert(page.isLeaf, "a way down the tree ended above its leaves")
+      assert(page.isLeaf, "a search ended above the leaves")
       let place = page.find(key)
       ranks[index] += place.index
       assert(ranks[index] <= root.total, "a rank is above the number of entries")

@@ -1,9 +1,9 @@
 // Looking up by key and by rank.
 //
-// What is lent belongs to pages of the tree, which is held until the call returns.
+// Lent bytes belong to pages of the tree, which is held until the call returns.
 
 extension Tree {
-  /// Lends the value of a key to the body, nil where the tree does not have it. O(log n).
+  /// Lends the value of a key to the body, nil if the tree does not have the key. O(log n).
   @inlinable
   package func withValue<Result, Failure: Error>(
     of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws(Failure) -> Result
@@ -13,7 +13,7 @@ extension Tree {
     return try body(unownedValue(of: key))
   }
 
-  /// The value of a key. Valid while the root is held.
+  /// The value of a key. Valid as long as the root is held.
   @usableFromInline
   func unownedValue(of key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard let root else { return nil }
@@ -29,10 +29,10 @@ extension Tree {
     }
   }
 
-  /// True where the tree has the key. O(log n).
+  /// Whether the tree has the key. O(log n).
   package func contains(_ key: UnsafeRawBufferPointer) -> Bool { unownedValue(of: key) != nil }
 
-  /// How many keys are less than `key`, and whether it is there. O(log n).
+  /// The number of keys less than `key`, and whether the tree has `key`. O(log n).
   package func rank(of key: UnsafeRawBufferPointer) -> (rank: Int, isFound: Bool) {
     guard let root else { return (0, false) }
     return withExtendedLifetime(root) {
@@ -52,11 +52,11 @@ extension Tree {
     }
   }
 
-  /// The ranks of the keys that begin with some bytes. O(log n).
+  /// The ranks of the keys that begin with a prefix. O(log n).
   package func ranks(withPrefix prefix: UnsafeRawBufferPointer) -> Range<Int> {
     let start = rank(of: prefix).rank
     guard let last = prefix.lastIndex(where: { $0 != 0xFF }) else { return start..<count }
-    // The first key that is behind all of them: the last byte that can be one more, and nothing after it.
+    // The first key after all of them: the last byte that is not FF is incremented, and the bytes after it are dropped.
     var end = Array(prefix[...last])
     end[last] += 1
     return start..<end.withUnsafeBytes { rank(of: $0).rank }

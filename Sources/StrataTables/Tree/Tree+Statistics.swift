@@ -1,23 +1,23 @@
-// What a tree costs: pages, bytes, height.
+// The cost of a tree: pages, bytes, height.
 
-/// How many pages some trees have and how full they are. A page that several of them share counts once.
+/// The number of pages in some trees, and how full they are. A page that several of the trees share counts once.
 package struct TreeStatistics: Sendable {
   package var leaves = 0
   package var innerPages = 0
-  /// Leaves of one entry that was too large to share a page.
+  /// Leaves with a single entry that was too large to share a page.
   package var largePages = 0
-  /// Entries of the leaves that were counted.
+  /// Entries in the counted leaves.
   package var entries = 0
-  /// Bytes of all pages, with what the runtime puts before them and without what the allocator adds.
+  /// The bytes of all pages, including what the runtime puts before them, without the overhead of the allocator.
   package var bytesAllocated = 0
-  /// Bytes of the leaves, and how many of them hold something.
+  /// The bytes of all leaves, of which `leafBytesUsed` are in use.
   package var leafBytesAllocated = 0
   package var leafBytesUsed = 0
-  /// The inner pages above a leaf, of the highest tree.
+  /// The number of inner pages above a leaf, in the highest tree.
   package var height = 0
 
   package var pages: Int { leaves + innerPages }
-  /// The part of the leaves' bytes that holds something.
+  /// The fraction of the leaves' bytes that is in use.
   package var fill: Double {
     leafBytesAllocated == 0 ? 1 : Double(leafBytesUsed) / Double(leafBytesAllocated)
   }
@@ -27,7 +27,7 @@ extension Tree {
   /// Counts pages and bytes. O(pages).
   package var statistics: TreeStatistics { Self.statistics(of: [self]) }
 
-  /// Counts the pages and bytes of some trees together. O(pages that are counted).
+  /// Counts the pages and bytes of some trees together. O(counted pages).
   package static func statistics(of trees: [Tree]) -> TreeStatistics {
     var result = TreeStatistics()
     var seen: Set<ObjectIdentifier> = []

@@ -1,36 +1,37 @@
-// An ordered map from bytes to bytes: the shape that the tables are built on.
+// An ordered map from bytes to bytes, on which the tables are built.
 
 /// A counted, persistent, ordered map over byte strings: a B+tree of flat pages.
 ///
-/// A tree is a value. A copy is O(1) and shares every page; a change copies the pages between the root and
-/// one leaf, and only those that another tree has too. Keys have at most 65,535 bytes, values at most 2³¹;
-/// both may be empty.
+/// A tree is a value. A copy is O(1) and shares every page. A change copies the pages on the path from the root to one
+/// leaf, and of these only the pages that are shared with another tree. Keys have at most 65,535 bytes, values at most
+/// 2³¹; both may be empty.
 ///
-/// Sendable without the compiler's proof: a page that more than one tree can reach is never written.
+/// Sendability is not checked by the compiler. It holds because a page that more than one tree can reach is never
+/// written.
 @usableFromInline
 package struct Tree: @unchecked Sendable {
   @usableFromInline
   internal var root: Page?
-  /// Bytes of a whole page.
+  /// The size of a full page in bytes.
   package let pageSize: Int
 
   package static let keyLengthMax = Int(UInt16.max)
   package static let valueLengthMax = 1 << 31
 
   /// An empty tree.
-  /// - Parameter pageSize: bytes of a page, 256 to 32,768. An entry of more than half a page has its own.
+  /// - Parameter pageSize: bytes per page, 256 to 32,768. An entry of more than half a page gets a page of its own.
   package init(pageSize: Int = 4096) {
     precondition((256...32768).contains(pageSize), "a page has 256 to 32,768 bytes")
     self.pageSize = pageSize
   }
 
   init(pageSize: Int, owned root: PageRef?) {
-    assert(root.map { $0.isLeaf || $0.count > 1 } ?? true, "a root has one child only")
+    assert(root.map { $0.isLeaf || $0.count > 1 } ?? true, "a root has only one child")
     self.pageSize = pageSize
     self.root = root?.reference.takeRetainedValue()
   }
 
-  /// How many entries. O(1).
+  /// The number of entries. O(1).
   package var count: Int {
     guard let root else { return 0 }
     return withExtendedLifetime(root) {
@@ -41,9 +42,9 @@ package struct Tree: @unchecked Sendable {
 
   package var isEmpty: Bool { root == nil }
 
-  /// True where both are the same pages, so that nothing is different. O(1).
+  /// Whether both trees have the same pages, so that nothing differs. O(1).
   ///
-  /// False says nothing: trees that were built one by one may be equal too.
+  /// False does not mean that they differ: trees that were built separately may be equal too.
   package func isIdentical(to other: Tree) -> Bool { root === other.root }
 
   var layout: PageLayout { PageLayout(pageSize: pageSize) }

@@ -1,18 +1,18 @@
-// Taking the change of a child into an inner page.
+// Applying the change of a child to an inner page.
 
 extension TreeEdit {
-  /// Changes the key that was found under a page: sets it, or removes it where `isRemoving`.
+  /// Changes the key that was found under a page: removes it if `isRemoving`, otherwise sets it.
   mutating func change(_ page: PageRef, isOwned: Bool, isRemoving: Bool) -> EditOutcome {
     if page.isLeaf {
       return isRemoving ? removeFromLeaf(page, isOwned: isOwned) : setInLeaf(page, isOwned: isOwned)
     }
-    // A page that others have too will be copied, and every child is counted once more.
+    // A shared page will be copied, and the copy retains every child.
     if !isOwned { page.prefetchChildren() }
     let index = childIndex(in: page)
     let place = page.children + index
     let isChildOwned = isOwned && PageRef.isUnique(place)
     let outcome = change(place.pointee, isOwned: isChildOwned, isRemoving: isRemoving)
-    assert(isChildOwned || outcome != .inPlace, "a page that another tree reaches was changed in place")
+    assert(isChildOwned || outcome != .inPlace, "a page shared with another tree was changed in place")
     switch outcome {
     case .inPlace:
       if delta != 0 {
@@ -30,12 +30,12 @@ extension TreeEdit {
     }
   }
 
-  /// Puts a new child in the place of the old one.
+  /// Replaces the child at `index` with a new one.
   private mutating func take(_ child: PageRef, at index: Int, in page: PageRef, isOwned: Bool) -> EditOutcome
   {
     isUnderfull = false
     guard isOwned else { return hand(page.copyingInner(index, owned: child)) }
-    assert(child.height == page.height - 1, "a page takes in what cannot be its child")
+    assert(child.height == page.height - 1, "a page receives a child that cannot be its own")
     let place = page.children + index
     let old = place.pointee
     place.pointee = child
@@ -47,7 +47,7 @@ extension TreeEdit {
     return .inPlace
   }
 
-  /// Joins a child that has little, or what replaces it, with a neighbour. Nil where none has room.
+  /// Joins an underfull child, or its replacement, with a neighbour. Returns nil if no neighbour has room.
   private mutating func join(
     _ page: PageRef, _ index: Int, isOwned: Bool, replacement: PageRef?
   ) -> EditOutcome? {
@@ -57,7 +57,7 @@ extension TreeEdit {
       let neighbour = page.children[left == index ? index + 1 : left]
       let (low, high) = left == index ? (child, neighbour) : (neighbour, child)
       guard let joined = join(low, high, separatorIn: page, left) else { continue }
-      // The pages that were joined go with the page that held them, or here.
+      // The joined pages are released with the page that held them; a replacement is released here.
       if let replacement { replacement.release() }
       _ = hand(joined)
       return build(page, left..<left + 2)
@@ -65,7 +65,7 @@ extension TreeEdit {
     return nil
   }
 
-  /// Two neighbouring pages as one, nil where there is no room. `index` is the separator between them.
+  /// Two neighbouring pages as one, nil if there is no room. `index` is the separator between them.
   private func join(_ left: PageRef, _ right: PageRef, separatorIn page: PageRef, _ index: Int) -> PageRef? {
     if left.isLeaf {
       return .merging(left, right, sizeMax: layout.area - layout.area / 8, area: layout.area)
@@ -82,7 +82,7 @@ extension TreeEdit {
     return draft.build(0..<draft.count)
   }
 
-  /// Takes the pieces of the child at `index` in, joined with a neighbour where one of them is small.
+  /// Replaces the child at `index` with its pieces. A small piece is joined with a neighbour.
   private mutating func restructure(_ page: PageRef, _ index: Int) -> EditOutcome {
     isUnderfull = false
     var range = index..<index + 1
@@ -92,7 +92,7 @@ extension TreeEdit {
       if pieceCount == 2, neighbour >= 0, neighbour < page.count {
         let child = page.children[neighbour]
         let old = piece(small)
-        assert(!old.isLarge, "a large page is taken for a small one")
+        assert(!old.isLarge, "a large page is treated as a small piece")
         let joined = PageRef.merging(
           small == 0 ? child : old, small == 0 ? old : child, sizeMax: layout.area - layout.area / 8,
           area: layout.area)
@@ -106,7 +106,7 @@ extension TreeEdit {
     return build(page, range)
   }
 
-  /// Writes an inner page anew with the pieces in the place of some children, as one page or as two.
+  /// Rewrites an inner page with the pieces in place of some children, as one page or as two.
   private mutating func build(_ page: PageRef, _ range: Range<Int>) -> EditOutcome {
     var buffer = KeyBuffer()
     var draft = InnerDraft(height: page.height)
@@ -122,7 +122,7 @@ extension TreeEdit {
       isUnderfull = count < PageLayout.childCountMax / 4
       return hand(draft.build(0..<count))
     }
-    // Where the end grows, more will come there.
+    // If the children at one end grow, more insertions are likely there.
     let place =
       range.upperBound == page.count ? count - 2 : range.lowerBound == 0 ? 2 : count / 2
     let separator = draft.separator(before: place)

@@ -1,7 +1,7 @@
 // Setting and removing a key in a leaf.
 
 extension TreeEdit {
-  /// Sets the value of the key in the leaf where its place was found.
+  /// Sets the value of the key in the leaf in which its position was found.
   mutating func setInLeaf(_ page: PageRef, isOwned: Bool) -> EditOutcome {
     delta = place.isFound ? 0 : 1
     if layout.isLarge(key, value) || page.isLarge { return setLarge(page, place) }
@@ -16,7 +16,7 @@ extension TreeEdit {
     }
     let target = isOwned ? page : page.copyingLeaf()
     let isDone = target.replaceValue(index, key, value)
-    assert(isDone, "a leaf has no room for a value that was found to fit")
+    assert(isDone, "a leaf has no room for a value that should fit")
     isUnderfull = value.count < slot.valueLength && target.usedBytes < layout.area / 4
     return isOwned ? .inPlace : hand(target)
   }
@@ -37,17 +37,17 @@ extension TreeEdit {
     return hand(copy)
   }
 
-  /// Writes the leaf anew with the change: in one page where that leaves room, in two otherwise.
+  /// Rewrites the leaf with the change: as one page if that leaves room, otherwise as two.
   private mutating func rewrite(_ plan: LeafPlan, hasPrefix: Bool = true) -> EditOutcome {
     let page = plan.page
     let all = 0..<plan.count
     let size = plan.size(all, prefixLength: plan.prefixLength(all))
     let capacity = Int(page.header.pointee.capacity)
     if size <= layout.area - layout.area / 8 {
-      // A small page doubles until it is a whole one.
+      // The capacity of a small page doubles until it is that of a whole page.
       return hand(plan.write(all, capacity: min(layout.area, max(capacity, 2 * size))))
     }
-    // Without the prefix the key is at an end, and alone: the others keep what they have in common.
+    // A key without the prefix is at one end and gets a page of its own, so the others keep their common prefix.
     let place = hasPrefix ? plan.splitPlace(layout) : plan.index == 0 ? 1 : plan.count - 1
     assert(place > 0 && place < plan.count, "a split leaves one side without entries")
     let left = half(plan, 0..<place)
@@ -55,7 +55,7 @@ extension TreeEdit {
     return hand(left, separator(between: left, right), right)
   }
 
-  /// One side of a split; where it is what the page is already, the page.
+  /// One side of a split. If that side is the existing page without a change, returns the page itself.
   private func half(_ plan: LeafPlan, _ range: Range<Int>) -> PageRef {
     guard !plan.isReplacing, !range.contains(plan.index), range.count == plan.page.count else {
       return plan.write(range, capacity: layout.area)
@@ -64,7 +64,7 @@ extension TreeEdit {
     return plan.page
   }
 
-  /// Sets a value where the entry or the page is too large to share.
+  /// Sets a value if the entry, or the entry of the page, is too large to share a page.
   private mutating func setLarge(_ page: PageRef, _ place: PagePlace) -> EditOutcome {
     let index = place.index
     let new = layout.page(key, value)
@@ -85,7 +85,7 @@ extension TreeEdit {
     return .restructured
   }
 
-  /// Some entries of a leaf in a page of their own, or the leaf where they are all.
+  /// Some entries of a leaf in a new page, or the leaf itself if these are all of its entries; nil if there are none.
   private func side(_ page: PageRef, _ range: Range<Int>) -> PageRef? {
     if range.isEmpty { return nil }
     if range.count == page.count {
@@ -104,7 +104,7 @@ extension TreeEdit {
 }
 
 extension TreeEdit {
-  /// Removes the key that was found in the leaf.
+  /// Removes the key that was found from its leaf.
   mutating func removeFromLeaf(_ page: PageRef, isOwned: Bool) -> EditOutcome {
     assert(place.isFound && place.index < page.count, "an entry is removed that was not found")
     delta = -1

@@ -1,37 +1,37 @@
-// One change of one key on its way from the root to a leaf and back.
+// One change of one key, on the path from the root to a leaf and back.
 
-/// What became of a page.
+/// What a change did to a page.
 enum EditOutcome {
-  /// The page, which nobody else has, was changed where it is.
+  /// The page, which has a single owner, was changed in place.
   case inPlace
-  /// `pieces[0]` takes its place.
+  /// `pieces[0]` replaces the page.
   case replaced
-  /// None, two or three pieces take its place.
+  /// Zero, two or three pieces replace the page.
   case restructured
 }
 
-/// The change, and what the pages hand to their parents.
+/// The change, and what pages hand to their parents.
 ///
-/// Pages are changed from the leaf upwards. Until a parent takes the new page in, the old one is still where
-/// it was, so everything that is read while new pages are written is kept alive by the tree itself.
+/// Pages are changed from the leaf upwards. Until a parent takes the new page, it still has the old one. So the tree
+/// itself keeps alive everything that is read while new pages are written.
 struct TreeEdit {
   let layout: PageLayout
   let key: ByteRun
   var value: ByteRun
-  /// The place of the key in its leaf.
+  /// The position of the key in its leaf.
   var place = PagePlace(index: 0, isFound: false, hasPrefix: true)
-  /// Which child it is under: four bits for each height, from height 1 to 16.
+  /// The path to the key as child indices: four bits for each height, from height 1 to 16.
   private var path: UInt64 = 0
-  /// Entries more or less.
+  /// The change in the number of entries.
   var delta = 0
-  /// The pages that take the place of the one that was changed, each with a reference.
+  /// The pages that replace the changed page, each with an owned reference.
   var pieces: (PageRef?, PageRef?, PageRef?) = (nil, nil, nil)
   var pieceCount = 0
-  /// What separates the pieces.
+  /// The separators between the pieces.
   var separators: ([UInt8], [UInt8]) = ([], [])
-  /// True where the page that was changed should be joined with a neighbour.
+  /// Whether the changed page should be joined with a neighbour.
   var isUnderfull = false
-  /// The piece that should be joined with the neighbour beyond it: 0 or the last.
+  /// The piece that should be joined with the neighbour next to it: 0 or the last.
   var smallPiece: Int?
 
   init(layout: PageLayout, key: ByteRun, value: ByteRun) {
@@ -40,7 +40,7 @@ struct TreeEdit {
     self.value = value
   }
 
-  /// Finds the key and the way to it. Lends its value, nil where it is not there.
+  /// Finds the key and records the path to it. Lends its value, nil if the tree does not have the key.
   @inline(__always)
   mutating func find(in root: PageRef) -> UnsafeRawBufferPointer? {
     var page = root
@@ -54,12 +54,12 @@ struct TreeEdit {
     return place.isFound ? page.value(place.index) : nil
   }
 
-  /// The child of an inner page that is on the way.
+  /// The index of the child that is on the path.
   @inline(__always)
   func childIndex(in page: PageRef) -> Int {
     guard page.height <= 16 else { return page.childIndex(key) }
     let index = Int(truncatingIfNeeded: path >> UInt64(truncatingIfNeeded: 4 * (page.height - 1)) & 15)
-    assert(index == page.childIndex(key), "the way that was noted is not that to the key")
+    assert(index == page.childIndex(key), "the recorded path does not lead to the key")
     return index
   }
 
@@ -83,11 +83,11 @@ struct TreeEdit {
   }
 
   func piece(_ index: Int) -> PageRef {
-    assert(index < pieceCount, "a page that was changed has fewer pieces")
+    assert(index < pieceCount, "a changed page has fewer pieces")
     return (index == 0 ? pieces.0 : index == 1 ? pieces.1 : pieces.2)!
   }
 
-  /// Appends the pieces to a draft; the first one behind the given separator.
+  /// Appends the pieces to a draft, with the given separator before the first piece.
   mutating func append(to draft: inout InnerDraft, separator: ByteRun) {
     for index in 0..<pieceCount {
       guard index > 0 else {

@@ -1,23 +1,23 @@
 // A walk over entries in ascending order.
 
-/// Entries of a range of ranks, one after the other. It holds the tree that it walks over.
+/// The entries in a range of ranks, one after another. The scan holds the tree that it walks over.
 @usableFromInline
 package struct TreeScan: ~Copyable {
   private let root: Page?
-  /// How many entries are still to come.
+  /// The number of entries that remain.
   private var left: Int
   private var page: PageRef?
   private var index = 0
-  /// The inner page above the leaf, and which child of it the leaf is.
+  /// The inner page above the leaf, and the index of the leaf in it.
   private var parent: PageRef?
   private var childIndex = 0
   private var nextRank: Int
   private var buffer = KeyBuffer()
 
-  /// - Parameter ranks: within those of the tree.
+  /// - Parameter ranks: must be within the tree's ranks.
   @usableFromInline
   package init(_ tree: Tree, _ ranks: Range<Int>) {
-    precondition(ranks.lowerBound >= 0 && ranks.upperBound <= tree.count, "there are no such ranks")
+    precondition(ranks.lowerBound >= 0 && ranks.upperBound <= tree.count, "the ranks are not in the tree")
     root = tree.root
     left = ranks.count
     nextRank = ranks.lowerBound
@@ -26,8 +26,8 @@ package struct TreeScan: ~Copyable {
   @usableFromInline
   deinit { withExtendedLifetime(root) {} }
 
-  /// The next entry, nil behind the last. The key is valid until the next call, the value as long as the
-  /// scan is there.
+  /// The next entry, nil after the last. The key is valid until the next call, the value as long as the scan
+  /// exists.
   @usableFromInline
   package mutating func next() -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
     guard left > 0 else { return nil }
@@ -41,7 +41,7 @@ package struct TreeScan: ~Copyable {
     return (key.buffer, value)
   }
 
-  /// Goes to the leaf that has the entry at `nextRank`.
+  /// Moves to the leaf that has the entry at `nextRank`.
   @inline(never)
   private mutating func advance() {
     if let parent, childIndex + 1 < parent.count {
