@@ -118,10 +118,10 @@ internal import Testing
   }
 
   @Test(arguments: [
-    ("", 0, "a name is missing"), ("a.", 2, "a name is missing"), ("a..b", 2, "stand in backquotes"),
-    ("a b", 1, "stand in backquotes"), ("1a", 0, "stand in backquotes"), ("`a", 0, "closing backquote"),
+    ("", 0, "a name is missing"), ("a.", 2, "a name is missing"), ("a..b", 2, "must be in backquotes"),
+    ("a b", 1, "must be in backquotes"), ("1a", 0, "must be in backquotes"), ("`a", 0, "closing backquote"),
     ("a.``", 2, "cannot be empty"), ("$ids", 0, "$id, $revision, $time, $section"),
-    ("$id.x", 3, "stand in backquotes"), ("é.-", 3, "stand in backquotes"),
+    ("$id.x", 3, "must be in backquotes"), ("é.-", 3, "must be in backquotes"),
   ])
   func `text that is no path is an error at its place`(_ text: String, _ place: Int, _ message: String) {
     let error = #expect(throws: FieldPathError.self) { try FieldPath(text) }

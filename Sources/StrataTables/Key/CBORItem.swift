@@ -1,19 +1,19 @@
-// The head of one CBOR item in a document's bytes, and where the item ends: the parts that run for every row.
+// The head of one CBOR item in a document's bytes, and the end of the item: the code that runs for every row.
 
 internal import StrataDocuments
 
-/// A head of definite length (RFC 8949, section 3), taken apart.
+/// The decoded head of an item (RFC 8949, section 3).
 package struct CBORItem {
   /// 0 unsigned, 1 negative, 2 bytes, 3 text, 4 array, 5 map, 6 tag, 7 simple or float.
   package var major: UInt8
-  /// The lower five bits of the initial byte. 31 for an indefinite length.
+  /// The lower five bits of the initial byte; 31 for an indefinite length.
   package var info: UInt8
-  /// The number in the head.
+  /// The argument of the head, 0 for an indefinite length.
   package var argument: UInt64
-  /// The bytes of the head.
+  /// The length of the head in bytes.
   package var headLength: Int
 
-  /// The head at an offset; nil where the bytes end within it, or it is reserved.
+  /// The head at an offset; nil if the bytes end inside the head, or the head is not well-formed.
   @inline(__always)
   package init?(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
     guard offset < bytes.count, let base = bytes.baseAddress else { return nil }
@@ -26,7 +26,7 @@ package struct CBORItem {
       return
     }
     guard info != 31 else {
-      // No item begins with a break, and numbers and tags have no chunks.
+      // No item begins with a break, and integers and tags have no indefinite length.
       guard (2...5).contains(major) else { return nil }
       argument = 0
       headLength = 1
@@ -48,7 +48,7 @@ package struct CBORItem {
   @inline(__always)
   package var isIndefinite: Bool { info == 31 }
 
-  /// The bytes of a string of definite length whose head this is; nil where there are fewer.
+  /// The bytes of a string of definite length that has this head; nil if there are fewer.
   @inline(__always)
   package func content(in bytes: UnsafeRawBufferPointer, at offset: Int = 0) -> UnsafeRawBufferPointer? {
     let start = offset &+ headLength
@@ -57,7 +57,7 @@ package struct CBORItem {
       rebasing: bytes[start..<start &+ Int(truncatingIfNeeded: argument)])
   }
 
-  /// The float of a head of major type 7; nil for any other simple value.
+  /// The number of a float with this head of major type 7; nil for any other simple value.
   @inline(__always)
   package var float: Double? {
     switch info {
@@ -68,7 +68,7 @@ package struct CBORItem {
     }
   }
 
-  /// The number of an IEEE 754 half, widened exactly.
+  /// The value of an IEEE 754 half-precision number, widened exactly.
   private static func half(_ bits: UInt16) -> Double {
     let fraction = Double(bits & 0x3FF)
     let exponent = Int(bits >> 10 & 0x1F)
@@ -83,7 +83,7 @@ package struct CBORItem {
 }
 
 extension CBORItem {
-  /// Where the item at an offset ends, nil for damaged bytes. No recursion, so that depth costs no stack.
+  /// The end of the item at an offset, nil for damaged bytes. Not recursive, so nesting does not use stack.
   /// O(items inside).
   @inline(__always)
   package static func end(of bytes: UnsafeRawBufferPointer, at start: Int) -> Int? {
@@ -103,7 +103,7 @@ extension CBORItem {
   @inline(never)
   private static func endOfContainer(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Int? {
     var offset = start
-    // Every item takes a byte, so that the count never passes the number of bytes unnoticed.
+    // Every item takes at least one byte, so a count above the number of bytes means that the bytes are damaged.
     var pending: UInt64 = 1
     while pending > 0 {
       guard let item = CBORItem(bytes, at: offset) else { return nil }

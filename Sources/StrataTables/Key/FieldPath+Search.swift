@@ -3,11 +3,11 @@
 internal import StrataDocuments
 
 extension FieldPath {
-  /// The CBOR item of the field, as it lies in the document; nil where there is none, where the bytes before
-  /// it are damaged, and for what is the row's own.
+  /// The CBOR item of the field, as it is in the document; nil if the document does not have the field or the bytes
+  /// before it are damaged, and nil for a path to one of the row's own values.
   ///
-  /// The keys may be in any order, so a missing field costs a look at each key: O(items), a comparison and a
-  /// skip for each key of the objects on the way. Of a key that occurs twice, the first counts.
+  /// The keys may be in any order, so a missing field costs a look at every key: O(items), with one comparison and one
+  /// skip for each key of the objects on the path. If a key occurs twice, the first one counts.
   package func find(in document: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard subject == .field else { return nil }
     return nameBytes.withUnsafeBytes { bytes in
@@ -15,7 +15,7 @@ extension FieldPath {
     }
   }
 
-  /// The item that these names lead to: their UTF-8 one after the other, and where each ends.
+  /// The item at the path with these names, given as their UTF-8 one after another and the end of each name.
   package static func find(
     _ nameBytes: UnsafeRawBufferPointer, _ nameEnds: UnsafeBufferPointer<Int>,
     in document: UnsafeRawBufferPointer
@@ -37,7 +37,7 @@ extension FieldPath {
   ) -> UnsafeRawBufferPointer? {
     guard let head = CBORItem(object), head.major == 5 else { return nil }
     var offset = head.headLength
-    // An object of indefinite length ends at its break.
+    // An object of indefinite length ends at its break byte.
     var pending = head.isIndefinite ? UInt64.max : head.argument
     while pending > 0, offset < object.count {
       if head.isIndefinite, object[offset] == 0xFF { return nil }
@@ -60,7 +60,7 @@ extension FieldPath {
     return nil
   }
 
-  /// Whether a key in chunks says this name.
+  /// Whether a key of indefinite length equals this name.
   @inline(never)
   private static func isChunkedText(
     _ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int, equalTo name: UnsafeRawBufferPointer

@@ -1,10 +1,12 @@
-// Field paths as text, both ways.
+// Parsing field paths and writing them as text.
 
 extension FieldPath {
-  /// The longest path, in UTF-8 bytes.
+  /// The maximum length of a path, in bytes of UTF-8.
   public static let byteCountMax = 4096
 
-  /// A path from its text; nothing else may stand around it. O(n).
+  /// Parses a path. The text must contain nothing else. O(n).
+  ///
+  /// Throws `FieldPathError` with the position of the first error.
   public init(_ text: String) throws(FieldPathError) {
     guard text.utf8.count <= Self.byteCountMax else {
       throw FieldPathError("longer than \(Self.byteCountMax) bytes", text: "", at: 0)
@@ -15,7 +17,7 @@ extension FieldPath {
     guard index == scalars.endIndex else { throw Self.unexpected(scalars, at: index) }
   }
 
-  /// Reads the path that begins at an index and moves behind it.
+  /// Parses the path that begins at an index, and moves the index past it.
   package static func scan(
     _ scalars: String.UnicodeScalarView, _ index: inout String.Index
   ) throws(FieldPathError) -> FieldPath {
@@ -38,7 +40,7 @@ extension FieldPath {
     guard let found = own.first(where: { $0.name.unicodeScalars.elementsEqual(name) }) else {
       let known = own.map(\.name).joined(separator: ", ")
       throw FieldPathError(
-        "a row has nothing of its own by this name: there are \(known)", text: String(scalars), at: start,
+        "a row has no value of its own with this name: there are \(known)", text: String(scalars), at: start,
         to: index)
     }
     return found.path
@@ -86,16 +88,16 @@ extension FieldPath {
       return FieldPathError("a name is missing", text: String(scalars), at: index)
     }
     return FieldPathError(
-      "names with other characters than letters, digits and _ stand in backquotes", text: String(scalars),
+      "names with characters other than letters, digits and _ must be in backquotes", text: String(scalars),
       at: index, to: scalars.index(after: index))
   }
 
-  /// Whether a name without backquotes can begin with this.
+  /// Whether a name without backquotes can begin with this character.
   package static func beginsName(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "_" || scalar.properties.isAlphabetic
   }
 
-  /// Whether a name without backquotes can go on with this.
+  /// Whether a name without backquotes can continue with this character.
   package static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
     if beginsName(scalar) { return true }
     switch scalar.properties.generalCategory {
@@ -104,7 +106,7 @@ extension FieldPath {
     }
   }
 
-  /// The name as it can stand in a path: in backquotes where it has to be.
+  /// The name as it is written in a path: in backquotes if necessary.
   package static func quoted(_ name: String, always: Bool = false) -> String {
     let scalars = name.unicodeScalars
     if !always, let first = scalars.first, beginsName(first), scalars.allSatisfy(continuesName) {
@@ -128,13 +130,13 @@ extension FieldPath: CustomStringConvertible {
   }
 }
 
-/// Text that is no field path.
+/// The error for text that is not a field path.
 public struct FieldPathError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong.
   public let message: String
-  /// The text, or nothing where it is too long.
+  /// The text, empty if it is too long.
   public let text: String
-  /// The place, in UTF-8 bytes of the text.
+  /// The position of the error, in UTF-8 bytes of the text.
   public let byteRange: Range<Int>
 
   init(_ message: String, text: String, at start: String.Index, to end: String.Index? = nil) {

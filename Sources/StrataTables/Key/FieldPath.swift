@@ -1,16 +1,16 @@
-// Where a value is in a row: the text `impact.level`, ready for searching.
+// The position of a value in a row: the text `impact.level`, prepared for searching.
 
-/// The way to one value of a row.
+/// The path to one value of a row.
 ///
 /// ```
 /// impact            a field of the document
 /// impact.level      a field of an object in it
-/// `odd name`.`a``b` any name can stand in backquotes; two of them are one
-/// $id $revision $time $section     the row's own
+/// `odd name`.`a``b` any name may be in backquotes; two backquotes inside a name are one
+/// $id $revision $time $section     the row's own values
 /// ```
 ///
-/// Names that need no backquotes are made of letters, digits and `_`, and do not begin with a digit. Names
-/// are compared by their UTF-8. Arrays are not searched.
+/// Names without backquotes consist of letters, digits and `_`, and do not begin with a digit. Names are compared by
+/// their UTF-8. Arrays are not searched.
 public struct FieldPath: Sendable {
   /// What a path leads to.
   package enum Subject: UInt8, Hashable, Sendable {
@@ -27,18 +27,18 @@ public struct FieldPath: Sendable {
   }
 
   package let subject: Subject
-  /// The names from the document inwards; empty for what is the row's own.
+  /// The names from the document inwards; empty for a path to one of the row's own values.
   public let names: [String]
-  /// The names' UTF-8, one after the other.
+  /// The names' UTF-8, one after another.
   package let nameBytes: [UInt8]
-  /// Where each name ends in `nameBytes`.
+  /// The end of each name in `nameBytes`.
   package let nameEnds: [Int]
 
   package init(_ subject: Subject) {
     self.init(subject, names: [])
   }
 
-  /// The path through these names. At least one, and none empty.
+  /// The path through these names. There must be at least one, and none may be empty.
   public init(names: [String]) {
     precondition(!names.isEmpty && !names.contains(""), "a field path needs names")
     self.init(.field, names: names)
@@ -60,7 +60,7 @@ public struct FieldPath: Sendable {
   package static let time = FieldPath(.time)
   package static let section = FieldPath(.section)
 
-  /// What the row has of its own, by name.
+  /// The paths to the row's own values, by name.
   package static let own: [(name: String, path: FieldPath)] = [
     ("$id", .id), ("$revision", .revision), ("$time", .time), ("$section", .section),
   ]

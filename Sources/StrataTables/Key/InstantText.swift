@@ -2,16 +2,16 @@
 
 package import StrataDocuments
 
-/// RFC 3339 with one liberty: the seconds may be left out, as in `2026-11-20T18:00+01:00`.
+/// RFC 3339 with one extension: the seconds may be omitted, as in `2026-11-20T18:00+01:00`.
 package enum InstantText {
-  /// The instant that the text says, nil for anything else. O(n), and nothing is allocated.
+  /// The instant that the text represents, nil for anything else. O(n), without allocations.
   package static func instant(_ text: UnsafeRawBufferPointer) -> Instant? {
     // A time begins with a digit and has a colon in the middle.
     guard text.count >= 17, text[0].isDigit, text[13] == UInt8(ascii: ":") else { return nil }
     if text[16] == UInt8(ascii: ":") {
       return text.withMemoryRebound(to: UInt8.self) { RFC3339.instant($0) }
     }
-    // `2026-11-20T18:00+01:00` is the longest.
+    // `2026-11-20T18:00+01:00` is the longest text without seconds.
     guard text.count <= 22 else { return nil }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { whole in
       let seconds: StaticString = ":00"
@@ -22,19 +22,19 @@ package enum InstantText {
     }
   }
 
-  /// The instant that somebody names: `2026-11-20T18:00+01:00`, and where nothing else is meant also
-  /// `2026-11-20 18:00:16.5`, `2026-11-20T18:00`, `2026-11-20`, and `2026-11`, whose first moment it is. Nil for
-  /// anything else. O(n).
+  /// The instant in a text written by a person: `2026-11-20T18:00+01:00`, and without an offset also
+  /// `2026-11-20 18:00:16.5`, `2026-11-20T18:00`, `2026-11-20`, and `2026-11`, which is the first moment of the month.
+  /// Nil for anything else. O(n).
   ///
-  /// Documents are not read so: there a text is a time only where it says of which zone.
+  /// Documents are not parsed this way: in a document a text is a time only if it states its offset.
   ///
-  /// - Parameter moment: the seconds since 1970 at which clocks show a date and time that names no offset, given in
-  ///   seconds as if it were UTC. Without it the zone is UTC.
+  /// - Parameter moment: converts a date and time without an offset, given as the seconds since 1970 as if it were in
+  ///   UTC, to the seconds since 1970 at which clocks show it. By default the zone is UTC.
   package static func named(
     _ text: String, moment: (_ wallClock: Int64) -> Int64 = { $0 }
   ) -> Instant? {
     let bytes = Array(text.utf8)
-    // Behind the date, which has hyphens of its own.
+    // Searched after the date, which has hyphens of its own.
     let offset = bytes.indices.dropFirst(dateLength).first { offsetBegins.contains(bytes[$0]) }
     let local = bytes[..<(offset ?? bytes.count)]
     let rest: StaticString

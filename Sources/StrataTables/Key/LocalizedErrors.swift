@@ -1,4 +1,4 @@
-// The errors of keys for those who show errors of any kind.
+// Localized descriptions for the errors of keys and field paths.
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

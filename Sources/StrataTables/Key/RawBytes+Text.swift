@@ -1,4 +1,4 @@
-// What bytes of text are, looked at eight at a time.
+// Properties of the bytes of a text, tested eight bytes at a time.
 
 extension UnsafeRawBufferPointer {
   /// Whether any byte is zero. O(n).

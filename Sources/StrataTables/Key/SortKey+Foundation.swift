@@ -1,4 +1,4 @@
-// Foundation's value types, and the log's own times, as sort keys.
+// Foundation's value types, and the log's timestamps, as sort keys.
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -7,7 +7,7 @@
 #endif
 public import StrataEvents
 
-/// By its sixteen bytes, which is the order of its text.
+/// Ordered by its sixteen bytes, which is also the order of its text.
 extension UUID: SortKey {
   public func encode(to writer: inout SortKeyWriter) {
     writer.reserve(17)
@@ -24,7 +24,7 @@ extension UUID: SortKey {
   }
 }
 
-/// By its seconds since 2001, exactly.
+/// Ordered by its seconds since 2001, exactly.
 extension Date: SortKey {
   public func encode(to writer: inout SortKeyWriter) {
     writer.append(number: timeIntervalSinceReferenceDate)
@@ -35,7 +35,7 @@ extension Date: SortKey {
   }
 }
 
-/// Byte by byte, a shorter one before its extensions.
+/// Ordered byte by byte, a shorter value before its extensions.
 extension Data: SortKey {
   public func encode(to writer: inout SortKeyWriter) {
     withUnsafeBytes { writer.append(escaped: $0, tag: SortKeyTag.bytes) }

@@ -1,7 +1,7 @@
-// Optional keys: nil before every value, or after where the options say so.
+// Optional keys: nil before every value, or after if the options request it.
 
-/// Nil is one byte, and a value is itself. Only a value that begins with a nil of its own (an optional of an
-/// optional, a pair whose first half is one) is marked as present.
+/// Nil is one byte, and any other value is encoded as itself. Only a value whose own key begins with a nil (an optional
+/// of an optional, a pair whose first half is nil) is marked as present.
 extension Optional: SortKey where Wrapped: SortKey {
   public func encode(to writer: inout SortKeyWriter) {
     guard let value = self else { return writer.appendNil() }
@@ -21,18 +21,18 @@ extension Optional: SortKey where Wrapped: SortKey {
 }
 
 extension SortKeyWriter {
-  /// Appends the component of nil, null, or a missing field.
+  /// Appends the component for nil, null, or a missing field.
   public mutating func appendNil() {
     reserve(1)
     store((options.contains(.nilsLast) ? SortKeyTag.nilLast : SortKeyTag.nilFirst) ^ mask)
   }
 
-  /// Whether what was written from an offset on is a nil and nothing else.
+  /// Whether the bytes written from an offset on are a nil and nothing else.
   package func isNil(from start: Int) -> Bool {
     SortKeyTag.isNil(UnsafeRawBufferPointer(start: base + start, count: count - start))
   }
 
-  /// Puts a mark before the component at an offset if it begins with a nil or a mark.
+  /// Inserts a mark before the component at an offset if it begins with a nil or a mark.
   @inline(__always)
   fileprivate mutating func markPresent(at start: Int) {
     guard count > start else { return }
@@ -54,7 +54,7 @@ extension SortKeyWriter {
 }
 
 extension SortKeyReader {
-  /// Moves past a nil if there is one.
+  /// Moves past a nil if one is next.
   mutating func readNilIfPresent() -> Bool {
     guard offset < end else { return false }
     let byte = base.load(fromByteOffset: offset, as: UInt8.self)

@@ -16,7 +16,7 @@ extension Bool: SortKey {
 }
 
 extension SortKey where Self: FixedWidthInteger {
-  /// Every integer of one value is one key, whatever its type.
+  /// Integers of equal value have equal keys, whatever their types.
   public func encode(to writer: inout SortKeyWriter) { writer.append(integer: self) }
 
   public init(from reader: inout SortKeyReader) throws(SortKeyError) { self = try reader.readInteger() }
@@ -43,7 +43,7 @@ extension UInt32: SortKey {}
 extension UInt64: SortKey {}
 extension UInt128: SortKey {}
 
-/// −0 is stored as 0, every NaN as one, which comes after +infinity. Numbers that are equal are one key,
+/// −0 is stored as 0, and every NaN as the same key, which comes after +infinity. Equal numbers have equal keys,
 /// whether they are doubles, floats or integers.
 extension Double: SortKey {
   public func encode(to writer: inout SortKeyWriter) { writer.append(number: self) }
@@ -61,7 +61,7 @@ extension Float: SortKey {
   }
 }
 
-/// By UTF-8. Strings that Swift calls equal are different keys where their UTF-8 differs.
+/// Ordered by UTF-8. Strings that are equal in Swift have different keys if their UTF-8 differs.
 extension String: SortKey {
   public func encode(to writer: inout SortKeyWriter) {
     if utf8.withContiguousStorageIfAvailable({ writer.append(utf8: UnsafeRawBufferPointer($0)) }) == nil {
@@ -73,7 +73,7 @@ extension String: SortKey {
   public init(from reader: inout SortKeyReader) throws(SortKeyError) { self = try reader.readString() }
 }
 
-/// Byte by byte, a shorter one before its extensions.
+/// Ordered byte by byte, a shorter value before its extensions.
 extension [UInt8]: SortKey {
   public func encode(to writer: inout SortKeyWriter) {
     withUnsafeBytes { writer.append(escaped: $0, tag: SortKeyTag.bytes) }

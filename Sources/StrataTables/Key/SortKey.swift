@@ -1,10 +1,10 @@
-// What a type needs so that rows can be sorted and sectioned by it.
+// The requirements for a type by which rows can be sorted and sectioned.
 
 /// A value whose order can be written as bytes.
 ///
-/// Compare the bytes and you compare the values. Types of the standard library, `Date`, `UUID`, `Data`,
+/// The order of the bytes is the order of the values. Types of the standard library, `Date`, `UUID`, `Data`,
 /// `Timestamp` and optionals of keys conform. An enumeration with raw values needs no code at all, and a type
-/// with several parts writes one after the other:
+/// with several parts writes one after another:
 ///
 /// ```swift
 /// enum Impact: Int, SortKey { case low, medium, high }
@@ -20,7 +20,7 @@
 /// }
 /// ```
 ///
-/// Write at least one component, and as many components for every value, so that no key is the beginning of
+/// Write at least one component, and the same number of components for every value, so that no key is a prefix of
 /// another.
 public protocol SortKey: Sendable {
   /// Appends the value's components. O(bytes).

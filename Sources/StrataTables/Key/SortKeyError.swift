@@ -1,10 +1,10 @@
-// What can be wrong with a sort key, or with a value that should become one.
+// Errors of sort keys, and of values that cannot become one.
 
 public import StrataDocuments
 
-/// A value that is no key, or bytes that are not the key that was asked for.
+/// A value that cannot be a key, or bytes that are not a key of the requested type.
 public enum SortKeyError: Error, Hashable, Sendable {
-  /// A document's value of this kind cannot be sorted or sectioned by. Choose another field.
+  /// A document value of this kind cannot be a sort or section key. Choose another field.
   case notAKey(CBORKind)
   /// The document's bytes are damaged.
   case damagedValue
@@ -12,11 +12,11 @@ public enum SortKeyError: Error, Hashable, Sendable {
   case integerTooLong
   /// The bytes end inside a component.
   case truncated
-  /// The bytes are no component of the type that was asked for.
+  /// The bytes are not a component of the requested type.
   case malformed
   /// A string that `.caseInsensitive` or `.numeric` changed.
   case notReversible
-  /// The value is a key, but the type that was asked for cannot hold it.
+  /// The key is valid, but the requested type cannot hold its value.
   case outOfRange
 }
 
@@ -27,7 +27,7 @@ extension SortKeyError: CustomStringConvertible {
     case .damagedValue: "the document's bytes are damaged"
     case .integerTooLong: "an integer of more than \(CodecLimits.integerByteCountMax) bytes cannot be a key"
     case .truncated: "the key's bytes end inside a component"
-    case .malformed: "the bytes are no key of this type"
+    case .malformed: "the bytes are not a key of this type"
     case .notReversible: "a string that was folded for sorting cannot be read back"
     case .outOfRange: "the type cannot hold the key's value"
     }

@@ -1,22 +1,22 @@
 // How one component of a sort key is ordered.
 
-/// The choices that a component of a key has.
+/// Options for the order of one component of a key.
 public struct SortKeyOptions: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// From the last to the first. Where nil goes is not turned around.
+  /// In descending order. The position of nil is not reversed.
   public static let descending = SortKeyOptions(rawValue: 1)
-  /// Nil (null, a missing field) after every value, in either direction; otherwise it comes first.
+  /// Nil (null, a missing field) after every value, in either direction. Without this option nil comes first.
   public static let nilsLast = SortKeyOptions(rawValue: 2)
-  /// Strings are compared by what `lowercased()` makes of them. Cannot be read back.
+  /// Strings are compared by the result of `lowercased()`. Cannot be read back.
   public static let caseInsensitive = SortKeyOptions(rawValue: 4)
   /// Runs of the digits 0…9 in strings are compared by their value, however long; leading zeros do not count,
   /// so `7` and `007` are one key. Cannot be read back.
   public static let numeric = SortKeyOptions(rawValue: 8)
-  /// For document values only: strings that are times as in RFC 3339 (the seconds may be left out) are
+  /// For document values only: strings that are times as in RFC 3339 (the seconds may be omitted) are
   /// compared as instants, to 10⁻¹⁸ s. They come after numbers and before all other strings. They are read
-  /// back as the same instant's text in UTC.
+  /// back as the text of the same instant in UTC.
   public static let time = SortKeyOptions(rawValue: 16)
 }

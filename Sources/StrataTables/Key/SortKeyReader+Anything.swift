@@ -1,11 +1,11 @@
-// Reading a component of a key without knowing its type or options: for people who ask how a row is sorted.
+// Reading a component of a key without knowing its type or options, to show people how a row is sorted.
 
 package import StrataDocuments
 
 extension SortKeyReader {
-  /// Reads one component, whatever it is and in whatever direction it was written.
+  /// Reads one component of any type, in whichever direction it was written.
   ///
-  /// Strings that were folded come as they were folded, instants and UUIDs as their text.
+  /// Strings that were folded are returned as folded, instants and UUIDs as their text.
   package mutating func readAnything() throws(SortKeyError) -> DocumentValue {
     var tag = try peek()
     while tag == SortKeyTag.presentFirst || tag == SortKeyTag.presentLast {

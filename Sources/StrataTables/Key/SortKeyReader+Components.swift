@@ -1,7 +1,7 @@
-// Where one component of a key ends, without knowing its type or options.
+// Finding the end of a key's component without knowing its type or options.
 
 extension SortKeyReader {
-  /// Moves past one component, in whatever direction it was written. O(bytes of the component).
+  /// Moves past one component, in whichever direction it was written. O(bytes of the component).
   package mutating func skipComponent() throws(SortKeyError) {
     var tag = try peek()
     while tag == SortKeyTag.presentFirst || tag == SortKeyTag.presentLast {
@@ -26,7 +26,7 @@ extension SortKeyReader {
     }
   }
 
-  /// The number of bytes of the component at an offset. O(that number).
+  /// The length of the component at an offset, in bytes. O(length).
   package static func componentLength(
     of key: UnsafeRawBufferPointer, at offset: Int = 0
   ) throws(SortKeyError) -> Int {
@@ -35,7 +35,7 @@ extension SortKeyReader {
     return reader.offset - offset
   }
 
-  /// The number of bytes of the first so many components.
+  /// The length of the first `count` components, in bytes.
   package static func length(
     ofComponents count: Int, in key: UnsafeRawBufferPointer
   ) throws(SortKeyError) -> Int {
@@ -54,7 +54,7 @@ extension SortKeyReader {
     try advance(try readLength(complement: complement))
   }
 
-  /// Reads the length of what is left of a number.
+  /// Reads the length of the remainder of a number.
   mutating func readLength(complement: UInt8) throws(SortKeyError) -> Int {
     let byte = try readByte() ^ complement
     if byte < SortKeyTag.longLength { return Int(byte) }

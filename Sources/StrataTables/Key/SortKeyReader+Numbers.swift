@@ -1,10 +1,10 @@
-// Numbers read back from keys.
+// Reading numbers from keys.
 
 internal import StrataDocuments
 
 extension SortKeyReader {
-  /// Reads a number: an integer where its magnitude is below 2⁶⁴ and integral, whatever it was written as;
-  /// above that a double where one holds it exactly, else a big integer.
+  /// Reads a number. An integral number with a magnitude below 2⁶⁴ is returned as an integer, whatever it was written
+  /// as; any other number as a double if one holds it exactly, otherwise as a big integer.
   mutating func readNumber() throws(SortKeyError) -> DocumentValue {
     let tag = try readByte()
     switch tag {
@@ -50,7 +50,7 @@ extension SortKeyReader {
     return bytes
   }
 
-  /// Reads a number that an integer type holds.
+  /// Reads a number into an integer type. Throws `outOfRange` if the type cannot hold it.
   mutating func readInteger<Integer: FixedWidthInteger>(
     _ type: Integer.Type = Integer.self
   ) throws(SortKeyError) -> Integer {
@@ -75,7 +75,7 @@ extension SortKeyReader {
     return value
   }
 
-  /// Reads a number that a double holds exactly.
+  /// Reads a number that a double holds exactly. Throws `outOfRange` for any other number.
   mutating func readDouble() throws(SortKeyError) -> Double {
     let value: Double?
     switch try readNumber() {

@@ -1,25 +1,24 @@
-// Reads sort keys back from bytes that somebody else holds.
+// Reads sort keys from borrowed bytes.
 
 /// A position in the bytes of a key.
 ///
-/// Nothing traps, whatever the bytes are. The reader does not keep the bytes alive: use it only where the
-/// pointer is valid.
+/// No input causes a trap. The reader does not keep the bytes alive: use it only while the pointer is valid.
 public struct SortKeyReader {
   let base: UnsafeRawPointer
   let end: Int
-  /// Where the next component begins, in bytes from the first one.
+  /// The offset of the next component, in bytes from the first one.
   public internal(set) var offset: Int
-  /// 0xFF where the bytes were inverted an odd number of times, else 0.
+  /// 0xFF if the bytes were inverted an odd number of times, otherwise 0.
   var mask: UInt8 = 0
 
-  /// A reader at so many bytes from the first of these.
+  /// A reader at an offset in these bytes. The offset is clamped to their range.
   public init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
     base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
     end = bytes.count
     self.offset = min(max(offset, 0), bytes.count)
   }
 
-  /// Whether all bytes are read.
+  /// Whether all bytes were read.
   public var isAtEnd: Bool { offset >= end }
 
   /// Reads a value that was appended without options.
@@ -42,7 +41,7 @@ extension SortKeyReader {
   @inline(__always)
   var remaining: Int { end &- offset }
 
-  /// The next byte as it lies there, without moving.
+  /// The next byte as it is stored, without moving past it.
   @inline(__always)
   func peek() throws(SortKeyError) -> UInt8 {
     guard offset < end else { throw .truncated }
@@ -71,7 +70,7 @@ extension SortKeyReader {
     return mask ^ complement == 0 ? number : ~number
   }
 
-  /// Reads so many bytes.
+  /// Reads `count` bytes.
   mutating func readBytes(count: Int, complement: UInt8 = 0) throws(SortKeyError) -> [UInt8] {
     guard remaining >= count else { throw .truncated }
     let raw = UnsafeRawBufferPointer(start: base + offset, count: count)
@@ -80,7 +79,7 @@ extension SortKeyReader {
     return change == 0 ? Array(raw) : raw.map { $0 ^ change }
   }
 
-  /// Reads an escaped string of bytes up to its end.
+  /// Reads an escaped byte string up to its end.
   mutating func readEscaped() throws(SortKeyError) -> [UInt8] {
     var bytes: [UInt8] = []
     while true {

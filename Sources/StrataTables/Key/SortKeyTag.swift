@@ -5,22 +5,22 @@
 /// | byte | class | what follows |
 /// |---|---|---|
 /// | 01, FE | nil, first or last | nothing |
-/// | 02, FD | present, around a value that begins with nil | the value |
+/// | 02, FD | present mark, before a value that begins with nil | the value |
 /// | 10, 11 | false, true | nothing |
 /// | 20 | a number below zero | the complement of what follows 21 for its magnitude |
-/// | 21 | zero or above | 8 bytes: the greatest double that is not greater; a length; what is left |
+/// | 21 | zero or above | 8 bytes: the greatest double that is not greater; a length; the remainder |
 /// | 22 | NaN | nothing |
-/// | 30 | an instant | 5 bytes: seconds plus 2³⁹; 4: nanoseconds, doubled, odd where 4 more follow |
+/// | 30 | an instant | 5 bytes: seconds plus 2³⁹; 4 bytes: nanoseconds, doubled, odd if 4 more bytes follow |
 /// | 38 | a string | UTF-8 with 00 as 00 FF, then 00 01 |
 /// | 39 | a string that was transformed | the same |
-/// | 40 | bytes | as strings |
+/// | 40 | bytes | the same, for any bytes |
 /// | 48 | a UUID | 16 bytes |
 ///
-/// A descending component is inverted as a whole, its tag too: tags from 80 on are inverted ones. The four
-/// bytes about nil are never inverted, so that nil comes first or last in either direction.
+/// A descending component is inverted as a whole, including its tag: tags from 80 on are inverted ones. The four
+/// bytes for nil and its marks are never inverted, so nil comes first or last in either direction.
 ///
-/// An instant's seconds count from 1970. What is left of a number is a big-endian integer without leading zeros. Its length is one byte up to FD;
-/// FE and two bytes above.
+/// An instant's seconds count from 1970. The remainder of a number is a big-endian integer without leading zeros. Its
+/// length is one byte up to FD; a greater length is FE and two bytes.
 enum SortKeyTag {
   static let nilFirst: UInt8 = 0x01
   static let presentFirst: UInt8 = 0x02
@@ -42,7 +42,7 @@ enum SortKeyTag {
   static let escaped: UInt8 = 0xFF
   /// What follows the zero byte at a string's end.
   static let end: UInt8 = 0x01
-  /// A length that two bytes follow.
+  /// The first byte of a length that is stored in the two following bytes.
   static let longLength: UInt8 = 0xFE
 
   /// Whether a key is a nil and nothing else.

@@ -1,17 +1,17 @@
-// Document values as keys, straight from their CBOR.
+// Document values as keys, directly from their CBOR.
 
 internal import StrataBase
 public import StrataDocuments
 
 extension SortKeyWriter {
-  /// Appends one component for a value of a document: the bytes of one CBOR item, nil for a missing field.
+  /// Appends one component for a value of a document: the bytes of one CBOR item, or nil for a missing field.
   ///
   /// The order is null (also missing and undefined) < false < true < numbers < strings by UTF-8 < bytes.
-  /// Numbers of every kind are in one exact order: 1 and 1.0 are one key, −0 is 0, NaN is last. With `.time`,
+  /// Numbers of every kind have one exact order: 1 and 1.0 are the same key, −0 is 0, NaN is last. With `.time`,
   /// instants come between numbers and the other strings.
   ///
-  /// Throws, having written nothing, for arrays, objects and tags (`.notAKey`; big integers are no tags
-  /// here), for integers above `CodecLimits.integerByteCountMax` bytes and for damaged bytes. O(bytes).
+  /// Throws, without writing anything, for arrays, objects and tags (`.notAKey`; big integers do not count as tags),
+  /// for integers above `CodecLimits.integerByteCountMax` bytes and for damaged bytes. O(bytes).
   public mutating func append(
     documentValue item: UnsafeRawBufferPointer?, _ options: SortKeyOptions = []
   ) throws(SortKeyError) {
@@ -87,7 +87,7 @@ extension SortKeyWriter {
     try append(bigInteger: content, isNegativeOffset: item.argument == 3)
   }
 
-  /// Appends an integer, or −1 minus one, given by its bytes.
+  /// Appends an integer, or −1 minus an integer, given by its bytes.
   private mutating func append(
     bigInteger content: UnsafeRawBufferPointer, isNegativeOffset: Bool
   ) throws(SortKeyError) {
@@ -101,7 +101,7 @@ extension SortKeyWriter {
     magnitude.withUnsafeBytes { append(bigInteger: $0, isNegative: true) }
   }
 
-  /// Strings in chunks, which no deterministic encoding has.
+  /// Appends strings of indefinite length, which a deterministic encoding never contains.
   @inline(never)
   private mutating func appendSlowly(_ bytes: UnsafeRawBufferPointer) throws(SortKeyError) {
     var reader = CBORReader(bytes)
@@ -111,7 +111,7 @@ extension SortKeyWriter {
     } catch {
       throw error.reason == .tooLong ? .integerTooLong : .damagedValue
     }
-    // Whole strings are of definite length, so this does not come back here.
+    // `cbor()` writes strings with definite lengths, so this does not recurse again.
     try whole.lendBytes { (bytes) throws(SortKeyError) in try appendItem(bytes) }
   }
 }
@@ -119,8 +119,8 @@ extension SortKeyWriter {
 extension SortKeyReader {
   /// Reads a component that was appended as a document's value, with the same options.
   ///
-  /// Null for a missing field. An integral number of a magnitude below 2⁶⁴ is an integer, whether it was 1 or
-  /// 1.0; another one a double where a double holds it exactly, else a big integer. An instant (`.time`) is
+  /// A missing field is read as null. An integral number with a magnitude below 2⁶⁴ is an integer, whether it was 1 or
+  /// 1.0; any other number is a double if a double holds it exactly, otherwise a big integer. An instant (`.time`) is
   /// its text in UTC. Throws `.notReversible` for strings that were folded.
   public mutating func readDocumentValue(_ options: SortKeyOptions = []) throws(SortKeyError) -> DocumentValue
   {

@@ -1,7 +1,7 @@
 // Numbers of every kind as bytes in one exact order: 1 and 1.0 are the same key.
 
 extension SortKeyWriter {
-  /// Appends a double: −0 is 0, every NaN is one, and comes last.
+  /// Appends a double. −0 is stored as 0. Every NaN is stored as the same key, which comes last.
   @inline(__always)
   mutating func append(number value: Double) {
     guard !value.isNaN else {
@@ -49,8 +49,8 @@ extension SortKeyWriter {
     }
   }
 
-  /// Appends an integer given by the bytes of its absolute value, most significant first. At most
-  /// `CodecLimits.integerByteCountMax` and one bytes.
+  /// Appends an integer given by the bytes of its absolute value, most significant first. There may be at most
+  /// `CodecLimits.integerByteCountMax` + 1 bytes.
   mutating func append(bigInteger bytes: UnsafeRawBufferPointer, isNegative: Bool) {
     let significant = UnsafeRawBufferPointer(rebasing: bytes.drop { $0 == 0 })
     guard significant.count > 8 else {
@@ -70,7 +70,7 @@ extension SortKeyWriter {
       Self.subtractGreatestDouble(from: &rest)
     }
     rest.removeFirst(rest.prefix { $0 == 0 }.count)
-    assert(rest.count <= Int(UInt16.max), "the rest of a number is longer than its length can say")
+    assert(rest.count <= Int(UInt16.max), "the remainder of a number is longer than its length can hold")
     reserve(12 + rest.count)
     let change: UInt8 = isNegative ? 0xFF : 0
     store(isNegative ? SortKeyTag.negative : SortKeyTag.positive)
@@ -84,7 +84,7 @@ extension SortKeyWriter {
     for byte in rest { store(byte ^ change) }
   }
 
-  /// Clears the first so many bits from the highest set one on; the number has more.
+  /// Clears the first `bitCount` bits, counted from the highest set bit. The number must have more bits.
   private static func clear(first bitCount: Int, of bytes: inout [UInt8]) {
     let skipped = bytes[0].leadingZeroBitCount + bitCount
     for index in 0..<skipped / 8 { bytes[index] = 0 }
@@ -101,6 +101,6 @@ extension SortKeyWriter {
       bytes[bytes.count - distance] = UInt8(truncatingIfNeeded: difference)
       borrow = difference < 0 ? 1 : 0
     }
-    assert(borrow == 0, "the greatest double is subtracted from a number that is less")
+    assert(borrow == 0, "the greatest double is subtracted from a smaller number")
   }
 }

@@ -1,9 +1,9 @@
-// Strings and bytes as keys: escaped so that they delimit themselves, and folded where the order asks for it.
+// Strings and bytes as keys: escaped so that they delimit themselves, and folded if the options request it.
 
 internal import StrataDocuments
 
 extension SortKeyWriter {
-  /// Appends UTF-8 as the options in force say.
+  /// Appends UTF-8, folded as the current options require.
   @inline(__always)
   mutating func append(utf8: UnsafeRawBufferPointer) {
     if options.isDisjoint(with: [.caseInsensitive, .numeric]) {
@@ -13,7 +13,7 @@ extension SortKeyWriter {
     }
   }
 
-  /// Appends a tag, the bytes with each zero escaped, and an end.
+  /// Appends a tag, the bytes with each zero escaped, and an end mark.
   @inline(__always)
   mutating func append(escaped bytes: UnsafeRawBufferPointer, tag: UInt8) {
     reserve(2 &* bytes.count &+ 3)
@@ -64,15 +64,15 @@ extension SortKeyWriter {
     store(bigEndian: UInt16(SortKeyTag.end))
   }
 
-  /// Stores a run of digits as `0`, the number of digits after leading zeros, and those digits; gives back
-  /// where the run ends. The number of digits is an 0xFF for each 250 of them, then one more than the others:
-  /// a longer run sorts after a shorter one, and no byte is zero.
+  /// Stores a run of digits as `0`, the number of digits after leading zeros, and those digits. Returns the end of the
+  /// run. The number of digits is stored as an 0xFF for each 250 of them, then one byte with the remaining number plus
+  /// one: a longer run sorts after a shorter one, and no byte is zero.
   private mutating func storeDigits(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Int {
     var first = start
     while first < bytes.count, bytes[first] == UInt8(ascii: "0") { first &+= 1 }
     var end = first
     while end < bytes.count, bytes[end].isDigit { end &+= 1 }
-    assert(end > start, "a run of digits has none")
+    assert(end > start, "a run of digits is empty")
     store(UInt8(ascii: "0"))
     var digitCount = end &- first
     while digitCount >= 250 {
@@ -84,10 +84,10 @@ extension SortKeyWriter {
     return end
   }
 
-  /// Appends an instant; its seconds have to be within `RFC3339.secondsRange`.
+  /// Appends an instant, whose seconds must be within `RFC3339.secondsRange`.
   mutating func append(instant: Instant) {
     assert(
-      RFC3339.secondsRange.contains(instant.seconds), "an instant is outside of the years that keys have")
+      RFC3339.secondsRange.contains(instant.seconds), "an instant is outside the years that keys support")
     reserve(14)
     store(SortKeyTag.instant)
     let seconds = UInt64(bitPattern: instant.seconds &+ SortKeyReader.instantBias)
@@ -100,7 +100,7 @@ extension SortKeyWriter {
 }
 
 extension SortKeyReader {
-  /// What is added to an instant's seconds, so that they are positive in 40 bits.
+  /// The offset that is added to an instant's seconds so that they are positive in 40 bits.
   static let instantBias: Int64 = 1 << 39
 
   /// Reads a string, whole and unchanged.

@@ -1,27 +1,27 @@
-// Gathers the bytes of sort keys: their order is the order of the values.
+// Collects the bytes of sort keys, whose order is the order of the values.
 
 /// Appends sort keys to one growing buffer.
 ///
-/// Keys are compared byte by byte. Each component delimits itself (none is the beginning of another), so
-/// several written one after the other compare as a tuple does, and each can be read back:
+/// Keys are compared byte by byte. Each component delimits itself (none is a prefix of another), so several
+/// components in a row compare like a tuple, and each can be read back:
 ///
 /// ```
 /// section ‖ sort value ‖ sort value ‖ id
 /// ```
 ///
-/// A component begins with a tag (`SortKeyTag`) that tells its class and whether it is inverted. Appending
-/// costs O(bytes), and allocates only when the buffer has to grow; `removeAll()` keeps it.
+/// A component begins with a tag (`SortKeyTag`) that identifies its class and whether it is inverted. Appending
+/// costs O(bytes), and allocates only when the buffer has to grow; `removeAll()` keeps the buffer.
 public struct SortKeyWriter: ~Copyable {
   var base: UnsafeMutableRawPointer
   /// The number of bytes written.
   public internal(set) var count = 0
   private var capacity: Int
-  /// What holds for the component that is being written.
+  /// The options of the component that is being written.
   var options: SortKeyOptions = []
-  /// 0xFF where the bytes being written will be inverted an odd number of times, else 0.
+  /// 0xFF if the bytes being written will be inverted an odd number of times, otherwise 0.
   var mask: UInt8 = 0
 
-  /// An empty writer with room for so many bytes before it has to grow.
+  /// An empty writer with room for `capacity` bytes before it has to grow.
   public init(capacity: Int = 128) {
     self.capacity = max(capacity, 64)
     base = .allocate(byteCount: self.capacity, alignment: 8)
@@ -29,32 +29,32 @@ public struct SortKeyWriter: ~Copyable {
 
   deinit { base.deallocate() }
 
-  /// What was written, as an array of its own.
+  /// A copy of the bytes that were written.
   public var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: count)) }
 
-  /// Calls `body` with what was written. The pointer is valid inside only.
+  /// Calls `body` with the bytes that were written. The pointer is valid only during the call.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(UnsafeRawBufferPointer(start: base, count: count))
   }
 
-  /// Forgets what was written and keeps the memory.
+  /// Removes the bytes that were written and keeps the memory.
   public mutating func removeAll() { count = 0 }
 
   /// Appends a value, in the direction and with the options of the component that is being written.
   @inlinable
   public mutating func append<Value: SortKey>(_ value: Value) { value.encode(to: &self) }
 
-  /// Appends a value with options of its own. `.descending` turns the order of everything inside around,
-  /// except where nil goes.
+  /// Appends a value with options of its own. `.descending` reverses the order of everything inside, except the
+  /// position of nil.
   public mutating func append<Value: SortKey>(_ value: Value, _ options: SortKeyOptions) {
     let scope = begin(options)
     value.encode(to: &self)
     end(scope)
   }
 
-  /// Appends bytes as they are, without a tag or an end: for the id that comes last in a row's key.
+  /// Appends bytes as they are, without a tag or an end mark: for the id at the end of a row's key.
   package mutating func append(raw bytes: UnsafeRawBufferPointer) {
     reserve(bytes.count)
     store(bytes)
@@ -62,7 +62,7 @@ public struct SortKeyWriter: ~Copyable {
 }
 
 extension SortKeyWriter {
-  /// What was in force before a component with options of its own began.
+  /// The state before a component with options of its own.
   struct Scope {
     var options: SortKeyOptions
     var start: Int
@@ -100,7 +100,7 @@ extension SortKeyWriter {
     }
   }
 
-  /// Makes sure of room for so many more bytes.
+  /// Ensures room for `additional` more bytes.
   @inline(__always)
   mutating func reserve(_ additional: Int) {
     if capacity &- count < additional { grow(additional) }
