@@ -1,4 +1,4 @@
-// One import for applications: every floor's public face.
+// One import for applications: the public API of every floor.
 
 @_exported public import StrataDocuments
 @_exported public import StrataEvents
