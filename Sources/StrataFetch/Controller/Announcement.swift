@@ -1,13 +1,13 @@
-// Something happened: a number that only grows, and those who wait for it to.
+// A counter of announcements, and the tasks that wait for it to grow.
 
 internal import StrataBase
 
-/// A counter that tasks wait for. Waiting is by continuation, so no thread is held.
+/// A counter that tasks wait for. A wait is a continuation, so it blocks no thread.
 final class Announcement: Sendable {
   private struct Wish: Sendable {
-    /// The number that was seen: a greater one ends the wait.
+    /// The number that the task has seen: a greater one ends the wait.
     var number: AnnouncementNumber
-    /// Whether the log is to be followed meanwhile.
+    /// Whether the log is to be followed during the wait.
     var follows: Bool
   }
 
@@ -20,10 +20,10 @@ final class Announcement: Sendable {
 
   var number: AnnouncementNumber { state.withLock { $0.number } }
   var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
-  /// Whether somebody waits for whom the log is to be followed.
+  /// Whether a task waits that needs the log followed.
   var hasFollowingWaiters: Bool { state.withLock { $0.waiters.wishes.contains { $0.follows } } }
 
-  /// Raises the number and wakes everybody.
+  /// Raises the number and wakes every waiter.
   func announce() {
     let waiters = state.withLock { state in
       state.number = state.number.next
@@ -32,11 +32,11 @@ final class Announcement: Sendable {
     for continuation in waiters { continuation.resume() }
   }
 
-  /// Suspends until the number is greater, or the task is cancelled.
+  /// Suspends until the number is greater than `number`, or the task is cancelled.
   ///
   /// - Parameters:
   ///   - follows: whether the log is to be followed for this wait.
-  ///   - began: called once the wait has begun, before anything is waited for.
+  ///   - began: called once the wait has begun, before the task suspends.
   func wait(
     beyond number: AnnouncementNumber, follows: Bool = false, began: @Sendable () -> Void = {}
   ) async {

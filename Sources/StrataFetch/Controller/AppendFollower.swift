@@ -1,4 +1,4 @@
-// A consumer's own fold, for one that wants the list at the end of every append.
+// A fold for one consumer that wants the list at the end of every append.
 
 internal import StrataBase
 internal import StrataEvents
@@ -6,13 +6,13 @@ internal import StrataLists
 internal import StrataLog
 internal import StrataTables
 
-/// Goes on from a state, append by append. It shares all pages with it that did not change.
+/// Continues from a state, one append at a time. The new states share all unchanged pages with it.
 ///
-/// Used by one task at a time, as iterators are; the blocking part runs on a thread for it while that task waits.
+/// Used by one task at a time, as iterators are. The blocking part runs on a dedicated thread while that task waits.
 final class AppendFollower: @unchecked Sendable {
-  /// So many appends are folded in one go. Their states share what they do not change.
+  /// The number of appends that are folded in one go. Their states share what they do not change.
   private static let countMax = 32
-  /// What only the thread that folds touches.
+  /// What only the folding thread touches.
   private struct Exclusive: @unchecked Sendable {
     let fold: Fold
   }
@@ -20,15 +20,15 @@ final class AppendFollower: @unchecked Sendable {
   private let log: Log
   private let folding: Folding
   private let threads: FairThreads
-  /// Nil once a task was cancelled that waited for it: it may be in use for a while.
+  /// Nil after the task that waited for it was cancelled: the folding thread may still be using it.
   private var fold: Exclusive?
   private var headAtBegin: UInt64
   private var states: [TableSet] = []
   private var place = 0
-  /// The state that was taken last.
+  /// The state that `next` returned last.
   private(set) var state: TableSet
 
-  /// - Parameter definition: the one view that is kept up to date; others that the state has are left out.
+  /// - Parameter definition: the one view that is kept up to date; the state's other views are dropped.
   init<Item>(_ rows: RowTable<Item>, from state: TableSet, keeping definition: ViewDefinition) {
     var state = state
     for table in state.tables {
@@ -44,7 +44,7 @@ final class AppendFollower: @unchecked Sendable {
     self.state = state
   }
 
-  /// The state at the end of the next append, nil where that is behind a sequence.
+  /// The state at the end of the next append, nil if there is none up to `last`.
   func next(through last: UInt64) async throws -> TableSet? {
     if place == states.count {
       guard state.sequence < last else { return nil }
@@ -61,7 +61,7 @@ final class AppendFollower: @unchecked Sendable {
     return state
   }
 
-  /// The states of the next appends. Where the task is cancelled, the next call begins again behind `state`.
+  /// The states of the next appends. If the task is cancelled, the next call starts again after `state`.
   private func more(through last: UInt64) async throws -> [TableSet] {
     let exclusive = fold ?? Exclusive(fold: Fold(log, folding, from: state, headAtBegin: headAtBegin))
     exclusive.fold.tracksChain = true
@@ -74,13 +74,13 @@ final class AppendFollower: @unchecked Sendable {
       headAtBegin = exclusive.fold.headAtBegin
       return states
     } catch {
-      // What could not be read is asked for again where this fold stopped.
+      // A failed read is tried again from the position where this fold stopped.
       if error is StoreError { fold = exclusive }
       throw error
     }
   }
 
-  /// A state with one view more. Building it takes its time, and holds no thread of the pool.
+  /// A state with one more view. Building the view takes time, but blocks no thread of the cooperative pool.
   static func state<Item>(
     _ state: TableSet, of rows: RowTable<Item>, adding view: ViewDefinition
   ) async throws -> TableSet {
@@ -92,7 +92,7 @@ final class AppendFollower: @unchecked Sendable {
     }
   }
 
-  /// What a state comes to at a sequence, which is behind it and the end of an append.
+  /// The state folded up to a later sequence, which must be the end of an append.
   static func state<Item>(
     _ state: TableSet, of rows: RowTable<Item>, through sequence: UInt64
   ) async throws -> TableSet {
@@ -131,7 +131,7 @@ extension FetchController {
     return nil
   }
 
-  /// A state that was reached with one request, with the view of another.
+  /// The state that was reached with one request, with the view of another request.
   private func state(
     at state: TableSet, _ prepared: Prepared
   ) async throws -> TableSet {

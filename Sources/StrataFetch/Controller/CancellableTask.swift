@@ -2,7 +2,8 @@
 
 internal import StrataBase
 
-/// A handle that is made before its task, so that a locked state can keep it and the task begins behind the lock.
+/// A handle that is made before its task, so that locked state can hold it and the task starts after the lock is
+/// released.
 final class CancellableTask: Sendable {
   private struct State {
     var isCancelled = false
@@ -21,7 +22,7 @@ final class CancellableTask: Sendable {
       })
   }
 
-  /// Cancels the task with the handle: at once, where that was cancelled.
+  /// Makes `cancel()` cancel the task. If the handle was cancelled already, the task is cancelled at once.
   func hold(_ task: Task<Void, Never>) {
     let isCancelled = state.withLock { state in
       if !state.isCancelled { state.task = task }

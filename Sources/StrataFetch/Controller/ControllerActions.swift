@@ -1,43 +1,44 @@
-// What comes of a transition of a fetch controller: its outcome, and what the shell does next.
+// The result of a transition of a fetch controller: its outcome, and what the shell does next.
 
 internal import StrataLists
 
-/// What the shell does once it has given the lock back, in this order. Nothing is allocated for it, except where tasks
-/// are cancelled.
+/// What the shell does after it has released the lock, in this order. Building it allocates nothing, unless tasks are
+/// cancelled.
 struct ControllerActions<Old: Sendable>: Sendable {
-  /// Begin to follow the log with this task.
+  /// Start following the log with this task.
   var startFollowing: CancellableTask?
   var cancel: [CancellableTask] = []
-  /// Wake everybody who waits for news.
+  /// Wake every waiting consumer.
   var wake = false
-  /// What was replaced. It ends behind the lock: it may hold many pages, and closures that ask the controller.
+  /// The replaced value. It is released after the lock, because it may hold many pages, and closures that use the
+  /// controller.
   var release: Old?
 
   static var none: Self { Self() }
   static var wake: Self { Self(wake: true) }
 }
 
-// The outcomes are types of their own and not the state's, whose parameters each use of them would look up.
+// The outcomes are not nested in the generic state: every use of a nested type would look up its generic parameters.
 
-/// What became of a request that was to replace the one in force.
+/// The outcome of replacing the request in force.
 enum Replacement: Sendable {
   case replaced
-  /// Another request is in force than the one that was to be replaced.
+  /// The request in force is no longer the one that was to be replaced.
   case overtaken
   case cancelled
 }
 
-/// What became of a list that was fetched.
+/// The outcome of publishing a list that was fetched.
 enum Publication: Sendable {
   case published
-  /// What is shown is a list of the same request, and as new.
+  /// The published list is of the same request, and at least as new.
   case alreadyShown
-  /// Its request was replaced, or what is shown is newer.
+  /// The list's request was replaced, or the published list is newer.
   case superseded
   case cancelled
 }
 
-/// How a consumer ends that has nothing more to be told.
+/// How a consumer ends when there is nothing more to deliver.
 enum Ending: Sendable {
   case none, cancelled
   /// The store was closed.

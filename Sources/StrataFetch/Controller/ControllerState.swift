@@ -1,15 +1,15 @@
-// The state machine of a fetch controller, as a value: it locks nothing, waits for nothing and starts nothing.
+// The state machine of a fetch controller, as a value: it takes no locks, never waits and starts no tasks.
 
 internal import StrataLists
 
-/// A list as the state machine sees it: with the sequence of the last event that is in it.
+/// A list as the state machine sees it: with the sequence of its last event.
 protocol SequencedList: Sendable {
   var sequence: UInt64 { get }
 }
 
-/// What a fetch controller is at a moment. Each method is one transition, and returns what its shell does next.
+/// The state of a fetch controller. Each method is one transition, and returns what the shell does next.
 ///
-/// The phase says who follows the log:
+/// The phase says which task follows the log, if any:
 ///
 /// | phase     | follow    | stopped | failed | ended | heal | cancel    |
 /// |-----------|-----------|---------|--------|-------|------|-----------|
@@ -19,17 +19,17 @@ protocol SequencedList: Sendable {
 /// | ended     |           |         |        |       |      | cancelled |
 /// | cancelled |           |         |        |       |      |           |
 ///
-/// In every phase but `cancelled` a request may be replaced and a list published: a store that was closed still
-/// answers. What is cancelled shows nothing, and stays so.
+/// In every phase but `cancelled`, requests can be replaced and lists published: a closed store can still be read.
+/// After `cancelled`, nothing is shown, and there is no way back.
 struct ControllerState<Request: Sendable, List: SequencedList>: Sendable {
   enum Phase: Sendable {
-    /// Nobody follows the log.
+    /// No task follows the log.
     case idle
     /// This task follows it.
     case following(CancellableTask)
-    /// Following ended with a failure that no fetch has healed yet. Who waits next has it tried again.
+    /// Following ended with a failure that no fetch has healed yet. The next consumer that waits makes it try again.
     case failed
-    /// The store was closed: there is nothing to follow any more.
+    /// The store was closed: there is nothing left to follow.
     case ended
     case cancelled
   }
@@ -45,25 +45,26 @@ struct ControllerState<Request: Sendable, List: SequencedList>: Sendable {
 
   private(set) var phase = Phase.idle
   private(set) var request: Request
-  /// The request's number: a fetch that was begun for an older one is not published.
+  /// The request's number: a fetch that began for an older request is not published.
   private(set) var epoch = RequestEpoch.none
-  /// Nil before the first publication, and once it is cancelled.
+  /// Nil before the first publication and after cancellation.
   private(set) var published: Published?
   private var lastNumber = PublicationNumber.none
-  /// Why following failed last. Every position knows up to which failure it has heard, so that each hears of one
-  /// once, and none hears of what was before it. It outlives the phase `failed`: positions look when they like.
+  /// Why following failed last. Every position records the last failure that it received, so that it receives each
+  /// failure once and none from before it began. The failure outlives the phase `failed`, because positions may look
+  /// later.
   private(set) var failure: (error: ListError, id: FailureID)?
-  /// The last failure behind which somebody fetched, and got the list.
+  /// The last failure after which a fetch succeeded.
   private(set) var healed = FailureID.none
-  /// Whether the log is followed also while nobody waits.
+  /// Whether the log is followed even while no consumer waits.
   private(set) var keepsFollowing = false
-  /// What tells the delegate.
+  /// The task that notifies the delegate.
   private var delivery: CancellableTask?
 
   init(request: Request) { self.request = request }
 
   var isCancelled: Bool { if case .cancelled = phase { true } else { false } }
-  /// Whether the list of the request in force is there.
+  /// Whether the list of the request in force has been published.
   var isBuilt: Bool { published?.epoch == epoch }
   var lastFailure: FailureID { failure?.id ?? .none }
 }
@@ -73,7 +74,7 @@ struct ControllerState<Request: Sendable, List: SequencedList>: Sendable {
 extension ControllerState {
   /// Puts another request in force.
   ///
-  /// - Parameter expected: the request that it was made from; nil where that does not matter.
+  /// - Parameter expected: the request that the new one was made from; nil to replace any.
   mutating func replaceRequest(
     by new: Request, of expected: RequestEpoch? = nil
   ) -> (Replacement, ControllerActions<Request>) {
@@ -84,7 +85,8 @@ extension ControllerState {
     return (isCancelled ? .cancelled : .replaced, ControllerActions(release: old))
   }
 
-  /// Shows a list that was made for a request. What is shown never goes back, whichever fold a request reads.
+  /// Publishes a list that was made for a request. The published sequence never goes back, whichever fold a request
+  /// reads.
   mutating func publish(_ list: List, of made: RequestEpoch) -> (Publication, Actions) {
     if isCancelled { return (.cancelled, .none) }
     guard made == epoch else { return (.superseded, .none) }
@@ -98,7 +100,7 @@ extension ControllerState {
     }
     lastNumber = lastNumber.next
     published = Published(list: list, epoch: made, number: lastNumber)
-    assert(isBuilt, "what is published is of the request in force")
+    assert(isBuilt, "the published list is of the request in force")
     return (.published, actions)
   }
 }
@@ -106,7 +108,8 @@ extension ControllerState {
 // MARK: Following
 
 extension ControllerState {
-  /// Somebody waits: has the log followed, unless that is done already or there is nothing to follow.
+  /// Called when a consumer waits: starts following the log, unless a task does so already or there is nothing to
+  /// follow.
   mutating func follow(with task: @autoclosure () -> CancellableTask) -> Actions {
     switch phase {
     case .idle, .failed:
@@ -117,23 +120,23 @@ extension ControllerState {
     }
   }
 
-  /// Has the log followed also while nobody waits, or only for those who do.
+  /// Sets whether the log is followed even while no consumer waits.
   mutating func keepFollowing(_ keeps: Bool, with task: @autoclosure () -> CancellableTask) -> Actions {
     keepsFollowing = keeps
     return keeps ? follow(with: task()) : .none
   }
 
-  /// The task follows no more, since nobody waits.
+  /// The task stops following, because no consumer waits.
   mutating func followerStopped(_ task: CancellableTask) {
     if isFollowed(by: task) { phase = .idle }
   }
 
-  /// The task cannot go on. All positions that there are now hear of it; one that begins later tries again.
+  /// The task cannot continue. All current positions receive the failure; one that begins later tries again.
   mutating func followerFailed(_ task: CancellableTask, with error: ListError) -> Actions {
     guard isFollowed(by: task) else { return .none }
     phase = .failed
     failure = (error, lastFailure.next)
-    assert(healed < lastFailure, "a failure is healed by a fetch behind it")
+    assert(healed < lastFailure, "only a later fetch heals a failure")
     return .wake
   }
 
@@ -148,7 +151,7 @@ extension ControllerState {
     if case .following(let current) = phase { current === task } else { false }
   }
 
-  /// Somebody fetched the list: those go on who were told of a failure, also where nothing new was found.
+  /// Called after a successful fetch: consumers that received a failure continue, even if nothing new was found.
   mutating func heal() -> Actions {
     if isCancelled { return .none }
     healed = lastFailure
@@ -157,10 +160,10 @@ extension ControllerState {
   }
 }
 
-// MARK: Telling
+// MARK: Notifying
 
 extension ControllerState {
-  /// How a consumer ends that has heard of some failures already.
+  /// How a consumer ends that has received all failures up to `heard`.
   func ending(after heard: FailureID) -> Ending {
     switch phase {
     case .cancelled: return .cancelled
@@ -171,14 +174,14 @@ extension ControllerState {
     }
   }
 
-  /// Puts another delivery in the place of the one that there was.
+  /// Replaces the delivery; the previous one is cancelled.
   mutating func replaceDelivery(by new: CancellableTask?) -> Actions {
     if isCancelled { return Actions(cancel: [new].compactMap { $0 }) }
     defer { delivery = new }
     return Actions(cancel: [delivery].compactMap { $0 })
   }
 
-  /// Ends everything. What was published is shown no more.
+  /// Ends everything. The published list is dropped.
   mutating func cancel() -> Actions {
     if isCancelled { return .none }
     var actions = Actions.wake

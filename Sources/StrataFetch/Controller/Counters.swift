@@ -1,6 +1,6 @@
-// The numbers that a controller and its consumers count by, each kind a type of its own.
+// The counters of a controller and its consumers: each kind of number has its own type.
 
-/// A number that only grows, of one kind of thing. Numbers of different kinds do not compare.
+/// A number of one kind that only grows. Numbers of different kinds cannot be compared.
 struct Ordinal<Kind>: Hashable, Comparable, Sendable {
   private let value: UInt64
 
@@ -14,13 +14,13 @@ struct Ordinal<Kind>: Hashable, Comparable, Sendable {
   static func < (a: Self, b: Self) -> Bool { a.value < b.value }
 }
 
-/// Which of a controller's requests something is of: each `apply` begins the next epoch.
+/// The number of one of a controller's requests: each `apply` begins the next epoch.
 typealias RequestEpoch = Ordinal<RequestKind>
-/// Which of the lists that a controller published something is; `none` for a list that was not published.
+/// The number of one of the lists that a controller published; `none` for a list that was not published.
 typealias PublicationNumber = Ordinal<PublicationKind>
-/// Which of the failures of following; `none` before the first one.
+/// The number of one of the failures of following; `none` before the first one.
 typealias FailureID = Ordinal<FailureKind>
-/// How often something was announced.
+/// The number of announcements so far.
 typealias AnnouncementNumber = Ordinal<AnnouncementKind>
 
 enum RequestKind {}
@@ -28,12 +28,12 @@ enum PublicationKind {}
 enum FailureKind {}
 enum AnnouncementKind {}
 
-/// How many appends are in a state. It may fall: the states of two folds count different ones.
+/// The number of appends in a state. It may be lower in a newer state: different folds count different appends.
 struct AppendCount: Hashable, Sendable {
   private let value: UInt64
 
   init(_ value: UInt64) { self.value = value }
 
-  /// How many appends came after an earlier state; 0 where that has as many or more.
+  /// The number of appends since an earlier state; 0 if that state has as many or more.
   func appends(since earlier: Self) -> UInt64 { value - min(value, earlier.value) }
 }

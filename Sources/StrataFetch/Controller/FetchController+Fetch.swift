@@ -7,22 +7,22 @@ internal import StrataLog
 internal import StrataTables
 
 extension FetchController {
-  /// Fetches the list as it is now: it includes every append that was acknowledged before the call.
+  /// Fetches the current list: it includes every append that was acknowledged before the call.
   @discardableResult
   public func performFetch() async throws -> FetchSnapshot<Item, Section> {
     try await fetch(through: rows.store.head.sequence)
   }
 
-  /// The list with everything up to a sequence. Those go on who were told of a failure and wait for a fetch that
-  /// succeeds, also one that finds nothing new.
+  /// The list with everything up to a sequence. Consumers that received a failure and wait for a successful fetch
+  /// continue, even if nothing new is found.
   package func fetch(through sequence: UInt64) async throws -> FetchSnapshot<Item, Section> {
     let snapshot = try await fetch(reaching: sequence)
     change { $0.heal() }
     return snapshot
   }
 
-  /// The list with an append in it, and everything before it. Where the store is open for reading, this waits until it
-  /// sees that much of what its writer appends. The receipt of another store, which the list would wait for in vain,
+  /// The list that includes an append and everything before it. If the store is open for reading, this waits until the
+  /// store has seen that part of the writer's log. A receipt of another store, which the list would wait for in vain,
   /// throws `otherStore`.
   @discardableResult
   public func reaches(_ receipt: AppendReceipt) async throws -> FetchSnapshot<Item, Section> {
@@ -33,7 +33,7 @@ extension FetchController {
     while store.head.sequence < last {
       let number = announcement.number
       if Task.isCancelled || isCancelled { throw CancellationError() }
-      // Who cancels the list announces it.
+      // `cancel()` announces too, and so ends this wait.
       try await ListError.wrapping {
         try await store.wait(beyond: last - 1, or: [(announcement, beyond: number)])
       }
@@ -43,8 +43,8 @@ extension FetchController {
 
   /// Replaces the request. Iterations of `updates` deliver one difference from the old list to the new one.
   ///
-  /// Where another call replaces it again meanwhile, the list of that one is returned, and a list that was not begun by
-  /// then is never made. Where the request is refused, the one before stays in force.
+  /// If a concurrent call replaces the request again, the list of that later request is returned; a list that was not
+  /// begun by then is never made. If the request is rejected, the previous one stays in force.
   @discardableResult
   public func apply(
     _ request: ListRequest<Item, Section>
@@ -53,9 +53,9 @@ extension FetchController {
     return try await performFetch()
   }
 
-  /// Changes the request that is in force. Of two calls at once neither undoes what the other one changed.
+  /// Changes the request in force. Concurrent calls do not overwrite each other's changes.
   ///
-  /// - Parameter change: a pure function. It is called again where the request was replaced meanwhile.
+  /// - Parameter change: a pure function. It is called again if the request was replaced in the meantime.
   @discardableResult
   public func apply(
     changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
@@ -67,11 +67,11 @@ extension FetchController {
     }
   }
 
-  /// Puts another request in force; false where the one in force is no more the one that it was made from.
+  /// Replaces the request in force; returns false if that is no longer the one that the new request was made from.
   private func replaceRequest(
     by request: ListRequest<Item, Section>, of epoch: RequestEpoch? = nil
   ) throws -> Bool {
-    // A request that does not compile is refused before it is in force.
+    // A request that does not compile is rejected before it takes effect.
     _ = try request.compiled(decode: rows.decode)
     switch change({ $0.replaceRequest(by: request, of: epoch) }) {
     case .replaced:
@@ -94,7 +94,7 @@ extension FetchController {
       let prepared = try prepared()
       if let shown = prepared.published, shown.sequence >= sequence { return shown }
       counts.withLock { $0.fetches += 1 }
-      // What is shown never goes back, whatever other fold the request in force may read.
+      // The published sequence never goes back, even if the request in force reads another fold.
       let wanted = max(sequence, state.withLock { $0.published?.list.sequence } ?? 0)
       let set = try await ListError.wrapping {
         try await prepared.rows.projector.state(reaching: wanted, with: prepared.lease)
@@ -103,7 +103,7 @@ extension FetchController {
       switch change({ $0.publish(list, of: prepared.epoch) }) {
       case .published: return list.snapshot
       case .alreadyShown:
-        // It may be as new as there is, and older than what was asked for. Nil where it is cancelled by now.
+        // The published list may be older than what was requested if that is all there is. Nil after cancellation.
         guard let shown = snapshot else { throw CancellationError() }
         return shown
       case .superseded:
@@ -114,27 +114,27 @@ extension FetchController {
     }
   }
 
-  /// The request in force made ready.
+  /// The request in force, compiled and with its view leased.
   struct Prepared: Sendable {
     var request: ListRequest<Item, Section>
     var rows: RowTable<Item>
     var list: CompiledList
     var lease: ViewLease
     var epoch: RequestEpoch
-    /// What was published of it.
+    /// The published list of this request, if there is one.
     var published: FetchSnapshot<Item, Section>?
 
     /// The list over a state that holds its view.
     func snapshot(of set: TableSet) -> FetchSnapshot<Item, Section> { request.snapshot(of: set, rows, list) }
 
-    /// The same with what keeps its view up to date.
+    /// The same, with what keeps its view up to date.
     func fetched(_ set: TableSet) -> FetchedList<Item, Section> {
       FetchedList(
         snapshot: snapshot(of: set), list: list, lease: lease, appendCount: AppendCount(set.appendCount))
     }
   }
 
-  /// The request that is in force, with a view that is held.
+  /// The request in force, with a lease on its view.
   func prepared() throws -> Prepared {
     let (request, epoch, published, isCancelled) = state.withLock {
       ($0.request, $0.epoch, $0.published, $0.isCancelled)

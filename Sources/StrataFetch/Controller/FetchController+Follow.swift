@@ -1,4 +1,4 @@
-// Following the log for those who wait, and how that ends.
+// Following the log for waiting consumers, and how following ends.
 
 internal import StrataBase
 internal import StrataEvents
@@ -7,16 +7,16 @@ internal import StrataLog
 internal import StrataTables
 
 extension FetchController {
-  /// Sees to it that somebody follows the log while there are consumers that wait.
+  /// Makes sure that a task follows the log while consumers wait.
   func follow() { change { $0.follow(with: CancellableTask()) } }
 
-  /// Has the log followed also while nobody waits, or only for those who do.
+  /// Sets whether the log is followed even while no consumer waits.
   package func keepFollowing(_ keeps: Bool) {
     change { $0.keepFollowing(keeps, with: CancellableTask()) }
   }
 
   func startFollowing(with handle: CancellableTask) {
-    // Detached: it outlives whoever happened to wait first.
+    // Detached: it outlives the consumer that happened to wait first.
     let task = Task.detached { [weak self, store = rows.store] in
       while !Task.isCancelled {
         guard let shown = self?.state.withLock({ $0.published?.list.sequence }) else { break }
@@ -27,7 +27,7 @@ extension FetchController {
           return
         }
         guard let self else { return }
-        // Where nobody wants it any more nothing is folded; the next one who waits begins anew.
+        // Without a waiting consumer nothing is folded; the next consumer that waits starts a new task.
         guard isFollowed else { break }
         do { _ = try await fetch(reaching: store.head.sequence) } catch {
           guard let error = ListError(error) else { break }
@@ -39,7 +39,7 @@ extension FetchController {
     handle.hold(task)
   }
 
-  /// Whether somebody wants the log followed.
+  /// Whether the log has to be followed.
   private var isFollowed: Bool { announcement.hasFollowingWaiters || state.withLock { $0.keepsFollowing } }
 
   private func followerStopped(_ task: CancellableTask) {
@@ -47,7 +47,7 @@ extension FetchController {
       $0.followerStopped(task)
       return .none
     }
-    // Somebody may have begun to wait in between.
+    // A consumer may have begun to wait in between.
     if isFollowed { follow() }
   }
 
@@ -57,12 +57,12 @@ extension FetchController {
     }
   }
 
-  /// Puts another delivery in the place of the one that there was; that one is cancelled.
+  /// Replaces the delivery; the previous one is cancelled.
   func replaceDelivery(by delivery: CancellableTask?) { change { $0.replaceDelivery(by: delivery) } }
 }
 
 extension EventStore {
-  /// Waits until something visible stands behind a sequence, or until one of several announcements has a greater number.
+  /// Waits until an event after a sequence is visible, or until one of several announcements has a greater number.
   func wait(
     beyond sequence: UInt64, or news: [(announcement: Announcement, beyond: AnnouncementNumber)]
   ) async throws(StoreError) {

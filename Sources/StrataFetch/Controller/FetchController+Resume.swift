@@ -1,4 +1,4 @@
-// Going on from a token: the list as it was there, made anew by a replay.
+// Resuming from a token: a replay rebuilds the list as it was there.
 
 internal import StrataBase
 internal import StrataEvents
@@ -7,17 +7,17 @@ internal import StrataLog
 internal import StrataTables
 
 extension FetchController {
-  /// Where an iteration begins.
+  /// The point from which an iteration resumes.
   enum Resumption: Sendable {
-    /// With the list as it is.
+    /// The current list.
     case none
-    /// With the state at the token, which holds the view of the request.
+    /// The state at the token, which holds the view of the request.
     case at(TableSet, Prepared)
     /// The log ends before the token.
     case behindTheEnd
   }
 
-  /// What there is at a token.
+  /// Finds the state at a token.
   func resumption(from token: ListToken) async throws -> Resumption {
     let prepared = try prepared()
     let store = prepared.rows.store
@@ -36,7 +36,7 @@ extension FetchController {
     }
     guard let chain else { return .behindTheEnd }
     guard chain == token.chain else { throw ListError.store(.diverged(sequence: token.sequence)) }
-    // Nothing was appended since: the newest state is the one at the token.
+    // If nothing was appended since, the newest state is the one at the token.
     if token.sequence == store.head.sequence {
       let newest = try await ListError.wrapping {
         try await prepared.rows.projector.state(reaching: token.sequence, with: prepared.lease)
@@ -53,10 +53,10 @@ extension FetchController {
 }
 
 extension EventStore {
-  /// The chain behind a sequence, nil where the log ends before it. Blocks. Throws `trimmed` where the log begins
-  /// behind it.
+  /// The chain after a sequence, nil if the log ends before the sequence. Blocks. Throws `trimmed` if the log begins
+  /// after it.
   fileprivate func chainBlocking(at sequence: UInt64) throws(StoreError) -> UInt64? {
-    // Somebody may have seen more of the writer than this reader has looked at.
+    // The token may come from a reader that has seen more of the writer's log than this one.
     if sequence > log.mark.sequence { try log.refresh() }
     let mark = log.mark
     guard sequence <= mark.sequence else { return nil }

@@ -1,4 +1,4 @@
-// The fetch controller: a list that stays up to date, and the same list at any moment of the past.
+// The fetch controller: a list that stays up to date, and the same list at any point of the past.
 
 internal import StrataBase
 public import StrataEvents
@@ -6,7 +6,7 @@ public import StrataLists
 internal import StrataLog
 public import StrataTables
 
-/// Keeps a list of a store's rows up to date, and says what changed.
+/// Keeps a list of a store's rows up to date, and reports what changed.
 ///
 /// ```swift
 /// let list = FetchController(request, from: incidents)
@@ -15,47 +15,47 @@ public import StrataTables
 /// }
 /// ```
 ///
-/// - Every update is the difference between what its iteration delivered last and the newest state at the end
-///   of an append. A slow consumer sees one larger difference; nothing is queued for it.
-/// - An append that changes nothing that the list shows makes no update.
-/// - Every list that is delivered is the state after exactly one append, and includes every append that its
-///   store had acknowledged before the call that made it. A store that is open for reading includes what it has
-///   seen of its writer; `reaches` waits for more.
+/// - Every update is the difference between what its iteration delivered last and the newest state at the end of an
+///   append. A slow consumer receives one larger difference; nothing is queued for it.
+/// - An append that changes nothing visible in the list makes no update.
+/// - Every delivered list is the state after exactly one append. It includes every append that its store had
+///   acknowledged before the call that made the list. For a store that is open for reading, it includes what the store
+///   has seen of its writer; `reaches` waits for more.
 ///
-/// What fetches, applies and looks into the past throws ``ListError``, and `CancellationError` where the task or the list
-/// was cancelled.
+/// Fetching, `apply` and reading the past throw ``ListError``, and `CancellationError` if the task or the list was
+/// cancelled.
 ///
-/// Safe to use from any task and thread. `snapshot`, `updates`, `cancel()` and the lookups of a snapshot do not
-/// wait; `performFetch`, `apply` and the past do.
+/// Safe to use from any task and thread. `snapshot`, `updates`, `cancel()` and the lookups of a snapshot do not wait;
+/// `performFetch`, `apply` and reading the past do.
 public final class FetchController<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
-  // The cycle, and who runs what:
+  // The cycle, and which task runs each step:
   //
   //   apply        a caller's task puts a request in force: `state.replaceRequest`
   //   fetch        the same task, or the follower's, makes a list with it; the projector's threads fold
-  //   publish      the list is shown where its request is still in force: `state.publish`
-  //   wake         `announcement` wakes all consumers; each looks on its own task, and finds its own difference
-  //   wait         a consumer that has nothing to tell waits, and has the log followed: `state.follow`
-  //   follow       one detached task waits for the store, and fetches: from the top
+  //   publish      the list is published if its request is still in force: `state.publish`
+  //   wake         `announcement` wakes all consumers; each looks on its own task and finds its own difference
+  //   wait         a consumer that has nothing to deliver waits, and has the log followed: `state.follow`
+  //   follow       one detached task waits for the store, then fetches: the cycle starts again
   //
-  // All that changes, and what guards it:
+  // All mutable state, and what guards it:
   //
-  //   state         its own lock: the request, what is published, who follows, why that failed, the delegate's task.
-  //                 Under it runs the state machine alone. No code of a program, no task and no other lock is
-  //                 touched: what a transition asks for is done behind the lock, and what it replaced ends there.
-  //   announcement  its own lock: a number, and who waits for the next one
+  //   state         its own lock: the request, the published list, the following task, its failure, and the delivery.
+  //                 Only the state machine runs under it. No user code, no task and no other lock is touched there:
+  //                 the actions of a transition run after the lock is released, and replaced values are released then.
+  //   announcement  its own lock: a number, and the tasks that wait for the next one
   //   counts        its own lock: statistics
-  //   building      its own lock: whose turn it is to make the list of a new request
+  //   building      its own lock: which task makes the list of a new request
   //
-  // No two of these locks are held at a time. Where a consumer stands is the consumer's own: see `ListConsumer`.
+  // No two of these locks are held at the same time. A consumer's position belongs to the consumer: see `ListConsumer`.
   typealias State = ControllerState<ListRequest<Item, Section>, FetchedList<Item, Section>>
 
   let rows: RowTable<Item>
   let state: Lock<State>
   let announcement = Announcement()
   let counts: Lock<ListStatistics>
-  /// Who makes the list of a request that was put in force. One at a time, so that of many requests at once those that
-  /// others have replaced by then are never begun.
+  /// The turn to make the list of a new request. One task at a time, so that of many requests at once, those that have
+  /// been replaced by then are never begun.
   let building = Turns<OneThing>()
 
   /// - Parameter source: a collection of documents, or a table of a projection.
@@ -69,7 +69,7 @@ where Item.ID: DocumentID {
   }
 
   deinit {
-    // Nobody waits, since who waits for news of a list keeps it or is ended here.
+    // No announcement is needed: a waiting consumer keeps the controller alive, or its task is cancelled here.
     let actions = state.withLock { $0.cancel() }
     for task in actions.cancel { task.cancel() }
   }
@@ -77,14 +77,14 @@ where Item.ID: DocumentID {
   /// The request that is in force.
   public var request: ListRequest<Item, Section> { state.withLock { $0.request } }
 
-  /// The newest list that was fetched; nil before the first fetch and after `cancel()`. It is kept up to date
-  /// while somebody iterates over `updates`.
+  /// The list that was fetched last; nil before the first fetch and after `cancel()`. It is kept up to date while
+  /// `updates` is being iterated over.
   public var snapshot: FetchSnapshot<Item, Section>? { state.withLock { $0.published?.list.snapshot } }
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Ends all iterations, tells delegates nothing more, and refuses fetches. Who calls it on the actor that
-  /// iterates, or on the executor that is told, gets no update after it has returned.
+  /// Ends all iterations and all delegate callbacks, and makes later fetches throw. If it is called on the actor that
+  /// iterates, or on the executor of the callbacks, no update is delivered there after it has returned.
   public func cancel() { change { $0.cancel() } }
 }
 
@@ -102,7 +102,7 @@ where Item.ID: DocumentID {
 // MARK: The shell of the state machine
 
 extension FetchController {
-  /// Makes a transition, and does what it asks for once the lock is given back.
+  /// Makes a transition, and performs its actions after the lock is released.
   func change(_ transition: (inout State) -> State.Actions) {
     perform(state.withLock { transition(&$0) })
   }

@@ -1,42 +1,42 @@
-// What a fetch controller did so far, in numbers.
+// Counts of what a fetch controller has done so far.
 
 internal import StrataBase
 internal import StrataLists
 internal import StrataTables
 
-/// Counts of one fetch controller since it was made. They only grow.
+/// Counts of one fetch controller since it was created. They only grow.
 public struct ListStatistics: Hashable, Sendable {
-  /// How often a state of the store was asked for: fetches that what was published already did not answer.
+  /// Requests for a state of the store: fetches that the published list did not already answer.
   public internal(set) var fetches = 0
-  /// Updates that iterations, joined iterations and delegates were given, the first ones included.
+  /// Updates delivered to iterations, joined iterations and delegates, including the first ones.
   public internal(set) var updatesDelivered = 0
-  /// Looks at something new in which nothing of the list had changed, and that made no update.
+  /// Looks at a newer list that made no update, because nothing in the list had changed.
   public internal(set) var looksWithoutChange = 0
-  /// Appends that reached a consumer together with a later one, in one difference, whether or not they changed
-  /// the list.
+  /// Appends that reached a consumer combined with a later one in a single difference, whether or not they changed the
+  /// list.
   public internal(set) var appendsCoalesced = 0
-  /// Items put in, in all updates.
+  /// Items inserted, in all updates.
   public internal(set) var insertions = 0
-  /// Items taken out.
+  /// Items deleted.
   public internal(set) var deletions = 0
   /// Items that moved, changed or not.
   public internal(set) var moves = 0
-  /// Items that changed where they stood.
+  /// Items that changed without moving.
   public internal(set) var updates = 0
-  /// Changes of sections of all kinds.
+  /// Section changes of all kinds.
   public internal(set) var sectionChanges = 0
-  /// Updates of rows that were left out since none of their observed fields had changed.
+  /// Row updates that were left out because none of the observed fields had changed.
   public internal(set) var updatesSuppressed = 0
-  /// Rows decoded as items: to place them in the view that this controller built, and to lend them.
+  /// Rows decoded as items: to place them in the view that this controller built, and to return them to the caller.
   public internal(set) var rowsDecoded = 0
-  /// Requests that `apply` put in the place of others.
+  /// Requests replaced by `apply`.
   public internal(set) var requestsReplaced = 0
-  /// Results that were thrown away since their request had been replaced meanwhile.
+  /// Results discarded because their request had been replaced in the meantime.
   public internal(set) var resultsRefused = 0
 
   init() {}
 
-  /// Adds what a piece of work came to.
+  /// Adds the counts of one piece of work.
   mutating func add(_ other: ListStatistics) {
     for count in Self.all { self[keyPath: count] += other[keyPath: count] }
   }
@@ -63,12 +63,12 @@ public struct ListStatistics: Hashable, Sendable {
 }
 
 extension FetchController {
-  /// What was done so far.
+  /// The counts so far.
   public var statistics: ListStatistics { counts.withLock { $0 } }
 }
 
 extension RowTable {
-  /// The same table, and a call for every row that is decoded.
+  /// The same table, with a call for every row that is decoded.
   func counting(_ decoded: @escaping @Sendable () -> Void) -> RowTable<Item> {
     let decode = decode
     return RowTable(store: store, folding: folding, name: name) { (row) throws(RowProblem) in
@@ -77,8 +77,8 @@ extension RowTable {
     }
   }
 
-  /// The table as a request wants it folded: where it reports touches, in a fold of its own, in which a write of
-  /// an equal document raises its row's revision.
+  /// The table folded as the request needs it. If the request reports touches, this is a separate fold, in which a
+  /// write of an equal document raises its row's revision.
   func folded<Section>(for request: ListRequest<Item, Section>) -> RowTable<Item> {
     guard request.reportsTouches else { return self }
     return RowTable(store: store, folding: .touching(folding), name: name, decode: decode)

@@ -1,19 +1,19 @@
-// The delegate of a controller: held weakly, and told on an executor of its choice.
+// The delegate of a controller: held weakly, and called on an executor of its choice.
 
 internal import StrataEvents
 public import StrataLists
 
 extension FetchController {
-  /// Tells a delegate every change of the list, beginning with the list as it is, and nothing to the one before.
+  /// Notifies a delegate of every change of the list, beginning with the current list. Replaces the previous delegate.
   ///
-  /// The delegate is held weakly, and is told on the executor alone, one update after the other: never inside a
-  /// write, and it may write, fetch and cancel. While it is told one update, what comes meanwhile is gathered into
-  /// one more. It is told of failures, and goes on when a later `apply` or `performFetch` succeeds. The controller
-  /// is not kept alive: who drops it ends the telling.
+  /// The delegate is held weakly. It is called only on the executor, with one update at a time, and never inside a
+  /// write, so it may write, fetch and cancel. Changes that occur while it handles an update are combined into one
+  /// further update. It is notified of failures, and receives updates again when a later `apply` or `performFetch`
+  /// succeeds. The controller is not kept alive; releasing it ends the calls.
   ///
   /// - Parameters:
   ///   - delegate: nil for none.
-  ///   - executor: where all methods of the delegate are called. A delegate of an actor gives that actor.
+  ///   - executor: where all methods of the delegate are called. For a delegate that is an actor, pass that actor.
   public func setDelegate(
     _ delegate: (any FetchControllerDelegate<Item, Section>)?, on executor: UpdateExecutor = .main,
     _ policy: UpdatePolicy = .latest, since token: ListToken? = nil
@@ -32,10 +32,9 @@ extension FetchController {
   }
 }
 
-/// A delegate that somebody else keeps alive.
+/// A weak reference to a delegate.
 ///
-/// Sendable without the compiler's proof: the reference is set once, and what it leads to is used on the
-/// delegate's executor alone.
+/// Sendable without the compiler's proof: the reference is set once, and the delegate is used only on its executor.
 private final class WeakDelegate<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
   @unchecked Sendable
 where Item.ID: DocumentID {

@@ -1,4 +1,4 @@
-// One look of a consumer: the difference from where it stands to what there is.
+// One look of a consumer: the difference between its position and the newest list.
 
 internal import StrataBase
 internal import StrataEvents
@@ -8,16 +8,16 @@ internal import StrataTables
 extension FetchController {
   typealias Position = UpdatePosition<Item, Section>
 
-  /// The update from a position to what there is: to the newest list, or to the next append for who wants each. Nil
-  /// where nothing is new; the position has looked all the same.
+  /// The update from a position to the newest list or, with `.everyCommit`, to the next append. Nil if there is no
+  /// update; the position counts as having looked all the same.
   ///
-  /// - Parameter tellsAll: whether a newer list without a difference is an update too.
+  /// - Parameter tellsAll: whether a newer list without a difference is also an update.
   func update(from position: inout Position, tellsAll: Bool) async throws -> Update? {
     if position.appends != nil { return try await nextAppend(&position) }
     return latest(&position, tellsAll: tellsAll)
   }
 
-  /// The difference to the newest list that was published, where there is one.
+  /// The difference to the newest published list, if there is one.
   private func latest(_ position: inout Position, tellsAll: Bool) -> Update? {
     guard let published = state.withLock({ $0.published }), published.number > position.looked.number else {
       return nil
@@ -26,7 +26,7 @@ extension FetchController {
   }
 
   func update(to seen: Position.Seen, _ position: inout Position, tellsAll: Bool = false) -> Update? {
-    // Not under the lock of the counts: a difference takes its time.
+    // Collected here and not under the lock of the counts, because finding a difference takes time.
     var done = ListStatistics()
     defer { counts.withLock { $0.add(done) } }
     if position.look(at: seen, &done) { return position.deliver(&done) }
@@ -37,9 +37,9 @@ extension FetchController {
 // MARK: Beginning
 
 extension FetchController {
-  /// The first update of a consumer, and where it stands then.
+  /// The first update of a consumer, and its position after it.
   func firstUpdate(_ options: UpdateOptions<Item>) async throws -> (Update, Position) {
-    // A failure that an earlier iteration left behind is not this one's.
+    // This consumer does not receive failures from before it began.
     let heard = state.withLock { $0.lastFailure }
     let resumption: Resumption =
       if let token = options.token { try await resumption(from: token) } else { .none }

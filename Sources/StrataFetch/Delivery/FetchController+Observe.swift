@@ -1,4 +1,4 @@
-// Updates that are told instead of asked for: to a closure, or to a delegate.
+// Updates that are pushed: to a closure, or to a delegate.
 
 internal import StrataBase
 public import StrataLists
@@ -15,20 +15,20 @@ public final class ListObservation: Sendable {
 
   deinit { delivery.cancel() }
 
-  /// Nothing is told any more. Who calls it on the executor that is told, can rely on that from the moment at
-  /// which it returns; from elsewhere, what was begun may still be under way.
+  /// Ends the calls. If it is called on the executor of the closure, no call follows its return; if it is called from
+  /// elsewhere, a call that has begun may still be running.
   public func cancel() { delivery.cancel() }
 }
 
 extension FetchController {
-  /// Tells every change of the list on an executor, one after the other, beginning with the list as it is.
+  /// Calls a closure on an executor for every change of the list, one at a time, beginning with the current list.
   ///
-  /// Nothing is told inside a write, and what is told may write. While one update is told, what comes meanwhile
-  /// is gathered into one more. It ends with the observation that is returned: hold it.
+  /// The closure never runs inside a write, so it may write. Changes that occur while it handles an update are combined
+  /// into one further update. The observation that is returned has to be held: releasing it ends the calls.
   ///
   /// - Parameters:
-  ///   - failed: called where the request is refused or the list cannot go on. Telling goes on when a later
-  ///     `apply` or `performFetch` succeeds.
+  ///   - failed: called if the request is rejected or the list cannot continue. Updates continue when a later `apply`
+  ///     or `performFetch` succeeds.
   public func observe(
     _ policy: UpdatePolicy = .latest, since token: ListToken? = nil, on executor: UpdateExecutor = .main,
     failed: @escaping @Sendable (ListError) -> Void = { _ in },
@@ -42,11 +42,11 @@ extension FetchController {
     return ListObservation(delivery, of: self)
   }
 
-  /// Tells updates for as long as the controller lives and the delivery is not cancelled. Nothing here keeps the
-  /// controller alive while nothing happens. A token that is refused is told as a failure once; what is told next
-  /// is the whole list.
+  /// Delivers updates for as long as the controller lives and the delivery is not cancelled. The delivery does not keep
+  /// the controller alive while nothing happens. A rejected token is reported as a failure once; the next delivery is
+  /// the whole list.
   ///
-  /// - Parameter body: returns false to end it.
+  /// - Parameter body: returns false to end the delivery.
   func deliver(
     _ options: UpdateOptions<Item>, _ delivery: CancellableTask, _ executor: UpdateExecutor,
     _ failed: @escaping @Sendable (ListError) -> Void, _ body: @escaping @Sendable (Update) -> Bool
@@ -57,7 +57,7 @@ extension FetchController {
         let news = await consumer.next()
         if case .end = news { return }
         await executor.run { [weak self] in
-          // Asked on the executor itself: whoever cancelled there is told nothing more.
+          // Checked on the executor itself: after a cancellation there, nothing more is delivered.
           guard !delivery.isCancelled, self?.isCancelled == false else { return }
           switch news {
           case .update(let update): if !body(update) { delivery.cancel() }

@@ -1,4 +1,4 @@
-// Where an iteration over several lists stands: all of them at one sequence.
+// The position of an iteration over several lists: all of them at one sequence.
 
 internal import StrataBase
 internal import StrataEvents
@@ -6,26 +6,26 @@ internal import StrataLists
 internal import StrataLog
 internal import StrataTables
 
-/// One of several lists, whatever its types are.
+/// One of several lists, without its generic types.
 protocol JoinedMember: Sendable {
   var store: EventStore { get }
   var announcement: Announcement { get }
   var isCancelled: Bool { get }
-  /// Whether the request is another one than that of the last look.
+  /// Whether the request has been replaced since the last look.
   var isReconfigured: Bool { get }
-  /// Makes the request ready that is in force now.
+  /// Compiles the request that is in force now.
   func prepare() throws
-  /// What folds for the list.
+  /// The projector of the list's rows.
   var projector: Projector { get }
-  /// The newest state of the projector that has everything up to a sequence, with the list's view.
+  /// A state of the projector that includes everything up to a sequence, with the list's view.
   func state(reaching sequence: UInt64) async throws -> TableSet
-  /// What a state of the projector comes to at a later sequence.
+  /// A state of the projector folded up to a later sequence.
   func state(_ set: TableSet, through sequence: UInt64) async throws -> TableSet
-  /// The state with the list's view, where it does not have it.
+  /// The state with the list's view, which is added if it is missing.
   func completed(_ set: TableSet) async throws -> TableSet
-  /// Looks at the list in a state. True where something changed.
+  /// Looks at the list in a state. Returns true if there is something to deliver.
   func look(at set: TableSet) -> Bool
-  /// Makes the update from what was delivered last to what was looked at last.
+  /// Makes the update from the list that was delivered last to the one that was seen last.
   func deliver()
 }
 
@@ -35,7 +35,7 @@ where Item.ID: DocumentID {
   private struct State {
     var prepared: FetchController<Item, Section>.Prepared?
     var position: UpdatePosition<Item, Section>?
-    /// The position as it is before its first update.
+    /// Whether the first update has not been delivered yet.
     var isFirst = true
     var update: ListUpdate<Item, Section>?
   }
@@ -54,14 +54,14 @@ where Item.ID: DocumentID {
 
   var lastUpdate: ListUpdate<Item, Section> {
     guard let update = state.withLock({ $0.update }) else {
-      preconditionFailure("an update was asked for before the first one")
+      preconditionFailure("lastUpdate was read before the first update")
     }
     return update
   }
 
   private var prepared: FetchController<Item, Section>.Prepared {
     guard let prepared = state.withLock({ $0.prepared }) else {
-      preconditionFailure("a joined list is made ready before it is looked at")
+      preconditionFailure("prepare() was not called before the first look")
     }
     return prepared
   }
@@ -140,17 +140,17 @@ where Item.ID: DocumentID {
 
 /// The position of one iteration over several lists.
 struct JoinedPosition: NewsSource {
-  /// What there was before a look at the lists.
+  /// The announcements, the end and the head before a look at the lists.
   struct Mark: Sendable {
-    /// Of each list.
+    /// The announcement number of each list.
     var announced: [AnnouncementNumber]
-    /// Read before the head, so that what was appended before the end is delivered before the end is told.
+    /// Read before the head, so that everything appended before the end is delivered before the end is.
     var end: StoreError?
     var head: UInt64
   }
 
   private let members: [any JoinedMember]
-  /// The sequence that was looked at last.
+  /// The sequence of the last look.
   private var looked: UInt64?
 
   init(_ members: [any JoinedMember]) { self.members = members }
@@ -164,7 +164,7 @@ struct JoinedPosition: NewsSource {
     return Mark(announced: announced, end: end, head: store?.head.sequence ?? 0)
   }
 
-  /// The sequence that all lists are at, once the next update of each is made.
+  /// The sequence of all lists after the update that `deliver` has made for each.
   mutating func look(from mark: inout Mark) async -> News<UInt64>? {
     guard let store = members.first?.store else { return .end }
     for member in members where member.store !== store {
@@ -178,7 +178,7 @@ struct JoinedPosition: NewsSource {
         guard let error = ListError(error), !error.isEnd else { return .end }
         return .failure(error)
       }
-      // Nothing is different, and a request may have been replaced meanwhile, or more appended.
+      // Nothing changed, but a request may have been replaced in the meantime, or more appended.
       if isCancelled || Task.isCancelled { return .end }
       mark = self.mark()
     }
@@ -190,15 +190,15 @@ struct JoinedPosition: NewsSource {
     guard let store = members.first?.store else { return }
     let news = zip(members, mark.announced).map { (announcement: $0.announcement, beyond: $1) }
     do throws(StoreError) { try await store.wait(beyond: mark.head, or: news) } catch {
-      // Closed: the next look ends, behind everything that was appended before.
+      // Closed: the next look delivers everything that was appended before, and then ends.
       if error != .closed { throw .store(error) }
     }
   }
 
-  /// Looks at all lists at one sequence. Nil where nothing changed in any of them.
+  /// Looks at all lists at one sequence. Nil if nothing changed in any of them.
   private mutating func look(reaching sequence: UInt64) async throws -> UInt64? {
     for member in members { try member.prepare() }
-    // Once per projector: what is asked for last has the views of those before.
+    // One state per projector: the one that is fetched last has the views of the earlier members.
     var sets: [ObjectIdentifier: TableSet] = [:]
     for member in members {
       sets[ObjectIdentifier(member.projector)] = try await member.state(reaching: sequence)
@@ -209,7 +209,7 @@ struct JoinedPosition: NewsSource {
       let projector = ObjectIdentifier(member.projector)
       guard var set = sets[projector] else { continue }
       set = try await member.completed(set)
-      // Another projector came further. The step up to it is made aside, so that nobody has to stop.
+      // Another projector is further ahead. This state is folded separately, so that no projector has to stop.
       if set.sequence < target { set = try await member.state(set, through: target) }
       sets[projector] = set
       if member.look(at: set) { isNews = true }

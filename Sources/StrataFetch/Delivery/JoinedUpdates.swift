@@ -1,12 +1,12 @@
-// Several lists of one store, always at one sequence.
+// Several lists of one store, always at the same sequence.
 
 public import StrataLists
 
 /// A list that can be followed together with others: a `FetchController`.
 public protocol JoinableList: Sendable {
-  /// What a consumer is given of it.
+  /// The update of one list.
   associatedtype Update: Sendable
-  /// A position of its own in the list.
+  /// Creates a position in the list for a joined iteration.
   func joinedList() -> JoinedList<Update>
 }
 
@@ -19,13 +19,13 @@ extension FetchController: JoinableList {
   }
 }
 
-/// One list of several: what a `JoinedUpdates` iteration knows of it.
+/// One of several lists in a `JoinedUpdates` iteration.
 public struct JoinedList<Update: Sendable>: Sendable {
   let member: any JoinedMember
   let lastUpdate: @Sendable () -> Update
 }
 
-/// The updates of several lists of one store, which are always at one sequence.
+/// The updates of several lists of one store, always at the same sequence.
 ///
 /// ```swift
 /// for try await step in JoinedUpdates(open, closed) {
@@ -34,19 +34,19 @@ public struct JoinedList<Update: Sendable>: Sendable {
 /// }
 /// ```
 ///
-/// Each element holds one update of every list, all of them with the same `sequence`: no append is in one of the
-/// lists and not in another, whatever projections they are made of. A list in which nothing changed has an update
-/// without changes. The first element holds the lists whole; each one after it begins where the one before it
-/// ended, and where nothing changed in any list there is none. Who is slow gets larger differences.
+/// Each element holds one update of every list, all with the same `sequence`: an append is in all of the lists or in
+/// none, whatever projections they are made of. A list in which nothing changed has an update without changes. The
+/// first element holds the whole lists; each later one begins where the previous one ended. If nothing changed in any
+/// list, there is no element. A slow consumer receives larger differences.
 ///
-/// An iteration ends with nil when its task or one of the lists is cancelled or the store is closed, and throws
-/// where the log cannot go on, or where the lists are of different stores.
+/// An iteration ends with nil when its task or one of the lists is cancelled, or when the store is closed. It throws if
+/// the log cannot be read any further, or if the lists belong to different stores.
 public struct JoinedUpdates<each List: JoinableList>: AsyncSequence, Sendable {
   /// One update of every list.
   public struct Element: Sendable {
-    /// Everything up to this sequence is in all lists.
+    /// The sequence up to which all lists include everything.
     public var sequence: UInt64
-    /// In the order of the lists.
+    /// One update per list, in the order of the lists.
     public var updates: (repeat (each List).Update)
   }
 
@@ -63,7 +63,7 @@ public struct JoinedUpdates<each List: JoinableList>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private let lists: (repeat JoinedList<(each List).Update>)
     private var position: JoinedPosition
-    /// It ended with nil or an error, and stays ended.
+    /// The iteration has ended with nil or an error, and stays ended.
     private var isOver = false
 
     init(lists: (repeat JoinedList<(each List).Update>)) {
@@ -82,7 +82,8 @@ public struct JoinedUpdates<each List: JoinableList>: AsyncSequence, Sendable {
       case .end: return nil
       case .failure(let error): throw error
       case .update(let sequence):
-        // Here the caller's actor has the turn again: whoever cancelled on it meanwhile gets nothing more.
+        // The caller's actor is running again: if the task or a list was cancelled on it meanwhile, there is no further
+        // element.
         if position.isCancelled || Task.isCancelled { return nil }
         isOver = false
         return Element(sequence: sequence, updates: (repeat (each lists).lastUpdate()))

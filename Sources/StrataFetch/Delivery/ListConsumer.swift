@@ -1,28 +1,29 @@
-// One consumer of a list: an iteration, a delegate, an observation, or a façade.
+// One consumer of a list: an iteration, a delegate, an observation, or an adapter.
 
 internal import StrataBase
 package import StrataEvents
 package import StrataLists
 
-/// Whether a consumer that is asked before each look wants one.
+/// What a gated consumer may receive at a look.
 package enum ConsumerGate: Sendable {
   case open
-  /// For what is published, and not for how following the log ended.
+  /// Receives published lists, but not the end or the failure of following.
   case listsAlone
   case closed
 }
 
-/// A position in a controller's list, and how it goes on. A value that its consumer keeps: a copy that was made before
-/// an update is the position without it, but for one that goes append by append, whose fold is shared.
+/// A position in a controller's list, and how it advances. It is a value that its consumer keeps: a copy made before an
+/// update is the position without that update. The exception is a consumer that advances append by append, because its
+/// fold is shared with the copy.
 ///
-/// It does not keep the controller alive: once that is gone there is nothing more to come.
+/// It does not keep the controller alive. After the controller is released, there is nothing more to deliver.
 package struct ListConsumer<Item: Identifiable & Sendable, Section: Hashable & Sendable>: NewsSource
 where Item.ID: DocumentID {
   package typealias Update = ListUpdate<Item, Section>
 
-  /// A failure that was told, and what was announced before it was found.
+  /// A failure that was delivered, and the announcement number before it was found.
   private struct ToldFailure: Sendable {
-    /// Nil where it was the look's own, and not one of the controller's.
+    /// Nil if the failure came from the look itself and not from the controller.
     var id: FailureID?
     var mark: AnnouncementNumber
   }
@@ -30,14 +31,14 @@ where Item.ID: DocumentID {
   private weak var controller: FetchController<Item, Section>?
   private let announcement: Announcement
   private var options: UpdateOptions<Item>
-  /// Nil before the first update.
+  /// Nil until the first update.
   private var position: UpdatePosition<Item, Section>?
-  /// Nothing is looked for until this is over.
+  /// The consumer looks for nothing until this failure is over.
   private var told: ToldFailure?
-  /// Asked before each look; who opens it calls the controller's `lookAgain`.
+  /// Called before each look; after it opens, call the controller's `lookAgain`.
   ///
-  /// A consumer with a gate is given every list that is published, also one that does not differ from the one before;
-  /// it goes on when the store was closed, and has the log followed by `keepFollowing` alone.
+  /// A consumer with a gate receives every published list, including one that does not differ from the previous one. It
+  /// continues when the store is closed, and the log is followed for it only by `keepFollowing`.
   package var gate: (@Sendable () -> ConsumerGate)?
 
   init(_ controller: FetchController<Item, Section>, _ options: UpdateOptions<Item>) {
@@ -46,7 +47,7 @@ where Item.ID: DocumentID {
     self.options = options
   }
 
-  /// One that begins at the newest list; nil where there is none.
+  /// A consumer that begins at the newest list; nil if there is none.
   init?(atNewestOf controller: FetchController<Item, Section>) {
     let (published, heard) = controller.state.withLock { ($0.published, $0.lastFailure) }
     guard let published else { return nil }
@@ -55,10 +56,10 @@ where Item.ID: DocumentID {
     position?.heard = heard
   }
 
-  /// The list that it was given last; nil before the first update.
+  /// The list that was delivered last; nil before the first update.
   package var snapshot: FetchSnapshot<Item, Section>? { position?.shown.snapshot }
 
-  /// Waits for what is to be told next. Runs on no actor: the difference is found off the caller's.
+  /// Waits for the next thing to deliver. Runs on no actor, so the difference is not computed on the caller's actor.
   package mutating func nextNews() async -> News<Update> { await next() }
 
   func mark() -> AnnouncementNumber { announcement.number }
@@ -67,12 +68,12 @@ where Item.ID: DocumentID {
     guard let controller else { return .end }
     let gate = self.gate?()
     if gate == .closed {
-      // How following ends meanwhile is none of its business.
+      // Failures of following that occur while the gate is closed are skipped.
       position?.heard = controller.state.withLock { $0.lastFailure }
       return nil
     }
     if let told {
-      // Behind a failure of the controller somebody may have fetched the list before it was told.
+      // After a failure of the controller, a fetch may have succeeded before the failure was delivered here.
       let isHealed = told.id.map { id in id <= controller.state.withLock { $0.healed } } ?? false
       guard isHealed || mark > told.mark else { return nil }
       self.told = nil
@@ -125,7 +126,7 @@ where Item.ID: DocumentID {
   }
 
   func wait(beyond mark: AnnouncementNumber) async {
-    // Who was told of a failure waits for somebody to fetch, and has nothing tried again.
+    // After a failure, the consumer waits for a fetch by other code, and does not retry by itself.
     let follows = gate == nil && told == nil
     await announcement.wait(beyond: mark, follows: follows) { [weak controller = controller] in
       if follows { controller?.follow() }
@@ -134,9 +135,9 @@ where Item.ID: DocumentID {
 }
 
 extension FetchController {
-  /// A consumer that begins at the newest list; nil where there is none.
+  /// A consumer that begins at the newest list; nil if there is none.
   package func consumerAtNewest() -> ListConsumer<Item, Section>? { ListConsumer(atNewestOf: self) }
 
-  /// Has all consumers look again.
+  /// Makes all consumers look again.
   package func lookAgain() { change { _ in .wake } }
 }

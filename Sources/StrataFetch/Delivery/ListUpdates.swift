@@ -5,9 +5,10 @@ public import StrataLists
 
 /// The updates of a fetch controller's list.
 ///
-/// Every iteration is a position of its own: its first update is `.initial` with the whole list, and each one
-/// after it begins exactly where the one before it ended. It ends with nil when the task or the controller is
-/// cancelled or the store is closed, and throws where the list cannot go on; a new iteration tries again.
+/// Every iteration has its own position. Its first update is `.initial` with the whole list, or `.resumed` or
+/// `.restarted` with a token. Each later one begins exactly where the previous one ended. An iteration ends with nil
+/// when the task or the controller is cancelled or the store is closed, and throws when the list cannot continue; a new
+/// iteration tries again.
 public struct ListUpdates<Item: Identifiable & Sendable, Section: Hashable & Sendable>: AsyncSequence,
   Sendable
 where Item.ID: DocumentID {
@@ -22,7 +23,7 @@ where Item.ID: DocumentID {
   public struct Iterator: AsyncIteratorProtocol {
     private let controller: FetchController<Item, Section>
     private var consumer: ListConsumer<Item, Section>
-    /// It ended with nil or an error, and stays ended.
+    /// The iteration has ended with nil or an error, and stays ended.
     private var isOver = false
 
     init(controller: FetchController<Item, Section>, options: UpdateOptions<Item>) {
@@ -43,7 +44,8 @@ where Item.ID: DocumentID {
       case .end: return nil
       case .failure(let error): throw error
       case .update(let update):
-        // Here the caller's actor has the turn again: whoever cancelled on it meanwhile gets nothing more.
+        // The caller's actor is running again: if the task or the list was cancelled on it meanwhile, there is no
+        // further update.
         if controller.isCancelled || Task.isCancelled { return nil }
         isOver = false
         return update

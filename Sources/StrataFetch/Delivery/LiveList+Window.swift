@@ -9,7 +9,7 @@ extension LiveList {
     try await apply(changing: { $0 = $0.windowed(to: window) })
   }
 
-  /// The same for the window over each section.
+  /// Moves or resizes the window over each section; the list changes by one difference.
   public func setWindow(perSection window: ListWindow) async throws {
     try await apply(changing: { $0 = $0.windowed(perSection: window) })
   }

@@ -1,4 +1,4 @@
-// A list for a screen: on the main actor, observed, always whole.
+// A list for a screen: on the main actor, observable, replaced as a whole.
 
 public import Observation
 public import StrataEvents
@@ -7,26 +7,26 @@ public import StrataTables
 
 /// A live list that views observe.
 ///
-/// It fetches when it is made, and follows the store until it is released or cancelled. `sections` changes as a
-/// whole, once for each update.
+/// It fetches when it is created, and follows the store until it is released or cancelled. `sections` changes as a
+/// whole, once per update.
 @MainActor @Observable
 public final class LiveList<Item: Identifiable & Sendable, Section: Hashable & Sendable>
 where Item.ID: DocumentID {
   public enum Phase: Sendable {
     case loading
     case ready
-    /// The list could not be fetched, or cannot go on. What was shown stays.
+    /// The list could not be fetched, or cannot continue. What was shown stays.
     case failed(ListError)
     /// The store was closed or the controller cancelled. What was shown stays.
     case ended
   }
 
   public private(set) var phase: Phase = .loading
-  /// The list as it is shown; nil while it is loading.
+  /// The list that is shown; nil while it is loading.
   public private(set) var snapshot: FetchSnapshot<Item, Section>?
-  /// What changed in the last update.
+  /// The update that led to `snapshot`.
   public private(set) var lastUpdate: ListUpdate<Item, Section>?
-  /// What the list follows.
+  /// The controller whose updates are shown.
   @ObservationIgnored public nonisolated let controller: FetchController<Item, Section>
   @ObservationIgnored private var following: Task<Void, Never>?
   /// The request that was in force when following began.
@@ -55,14 +55,14 @@ where Item.ID: DocumentID {
     hasFailed = false
   }
 
-  /// Replaces the request; the list changes by one difference. A list that had failed begins anew, which is
-  /// also how to try again: `try await list.apply(list.controller.request)`.
+  /// Replaces the request; the list changes by one difference. A list that has failed starts again, so this is also how
+  /// to retry: `try await list.apply(list.controller.request)`.
   public func apply(_ request: ListRequest<Item, Section>) async throws {
     try await controller.apply(request)
     if hasFailed { follow() }
   }
 
-  /// Changes the request that is in force; the list changes by one difference.
+  /// Changes the request in force; the list changes by one difference.
   public func apply(
     changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
   ) async throws {
@@ -100,14 +100,14 @@ where Item.ID: DocumentID {
 
   private func fail(_ error: ListError) {
     guard following != nil else { return }
-    // It was another request that failed than the one that is in force.
+    // The request that failed is no longer in force.
     if followed != controller.request { return follow() }
     phase = .failed(error)
     following = nil
     hasFailed = true
   }
 
-  /// The sections in their order, each with its rows.
+  /// The sections in order, each with its rows.
   public var sections: ListSections<Item, Section> { ListSections(snapshot: snapshot) }
 }
 
@@ -123,7 +123,7 @@ where Item.ID: DocumentID {
   public var endIndex: Int { snapshot?.numberOfSections ?? 0 }
   public subscript(place: Int) -> ListSection<Item, Section> {
     guard let snapshot, place >= 0, place < snapshot.numberOfSections else {
-      preconditionFailure("section \(place) of \(endIndex) was asked for")
+      preconditionFailure("section \(place) is out of range: there are \(endIndex)")
     }
     return ListSection(snapshot: snapshot, place: place)
   }
@@ -133,9 +133,9 @@ where Item.ID: DocumentID {
 public struct ListSection<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
   RandomAccessCollection, Identifiable, Sendable
 where Item.ID: DocumentID {
-  /// What the rows of the section have in common.
+  /// The value that the rows of the section have in common.
   public let id: Section
-  /// How many rows it holds, shown or hidden by a limit.
+  /// The number of rows in the section, including those that a limit hides.
   public let totalCount: Int
   private let snapshot: FetchSnapshot<Item, Section>
   private let place: Int
@@ -151,13 +151,13 @@ where Item.ID: DocumentID {
 
   public var startIndex: Int { 0 }
   public subscript(item: Int) -> ListRow<Item> {
-    precondition(item >= 0 && item < endIndex, "row \(item) of \(endIndex) was asked for")
+    precondition(item >= 0 && item < endIndex, "row \(item) is out of range: there are \(endIndex)")
     let id = snapshot.itemIdentifier(at: ListIndex(section: place, item: item))
     return ListRow(id: id, access: snapshot.row(for: id))
   }
 }
 
-/// A row of a list: its id, and its content where it is loaded.
+/// A row of a list: its id, and its content if it is loaded.
 public struct ListRow<Item: Identifiable & Sendable>: Identifiable, Sendable where Item.ID: DocumentID {
   public let id: Item.ID
   public let access: RowAccess<Item>
@@ -165,6 +165,6 @@ public struct ListRow<Item: Identifiable & Sendable>: Identifiable, Sendable whe
 }
 
 extension FetchSnapshot {
-  /// The sections in their order, each with its rows.
+  /// The sections in order, each with its rows.
   public var sections: ListSections<Item, Section> { ListSections(snapshot: self) }
 }

@@ -1,17 +1,17 @@
-// Where updates are told: on an actor, an executor or a queue.
+// Where updates are delivered: on an actor, an executor or a queue.
 
 #if canImport(Dispatch)
   public import Dispatch
 #endif
 
-/// The place on which updates are told, one after the other.
+/// The executor on which updates are delivered, one at a time.
 public struct UpdateExecutor: Sendable {
   let actor: any Actor
 
   /// The main actor.
   public static var main: UpdateExecutor { UpdateExecutor(actor: MainActor.shared) }
 
-  /// An actor: what is told runs isolated to it.
+  /// An actor: callbacks run isolated to it.
   public static func actor(_ actor: any Actor) -> UpdateExecutor { UpdateExecutor(actor: actor) }
 
   /// A serial executor.
@@ -20,7 +20,7 @@ public struct UpdateExecutor: Sendable {
   }
 
   #if canImport(Dispatch)
-    /// A queue. One that is concurrent gets one update after the other all the same.
+    /// A queue. A concurrent queue also receives one update at a time.
     public static func queue(_ queue: DispatchQueue) -> UpdateExecutor { .executor(QueueExecutor(queue)) }
   #endif
 
@@ -30,7 +30,7 @@ public struct UpdateExecutor: Sendable {
   private static func run(on actor: isolated any Actor, _ body: @Sendable () -> Void) { body() }
 }
 
-/// An actor that is nothing but its executor.
+/// An actor that consists of its executor only.
 private actor ExecutorActor {
   private let executor: any SerialExecutor
 
@@ -40,7 +40,7 @@ private actor ExecutorActor {
 }
 
 #if canImport(Dispatch)
-  /// A queue of its own in front of another one, so that what is told is never told at the same time.
+  /// A serial queue that targets another one, so that two callbacks never run at the same time.
   private final class QueueExecutor: SerialExecutor {
     private let queue: DispatchQueue
 

@@ -1,34 +1,35 @@
-// How an iteration wants its updates.
+// The options of an iteration over updates.
 
 internal import StrataEvents
 public import StrataLists
 internal import StrataTables
 
-/// Which states of a list a consumer is given.
+/// Which states of a list a consumer receives.
 public enum UpdatePolicy: Hashable, Sendable {
-  /// The newest. Who is slow gets one difference over everything in between, and nothing waits for it.
+  /// The newest state. A slow consumer receives one combined difference, and nothing waits for it.
   case latest
-  /// The one at the end of every append that changed the list, however slow the consumer is. Nothing is queued:
-  /// the consumer's own fold goes on from where it stands, so memory is bounded by the list and not by the log.
+  /// The state at the end of every append that changed the list, however slow the consumer is. Nothing is queued: the
+  /// consumer has its own fold, which continues from the consumer's position, so memory is bounded by the list and not
+  /// by the log.
   case everyCommit
 }
 
-/// What an iteration was asked for.
+/// The options of an iteration.
 struct UpdateOptions<Item: Identifiable & Sendable>: Sendable where Item.ID: DocumentID {
   var policy = UpdatePolicy.latest
   var token: ListToken?
   var observed: ObservedFields<Item>?
 }
 
-/// The fields of rows whose updates are wanted.
+/// The fields whose updates are delivered.
 enum ObservedFields<Item: Identifiable & Sendable>: Sendable where Item.ID: DocumentID {
-  /// By the UTF-8 of their names.
+  /// By field name, as UTF-8.
   case names(Set<[UInt8]>)
-  /// By properties: whether each is equal in two items.
+  /// By property: each closure returns whether the property is equal in two items.
   case properties([@Sendable (Item, Item) -> Bool])
 
-  /// Takes out the updates of rows of which nothing that is observed changed, and returns how many those were.
-  /// What came, went or moved stays, and so does a row of which it is not known what changed.
+  /// Removes the updates of rows in which no observed field changed, and returns how many those were. Insertions,
+  /// deletions and moves stay, and so does an update whose changed fields are unknown.
   func filter<Section>(
     _ changes: inout ListChanges<Item.ID, Section>, from old: FetchSnapshot<Item, Section>,
     to new: FetchSnapshot<Item, Section>
@@ -49,28 +50,29 @@ enum ObservedFields<Item: Identifiable & Sendable>: Sendable where Item.ID: Docu
 }
 
 extension FetchController {
-  /// Every change of the list from now on, beginning with the list as it is.
+  /// Every change of the list from now on, beginning with the current list.
   public var updates: ListUpdates<Item, Section> { ListUpdates(controller: self, options: UpdateOptions()) }
 
   /// Every change of the list from now on, or from a token on.
   ///
-  /// With a token the first update is the difference since then, with the reason `.resumed`: the list at the token
-  /// is made anew by a replay, unless nothing was appended since. Under `.everyCommit` it is the list at the
-  /// token without a change, and each append behind it is an update of its own. A token that the log does not
-  /// reach, since its torn tail was cut off, begins anew with `.restarted`.
+  /// With a token, the first update is the difference since the token, with the reason `.resumed`; a replay rebuilds
+  /// the list at the token, unless nothing was appended since. Under `.everyCommit`, the first update is the list at
+  /// the token without changes, and each append after it that changes the list is a separate update. If the log no
+  /// longer reaches the token, because a torn tail was cut off, the iteration starts with the whole list and the reason
+  /// `.restarted`.
   ///
-  /// Iterations throw `tokenExpired` where the log was trimmed behind the token, `otherStore` for the token of
-  /// another store, and `.store(.diverged)` where the log up to the token is not the one that was seen.
+  /// Iterations throw `tokenExpired` if the log was trimmed past the token, `otherStore` if the token is of another
+  /// store, and `.store(.diverged)` if the log up to the token is not the one that the token was made from.
   public func updates(
     _ policy: UpdatePolicy = .latest, since token: ListToken? = nil
   ) -> ListUpdates<Item, Section> {
     ListUpdates(controller: self, options: UpdateOptions(policy: policy, token: token))
   }
 
-  /// The same without the updates of rows of which only other fields changed. Items that come, go or move are
-  /// always reported.
+  /// Every change of the list, without the updates of rows in which only other fields changed. Insertions, deletions
+  /// and moves are always reported.
   ///
-  /// - Parameter fields: the names of top-level fields, as they stand in documents.
+  /// - Parameter fields: the names of top-level fields, as they are in documents.
   public func updates(
     _ policy: UpdatePolicy = .latest, since token: ListToken? = nil, fields: [String]
   ) -> ListUpdates<Item, Section> {
@@ -79,8 +81,8 @@ extension FetchController {
       controller: self, options: UpdateOptions(policy: policy, token: token, observed: observed))
   }
 
-  /// The same without the updates of rows of which only other properties changed. Items that come, go or move are
-  /// always reported. Both rows of every update are decoded.
+  /// Every change of the list, without the updates of rows in which only other properties changed. Insertions,
+  /// deletions and moves are always reported. Both rows of every update are decoded.
   public func updates<each Value: Equatable>(
     _ policy: UpdatePolicy = .latest, since token: ListToken? = nil,
     observing properties: repeat any KeyPath<Item, each Value> & Sendable

@@ -1,4 +1,4 @@
-// Where one consumer of a list stands: what it was given last, and what was looked at since.
+// The position of one consumer of a list: the list delivered last, and the list seen last.
 
 internal import StrataEvents
 internal import StrataLists
@@ -7,27 +7,27 @@ internal import StrataTables
 /// The position of one iteration, one delegate or one joined list.
 struct UpdatePosition<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
-  /// A list that was seen.
+  /// A list that the consumer has seen.
   struct Seen: Sendable {
     var snapshot: FetchSnapshot<Item, Section>
-    /// Which request it is of.
+    /// The epoch of its request.
     var epoch: RequestEpoch
-    /// `none` where it was not published.
+    /// `none` if it was not published.
     var number: PublicationNumber
     var appendCount: AppendCount
   }
 
-  /// What was delivered last: the next update begins here, so that nothing is ever left out between two.
+  /// The list that was delivered last. The next update begins here, so that no change between two updates is lost.
   private(set) var shown: Seen
-  /// What was looked at last. Between it and `shown` nothing changed that is reported.
+  /// The list that was seen last. Nothing that is reported changed between it and `shown`.
   private(set) var looked: Seen
-  /// The changes of the last look, where it began at `shown`.
+  /// The changes of the last look, if it began at `shown`.
   private var found: ListChanges<Item.ID, Section>?
   private var isAtShown = true
   private let observed: ObservedFields<Item>?
-  /// The last of the controller's failures that its consumer was told of, or that was before it.
+  /// The last failure that the consumer received, or that occurred before it began.
   var heard = FailureID.none
-  /// The fold of a consumer who wants every append.
+  /// The fold of a consumer that wants every append.
   var appends: AppendFollower?
 
   init(_ shown: Seen, observing observed: ObservedFields<Item>?, appends: AppendFollower? = nil) {
@@ -37,7 +37,7 @@ where Item.ID: DocumentID {
     self.appends = appends
   }
 
-  /// What is reported between two lists.
+  /// The changes to report between two lists.
   static func changes(
     from old: FetchSnapshot<Item, Section>, to new: FetchSnapshot<Item, Section>,
     observing observed: ObservedFields<Item>?, _ counts: inout ListStatistics
@@ -47,9 +47,9 @@ where Item.ID: DocumentID {
     return changes
   }
 
-  /// Looks at a newer list. True where something that is reported changed: then `deliver` has to follow.
+  /// Looks at a newer list. Returns true if there is something to report; then `deliver` has to follow.
   mutating func look(at new: Seen, _ counts: inout ListStatistics) -> Bool {
-    // From what was looked at last, so that appends that change nothing are not compared again and again.
+    // Compares with the list seen last, so that appends that change nothing are not compared again and again.
     let changes = Self.changes(from: looked.snapshot, to: new.snapshot, observing: observed, &counts)
     let isNews = !changes.isEmpty || new.epoch != shown.epoch
     if !isNews { counts.looksWithoutChange += 1 }
@@ -59,7 +59,7 @@ where Item.ID: DocumentID {
     return isNews
   }
 
-  /// The update from what was delivered last to what was looked at last.
+  /// The update from the list delivered last to the list seen last.
   mutating func deliver(_ counts: inout ListStatistics) -> ListUpdate<Item, Section> {
     var ignored = ListStatistics()
     let changes =
@@ -68,7 +68,7 @@ where Item.ID: DocumentID {
     return step(changes)
   }
 
-  /// The step to what was looked at last, in which nothing changed.
+  /// The step to the list seen last, without changes.
   mutating func pass() -> ListUpdate<Item, Section> { step(ListChanges<Item.ID, Section>()) }
 
   private mutating func step(_ changes: ListChanges<Item.ID, Section>) -> ListUpdate<Item, Section> {

@@ -1,4 +1,4 @@
-// Deleting and changing rows of a list, by their ids and places.
+// Deleting and changing rows of a list, by id or index.
 
 internal import StrataBase
 public import StrataEvents
@@ -7,11 +7,11 @@ internal import StrataLog
 public import StrataTables
 
 extension FetchController where Item: Codable {
-  /// For how long an edit reads anew and tries again, where others write its rows, before it gives up: 10 seconds.
+  /// For how long an edit reads and tries again while its rows are being changed concurrently: 10 seconds.
   public static var editTimeMax: Duration { Retries.timeMax }
 
-  /// Deletes a row's document. The list need not show it, but it has to be there: of two who delete it, the
-  /// second gets `absent`, and one event is appended.
+  /// Deletes a row's document. The list need not show the row, but the document must exist: when two calls delete it,
+  /// the second throws `absent`, and only one event is appended.
   @discardableResult
   public func delete(_ id: Item.ID) async throws -> AppendReceipt {
     let collection = try editableCollection()
@@ -19,10 +19,10 @@ extension FetchController where Item: Codable {
       try await deleteInTurn(id, of: collection)
     }
     if let receipt { return receipt }
-    throw ListEditError.absent("there is no \(rows.name)/\(id.documentID)")
+    throw ListEditError.absent("\(rows.name)/\(id.documentID) does not exist")
   }
 
-  /// Deletes the document of the row at a place of a snapshot: of `snapshot`, where none is given.
+  /// Deletes the document of the row at an index of a snapshot, by default of `snapshot`.
   @discardableResult
   public func delete(
     at index: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil
@@ -30,8 +30,8 @@ extension FetchController where Item: Codable {
     try await delete(try await id(at: index, of: shown))
   }
 
-  /// Changes a row's document, as `DocumentCollection.update` does: what the body changed is appended, edits of the
-  /// document take turns, and the body runs again where something else was appended to it in between.
+  /// Changes a row's document, as `DocumentCollection.update` does. What the body changed is appended. Edits of one
+  /// document take turns, and the body runs again if something else was appended to the document in between.
   ///
   /// - Throws: `ListEditError.notEditable`, and what `DocumentCollection.update` throws.
   @discardableResult
@@ -41,7 +41,7 @@ extension FetchController where Item: Codable {
     try await editableCollection().update(id, change)
   }
 
-  /// Changes the document of the row at a place of a snapshot: of `snapshot`, where none is given.
+  /// Changes the document of the row at an index of a snapshot, by default of `snapshot`.
   @discardableResult
   public nonisolated(nonsending) func update(
     at index: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil,
@@ -57,7 +57,7 @@ extension FetchController where Item: Codable {
     return rows.store.collection(rows.name, of: Item.self)
   }
 
-  /// Nil where there is no such document.
+  /// Nil if the document does not exist.
   private func deleteInTurn(
     _ id: Item.ID, of collection: DocumentCollection<Item>
   ) async throws -> AppendReceipt? {
@@ -67,7 +67,7 @@ extension FetchController where Item: Codable {
     defer { documents.turns.give(stream) }
     var retries = documents.retries()
     while true {
-      // Before the row is looked for: what is appended in between is seen, or is the conflict.
+      // Read before the row is looked up: an append in between is either seen or causes the conflict.
       let version = try await rows.store.version(of: stream)
       guard try await isThere(id) else { return nil }
       do { return try await collection.delete(id, expecting: .exactly(version)) } catch let error
@@ -84,7 +84,7 @@ extension FetchController where Item: Codable {
     return text.withUTF8Row { id in set[rows.name].withRow(id) { $0 != nil } }
   }
 
-  /// The snapshot that places are meant in.
+  /// The snapshot that indexes refer to.
   func shown(
     _ snapshot: FetchSnapshot<Item, Section>?
   ) async throws -> FetchSnapshot<Item, Section> {
@@ -102,16 +102,16 @@ extension FetchController where Item: Codable {
 }
 
 extension FetchSnapshot {
-  /// Throws where the snapshot shows no such place.
+  /// Throws if the index is out of range in the snapshot.
   func check(_ index: ListIndex) throws(ListEditError) {
     guard index.section >= 0, index.section < numberOfSections else {
       throw ListEditError.outOfRange(
-        "the list shows \(numberOfSections) sections, and section \(index.section) was meant")
+        "the list shows \(numberOfSections) sections; section \(index.section) is out of range")
     }
     let count = numberOfItems(inSectionAt: index.section)
     guard index.item >= 0, index.item < count else {
       throw ListEditError.outOfRange(
-        "section \(index.section) shows \(count) items, and item \(index.item) was meant")
+        "section \(index.section) shows \(count) items; item \(index.item) is out of range")
     }
   }
 }

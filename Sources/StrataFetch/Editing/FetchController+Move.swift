@@ -1,4 +1,4 @@
-// Moving rows of a list by hand.
+// Moving rows of a list in manual order.
 
 internal import StrataBase
 public import StrataEvents
@@ -6,17 +6,17 @@ public import StrataLists
 internal import StrataLog
 internal import StrataTables
 
-/// What a move came to.
+/// The result of a move.
 public enum ListMove: Sendable {
-  /// The row stands there already; nothing was appended.
+  /// The row is already there; nothing was appended.
   case unchanged
-  /// The row has a new rank, and a new section where it was moved to another: one event.
+  /// The row has a new rank, and a new section if it was moved to another one: one event.
   case moved(AppendReceipt)
-  /// No rank was left between its neighbours, so that these rows around it got new ones too: one append, with
-  /// so many events.
+  /// No rank was left between the neighbours, so rows around the moved one got new ranks too: one append, with
+  /// `rowCount` events.
   case renumbered(AppendReceipt, rowCount: Int)
 
-  /// What was appended, nil for nothing.
+  /// The receipt of the append, nil if nothing was appended.
   public var receipt: AppendReceipt? {
     switch self {
     case .unchanged: nil
@@ -26,18 +26,18 @@ public enum ListMove: Sendable {
 }
 
 extension FetchController where Item: Codable {
-  /// Moves the row at one place of a snapshot to another: of `snapshot`, where none is given.
+  /// Moves the row at one index of a snapshot, by default of `snapshot`, to another index.
   ///
-  /// The list has to be one of documents, and `sortedManually` its first sort. The moved row alone is written,
-  /// by one event with its new rank. In another section it gets that section's value too, where the section is
-  /// a writable property or a field.
+  /// The list has to be one of documents, with `sortedManually` as its first sort. Usually only the moved row is
+  /// written, by one event with its new rank. In another section it gets that section's value too, provided that the
+  /// section is a writable property or a field.
   ///
-  /// Where the list has changed since, the row is put behind the row that it was dropped behind, wherever that
-  /// stands in the section now; where that has left the section, before the one that it was dropped before;
-  /// where both have, `conflict` is thrown. Moves of one store are carried out one after the other.
+  /// If the list has changed since, the row is put after the row that it was dropped after, at that row's current
+  /// position in the section; if that row has left the section, before the row that it was dropped before; if both
+  /// have, `conflict` is thrown. Moves of one store are carried out one after the other.
   ///
-  /// - Parameter place: the section as it is shown now, and the place in it once the row is there, from 0 to
-  ///   how many other rows the section shows. Rows that a limit hides stand behind it.
+  /// - Parameter place: the section as it is shown now, and the row's index in it after the move, from 0 to the number
+  ///   of other rows that the section shows. Rows that a limit hides come after it.
   @discardableResult
   public func move(
     from index: ListIndex, to place: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil
@@ -46,15 +46,15 @@ extension FetchController where Item: Codable {
     try snapshot.check(index)
     guard place.section >= 0, place.section < snapshot.numberOfSections else {
       throw ListEditError.outOfRange(
-        "the list shows \(snapshot.numberOfSections) sections, and section \(place.section) was meant")
+        "the list shows \(snapshot.numberOfSections) sections; section \(place.section) is out of range")
     }
     let isSame = place.section == index.section
     let count = snapshot.numberOfItems(inSectionAt: place.section) - (isSame ? 1 : 0)
     guard place.item >= 0, place.item <= count else {
       throw ListEditError.outOfRange(
-        "section \(place.section) shows \(count) other items, and place \(place.item) was meant")
+        "section \(place.section) shows \(count) other items; index \(place.item) is out of range")
     }
-    // The place among the rows that are shown, the moved one counted too.
+    // Converts an index without the moved row to one that counts it.
     func neighbour(_ other: Int) -> Item.ID? {
       guard other >= 0, other < count else { return nil }
       let item = isSame && other >= index.item ? other + 1 : other
@@ -66,25 +66,25 @@ extension FetchController where Item: Codable {
       to: MoveTarget(previous: neighbour(place.item - 1), next: neighbour(place.item), section: section))
   }
 
-  /// Moves a row to right before another one, into its section.
+  /// Moves a row directly before another one, into its section.
   @discardableResult
   public func move(_ id: Item.ID, before other: Item.ID) async throws -> ListMove {
     try await move(id, to: MoveTarget(next: other, section: try await section(of: other)))
   }
 
-  /// Moves a row to right behind another one, into its section.
+  /// Moves a row directly after another one, into its section.
   @discardableResult
   public func move(_ id: Item.ID, after other: Item.ID) async throws -> ListMove {
     try await move(id, to: MoveTarget(previous: other, section: try await section(of: other)))
   }
 
-  /// Moves a row to the front of a section, which may be one without any rows.
+  /// Moves a row to the front of a section, which may be empty.
   @discardableResult
   public func move(_ id: Item.ID, toFrontOf section: Section) async throws -> ListMove {
     try await move(id, to: MoveTarget(section: request.encodeSection(section), isAtFront: true))
   }
 
-  /// Moves a row to the end of a section, which may be one without any rows.
+  /// Moves a row to the end of a section, which may be empty.
   @discardableResult
   public func move(_ id: Item.ID, toEndOf section: Section) async throws -> ListMove {
     try await move(id, to: MoveTarget(section: request.encodeSection(section)))
@@ -125,7 +125,7 @@ extension FetchController where Item: Codable {
       isAtFront: target.isAtFront)
     let stream = StreamName(category: rows.name, id: id.documentID)
     let (moves, documents) = (rows.store.attachment { MoveTurns() }.turns, rows.store.documentTurns)
-    // Always in this order, so that no two moves wait for each other.
+    // Always in this order, so that two moves never wait for each other.
     try await moves.take(.it)
     defer { moves.give() }
     try await documents.turns.take(stream)
@@ -138,7 +138,7 @@ extension FetchController where Item: Codable {
   ) async throws -> ListMove {
     let store = rows.store
     var retries = retries
-    // Held from here to the end, so that the view is built once at most.
+    // Held until the end, so that the view is built at most once.
     let lease = rows.projector.lease(editor.definition, of: rows.name)
     defer { withExtendedLifetime(lease) {} }
     repeat {
@@ -155,7 +155,7 @@ extension FetchController where Item: Codable {
         versions[event.stream] = .exactly(count)
       }
       if events.isEmpty { return .unchanged }
-      // A row that has not changed until now had these versions with this content.
+      // If a row has not changed until now, its content in the plan is the content of the stream versions just read.
       let later = try await newest(editor.request)
       let isSame = plan.rows.allSatisfy { row in
         row.id.withUnsafeBytes { id in later.table.withRow(id) { $0?.revision == row.revision } }
@@ -173,7 +173,7 @@ extension FetchController where Item: Codable {
   }
 }
 
-/// One move at a time in a store, so that each sees where the one before it has put its row.
+/// Moves of a store run one at a time, so that each sees where the previous one has put its row.
 private final class MoveTurns: Sendable {
   let turns = Turns<OneThing>()
 }

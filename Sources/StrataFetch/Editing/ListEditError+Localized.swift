@@ -1,4 +1,4 @@
-// The errors of editing for those who show errors of any kind.
+// The errors of editing for code that displays any error.
 
 internal import StrataEvents
 

@@ -1,44 +1,44 @@
-// What can go wrong when a list is edited.
+// The errors of editing a list.
 
 public import StrataLists
 public import StrataLog
 
-/// The errors of editing. Where one is thrown, nothing was appended; nor where a task was cancelled while it waited, which
-/// gets `CancellationError`.
+/// The errors of editing. If one is thrown, nothing was appended. The same holds for a task that is cancelled while it
+/// waits for its turn; it gets `CancellationError`.
 public enum ListEditError: Error, Sendable {
-  /// The list cannot be edited in this way: a sentence that says why.
+  /// The list cannot be edited in this way: a sentence that gives the reason.
   case notEditable(String)
-  /// The row is not there, or not in the list: a sentence that says which.
+  /// The row does not exist, or is not in the list: a sentence that says which.
   case absent(String)
-  /// There is no such place in the list: a sentence that says what there is.
+  /// The index is out of range: a sentence that gives the range.
   case outOfRange(String)
-  /// The rows next to which it was put are gone, or others were faster again and again: a sentence that says
-  /// which. Look at the list and move it again.
+  /// The rows next to which the row was put are no longer there, or other writes kept changing it first: a sentence
+  /// that says which. Look at the list and repeat the edit.
   case conflict(String)
   /// The list could not be fetched.
   case list(ListError)
-  /// The store refused the append.
+  /// The store rejected the append.
   case store(StoreError)
 }
 
 extension ListEditError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .notEditable(let what): "\(what); edit the documents themselves"
+    case .notEditable(let what): "\(what); edit the documents directly"
     case .absent(let what): "\(what); fetch the list and look again"
-    case .outOfRange(let what): "\(what); ask again with what the list shows"
-    case .conflict(let what): "\(what); look at the list and edit it again"
+    case .outOfRange(let what): "\(what); use an index that the list shows"
+    case .conflict(let what): "\(what); look at the list and repeat the edit"
     case .list(let error): "\(error)"
     case .store(let error): "\(error)"
     }
   }
 
-  /// Others wrote a document for as long as an edit tries.
+  /// Other writes kept changing a document for as long as an edit retries.
   static func changedAgain(_ stream: String) -> ListEditError {
-    .conflict("\(stream) was changed again and again")
+    .conflict("\(stream) was changed repeatedly by other writes")
   }
 
-  /// Runs calls of the store and turns its errors into those of editing.
+  /// Runs calls to the store and converts their errors to errors of editing.
   static func wrapping<Result>(
     _ body: () async throws -> Result
   ) async throws -> Result {

@@ -1,11 +1,11 @@
-// Editing the list on a screen: places are meant as they are shown.
+// Editing the list on a screen: indexes refer to what is shown.
 
 public import StrataEvents
 public import StrataLists
 public import StrataTables
 
 extension LiveList where Item: Codable {
-  /// Deletes the document of the row that is shown at a place.
+  /// Deletes the document of the row that is shown at an index.
   @discardableResult
   public func delete(at index: ListIndex) async throws -> AppendReceipt {
     try await controller.delete(at: index, of: snapshot)
@@ -17,13 +17,13 @@ extension LiveList where Item: Codable {
     try await controller.delete(id)
   }
 
-  /// Moves a row from one place that is shown to another: see `FetchController.move(from:to:of:)`.
+  /// Moves a row from one shown index to another: see `FetchController.move(from:to:of:)`.
   @discardableResult
   public func move(from index: ListIndex, to place: ListIndex) async throws -> ListMove {
     try await controller.move(from: index, to: place, of: snapshot)
   }
 
-  /// Changes the document of the row that is shown at a place.
+  /// Changes the document of the row that is shown at an index.
   @discardableResult
   public func update(
     at index: ListIndex, _ change: (inout Item) throws -> Void

@@ -1,11 +1,11 @@
-// What a move writes: found in one state of the list, without waiting for anything.
+// What a move writes: computed from one state of the list, without waiting.
 
 internal import StrataLists
 internal import StrataTables
 
 /// Where a moved row goes.
 struct MoveTarget<ID: Sendable>: Sendable {
-  /// Behind this row, where it is still in the section.
+  /// After this row, if it is still in the section.
   var previous: ID?
   /// Otherwise before this one.
   var next: ID?
@@ -21,17 +21,17 @@ struct MovePlan {
     var id: [UInt8]
     /// The sequence of the last event that changed it, in the state that the plan was made in.
     var revision: UInt64
-    /// Nil where it keeps the one it has.
+    /// Nil to keep the current rank.
     var rank: String?
-    /// The key of the section that it goes to, nil where it stays.
+    /// The key of the new section, nil if the row stays in its section.
     var section: [UInt8]?
   }
 
-  /// The moved row first. Empty where it stands there already.
+  /// The moved row first. Empty if the row is already in place.
   var rows: [Row] = []
 }
 
-/// Plans moves in one state of a list whose first sort is by hand.
+/// Plans moves in one state of a list whose first sort is manual.
 struct MovePlanner {
   let version: ListVersion
   /// Whether ranks descend along the list.
@@ -39,11 +39,11 @@ struct MovePlanner {
 
   private var view: View { version.view }
 
-  /// The rows of the target's section without the moved one, by their places.
+  /// The rows of the target's section without the moved one, by index.
   private struct Others {
     var start: Int
     var count: Int
-    /// The moved row's place among all items, where it is in this section.
+    /// The moved row's rank among all items, if it is in this section.
     var moved: Int?
 
     func rank(at place: Int) -> Int {
@@ -57,7 +57,7 @@ struct MovePlanner {
     }
   }
 
-  /// O(log n). Where no rank is left between the neighbours: O(m) for the m rows that get new ones.
+  /// O(log n). If no rank is left between the neighbours, O(m) for the m rows that get new ones.
   func plan(_ id: [UInt8], to target: MoveTarget<[UInt8]>) throws(ListEditError) -> MovePlan {
     guard let moved = rank(of: id, in: nil) else {
       throw .absent("\(String(decoding: id, as: UTF8.self)) is not in the list")
@@ -80,10 +80,10 @@ struct MovePlanner {
     return try renumbered(.init(id: id, revision: revision, rank: nil, section: section), gap, others)
   }
 
-  /// Where the row goes: behind so many of the others.
+  /// The number of other rows that come before the row at its target.
   private func gap(for target: MoveTarget<[UInt8]>, in others: Others) throws(ListEditError) -> Int {
     if let previous = target.previous, let rank = rank(of: previous, in: target.section) {
-      // A row that is put behind itself stays.
+      // A row that is put after itself stays.
       return others.place(ofRank: rank) + (rank == others.moved ? 0 : 1)
     }
     if let next = target.next, let rank = rank(of: next, in: target.section) {
@@ -91,12 +91,12 @@ struct MovePlanner {
     }
     guard target.previous == nil, target.next == nil else {
       let names = [target.previous, target.next].compactMap { $0.map { String(decoding: $0, as: UTF8.self) } }
-      throw .conflict("\(names.joined(separator: " and ")) left the section that the row was put into")
+      throw .conflict("\(names.joined(separator: " and ")) left the section that the row was moved to")
     }
     return target.isAtFront ? 0 : others.count
   }
 
-  /// The place of a row among all items, nil where it is not in the list, or not in this section.
+  /// The rank of a row among all items, nil if it is not in the list, or not in this section.
   private func rank(of id: [UInt8], in section: [UInt8]?) -> Int? {
     id.withUnsafeBytes { id in
       let key = version.table.withRow(id) { row in row.map { view.key(of: $0) } ?? PlacedKey() }
@@ -110,7 +110,7 @@ struct MovePlanner {
     view.withItem(at: rank) { key in version.table.withRow(key.id) { $0?.revision ?? 0 } }
   }
 
-  /// The rank by which the list sorts the row at a place: the first part of its key behind the section.
+  /// The manual rank of the row at an index among all items: the part of its key that follows the section.
   private func text(ofRank rank: Int) -> String {
     view.withItem(at: rank) { key in
       var reader = SortKeyReader(key.bytes, at: key.sectionLength)
@@ -133,7 +133,7 @@ extension MovePlanner {
       low.map { text(ofRank: $0) }, high.map { text(ofRank: $0) }, near: near, newest: version.sequence)
   }
 
-  /// Ranks for the moved row and for as few rows on both sides of it as make room: 1, 2, 4 … of them.
+  /// Ranks for the moved row and for as few rows on either side as make room: 1, 2, 4 … of them.
   private func renumbered(
     _ moved: MovePlan.Row, _ gap: Int, _ others: Others
   ) throws(ListEditError) -> MovePlan {
@@ -156,9 +156,9 @@ extension MovePlanner {
         }
         return MovePlan(rows: rows)
       }
-      // Ranks for all rows of a section are ranks between none and none, which there always are.
+      // Ranks for all rows of a section have no bounds, so only too many rows leave no room.
       guard begin > 0 || end < others.count else {
-        throw .notEditable("there are too many rows in one section to put them in order by hand")
+        throw .notEditable("the section has too many rows for a manual order")
       }
       reach *= 2
     }

@@ -1,4 +1,4 @@
-// Writing what a move decided: each row's rank and section as an event of its document.
+// Writing a planned move: each row's rank and section as an event of its document.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -14,7 +14,7 @@ where Item.ID: DocumentID {
   let rank: ManualRank<Item>
   let definition: ViewDefinition
 
-  /// Throws where the list is not one that rows can be moved in.
+  /// Throws if rows of the list cannot be moved.
   init(_ request: ListRequest<Item, Section>, _ rows: RowTable<Item>) throws(ListEditError) {
     try rows.checkEditable()
     guard let rank = request.sorts.first?.manualRank else {
@@ -22,7 +22,7 @@ where Item.ID: DocumentID {
       throw .notEditable(
         isLater
           ? "the list is sorted by \(request.sorts[0].name) first, and its manual order only breaks ties"
-          : "the list is not sorted by hand, so its rows have no places to move to")
+          : "the list has no manual order, so its rows cannot be moved")
     }
     self.request = request
     self.rows = rows
@@ -34,7 +34,7 @@ where Item.ID: DocumentID {
 
   var isReverse: Bool { request.sorts.first?.options.contains(.descending) ?? false }
 
-  /// The event that gives a row its new rank and section; nil where it has them.
+  /// The event that gives a row its new rank and section; nil if the row already has them.
   func event(for change: MovePlan.Row, in table: Table) throws(ListEditError) -> NewEvent? {
     let name = String(decoding: change.id, as: UTF8.self)
     let stream = StreamName(category: rows.name, id: name)
@@ -43,7 +43,7 @@ where Item.ID: DocumentID {
         if let row { try contents(of: row) } else { nil as (DocumentValue, Item)? }
       }
     }
-    guard let (document, item) = found else { throw .absent("\(stream) is gone") }
+    guard let (document, item) = found else { throw .absent("\(stream) does not exist") }
     let target = try edited(document, item, change)
     if target == document { return nil }
     if let patch = DocumentValue.mergePatch(from: document, to: target) {
@@ -83,12 +83,12 @@ where Item.ID: DocumentID {
     }
   }
 
-  /// Sets the section's property, or gives back the patch that sets its field.
+  /// Sets the section's property, or returns the patch that sets its field.
   private func setSection(_ key: [UInt8], of item: inout Item) throws(ListEditError) -> DocumentValue? {
     guard let part = request.section else { return nil }
     if let path = part.field?.path {
       guard path.subject == .field else {
-        throw .notEditable("sections are made by \(part.name), which cannot be written")
+        throw .notEditable("sections are computed by \(part.name), which cannot be written")
       }
       let value = key.withUnsafeBytes { bytes in
         var reader = SortKeyReader(bytes)
@@ -99,23 +99,23 @@ where Item.ID: DocumentID {
     }
     guard let keyPath = part.keyPath as? WritableKeyPath<Item, Section>,
       let section = key.withUnsafeBytes({ request.decodeSection($0) })
-    else { throw .notEditable("sections are made by \(part.name), which cannot be written") }
+    else { throw .notEditable("sections are computed by \(part.name), which cannot be written") }
     item[keyPath: keyPath] = section
     return nil
   }
 }
 
 extension RowTable {
-  /// Throws where the rows are not documents of their own type.
+  /// Throws if the rows are not documents but made by a projection.
   func checkEditable() throws(ListEditError) {
     guard case .documents = folding else {
-      throw .notEditable("the rows of \(name) are made by a projection")
+      throw .notEditable("the rows of \(name) come from a projection")
     }
   }
 }
 
 extension FieldPath {
-  /// The merge patch that sets the field; null takes it out.
+  /// The merge patch that sets the field; null removes it.
   fileprivate func patch(with value: DocumentValue) -> DocumentValue {
     names.reversed().reduce(value) { inner, name in .object([name: inner]) }
   }

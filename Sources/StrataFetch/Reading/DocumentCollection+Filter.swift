@@ -5,8 +5,8 @@ public import StrataLists
 public import StrataTables
 
 extension DocumentCollection {
-  /// The documents that pass a filter at a point, by the bytes of their ids. O(n); a point other than the head
-  /// costs a replay. Only those that pass are decoded. `$section` is null here.
+  /// The documents that pass a filter at a point, ordered by the bytes of their ids. O(n); a point other than the head
+  /// costs a replay. Only the documents that pass are decoded. `$section` is null here.
   ///
   /// Throws `store(.invalid)` for the first document that passes and does not decode as `Item`.
   public func all(
@@ -18,7 +18,7 @@ extension DocumentCollection {
     }
   }
 
-  /// The same for a filter as text.
+  /// The documents that pass a filter given as text.
   public func all(
     where text: String, at point: LogPoint = .head
   ) async throws -> [Item] {

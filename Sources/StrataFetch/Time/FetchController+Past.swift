@@ -7,15 +7,15 @@ public import StrataTables
 extension FetchController {
   /// The same list at a point of the log.
   ///
-  /// The head costs what `performFetch` does, any other point a replay of the log up to it. A point inside an
-  /// append shows a part of it. Who goes to many points takes a `scrubber()`.
+  /// The head costs as much as `performFetch`, any other point a replay of the log up to it. A point inside an append
+  /// shows the part of the append up to it. To visit many points, use a `scrubber()`.
   public func snapshot(at point: LogPoint) async throws -> FetchSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
     return try await rows.snapshots(at: [point], request)[0]
   }
 
-  /// Another list of the same rows at a point of the log: other sections, sorts, filters and windows. What the
-  /// controller shows stays as it is.
+  /// Another list of the same rows at a point of the log, with other sections, sorts, filters and windows. The
+  /// controller's own list is not affected.
   public func snapshot<Other>(
     at point: LogPoint, request: ListRequest<Item, Other>
   ) async throws -> FetchSnapshot<Item, Other> {
@@ -23,18 +23,17 @@ extension FetchController {
     return try await rows.snapshots(at: [point], request)[0]
   }
 
-  /// What changed in the list between two points of the log, in either direction: one replay up to the later
-  /// one.
+  /// The changes of the list between two points of the log, in either direction: one replay up to the later point.
   ///
-  /// The changes from b to a undo those from a to b. They cannot be made of them alone, since a batch does not
-  /// say how many items a section held that it takes out, so they are found by themselves.
+  /// The changes from b to a undo those from a to b. They cannot be derived from them, since a batch does not record
+  /// how many items a deleted section held, so they are computed separately.
   public func changes(
     from start: LogPoint, to end: LogPoint
   ) async throws -> ListChanges<Item.ID, Section> {
     try await changes(from: start, to: end, request: request)
   }
 
-  /// What changed between two points of the log in another list of the same rows.
+  /// The changes between two points of the log in another list of the same rows.
   public func changes<Other>(
     from start: LogPoint, to end: LogPoint, request: ListRequest<Item, Other>
   ) async throws -> ListChanges<Item.ID, Other> {
@@ -56,7 +55,7 @@ extension RowTable {
     return sets.map { request.snapshot(of: $0, rows, list) }
   }
 
-  /// The list as it is now, without a replay.
+  /// The current list, without a replay.
   func newestSnapshot<Section>(
     _ request: ListRequest<Item, Section>
   ) async throws -> FetchSnapshot<Item, Section> {
@@ -65,7 +64,7 @@ extension RowTable {
     return request.snapshot(of: try await rows.newestState(list.definition), rows, list)
   }
 
-  /// The newest state, with a view. A view that somebody else keeps up to date is shared.
+  /// The newest state, with a view. A view that another lease keeps up to date is shared.
   func newestState(_ definition: ViewDefinition) async throws -> TableSet {
     let lease = projector.lease(definition, of: name)
     return try await ListError.wrapping {

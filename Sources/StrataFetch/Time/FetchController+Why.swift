@@ -1,4 +1,4 @@
-// Asking a list why: about any item, at any point of the log.
+// Explaining a list: why it shows an item or not, at any point of the log.
 
 internal import StrataBase
 internal import StrataEvents
@@ -9,9 +9,9 @@ public import StrataTables
 extension FetchController {
   /// Why the list shows an item where it does, or does not show it, at a point of the log.
   ///
-  /// It says which event made the row and which changed it last, what each filter makes of it and what it saw,
-  /// its section, what it is sorted by, where it stands among all rows, and where the window cuts. The head
-  /// costs O(log n + sections) and the reading of two blocks, any other point a replay of the log up to it.
+  /// The explanation gives the events that created the row and changed it last, the result of each filter and the
+  /// values that it saw, the row's section, its sort key, its rank among all rows, and the limits of the window. The
+  /// head costs O(log n + sections) and the reading of two blocks, any other point a replay of the log up to it.
   public func why(_ id: Item.ID, at point: LogPoint = .head) async throws -> ListExplanation {
     let request = request
     let snapshot: FetchSnapshot<Item, Section>
@@ -38,7 +38,7 @@ extension FetchController {
 }
 
 extension EventStore {
-  /// The event with a sequence, nil where its block cannot be read: an explanation without it is one still.
+  /// The event with a sequence, nil if its block cannot be read; the explanation is then given without it.
   fileprivate func cause(_ sequence: UInt64?) async -> ListExplanation.Cause? {
     guard let sequence, let append = try? await append(holding: sequence),
       let event = append.events.first(where: { $0.sequence == sequence })
@@ -48,9 +48,9 @@ extension EventStore {
       append: append.sequences, appendID: append.id)
   }
 
-  /// The sequence of the event that took a document out, where it is not there: by the index, which knows the
-  /// sequences of a stream's events without reading them. Nil where there was no document by then; deletions that
-  /// found none are passed by.
+  /// The sequence of the event that deleted a missing document. It comes from the index, which knows the sequences of a
+  /// stream's events without reading them. Nil if the document never existed up to `last`; deletions that found no
+  /// document are skipped.
   fileprivate func lastDeletion(
     in stream: StreamName, notAfter last: UInt64
   ) async throws -> UInt64? {
@@ -70,7 +70,7 @@ extension EventStore {
           } else if event.state == .whole, DocumentEvent.all.contains(event.type) {
             return deletion
           }
-          // What an erasure emptied, or what is none of a document's events, changed nothing.
+          // An erased event, or one that is not a document event, changed nothing.
         }
       }
       return nil

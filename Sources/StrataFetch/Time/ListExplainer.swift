@@ -1,13 +1,13 @@
-// Finding out what a list makes of one row: with the functions that make the list.
+// Explaining a row's result in a list, with the same functions that make the list.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// A list at one moment, asked about a row. Pure: it looks at the state and reads nothing else.
+/// Explains rows of a list at one moment. Pure: it reads nothing but the state.
 struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable> where Item.ID: DocumentID {
-  /// What the state says, and which events to look for.
+  /// The explanation from the state, and the sequences of the events to add to it.
   struct Finding {
     var explanation: ListExplanation
     var created: UInt64?
@@ -18,7 +18,7 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
   let rows: RowTable<Item>
   let version: ListVersion
 
-  /// O(log n), O(sections) for the rank in the whole list, and O(section shown) where a window cuts.
+  /// O(log n), plus O(sections) for the rank in the whole list and O(shown sections) if the row is outside the window.
   func finding(for id: String) -> Finding {
     var text = id
     return text.withUTF8 { bytes in
@@ -66,7 +66,7 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
 // MARK: Filters and keys
 
 extension ListExplainer {
-  /// The key of the row's section; nil where there is none.
+  /// The key of the row's section; nil if it has none.
   private func sectionKey(of row: RowView, _ item: Item?) -> [UInt8]? {
     guard let section = request.section else { return nil }
     var writer = SortKeyWriter()
@@ -136,7 +136,7 @@ extension ListExplainer {
   }
 }
 
-// MARK: Places
+// MARK: Positions
 
 extension ListExplainer {
   private func rank(of key: UnsafeRawBufferPointer, sectionLength: Int) -> ListExplanation.Rank {
@@ -148,7 +148,7 @@ extension ListExplainer {
       inList: countBefore(section) + inSection, listCount: view.count)
   }
 
-  /// How many rows stand in the sections before one, shown or not. O(log n) where sections stand by key, else
+  /// The number of rows in the sections before one, shown or not. O(log n) if sections are ordered by key, otherwise
   /// O(sections).
   private func countBefore(_ section: UnsafeRawBufferPointer) -> Int {
     let view = version.view
@@ -163,8 +163,8 @@ extension ListExplainer {
     if let position = version.position(of: row.id) {
       return .shown(section: position.section, item: position.item)
     }
-    // In a section of which something is shown, or whose own window leaves nothing of it, what cuts is the
-    // section's own end; else it is the list's.
+    // If the section shows some of its items, or its own window leaves none of them, the section's window excludes the
+    // row; otherwise the list's window does.
     let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
     let own = version.window.section.range(of: rank.sectionCount)
     let shown = version.place(ofSection: section).flatMap { shownRanks(inSectionAt: $0) }
@@ -172,7 +172,7 @@ extension ListExplainer {
       if rank.inSection < shown.lowerBound { return .beforeWindow(by: shown.lowerBound - rank.inSection) }
       return .behindWindow(by: rank.inSection - shown.upperBound + 1)
     }
-    // Nothing is shown of sections that are there since they were declared.
+    // Declared sections are in the list even if they show no items; skip those.
     let places = 0..<version.sectionCount
     let first = places.first { shownRanks(inSectionAt: $0) != nil }
     let last = places.last { shownRanks(inSectionAt: $0) != nil }
@@ -182,14 +182,14 @@ extension ListExplainer {
     return .behindWindow(by: rank.inList - end + 1)
   }
 
-  /// Which rows of a section are shown, counted in all that the list holds.
+  /// The shown rows of a section, as ranks in the whole list.
   private func ranksInList(ofSectionAt place: Int) -> Range<Int> {
     let before = version.withSection(at: place) { section, _, _ in countBefore(section) }
     let shown = shownRanks(inSectionAt: place) ?? 0..<0
     return before + shown.lowerBound..<before + shown.upperBound
   }
 
-  /// Which rows of a section are shown, counted in all that it holds; nil where none are.
+  /// The shown rows of a section, as ranks in the section; nil if there are none.
   private func shownRanks(inSectionAt place: Int) -> Range<Int>? {
     version.withSection(at: place) { section, _, shown in
       guard shown > 0 else { return nil }

@@ -1,4 +1,4 @@
-// A list that is driven through the past: to any point of the log, by the changes from what it showed before.
+// A list that moves through the past: to any point of the log, by the changes from the list shown before.
 
 internal import StrataBase
 public import StrataEvents
@@ -6,7 +6,7 @@ public import StrataLists
 internal import StrataLog
 public import StrataTables
 
-/// A list at a point of the log that somebody moves, as with a slider.
+/// A list that can be moved to any point of the log, for example with a slider.
 ///
 /// ```swift
 /// let scrubber = try incidents.scrubber()
@@ -14,21 +14,20 @@ public import StrataTables
 /// view.apply(try await scrubber.returnToHead().changes)
 /// ```
 ///
-/// Every move gives the difference between what was shown and the list at the new point, so a view that begins
-/// with `snapshot` and applies each `changes` shows the list at that point. Where nothing was shown yet, the
-/// first update is `.initial`.
+/// Every move gives the difference from the list that was shown to the list at the new point. A view that begins with
+/// `snapshot` and applies each `changes` therefore shows the list at that point. If nothing was shown yet, the first
+/// update is `.initial`.
 ///
-/// Moves are carried out one after the other, in the order in which they were begun, on a thread of the
-/// scrubber's own. A task that is cancelled does not take its move back; its `returnToHead` may throw `CancellationError`
-/// while it waits for the newest state, and then what is shown stays.
+/// Moves are carried out one after the other, in the order in which they were begun, on a dedicated thread of the
+/// scrubber. Cancelling a task does not undo its move; `returnToHead` may throw `CancellationError` while it waits for
+/// the newest state, and then the list that was shown stays.
 ///
-/// The first move costs a replay of the log up to its point. After that, going back by d events replays about d
-/// of them at most, or 64, and going forward what lies between: states are kept on the way, dense where the list was
-/// moved last and sparser by a constant factor farther away. At most 48 are kept, and at most `keptSizeMax` bytes of
-/// them, where what they share counts once; so in a large store that changes much, going back replays more. The
-/// difference costs
-/// O(k log n) for k rows that changed. To and from the head it costs a look at every row, since the newest
-/// state shares no pages with the replayed ones, and no replay.
+/// The first move costs a replay of the log up to its point. After that, going back by d events replays at most about
+/// max(d, 64) of them, and going forward replays the events in between. For this, states are kept along the way,
+/// densely around the last position and sparser by a constant factor farther away. At most 48 are kept, and at most
+/// `keptSizeMax` bytes of them, with shared pages counted once; in a large store that changes much, going back
+/// therefore replays more. The difference costs O(k log n) for k rows that changed. A move to or from the head compares
+/// every row, because the newest state shares no pages with the replayed ones; a move to the head replays nothing.
 public final class ListScrubber<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   /// What only the thread touches.
@@ -36,7 +35,7 @@ where Item.ID: DocumentID {
     let states: PastStates
   }
 
-  /// The request of the list, the same for all its moves.
+  /// The request of the list, the same for all moves.
   public let request: ListRequest<Item, Section>
   private let rows: RowTable<Item>
   private let list: CompiledList
@@ -61,7 +60,7 @@ where Item.ID: DocumentID {
     thread = rows.store.machine.thread("strata-scrub")
   }
 
-  /// What is shown; nil before the first move of a controller that had fetched nothing.
+  /// The list that is shown; nil before the first move if the controller had fetched nothing.
   public var snapshot: FetchSnapshot<Item, Section>? { shown.withLock { $0 } }
 
   /// Shows the list at a point of the log, which may be inside an append.
@@ -80,7 +79,7 @@ where Item.ID: DocumentID {
     return try result.get()
   }
 
-  /// Shows the list as it is now: with every append that was acknowledged before the call.
+  /// Shows the current list: with every append that was acknowledged before the call.
   public func returnToHead() async throws -> ListUpdate<Item, Section> {
     await turns.take()
     defer { turns.give() }
@@ -88,7 +87,7 @@ where Item.ID: DocumentID {
     return await thread.run { [self] in show(set) }
   }
 
-  /// On the thread.
+  /// Runs on the scrubber's thread.
   private func show(_ set: TableSet) -> ListUpdate<Item, Section> {
     let after = request.snapshot(of: set, rows, list)
     let before = shown.withLock { shown in
@@ -104,12 +103,12 @@ where Item.ID: DocumentID {
 }
 
 extension FetchController {
-  /// A list of its own that can be moved through the past. It begins with what this controller shows, keeps the
-  /// request that is in force now, and leaves the controller as it is.
+  /// A separate list that can be moved through the past. It begins with the list that this controller shows, keeps the
+  /// request that is in force now, and does not affect the controller.
   ///
-  /// - Parameter keptSizeMax: how many bytes of past states it keeps at most, so that it need not replay to them again;
-  ///   64 MiB where nothing is said. What the states share counts once. One state is kept whatever it takes up, and
-  ///   beside it there are the state that is shown and the one that it goes on from.
+  /// - Parameter keptSizeMax: the maximum size, in bytes, of the past states that are kept so that they need no second
+  ///   replay; 64 MiB by default. Pages that states share count once. One state is kept whatever its size; in addition
+  ///   there are the state that is shown and the one from which the fold continues.
   public func scrubber(keptSizeMax: Int = 64 << 20) throws(ListError) -> ListScrubber<Item, Section> {
     let (request, snapshot) = (request, snapshot)
     return try ListScrubber(request, rows, showing: snapshot, keptSizeMax: keptSizeMax)

@@ -1,26 +1,26 @@
-// States of the past, some of them kept, so that the next one is near to one that is there.
+// States of the past. Some are kept, so that the next one is near a state that exists.
 
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
 
-/// States of one projection at any sequence, each with a view over one table. Belongs to one thread at a time;
-/// every call blocks for as long as the disk does.
+/// States of one projection at any sequence, each with a view over one table. Used by one thread at a time; every call
+/// blocks for as long as the disk does.
 ///
-/// A state is a value that shares its pages with its neighbours, so to keep one costs what changes behind it.
-/// On the way to a sequence the states 64, 128, 256 … events before it are kept. To go back by d events from
-/// there replays at most d of them, or 64 (plus what was thinned out); to go forward replays what lies between,
-/// or less where a state is kept on the way. At most `keptCountMax` states are kept, and at most `keptSizeMax` bytes of
-/// them, but always one: past that, one goes whose neighbours are nearest to each other, measured by how far they are
-/// from where somebody looks. So what is kept is dense there and gets sparser by a constant factor, like the levels of
-/// a skip list.
+/// A state is a value that shares its pages with its neighbours, so keeping one costs only the pages that change after
+/// it. On the way to a sequence, the states 64, 128, 256 … events before it are kept. Going back by d events from there
+/// replays at most max(d, 64) of them, plus those of states that were dropped; going forward replays the events in
+/// between, or fewer if a state on the way was kept. At most `keptCountMax` states are kept, and at most `keptSizeMax`
+/// bytes of them, but always at least one. Past these limits, the state is dropped whose neighbours are nearest to each
+/// other, relative to its distance from the current position. So the kept states are dense there and get sparser by a
+/// constant factor, like the levels of a skip list.
 final class PastStates {
-  /// How many states are kept at most.
+  /// The maximum number of kept states.
   static let keptCountMax = 48
-  /// How many bytes of pages the kept states hold together at most, where nothing else is said. A page that several
-  /// share counts once.
+  /// The default maximum size of all pages of the kept states together, in bytes. Pages that several states share count
+  /// once.
   static let keptSizeMaxDefault = 64 << 20
-  /// How far the nearest kept state is from where somebody looks, in events.
+  /// The distance, in events, from the current position to the nearest kept state.
   static let strideMin: UInt64 = 64
 
   private let log: Log
@@ -32,11 +32,11 @@ final class PastStates {
   private var tally = PageTally()
   /// Ascending by sequence.
   private(set) var kept: [TableSet] = []
-  /// What the first of the folds had as its head when it began: states of the others come from it.
+  /// The head when the first fold began: the states of later folds come from it.
   private var headAtBegin: UInt64 = 0
-  /// How many events the stream of erasures held when the first fold began.
+  /// The number of events in the stream of erasures when states were last dropped because of an erasure.
   private var erasureCount: UInt64 = 0
-  /// How many events were folded in so far, for tests that count them.
+  /// The number of events folded so far, for tests.
   private(set) var foldedCount: UInt64 = 0
 
   init(
@@ -55,7 +55,7 @@ final class PastStates {
     let nearest = kept.last { $0.sequence <= sequence }
     if let nearest, nearest.sequence == sequence { return nearest }
     let fold = fold(from: nearest, to: sequence)
-    // Where this fails, the next call begins with a kept state.
+    // If this fails, the next call begins with a kept state.
     self.fold = nil
     for stop in Self.stops(from: fold.state.sequence, to: sequence) {
       let begin = fold.state.sequence
@@ -70,7 +70,7 @@ final class PastStates {
     return fold.state
   }
 
-  /// The fold that is there, or a new one that begins with a kept state, or at the beginning.
+  /// The current fold if it can be continued, or a new one that begins with a kept state or at the beginning.
   private func fold(from nearest: TableSet?, to sequence: UInt64) -> Fold {
     let begin = nearest?.sequence ?? 0
     if let fold, fold.state.sequence <= sequence, fold.state.sequence >= begin { return fold }
@@ -81,7 +81,7 @@ final class PastStates {
     return fold
   }
 
-  /// Where to keep a state on the way, and the end.
+  /// The sequences at which to keep a state on the way, and the end.
   static func stops(from start: UInt64, to end: UInt64) -> [UInt64] {
     guard start < end else { return start == end ? [end] : [] }
     var stops = [end]
@@ -93,7 +93,7 @@ final class PastStates {
     return stops.reversed()
   }
 
-  /// Content that was erased is not shown again out of a kept state.
+  /// Drops all kept states after an erasure, so that erased content is not shown again.
   private func forgetWhatWasErased() throws(StoreError) {
     let count = try log.index.revision(of: Array(ErasureEvent.stream.text.utf8))
     guard count != erasureCount else { return }
@@ -103,7 +103,7 @@ final class PastStates {
     tally = PageTally()
   }
 
-  /// How many bytes of pages the kept states hold together.
+  /// The size of all pages of the kept states together, in bytes.
   var keptSize: Int { tally.bytes }
 
   private func keep(_ state: TableSet, near focus: UInt64) {
@@ -117,9 +117,9 @@ final class PastStates {
     }
   }
 
-  /// Which kept state is missed least. There are two at least.
+  /// The index of the kept state that is least useful. Needs at least two states.
   private func expendable(near focus: UInt64, except newest: UInt64) -> Int {
-    // The gap that a state's going would leave, against how far it is from where somebody looks.
+    // The gap that dropping a state would leave, relative to its distance from the current position.
     func loss(_ index: Int) -> Double {
       let sequence = kept[index].sequence
       let before = index > 0 ? kept[index - 1].sequence : 0
