@@ -1,7 +1,7 @@
-// Counting in numbers that ascend.
+// Counting in ascending arrays.
 
 extension [Int] {
-  /// How many numbers of an ascending array are less than one. O(log count).
+  /// The number of elements of an ascending array that are less than `number`. O(log count).
   package func countBelow(_ number: Int) -> Int {
     var low = 0
     var high = count

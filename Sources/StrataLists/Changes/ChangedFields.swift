@@ -1,15 +1,15 @@
-// Which fields of a row changed: two documents side by side, as they lie in their tables.
+// The fields of a row that changed: two encoded documents are compared side by side.
 
 internal import StrataTables
 
 extension Table.Change {
-  /// The names of the top-level fields whose values are not the same bytes in both rows, ascending by their UTF-8;
-  /// empty where that is not known, and nil where the content is as it was.
+  /// The names of the top-level fields whose values differ in their bytes, in ascending UTF-8 order; empty if they are
+  /// not known, and nil if the content did not change.
   ///
-  /// A row that only one side has did not change: it came or went. O(bytes of both documents), without any
-  /// decoding, and without a copy of what is the same.
+  /// A row that only one side has is an insertion or deletion and has no changed fields. O(bytes of both documents),
+  /// without decoding, and without copying what is equal.
   ///
-  /// - Parameter withTouches: whether a write of an equal document is a change.
+  /// - Parameter withTouches: whether a write of an equal document counts as a change.
   func changedFields(withTouches: Bool) -> [String]? {
     guard let old, let new else { return [] }
     if old.document.hasSameBytes(as: new.document) { return withTouches ? [] : nil }
@@ -19,9 +19,9 @@ extension Table.Change {
 
 /// The comparison of two documents by their fields.
 enum ChangedFields {
-  /// The fields that differ, ascending by UTF-8. Empty where one of the documents is no object of definite length
-  /// whose keys are texts, strictly ascending by their encoding: what tables hold is, and of anything else nothing
-  /// is claimed.
+  /// The fields that differ, in ascending UTF-8 order. Empty unless both documents are objects of definite length with
+  /// text keys in strictly ascending order of their encoding. Documents in tables always are; for anything else the
+  /// result claims nothing.
   static func between(_ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer) -> [String] {
     guard var left = FieldWalk(old), var right = FieldWalk(new) else { return [] }
     var names: [String] = []
@@ -29,7 +29,7 @@ enum ChangedFields {
       var first: FieldWalk.Field?
       if left.pending > 0 {
         guard let field = left.field() else { return [] }
-        // Most fields are the same, and lie in both documents one after the other: one comparison finds that.
+        // Most fields are equal and follow one another in both documents: one comparison detects that.
         if right.skip(field, of: left) {
           left.skip(field)
           continue
@@ -51,7 +51,7 @@ enum ChangedFields {
         left.skip(first)
       }
       if order >= 0, let second {
-        // Here a field of both is not the same, or it would have been skipped.
+        // A field in both documents differs here; an equal one was skipped above.
         names.append(right.name(second))
         right.skip(second)
       }
@@ -61,9 +61,9 @@ enum ChangedFields {
   }
 }
 
-/// The fields of one document in the order in which they lie there.
+/// A walk over the fields of one document, in the order in which they are encoded.
 private struct FieldWalk {
-  /// A field's places: where its key begins, where the key's text does, and where key and value end.
+  /// A field's offsets: where its key begins, where the key's text begins, and where key and value end.
   struct Field {
     var start: Int
     var textStart: Int
@@ -73,9 +73,9 @@ private struct FieldWalk {
 
   private let document: UnsafeRawBufferPointer
   private var offset: Int
-  /// How many fields there are from here on.
+  /// The number of fields that are left.
   private(set) var pending: UInt64
-  /// The key before this place; empty at the first one.
+  /// The previous field's key; empty at the first field.
   private var lastKey = 0..<0
 
   init?(_ document: UnsafeRawBufferPointer) {
@@ -85,7 +85,7 @@ private struct FieldWalk {
     pending = head.argument
   }
 
-  /// The field at this place; nil for damaged bytes, and for a key that is no text of definite length.
+  /// The field at the current offset; nil for damaged bytes, and for a key that is not a text of definite length.
   @inline(__always)
   func field() -> Field? {
     guard let key = CBORItem(document, at: offset), key.major == 3, !key.isIndefinite,
@@ -104,8 +104,8 @@ private struct FieldWalk {
     pending -= 1
   }
 
-  /// Moves past a field that lies here as it does in the other document. False, and nothing moves, where another
-  /// one does.
+  /// Moves past a field that has the same bytes here and in the other document. Returns false and moves nothing if the
+  /// bytes differ.
   @inline(__always)
   mutating func skip(_ field: Field, of other: FieldWalk) -> Bool {
     let length = field.end &- field.start
@@ -127,7 +127,7 @@ private struct FieldWalk {
     String(decoding: document[field.textStart..<field.keyEnd], as: UTF8.self)
   }
 
-  /// Whether the field's key stands behind the one before it.
+  /// Whether the field's key is greater than the previous one.
   func isAscending(_ field: Field) -> Bool {
     lastKey.isEmpty || UnsafeRawBufferPointer(rebasing: document[lastKey]).order(key(field)) < 0
   }

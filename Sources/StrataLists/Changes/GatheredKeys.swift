@@ -1,8 +1,8 @@
-// Keys of items that are gathered first and looked up together.
+// Keys of items that are collected first and looked up together.
 
 internal import StrataTables
 
-/// Keys in one run of bytes.
+/// Keys in one contiguous byte array.
 struct GatheredKeys {
   private var bytes: [UInt8] = []
   private var keys: [Range<Int>] = []
@@ -20,7 +20,7 @@ struct GatheredKeys {
     bytes.withUnsafeBytes { tree.ranks(of: keys, in: $0) }
   }
 
-  /// Lends the first bytes of a key.
+  /// Passes the first bytes of a key to the body.
   func withPrefix<Result>(_ length: Int, of number: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result
   {
     let start = keys[number].lowerBound

@@ -1,17 +1,16 @@
-// What changed between two snapshots of a list, typed: one canonical batch.
+// The changes between two snapshots of a list, typed: one canonical batch.
 
 internal import StrataEvents
 internal import StrataTables
 
-/// The changes that make one snapshot of another.
+/// The changes that turn one snapshot into another.
 ///
-/// Every item that only the old list shows is one deletion, every item that only the new one shows is one
-/// insertion, every item of both whose section or whose order among its neighbours changed is one move, and an
-/// item whose row changed and that stays is one update. An item occurs once. `from` counts in the old snapshot,
-/// `to` in the new one.
+/// Every item that only the old list shows is one deletion, every item that only the new list shows is one insertion,
+/// every item of both whose section or whose order among its neighbours changed is one move, and an item whose row
+/// changed and that stays is one update. An item occurs once. `from` counts in the old snapshot, `to` in the new one.
 ///
-/// To apply it to an old list: take deleted and moved items out; take deleted and moved sections out; put
-/// inserted and moved sections in, by ascending `to`; put inserted and moved items in, by ascending `to`.
+/// To apply the batch to an old list: remove the deleted and moved items; remove the deleted and moved sections; insert
+/// the inserted and moved sections, by ascending `to`; insert the inserted and moved items, by ascending `to`.
 public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Hashable, Sendable {
   public struct Deletion: Hashable, Sendable {
     public var id: ItemID
@@ -41,10 +40,10 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     public var to: ListIndex
     /// Whether the row's content changed too.
     public var isChanged: Bool
-    /// The names of the document's fields that are not as they were, by their UTF-8, ascending. Empty where the
-    /// content is as it was, and where it is not known.
+    /// The names of the document's fields that changed, in ascending UTF-8 order. Empty if the content did not change,
+    /// or if the fields are not known.
     public var changedFields: [String] = []
-    /// Whether the item is shown anew, and not only its content: a reload of a `DiffableSnapshot`.
+    /// Whether the item has to be reloaded completely, and not only its content: a reload of a `DiffableSnapshot`.
     public var isReload = false
 
     @inlinable
@@ -65,10 +64,9 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     public var id: ItemID
     public var from: ListIndex
     public var to: ListIndex
-    /// The names of the document's fields that are not as they were, by their UTF-8, ascending. Empty where
-    /// that is not known.
+    /// The names of the document's fields that changed, in ascending UTF-8 order. Empty if they are not known.
     public var changedFields: [String] = []
-    /// Whether the item is shown anew, and not only its content: a reload of a `DiffableSnapshot`.
+    /// Whether the item has to be reloaded completely, and not only its content: a reload of a `DiffableSnapshot`.
     public var isReload = false
 
     @inlinable
@@ -97,7 +95,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
   public struct SectionInsertion: Hashable, Sendable {
     public var section: Section
     public var to: Int
-    /// How many items the section holds, shown or not.
+    /// The number of items that the section holds, shown or not.
     public var count: Int
 
     @inlinable
@@ -121,13 +119,13 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     }
   }
 
-  /// A section of both lists that holds another number of items, shown or not, or that is to be shown anew.
+  /// A section of both lists whose number of items, shown or not, changed, or that has to be reloaded.
   public struct SectionUpdate: Hashable, Sendable {
     public var section: Section
     public var from: Int
     public var to: Int
     public var count: Int
-    /// Whether the section is shown anew: a reload of a `DiffableSnapshot`.
+    /// Whether the section has to be reloaded: a reload of a `DiffableSnapshot`.
     public var isReload = false
 
     @inlinable
@@ -140,9 +138,9 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     }
   }
 
-  /// Everything up to this sequence is in the old list; nil where it is no state of a store.
+  /// The old list includes everything up to this sequence; nil if it is not a state of a store.
   public var fromSequence: UInt64?
-  /// Everything up to this sequence is in the new list; nil where it is no state of a store.
+  /// The new list includes everything up to this sequence; nil if it is not a state of a store.
   public var toSequence: UInt64?
 
   /// Descending by `from`.
@@ -166,12 +164,12 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
 
   public var isEmpty: Bool { count == 0 }
 
-  /// How many changes there are.
+  /// The number of changes.
   public var count: Int {
     structuralCount + updates.count + sectionUpdates.count
   }
 
-  /// Whether some item or section is put in, taken out or moved.
+  /// Whether an item or section is inserted, deleted or moved.
   public var isStructural: Bool { structuralCount > 0 }
 
   private var structuralCount: Int {
@@ -179,7 +177,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
       + insertions.count + moves.count
   }
 
-  /// The ids of all items of both lists whose rows changed, moved or not: by ascending place in the new list.
+  /// The ids of all items of both lists whose rows changed, moved or not, in the order of the new list.
   public var changedItems: [ItemID] {
     (updates.map { ($0.to, $0.id) } + moves.lazy.filter(\.isChanged).map { ($0.to, $0.id) })
       .sorted { $0.0 < $1.0 }.map(\.1)
@@ -189,7 +187,7 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
 extension ListChanges {
   /// The changes between two snapshots of the same store's list.
   ///
-  /// O(k log n) for k rows that changed where both come from equal requests; O(n log n) otherwise.
+  /// O(k log n) for k rows that changed if both snapshots come from equal requests; O(n log n) otherwise.
   public init<Item>(from old: FetchSnapshot<Item, Section>, to new: FetchSnapshot<Item, Section>)
   where Item.ID == ItemID {
     self.init(
@@ -201,13 +199,13 @@ extension ListChanges {
   ) {
     func item(_ text: String) -> ItemID {
       guard let id = id(text) else {
-        preconditionFailure("a list shows the row \(text), whose id is not one of \(ItemID.self)")
+        preconditionFailure("the id of the row \(text) is not a valid \(ItemID.self)")
       }
       return id
     }
     func section(_ key: [UInt8]) -> Section {
       guard let section = key.withUnsafeBytes({ decodeSection($0) }) else {
-        preconditionFailure("a section's key is not that of a \(Section.self)")
+        preconditionFailure("a section's key does not decode as \(Section.self)")
       }
       return section
     }

@@ -1,24 +1,24 @@
-// What comes into a window or leaves it though its row did not change.
+// Items that enter or leave a window though their rows did not change.
 
 internal import StrataTables
 
-// Two facts make this cheap. What did not change stands in both lists in the same order, so what both windows
-// show of it is one run in either: whoever walks inward from an end of a window may stop at the first thing that
-// both show. And that holds for the items of a section as for the sections of a list.
+// Two facts make this cheap. Unchanged items are in the same order in both lists, so those that both windows show are
+// one contiguous range in each list: a walk inward from an end of a window may stop at the first item that both show.
+// The same holds for the sections of a list.
 
-/// What an item at the end of a window turns out to be.
+/// The classification of an item at the end of a window.
 private enum EdgeItem {
-  /// Its row changed: it is dealt with elsewhere.
+  /// Its row changed: it is handled elsewhere.
   case changed
   /// Both lists show it.
   case shared
-  /// Only one of them does.
+  /// Only one of the lists shows it.
   case crossing(DiffFinder.Entry)
 }
 
 extension DiffFinder {
-  /// Adds the sections that one list shows or cuts otherwise than the other one though no row of theirs changed.
-  /// They stand at both ends of the windows, with sections of changed rows, which are known already, in between.
+  /// Adds the sections that the two windows show or cut differently although no row in them changed. They are at both
+  /// ends of the windows, interleaved with sections of changed rows, which are known already.
   mutating func lookAtEdges() {
     let knownCount = sections.all.count
     for list in [old, new] {
@@ -29,14 +29,14 @@ extension DiffFinder {
     }
   }
 
-  /// Whether no row of a section changed and both lists show all that its own window leaves of it.
+  /// Whether no row of a section changed and both lists show all items that the section's own window leaves.
   private mutating func isSharedWhole(sectionAt place: Int, of list: ListVersion, knownCount: Int) -> Bool {
     let index = list.withSection(at: place) { section, _, _ in sections.index(of: section) }
     return index >= knownCount && sections.all[index].old.isWhole && sections.all[index].new.isWhole
   }
 
-  /// Finds the items of a section that did not change, and that one list shows and the other one does not. They
-  /// stand at both ends of what it shows, with changed ones in between.
+  /// Finds the unchanged items of a section that one list shows and the other does not. They are at both ends of the
+  /// shown range, interleaved with changed ones.
   ///
   /// - Parameters:
   ///   - side: the list that shows them.
@@ -51,7 +51,7 @@ extension DiffFinder {
     while start < end - 1, !isShared(itemAt: start, ofSection: index, side, touched) { start += 1 }
   }
 
-  /// Whether an item did not change and both lists show it. One that only this list shows becomes an entry.
+  /// Whether an item is unchanged and both lists show it. An item that only this list shows becomes an entry.
   private mutating func isShared(
     itemAt item: Int, ofSection index: Int, _ side: SectionPair.End, _ touched: Set<[UInt8]>
   ) -> Bool {

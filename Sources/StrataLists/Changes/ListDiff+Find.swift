@@ -1,21 +1,21 @@
-// Finding what changed between two states of a list.
+// Finding the changes between two states of a list.
 
 internal import StrataTables
 
 extension ListDiff {
-  /// The changes that make `new` of `old`, two states of one store's table.
+  /// The changes that turn `old` into `new`, two states of one store's table.
   ///
-  /// Where both lists are the same function of the table, it costs O(k log n) for k rows that changed, or that
-  /// only one of the lists has in its window, and O(sections shown) more where the windows inside the sections
-  /// differ. Where the request differs, O(n log n) for n items shown. Where the program's code orders the sections and the
-  /// lists were folded apart, as a replay is, O(sections) more, and O(n log n) where a comparison contradicts itself. Where
-  /// the program's code makes keys and the lists were folded apart, O(what their views do not share) more, and
-  /// O(n log n) where that code makes other keys of a row than it did.
+  /// If both lists are the same function of the table, this costs O(k log n) for k rows that changed or that only one
+  /// of the windows shows, plus O(sections shown) if the windows inside the sections differ. If the requests differ, it
+  /// costs O(n log n) for n items shown. If the program's code orders the sections and the lists come from separate
+  /// folds, as after a replay, O(sections) is added, and O(n log n) if a comparison is inconsistent. If the program's
+  /// code makes keys and the lists come from separate folds, O(what their views do not share) is added, and O(n log n)
+  /// if that code now makes other keys of a row than it did.
   package init(from old: ListVersion, to new: ListVersion) {
     self = Self.found(from: old, to: new).diff
   }
 
-  /// The same, and what was looked at to find it.
+  /// The changes, and what was visited to find them.
   package static func found(
     from old: ListVersion, to new: ListVersion
   ) -> (diff: ListDiff, cost: DiffCost) {
@@ -39,33 +39,33 @@ extension ListDiff {
   }
 }
 
-/// What it took to find a batch.
+/// The work that it took to find a batch.
 package struct DiffCost: Hashable, Sendable {
-  /// Rows that are not the same in both tables.
+  /// Rows that differ between the two tables.
   package var rows = 0
-  /// Items that were looked at one by one: at the ends of windows, or all of them.
+  /// Items that were visited one by one: at the ends of windows, or all of them.
   package var items = 0
-  /// Sections that were looked at.
+  /// Sections that were visited.
   package var sections = 0
 }
 
-/// Gathers what changed, and then decides what is a move.
+/// Collects what changed, and then decides which items move.
 struct DiffFinder {
-  /// An item that may be a part of the batch.
+  /// An item that may become part of the batch.
   struct Entry {
     var id: String
-    /// Where the old list shows it: a section's place among the pairs, and a place in it.
+    /// Where the old list shows it: the section's index among the pairs, and the item's index in it.
     var old: (section: Int, item: Int)?
     var new: (section: Int, item: Int)?
-    /// Whether it may move. One that is not free stands among the other fixed ones of its section as before.
+    /// Whether it may move. An entry that may not move keeps its order among the fixed items of its section.
     var isFree: Bool
-    /// The fields that changed; nil where the row's content is as it was.
+    /// The fields that changed; nil if the row's content did not.
     var changedFields: [String]?
   }
 
-  /// A row that is not the same in both tables, and its gathered keys where it has any.
+  /// A row that differs between the two tables, with the numbers of its collected keys.
   private struct ChangedRow {
-    /// Which of the gathered keys, and how long the section in it is.
+    /// The number of the collected key, and the length of its section prefix.
     typealias Key = (number: Int, sectionLength: Int)
 
     var id: String
@@ -74,7 +74,7 @@ struct DiffFinder {
     var hasSameKey: Bool
     var changedFields: [String]?
 
-    /// How many keys of either list the row's change explains.
+    /// The number of differing keys in the two lists that the row's change explains.
     var differingKeyCount: Int { hasSameKey ? 0 : (old == nil ? 0 : 1) + (new == nil ? 0 : 1) }
   }
 
@@ -91,14 +91,14 @@ struct DiffFinder {
   }
 }
 
-// MARK: Gathering
+// MARK: Collecting
 
 extension DiffFinder {
-  /// Whether a write of the same is a change.
+  /// Whether a write of equal content is a change.
   private var withTouches: Bool { old.table.recordsTouches && new.table.recordsTouches }
 
-  /// Looks only at rows that changed, and at the ends of windows. False where the lists do not have the rows where
-  /// the functions of their request put them now: then nothing of what was gathered holds.
+  /// Visits only the rows that changed, and the ends of windows. Returns false if the functions of the request do not
+  /// put the rows where the lists have them; the collected data is then invalid.
   mutating func findByRows() -> Bool {
     let callsProgram = old.view.definition.calls != .none
     var isAsMade = true
@@ -125,10 +125,11 @@ extension DiffFinder {
       guard isAsMade, oldKey.isShown || newKey.isShown else { return }
       let hasSameKey = oldKey.isShown && newKey.isShown && oldKey.bytes == newKey.bytes
       let fields = change.changedFields(withTouches: withTouches)
-      // Written, and what the list shows of it is as it was.
+      // The row was written, but nothing that the list shows of it changed.
       if hasSameKey, fields == nil {
         if callsProgram, !isItem(oldKey) { isAsMade = false }
-        // Its section may have gone in between and come back, and the program's code made another place of it.
+        // Its section may have disappeared in between and come back, and the program's code may have ordered it
+        // differently.
         if definition.asksForSectionOrder { lookAtSection(of: oldKey) }
         return
       }
@@ -161,25 +162,25 @@ extension DiffFinder {
     }
   }
 
-  /// Whether a list does not have a row that has no key in it now.
+  /// Whether a row that has no key now is also missing from the list.
   private func isLeftOut(_ key: PlacedKey, of id: UnsafeRawBufferPointer, by list: ListVersion) -> Bool {
     key.isShown || !key.isOfRow || !list.view.mayShow(id, leftOut: key)
   }
 
-  /// Whether both lists have a key.
+  /// Whether both lists contain a key.
   private func isItem(_ key: PlacedKey) -> Bool {
     key.bytes.withUnsafeBytes { old.view.items.contains($0) && new.view.items.contains($0) }
   }
 
-  /// Whether the lists differ in the keys of changed rows alone. Each of these is in its list, so that their number
-  /// decides.
+  /// Whether the lists differ only in the keys of changed rows. All of these keys are in their lists, so comparing the
+  /// counts is enough.
   private func isExplained(by rows: [ChangedRow]) -> Bool {
     var differing = 0
     Tree.forEachDifference(from: old.view.items, to: new.view.items) { _ in differing += 1 }
     return differing == rows.reduce(0) { $0 + $1.differingKeyCount }
   }
 
-  /// Finds where both lists show the rows; false where a list has one of them elsewhere.
+  /// Finds where both lists show the rows; returns false if a list has one of them elsewhere.
   private mutating func place(
     _ rows: [ChangedRow], _ oldKeys: GatheredKeys, _ newKeys: GatheredKeys
   ) -> Bool {
@@ -213,10 +214,10 @@ extension DiffFinder {
     }
   }
 
-  /// Looks at every item that either list shows: the lists are different functions of the table.
+  /// Visits every item that either list shows: the lists are different functions of the table.
   mutating func findByItems() {
     lookAtAllSections()
-    // By the bytes of their ids: Swift's strings may be equal where their bytes are not.
+    // Keyed by the bytes of the ids: Swift strings can be equal when their bytes are not.
     var changed: [[UInt8]: [String]] = [:]
     let withTouches = withTouches
     Table.forEachChange(from: old.table, to: new.table) { change in
@@ -300,7 +301,7 @@ extension DiffFinder {
     ListIndex(section: sections.all[place.section].new.place ?? 0, item: place.item)
   }
 
-  /// Which entries of both lists move.
+  /// For each entry, whether it moves.
   private func movedEntries() -> [Bool] {
     var moved = [Bool](repeating: false, count: entries.count)
     var free: [Int] = []
@@ -309,7 +310,7 @@ extension DiffFinder {
       if old.section == new.section { free.append(index) } else { moved[index] = true }
     }
     guard !free.isEmpty else { return moved }
-    // Of each section with free items: those, and everything else in it that is not fixed.
+    // For each section with free items: those, and everything else in it that is not fixed.
     var places = [FreePlaces?](repeating: nil, count: sections.all.count)
     for index in free {
       guard let old = entries[index].old, let new = entries[index].new else { continue }

@@ -1,4 +1,4 @@
-// What changed between two states of a list, untyped: ids as text, sections as the bytes of their keys.
+// The changes between two states of a list, untyped: ids as text, sections as the bytes of their keys.
 
-/// The batch as it is found, before ids and sections have the types of a request.
+/// The batch before ids and sections get the types of a request.
 package typealias ListDiff = ListChanges<String, [UInt8]>

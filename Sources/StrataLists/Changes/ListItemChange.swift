@@ -1,6 +1,6 @@
-// What happened to one item or section, and the order in which changes are told.
+// The change of a single item or section, and the order in which changes are reported.
 
-/// What happened to an item. `from` counts in the old list, `to` in the new one.
+/// The change of one item. `from` counts in the old list, `to` in the new one.
 public enum ListItemChange: Hashable, Sendable {
   case insert(to: ListIndex)
   case delete(from: ListIndex)
@@ -10,17 +10,17 @@ public enum ListItemChange: Hashable, Sendable {
   case update(from: ListIndex, to: ListIndex)
 }
 
-/// What happened to a section. `from` counts in the old list, `to` in the new one.
+/// The change of one section. `from` counts in the old list, `to` in the new one.
 public enum ListSectionChange: Hashable, Sendable {
   case insert(to: Int)
   case delete(from: Int)
   case move(from: Int, to: Int)
-  /// It holds another number of items, or is to be shown anew. A section that moved is told both.
+  /// Its number of items changed, or it has to be reloaded. A section can have both a move and an update.
   case update(from: Int, to: Int)
 }
 
 extension ListItemChange {
-  /// Where the item was, nil where it was not.
+  /// The item's index in the old list, nil for an insertion.
   public var from: ListIndex? {
     switch self {
     case .insert: nil
@@ -28,7 +28,7 @@ extension ListItemChange {
     }
   }
 
-  /// Where the item is, nil where it is not.
+  /// The item's index in the new list, nil for a deletion.
   public var to: ListIndex? {
     switch self {
     case .delete: nil
@@ -69,7 +69,7 @@ extension ListChanges {
   }
 }
 
-/// Two ascending runs as one: whether it is the second's turn, and the place in its run. O(n).
+/// Merges two ascending arrays: the body receives which array is next, and the index in it. O(n).
 func mergeAscending<Place: Comparable>(
   _ first: [Place], _ second: [Place], _ body: (_ isSecond: Bool, _ index: Int) -> Void
 ) {

@@ -1,10 +1,10 @@
-// Where an anchor is after an update.
+// The position of an anchor after an update.
 
 internal import StrataEvents
 
 extension ListUpdate {
-  /// Where an anchor of the list before this update is in the one after it. `FetchSnapshot.place(of:since:reach:)`
-  /// says how it is found.
+  /// The position in the new list of an anchor from the old one. See `FetchSnapshot.place(of:since:reach:)` for how it
+  /// is found.
   public func place(of anchor: ListAnchor<Item.ID>, reach: Int = 100) -> ListAnchorPlace<Item.ID>? {
     after.place(of: anchor, since: before ?? after, reach: reach)
   }

@@ -2,31 +2,31 @@
 
 public import StrataEvents
 
-/// A list before and after, and what changed in between.
+/// A list before and after a step, and the changes in between.
 public struct ListUpdate<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   public enum Reason: Hashable, Sendable {
-    /// The first update of an iteration: show `after` whole. `before` is nil and `changes` is empty.
+    /// The first update of an iteration: show `after` as a whole. `before` is nil and `changes` is empty.
     case initial
-    /// The first update of an iteration that goes on from a token: `before` is the list at the token.
+    /// The first update of an iteration that resumes from a token: `before` is the list at the token.
     case resumed
-    /// The first update of an iteration that was to go on from a token behind the end of the log, whose torn tail
-    /// was cut off since: show `after` whole. `before` is nil and `changes` is empty.
+    /// The first update of an iteration whose token is past the end of the log, because a torn tail was cut off since:
+    /// show `after` as a whole. `before` is nil and `changes` is empty.
     case restarted
     /// Something was appended.
     case changed
     /// The request was replaced by `apply`; something may have been appended too.
     case reconfigured
-    /// A scrubber was moved to another point of the log.
+    /// A scrubber moved to another point of the log.
     case moved
   }
 
   public var reason: Reason
-  /// What this iteration delivered last; the list at the token where it was resumed, and nil where `after` is to
-  /// be shown whole.
+  /// The list that this iteration delivered last, or the list at the token if it was resumed; nil if `after` is to be
+  /// shown as a whole.
   public var before: FetchSnapshot<Item, Section>?
   public var after: FetchSnapshot<Item, Section>
-  /// Applied to `before` they give `after`.
+  /// The changes that turn `before` into `after`.
   public var changes: ListChanges<Item.ID, Section>
 
   package init(
@@ -39,6 +39,6 @@ where Item.ID: DocumentID {
     self.changes = changes
   }
 
-  /// Everything up to this sequence is in `after`.
+  /// The sequence up to which `after` includes everything.
   public var sequence: UInt64 { after.sequence }
 }

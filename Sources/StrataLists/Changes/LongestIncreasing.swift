@@ -1,15 +1,15 @@
-// Which of several things may stay where they are so that as few as possible move.
+// Choosing which of several items stay, so that as few as possible move.
 
-/// The places of a longest strictly increasing subsequence of distinct numbers. O(n log n); the algorithm is
-/// patience sorting (Fredman, "On computing the length of longest increasing subsequences", 1975).
+/// The indexes of a longest strictly increasing subsequence of distinct numbers. O(n log n); the algorithm is patience
+/// sorting (Fredman, "On computing the length of longest increasing subsequences", 1975).
 package func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
-  // tails[k] is the place of the smallest number that ends a run of k + 1.
+  // tails[k] is the index of the smallest number that ends an increasing subsequence of length k + 1.
   var tails: [Int] = []
   var before = [Int](repeating: -1, count: numbers.count)
   for (place, number) in numbers.enumerated() {
     var low = 0
     var high = tails.count
-    // What ascends already needs no search.
+    // A number that continues the longest subsequence needs no search.
     if let last = tails.last, numbers[last] < number { low = high }
     while low < high {
       let middle = (low + high) / 2
@@ -27,21 +27,21 @@ package func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
   return places.reversed()
 }
 
-/// Things that stand in both of two sequences, and whose order there may differ.
+/// Elements that are in both of two sequences, and whose order there may differ.
 ///
-/// Everything in the sequences that is neither free nor taken out or put in is fixed: it stands in both in the
-/// same order, and does not move. A free one may stay where the same fixed things stand before it in both
-/// sequences; among the free ones between the same two fixed things, those of a longest increasing subsequence
-/// stay. So the number of moves is the least that leaves the fixed ones alone.
+/// Everything in the sequences that is neither free nor deleted nor inserted is fixed: it has the same order in both,
+/// and does not move. A free element may stay if the same fixed elements precede it in both sequences; among the free
+/// elements between the same two fixed ones, those of a longest increasing subsequence stay. The number of moves is
+/// therefore the smallest that does not move fixed elements.
 struct FreePlaces {
-  /// The free things: a number that the caller knows them by, and their places in the two sequences.
+  /// The free elements: the caller's number for each, and its indexes in the two sequences.
   var free: [(number: Int, old: Int, new: Int)] = []
-  /// Places in the old sequence of what is not fixed: taken out, or free. In any order.
+  /// Indexes in the old sequence of all elements that are not fixed: deleted or free. In any order.
   var unfixedOld: [Int] = []
-  /// Places in the new sequence of what is not fixed: put in, or free. In any order.
+  /// Indexes in the new sequence of all elements that are not fixed: inserted or free. In any order.
   var unfixedNew: [Int] = []
 
-  /// Calls the body with the number of each free thing that moves. O(k log k) for k things that are not fixed.
+  /// Calls the body with the number of each free element that moves. O(k log k) for k elements that are not fixed.
   func forEachMoved(_ body: (Int) -> Void) {
     if free.count <= 1 { return forTheOne(body) }
     let unfixedOld = unfixedOld.sorted()
@@ -68,7 +68,7 @@ struct FreePlaces {
     settle()
   }
 
-  /// The same for one thing at most, without sorting anything.
+  /// The same for at most one free element, without sorting.
   private func forTheOne(_ body: (Int) -> Void) {
     guard let thing = free.first else { return }
     var oldGap = thing.old

@@ -1,4 +1,4 @@
-// The sections that a diff looks at, each with its place and size in both lists.
+// The sections that a diff visits, each with its index and size in both lists.
 
 internal import StrataBase
 internal import StrataTables
@@ -19,14 +19,14 @@ struct SectionPair {
 
   /// A section in one list.
   struct Side {
-    /// Its place among the sections that are shown; nil where it is not.
+    /// Its index among the sections of the list; nil if it is not one of them.
     var place: Int?
     /// The rank of its first item among all items.
     var start = 0
     var count = 0
-    /// The places in the section whose items are shown.
+    /// The range of ranks in the section whose items are shown.
     var shown = 0..<0
-    /// Whether it shows something, and all that its own window leaves.
+    /// Whether it shows at least one item, and all that its own window leaves.
     var isWhole = false
 
     init(_ section: UnsafeRawBufferPointer, in list: ListVersion, _ view: borrowing View) {
@@ -46,20 +46,20 @@ struct SectionPair {
   }
 }
 
-/// The pairs, found by their keys.
+/// The pairs, with a lookup by key.
 struct SectionPairs {
   private(set) var all: [SectionPair] = []
   /// Hash of a key → the last pair with that hash.
   private var places: [UInt64: Int] = [:]
-  /// For each pair the one before it with the same hash, -1 where there is none.
+  /// For each pair, the previous one with the same hash, -1 if there is none.
   private var earlier: [Int] = []
   private var last = 0
   private let old: ListVersion
   private let new: ListVersion
-  // Held by value: to read a view through a list copies it.
+  // Held by value: reading a view through a list copies it.
   private let oldView: View
   private let newView: View
-  /// Up to so many are found by looking at each.
+  /// Up to this number of pairs, the lookup is a linear search.
   private static let searchedCountMax = 8
 
   init(old: ListVersion, new: ListVersion) {
@@ -72,13 +72,13 @@ struct SectionPairs {
   /// The items of one of the lists.
   func items(_ end: SectionPair.End) -> Tree { end == .old ? oldView.items : newView.items }
 
-  /// The rank of a section's first item in one of the lists, and which of its items are shown.
+  /// The rank of a section's first item in one of the lists, and the range of its items that is shown.
   func window(_ index: Int, _ end: SectionPair.End) -> (start: Int, shown: Range<Int>) {
     end == .old
       ? (all[index].old.start, all[index].old.shown) : (all[index].new.start, all[index].new.shown)
   }
 
-  /// The place of a section in `all`.
+  /// The index of a section in `all`; it is added if it is missing.
   mutating func index(of section: UnsafeRawBufferPointer) -> Int {
     if last < all.count, isSame(last, section) { return last }
     last = find(section) ?? add(section)

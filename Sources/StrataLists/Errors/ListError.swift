@@ -1,20 +1,20 @@
-// What can go wrong with a list.
+// The errors of lists.
 
 public import StrataLog
 
-/// The errors of the lists floor. A task that was cancelled, and who asks a list that was, gets `CancellationError`.
+/// The errors of the lists floor. A cancelled task, and a call on a cancelled list, get `CancellationError`.
 public enum ListError: Error, Sendable {
-  /// The request's filter is no filter: where, and what to write instead.
+  /// The request's filter is malformed: the position, and what to write instead.
   case filter(FilterError)
-  /// The store cannot go on.
+  /// The store cannot continue.
   case store(StoreError)
-  /// A row that was asked for is there and cannot be shown: a sentence that says why.
+  /// A requested row exists but cannot be shown: a sentence that says why.
   case row(String)
-  /// What was asked for is not in the list: a sentence that says what there is.
+  /// A requested index or item is not in the list: a sentence that gives the range.
   case outOfRange(String)
-  /// The log was trimmed behind a token. The oldest sequence that a token may have now.
+  /// The log was trimmed past a token. The value is the oldest sequence that a token may have now.
   case tokenExpired(oldestAvailable: UInt64)
-  /// A token, or a list that is joined to others, is of another store: the ids of both.
+  /// A token or a joined list is of another store: the ids of both.
   case otherStore(String, expected: String)
 }
 
@@ -24,15 +24,15 @@ extension ListError: CustomStringConvertible {
     case .filter(let error): "\(error)"
     case .store(let error): "\(error)"
     case .row(let what): "\(what); correct the document or the type"
-    case .outOfRange(let what): "\(what); ask again with what the snapshot holds"
+    case .outOfRange(let what): "\(what); use an index that the snapshot holds"
     case .tokenExpired(let oldest):
-      "the log begins behind the token, and \(oldest) is the oldest sequence to go on from; fetch the list whole"
+      "the log was trimmed past the token, and \(oldest) is the oldest sequence to resume from; fetch the whole list"
     case .otherStore(let store, let expected):
-      "it belongs to the store \(store), and this is \(expected); use what this store gave"
+      "it belongs to the store \(store), and this store is \(expected); use values of this store only"
     }
   }
 
-  /// Whether a token was refused, which it would be again.
+  /// Whether a token was rejected, and would be rejected again.
   package var refusesToken: Bool {
     switch self {
     case .tokenExpired, .otherStore, .store(.position(.diverged)): true
@@ -40,24 +40,24 @@ extension ListError: CustomStringConvertible {
     }
   }
 
-  /// Whether it only says that somebody closed the store.
+  /// Whether the error only says that the store was closed.
   package var isEnd: Bool {
     if case .store(let error) = self { error == .closed } else { false }
   }
 
-  /// Any error of this floor and of those below as one of lists; nil where it says that a task or a list was cancelled.
+  /// Converts any error of this floor and of lower ones; nil if it says that a task or a list was cancelled.
   package init?(_ error: any Error) {
     switch error {
     case let error as ListError: self = error
     case let error as StoreError: self = .store(error)
     case is CancellationError: return nil
     default:
-      assertionFailure("the floors throw their own errors, or that something was cancelled")
+      assertionFailure("every floor throws its own errors or CancellationError")
       self = .store(.invalid(what: "\(error)"))
     }
   }
 
-  /// Runs calls of the store and turns its errors into the list's.
+  /// Runs calls to the store and converts their errors to list errors.
   package static func wrapping<Result>(_ body: () async throws -> Result) async throws -> Result {
     do { return try await body() } catch let error as StoreError { throw ListError.store(error) }
   }

@@ -1,4 +1,4 @@
-// The errors of lists for those who show errors of any kind.
+// The errors of lists for code that displays any error.
 
 internal import StrataEvents
 

@@ -1,24 +1,25 @@
-// A filter made ready for rows: one flat program without references, so that asking it counts none.
+// A filter compiled for evaluation: a flat program without references, so that evaluating it does no reference
+// counting.
 
 package import StrataDocuments
 package import StrataTables
 
-/// A filter that looks at rows as they lie in memory, without decoding them.
+/// A filter that reads encoded rows in memory, without decoding them.
 package struct CompiledFilter: Sendable {
   /// The tree in preorder.
   private var nodes: [FilterNode] = []
-  /// The values of lists.
+  /// The elements of list literals.
   private var elements: [FilterSource] = []
   /// The names of fields and the CBOR of literals.
   private var bytes: [UInt8] = []
-  /// Where each name of a field ends, counted from the field's first.
+  /// The end of each field name, relative to the first name of its path.
   private var nameEnds: [Int] = []
   private var patterns: [FilterPattern] = []
 
   package init(_ filter: RowFilter) { append(filter.expression) }
 
-  /// Whether the row is one of those that the filter takes. `section` is called where the filter asks for it.
-  /// Nothing traps, whatever the row's bytes are: what is damaged is missing.
+  /// Whether the row passes the filter. `section` is called only if the filter uses it. Nothing traps, whatever the
+  /// row's bytes are: damaged values count as missing.
   package func matches(_ row: RowView, section: () -> DocumentValue) -> Bool {
     nodes.withUnsafeBufferPointer { nodes in
       elements.withUnsafeBufferPointer { elements in
@@ -38,7 +39,7 @@ package struct CompiledFilter: Sendable {
 }
 
 extension RowFilter {
-  /// The filter, ready for rows. O(length of the filter).
+  /// The filter, compiled for evaluation. O(length of the filter).
   package func compiled() -> CompiledFilter { CompiledFilter(self) }
 }
 
@@ -69,7 +70,7 @@ extension CompiledFilter {
       for operand in operands { elements.append(source(operand)) }
       clause.elements = first..<elements.count
     }
-    // A pattern that is none matches nothing; the parser has refused it.
+    // An invalid pattern matches nothing; the parser has rejected it already.
     if comparison.comparator == .matches, case .value(.string(let text)) = comparison.right,
       let pattern = try? FilterPattern(text, ignoresCase: comparison.ignoresCase)
     {

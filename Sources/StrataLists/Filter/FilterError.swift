@@ -1,6 +1,6 @@
-// Where a filter's text is wrong, and what to write instead.
+// The error for malformed filter text: the position, and what to write instead.
 
-/// Text that is no filter.
+/// Text that is not a filter.
 ///
 /// ```
 /// an operator is missing
@@ -15,7 +15,7 @@ public struct FilterError: Error, Hashable, Sendable {
   public let suggestion: String
   /// The whole text.
   public let text: String
-  /// The place, in bytes of the text's UTF-8. Empty at the end of the text.
+  /// The position, in bytes of the text's UTF-8. Empty at the end of the text.
   public let byteRange: Range<Int>
 
   init(_ message: String, _ suggestion: String, text: String, byteRange: Range<Int>) {
@@ -27,7 +27,7 @@ public struct FilterError: Error, Hashable, Sendable {
 }
 
 extension FilterError {
-  /// The place, in characters of the text: those that the bytes touch.
+  /// The position, in characters of the text: those that the bytes touch.
   public var characterRange: Range<Int> {
     var characterCount = 0
     var byteCount = 0
@@ -44,18 +44,18 @@ extension FilterError {
 }
 
 extension FilterError: CustomStringConvertible {
-  /// The most characters of the expression that are shown on either side of the place.
+  /// The maximum number of characters shown on either side of the position.
   private static let contextMax = 60
 
-  /// What is wrong, the line of the expression with a caret under each character of the place, and what to
-  /// write instead.
+  /// The message, the line of the expression with a caret under each character of the position, and what to write
+  /// instead.
   public var description: String {
     let (line, carets) = excerpt
     return "\(message)\n  \(line)\n  \(carets)\n\(suggestion)"
   }
 
-  /// The line with the place, and a line of carets for it. Characters that would move the cursor are shown as
-  /// dots, all but tabs, which stand in both lines.
+  /// The line with the position, and a line of carets for it. Characters that would move the cursor are shown as dots,
+  /// except for tabs, which are repeated in the line of carets.
   private var excerpt: (line: String, carets: String) {
     let characters = Array(text)
     let place = characterRange

@@ -1,4 +1,4 @@
-// Filters as text in one form, which reads back as an equal filter.
+// Filters as canonical text, which parses back to an equal filter.
 
 internal import StrataDocuments
 internal import StrataTables
@@ -25,7 +25,7 @@ extension FilterOperand: CustomStringConvertible {
   package var description: String {
     switch self {
     case .field(let path):
-      // A name that is a word of the language is a name in backquotes.
+      // A name that is a keyword of the language is written in backquotes.
       if path.names.count == 1, FilterKeyword(path.names[0]) != nil {
         FieldPath.quoted(path.names[0], always: true)
       } else {
@@ -46,11 +46,11 @@ extension FilterOperand: CustomStringConvertible {
     case .bigInt(let value): value.description
     case .double(let value): "\(value)"
     case .string(let value): quoted(value)
-    default: "null"  // no literal says anything else
+    default: "null"  // literals have no other values
     }
   }
 
-  /// The instant in UTC, with as many digits as it needs.
+  /// The instant in UTC, with as many digits as needed.
   private static func text(of instant: Instant) -> String {
     guard var text = RFC3339.text(instant) else { return "" }
     text.removeLast()

@@ -1,4 +1,4 @@
-// What a filter's text says, as a tree.
+// A parsed filter, as a tree.
 
 package import StrataDocuments
 package import StrataTables
@@ -13,7 +13,7 @@ package indirect enum FilterExpression: Hashable, Sendable {
   case or([FilterExpression])
 }
 
-/// Two operands and what is said about them.
+/// Two operands and an operator.
 package struct FilterComparison: Hashable, Sendable {
   package var left: FilterOperand
   package var comparator: FilterComparator
@@ -45,7 +45,7 @@ package enum FilterComparator: String, Hashable, Sendable, CaseIterable {
   case matches
 }
 
-/// What stands on a side of an operator.
+/// One side of a comparison.
 package enum FilterOperand: Hashable, Sendable {
   case field(FieldPath)
   /// Null, a boolean, a number, or a string.
@@ -66,7 +66,7 @@ extension FilterExpression {
     }
   }
 
-  /// The fields on both sides of each comparison that has one on either, in the order in which they were written.
+  /// The fields of each comparison that has a field on both sides, in the order in which they were written.
   package var comparisonsOfFields: [(left: FieldPath, right: FieldPath)] {
     switch self {
     case .comparison(let comparison):

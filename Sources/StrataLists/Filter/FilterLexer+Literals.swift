@@ -9,7 +9,7 @@ extension FilterLexer {
     let suggestion = "write numbers as in 42, -1.5 or 6e23"
     if skip("-"), next.map({ !("0"..."9").contains($0) }) ?? true {
       throw error(
-        "there is no arithmetic", "write names with a - in backquotes, as in `odd-name`", from: start)
+        "arithmetic is not supported", "write names with a - in backquotes, as in `odd-name`", from: start)
     }
     var isWellFormed = skipDigits()
     var isInteger = true
@@ -27,7 +27,7 @@ extension FilterLexer {
       while let scalar = next, FieldPath.continuesName(scalar) || scalar == "." { advance() }
       isWellFormed = false
     }
-    guard isWellFormed else { throw error("this is no number", suggestion, from: start) }
+    guard isWellFormed else { throw error("this is not a number", suggestion, from: start) }
     let digits = String(scalars[start..<index])
     if isInteger {
       guard let value = BigInteger(digits) else {
@@ -47,9 +47,9 @@ extension FilterLexer {
     return index > start
   }
 
-  /// Reads a string in quotes. A backslash before a quote or a backslash stands for it; `\n`, `\r`, `\t` and
-  /// `\u{…}` are what they are elsewhere; before any other character a backslash is a backslash, so that
-  /// patterns can be written as they are.
+  /// Reads a string in quotes. A backslash escapes a quote or a backslash; `\n`, `\r`, `\t` and `\u{…}` have their
+  /// usual meaning; before any other character a backslash is an ordinary character, so that patterns can be written
+  /// without escaping.
   mutating func readString() throws(FilterError) -> String {
     let start = index
     guard let quote = next else { return "" }
@@ -93,16 +93,16 @@ extension FilterLexer {
       }
     }
     throw error(
-      "this is no character", "write \\u{…} with its number in hexadecimal, as in \\u{e9}", from: start)
+      "this is not a character", "write \\u{…} with its number in hexadecimal, as in \\u{e9}", from: start)
   }
 
-  /// Reads a date: a string behind an @.
+  /// Reads a date: a string after an @.
   mutating func readDate(_ start: String.Index) throws(FilterError) -> FilterToken {
     let suggestion = "write dates as in @'2026-11-20T18:00+01:00' or @'2026-11-20'"
     advance()
     guard next == "'" || next == "\"" else { throw error("a date is missing", suggestion, from: start) }
     guard let instant = date(try readString()) else {
-      throw error("this is no date", suggestion, from: start)
+      throw error("this is not a date", suggestion, from: start)
     }
     guard RFC3339.secondsRange.contains(instant.seconds) else {
       throw error("the date is not between the years 0000 and 9999 in UTC", suggestion, from: start)

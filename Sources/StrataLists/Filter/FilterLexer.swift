@@ -1,4 +1,4 @@
-// Takes a filter's text apart into tokens, one at a time.
+// Splits a filter's text into tokens, one at a time.
 
 internal import StrataDocuments
 internal import StrataTables
@@ -8,7 +8,7 @@ struct FilterLexer {
   let text: String
   let scalars: String.UnicodeScalarView
   var index: String.Index
-  /// What the text of a date says; nil where it is none.
+  /// Parses the text of a date; nil if it is not a date.
   let date: (String) -> Instant?
 
   init(_ text: String, date: @escaping (String) -> Instant?) {
@@ -23,7 +23,7 @@ struct FilterLexer {
 
   mutating func advance() { index = scalars.index(after: index) }
 
-  /// Moves past a scalar if it comes next.
+  /// Moves past a scalar if it comes next; returns whether it did.
   mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
     guard next == scalar else { return false }
     advance()
@@ -37,7 +37,7 @@ struct FilterLexer {
     FilterError(message, suggestion, text: text, byteRange: byteOffset(start)..<byteOffset(index))
   }
 
-  /// The next token and where it stands. O(length of the token).
+  /// The next token and its range. O(length of the token).
   mutating func readToken() throws(FilterError) -> (token: FilterToken, range: Range<String.Index>) {
     while let scalar = next, scalar.properties.isWhitespace { advance() }
     let start = index
@@ -72,7 +72,7 @@ struct FilterLexer {
 
   private mutating func readSign(_ start: String.Index) throws(FilterError) -> FilterToken {
     while let scalar = next, "=!<>&|".unicodeScalars.contains(scalar) {
-      // `!` begins a token of its own, as in `a == 1 &&!(b == 2)`.
+      // `!` begins a separate token, as in `a == 1 &&!(b == 2)`.
       if scalar == "!", index != start { break }
       advance()
       if scalar == "!", next != "=" { break }
@@ -87,8 +87,8 @@ struct FilterLexer {
     case "&&": return .and
     case "||": return .or
     case "!": return .not
-    case "&": throw error("a single & says nothing", "write && for “and”", from: start)
-    case "|": throw error("a single | says nothing", "write || for “or”", from: start)
+    case "&": throw error("a single & is not an operator", "write && for “and”", from: start)
+    case "|": throw error("a single | is not an operator", "write || for “or”", from: start)
     case "<>": throw error("there is no operator <>", "write !=", from: start)
     case "=<": throw error("there is no operator =<", "write <=", from: start)
     case "=>": throw error("there is no operator =>", "write >=", from: start)
@@ -119,9 +119,9 @@ struct FilterLexer {
     advance()
     switch scalar {
     case "‘", "’", "“", "”", "„", "«", "»", "´":
-      throw error("this is no quote", "write strings in ' or \"", from: start)
+      throw error("this is not a quote", "write strings in ' or \"", from: start)
     case "+", "*", "/", "%", "^", "~":
-      throw error("there is no arithmetic", "compare fields and literals as they are", from: start)
+      throw error("arithmetic is not supported", "compare fields and literals as they are", from: start)
     default:
       throw error(
         "this character has no meaning here",

@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 
-/// One node of the tree. What is inside it follows, up to `end`.
+/// One node of the tree. Its children follow it, up to `end`.
 struct FilterNode: Sendable {
   enum Kind: Sendable {
     case clause(FilterClause)
@@ -10,30 +10,30 @@ struct FilterNode: Sendable {
   }
 
   var kind: Kind
-  /// The index behind the last node inside this one.
+  /// The index after the last node inside this one.
   var end = 0
 }
 
-/// Two sides and an operator.
+/// A comparison: two sides and an operator.
 struct FilterClause: Sendable {
   var comparator: FilterComparator
   var ignoresCase: Bool
   var left: FilterSource
   var right: FilterSource
-  /// Where the values of a list on the right are.
+  /// The range of the list's elements, if the right side is a list.
   var elements: Range<Int>?
-  /// Which pattern `matches` matches.
+  /// The index of the pattern, if the operator is `matches`.
   var pattern: Int?
 }
 
-/// Where a side of a comparison gets its value from.
+/// The source of a comparison's side.
 enum FilterSource: Sendable {
-  /// The bytes of a field's names, and where their ends are.
+  /// The bytes of a field's names, and the range of their ends.
   case field(names: Range<Int>, ends: Range<Int>)
   case id, revision, time, section
   /// The bytes of a literal.
   case literal(Range<Int>)
   case date(Instant)
-  /// A list, whose values the clause knows.
+  /// A list, whose elements are in the clause.
   case list
 }

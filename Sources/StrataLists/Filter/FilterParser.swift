@@ -1,4 +1,4 @@
-// Filters from text: by recursive descent, to a limited depth.
+// A recursive-descent parser for filters, with limited depth.
 
 internal import StrataDocuments
 internal import StrataTables
@@ -21,15 +21,15 @@ struct FilterParser {
   private var range: Range<String.Index>
   private var depth = 0
 
-  /// The expression that takes up all of a text.
+  /// Parses a whole text as an expression.
   ///
-  /// - Parameter date: what the text of a date says; nil where it is none.
+  /// - Parameter date: parses the text of a date; nil if it is not a date.
   static func parse(
     _ text: String, date: @escaping (String) -> Instant?
   ) throws(FilterError) -> FilterExpression {
     guard text.utf8.count <= RowFilter.byteCountMax else {
       let message = "the filter is longer than \(RowFilter.byteCountMax) bytes"
-      // The text is what is too much; it is not repeated.
+      // The text is too long, so the error does not repeat it.
       throw FilterError(message, "write a shorter one", text: "", byteRange: 0..<0)
     }
     var parser = FilterParser(text, date: date)
@@ -100,7 +100,7 @@ extension FilterParser {
     defer { depth -= 1 }
     guard token == .not else { return try parseParenthesis() }
     try advance()
-    // `!(` is one level, so that the form with all its parentheses is no deeper than what was written.
+    // `!(` counts as one level, so that the fully parenthesized form is no deeper than what was written.
     return .not(token == .leftParenthesis ? try parseParenthesis() : try parseUnary())
   }
 
@@ -142,7 +142,7 @@ extension FilterParser {
     return error("an operator is missing", Self.operatorsSuggestion)
   }
 
-  /// Reads `[c]` behind an operator. A list begins with a bracket too, but holds no names.
+  /// Reads `[c]` after an operator. A list may begin with a bracket too, but it holds no names.
   private mutating func parseOption() throws(FilterError) -> Bool {
     guard token == .leftBracket else { return false }
     var ahead = self
@@ -166,7 +166,7 @@ extension FilterParser {
     case .field(let path): operand = .field(path)
     case .value(let value): operand = .value(value)
     case .date(let instant): operand = .date(instant)
-    case .leftBrace, .leftBracket: throw error("a list stands only behind in", "write a in {1, 2}")
+    case .leftBrace, .leftBracket: throw error("a list is allowed only after in", "write a in {1, 2}")
     case .end: throw error("the filter ends too soon", "write a field or a literal here")
     default: throw error("a field or a literal is missing", Self.comparisonSuggestion)
     }
@@ -208,7 +208,7 @@ extension FilterParser {
     return .list(elements)
   }
 
-  /// What is well-formed but says nothing.
+  /// Rejects comparisons that are well-formed but meaningless.
   private func check(_ comparison: FilterComparison, rightStart: String.Index) throws(FilterError) {
     let place = rightStart..<endOfOperand(from: rightStart)
     switch comparison.comparator {
@@ -220,7 +220,7 @@ extension FilterParser {
         _ = try FilterPattern(pattern, ignoresCase: comparison.ignoresCase)
       } catch {
         throw self.error(
-          "the pattern is not one: \(error.message)", "write a regular expression of Swift", at: place)
+          "the pattern is malformed: \(error.message)", "write a regular expression of Swift", at: place)
       }
     case .beginsWith, .endsWith:
       switch comparison.right {
@@ -233,7 +233,7 @@ extension FilterParser {
     }
   }
 
-  /// Where the one token that begins at an index ends.
+  /// The end of the token that begins at an index.
   private func endOfOperand(from start: String.Index) -> String.Index {
     var ahead = lexer
     ahead.index = start

@@ -1,15 +1,15 @@
-// A regular expression that many threads can share.
+// A regular expression that several threads can share.
 
-/// A compiled pattern: an immutable value, which any number of threads match at the same time.
+/// A compiled pattern: an immutable value that any number of threads can match at the same time.
 ///
-/// `Regex` is not `Sendable`, since one that is put together in code may hold closures of the program. One that is made
-/// of a text holds none, and what the standard library makes of it at the first match is published atomically.
+/// `Regex` is not `Sendable`, because a regex built in code may hold closures of the program. A regex made from text
+/// holds none, and what the standard library derives from it at the first match is published atomically.
 final class FilterPattern: Sendable {
   /// The longest pattern, in UTF-8 bytes.
   static let byteCountMax = 4096
 
-  /// The most brackets, opening parentheses and set operators in a pattern, escaped ones too. The standard
-  /// library's parser descends for each of them, and a hundred are too much for a stack of 512 KiB.
+  /// The maximum number of brackets, opening parentheses and set operators in a pattern, including escaped ones. The
+  /// standard library's parser recurses for each of them, and a hundred are too many for a stack of 512 KiB.
   static let nestingMax = 32
 
   nonisolated(unsafe) private let regex: Regex<AnyRegexOutput>
@@ -30,7 +30,7 @@ final class FilterPattern: Sendable {
     }
   }
 
-  /// How often the pattern opens something, at most.
+  /// An upper bound on how often the pattern opens a group, class or set operation.
   private static func nesting(of pattern: String) -> Int {
     var count = 0
     var previous: UInt8 = 0
@@ -45,14 +45,14 @@ final class FilterPattern: Sendable {
     return count
   }
 
-  /// Whether the whole text matches. What it costs depends on the pattern: `(a*)*b` takes
-  /// time that doubles with each letter.
+  /// Whether the whole text matches. The cost depends on the pattern: `(a*)*b` takes time that doubles with each
+  /// letter.
   func matches(_ text: String) -> Bool {
     do { return try regex.wholeMatch(in: text) != nil } catch { return false }
   }
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 struct FilterPatternError: Error {
   var message: String
 }

@@ -1,10 +1,10 @@
-// A compiled filter asked about one row.
+// A compiled filter evaluated for one row.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 
-/// The program, and the row that it is run on. Valid only inside the call that lends both.
+/// The program, and the row that it runs on. Valid only inside the call that provides both.
 struct FilterRun {
   let nodes: UnsafeBufferPointer<FilterNode>
   let elements: UnsafeBufferPointer<FilterSource>
@@ -13,7 +13,7 @@ struct FilterRun {
   let patterns: UnsafeBufferPointer<FilterPattern>
   let row: RowView
 
-  /// Whether what a node says is true of the row. Recursion is as deep as the filter, which is limited.
+  /// Whether the row satisfies a node. The recursion is as deep as the filter, which is limited.
   func evaluate(at index: Int, _ section: () -> DocumentValue) -> Bool {
     switch nodes[index].kind {
     case .clause(let clause): return holds(clause, section)
@@ -35,7 +35,7 @@ struct FilterRun {
     }
   }
 
-  /// Calls the body with the value that a source has here. It is valid inside only.
+  /// Calls the body with the value of a source. The value is valid only inside the body.
   @inline(__always)
   private func withValue(
     _ source: FilterSource, _ section: () -> DocumentValue, _ body: (FilterValue) -> Bool

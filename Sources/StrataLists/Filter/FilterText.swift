@@ -1,10 +1,10 @@
-// Strings as filters compare them: UTF-8 bytes, folded where case is ignored.
+// Strings as filters compare them: UTF-8 bytes, folded if case is ignored.
 
 internal import StrataTables
 
 /// Comparisons of bytes.
 enum FilterText {
-  /// Negative, zero or positive; a shorter string before its extensions.
+  /// Negative, zero or positive; a shorter string comes before its extensions.
   static func order(
     _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, ignoresCase: Bool
   ) -> Int {
@@ -26,7 +26,7 @@ enum FilterText {
       && UnsafeRawBufferPointer(rebasing: text[(text.count - part.count)...]).hasSameBytes(as: part)
   }
 
-  /// Whether a part occurs anywhere. O(text · part) at worst, O(text) for what people write.
+  /// Whether a part occurs anywhere. O(text · part) in the worst case, O(text) for typical text.
   static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
     guard let first = part.first else { return true }
     guard text.count >= part.count else { return false }
@@ -39,8 +39,8 @@ enum FilterText {
     return false
   }
 
-  /// Calls the body with both strings in lower case. ASCII is lowered byte by byte; where either is anything
-  /// else, both are lowered by Unicode's full mapping (the Kelvin sign's lower case is ASCII's k).
+  /// Calls the body with both strings in lower case. ASCII is lowercased byte by byte; if either string has any other
+  /// character, both are lowercased by Unicode's full mapping (the Kelvin sign's lower case is ASCII's k).
   static func withFolded<Result>(
     _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result

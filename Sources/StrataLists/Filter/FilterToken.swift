@@ -18,7 +18,7 @@ package enum FilterToken: Hashable, Sendable {
   case end
 }
 
-/// The words that are no field names, unless in backquotes. Their case does not matter.
+/// The words that are not field names, unless in backquotes. Their case does not matter.
 package enum FilterKeyword: String, CaseIterable, Sendable {
   case and, or, not, `in`, contains
   case beginsWith = "beginswith"
@@ -26,7 +26,7 @@ package enum FilterKeyword: String, CaseIterable, Sendable {
   case matches
   case null, `true`, `false`
 
-  /// The keyword that a name is, in whatever case.
+  /// The keyword with a name, ignoring case.
   package init?(_ name: String) {
     guard name.utf8.count <= 10 else { return nil }
     self.init(rawValue: name.lowercased())

@@ -5,14 +5,14 @@ internal import StrataEvents
 internal import StrataTables
 
 extension FilterValue {
-  /// Whether two values are one: null is null, numbers are compared exactly, and what is of different types
-  /// is different.
+  /// Whether two values are equal: null equals null, numbers are compared exactly, and values of different types are
+  /// different.
   func equals(_ other: FilterValue, ignoresCase: Bool) -> Bool {
     order(against: other, ignoresCase: ignoresCase) == 0
   }
 
-  /// Negative, zero or positive as this comes before, is, or comes after the other; nil where they are not
-  /// of one type.
+  /// Negative, zero or positive as this value comes before, equals, or comes after the other; nil if their types
+  /// differ.
   func order(against other: FilterValue, ignoresCase: Bool) -> Int? {
     switch (self, other) {
     case (.text(let a), .text(let b)): return FilterText.order(a, b, ignoresCase: ignoresCase)
@@ -32,7 +32,7 @@ extension FilterValue {
     }
   }
 
-  /// The order of two values that are not null; nil where one is, or their types differ.
+  /// The order of two values that are not null; nil if either is null, or if their types differ.
   @inline(__always)
   func orderUnlessNull(against other: FilterValue, ignoresCase: Bool) -> Int? {
     isNull || other.isNull ? nil : order(against: other, ignoresCase: ignoresCase)
@@ -44,13 +44,13 @@ extension FilterValue {
         ? (a.seconds < b.seconds ? -1 : 1)
         : a.attoseconds < b.attoseconds ? -1 : a.attoseconds == b.attoseconds ? 0 : 1
     }
-    // A string that is no date, next to a date. A commit time has a text to compare it with.
+    // A string that is not a date, compared with a date. A commit time also has a text to compare.
     return withText { a in
       other.withText { b in FilterText.order(a, b, ignoresCase: ignoresCase) }
     } ?? nil
   }
 
-  /// The instant that this is or says.
+  /// The instant that this value is, or that its text gives.
   private var instant: Instant? {
     switch self {
     case .date(let instant): return instant
@@ -66,7 +66,7 @@ extension FilterValue {
     }
   }
 
-  /// The order of two numbers by their sort keys, which hold numbers of any size.
+  /// The order of two numbers by their sort keys, which support numbers of any size.
   @inline(never)
   private func keyOrder(against other: FilterValue) -> Int? {
     guard let a = key, let b = other.key else { return nil }
@@ -88,7 +88,7 @@ extension FilterValue {
   }
 }
 
-/// Numbers of different types, compared as the numbers they are. NaN is itself, and comes last.
+/// Numbers of different types, compared by their exact values. NaN equals itself, and comes last.
 enum ExactNumber {
   static func order(_ a: Double, _ b: Double) -> Int {
     if a < b { return -1 }

@@ -1,25 +1,25 @@
-// A value as a filter sees it: bytes that somebody else holds, not yet turned into anything.
+// A value as a filter sees it: borrowed bytes, not yet decoded.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 
-/// One side of a comparison. Valid only inside the call that lends it.
+/// One side of a comparison. Valid only inside the call that provides it.
 enum FilterValue {
-  /// Also what is missing, undefined, or damaged.
+  /// Also a missing, undefined or damaged value.
   case null
   case bool(Bool)
   case integer(magnitude: UInt64, isNegative: Bool)
   case double(Double)
-  /// The item of an integer beyond 64 bits.
+  /// The CBOR item of an integer beyond 64 bits.
   case bigInteger(UnsafeRawBufferPointer)
   case text(UnsafeRawBufferPointer)
   case bytes(UnsafeRawBufferPointer)
-  /// The item of an array.
+  /// The CBOR item of an array.
   case array(UnsafeRawBufferPointer)
-  /// An object, or anything with a tag: comparable with nothing.
+  /// An object, or a tagged value: not comparable with anything.
   case other
-  /// A date that a filter's text gives.
+  /// A date literal of a filter.
   case date(Instant)
   /// A row's commit time.
   case time(Timestamp)
@@ -53,7 +53,7 @@ extension FilterValue {
     }
   }
 
-  /// Big integers in their one form, which has more than eight bytes.
+  /// Big integers in deterministic encoding, which have more than eight bytes.
   private static func withBigInteger(
     _ bytes: UnsafeRawBufferPointer, _ item: CBORItem, _ body: (FilterValue) -> Bool
   ) -> Bool {
@@ -65,7 +65,7 @@ extension FilterValue {
     return body(.bigInteger(bytes))
   }
 
-  /// Items that are not in deterministic encoding, brought into it.
+  /// Items that are not in deterministic encoding: decoded and encoded again.
   @inline(never)
   private static func withWhole(_ bytes: UnsafeRawBufferPointer, _ body: (FilterValue) -> Bool) -> Bool {
     var reader = CBORReader(bytes)
@@ -73,7 +73,7 @@ extension FilterValue {
     return value.cbor().withUnsafeBytes { withValue(of: $0, body) }
   }
 
-  /// Whether this is an array with an element that equals a value. O(array).
+  /// Whether this is an array with an element equal to `value`. O(array).
   func hasElement(equalTo value: FilterValue, ignoresCase: Bool) -> Bool {
     hasElement { $0.equals(value, ignoresCase: ignoresCase) }
   }
@@ -106,7 +106,7 @@ extension FilterValue {
     }
   }
 
-  /// Calls the body with two strings, folded where case is ignored; false where one side is no string.
+  /// Calls the body with two strings, folded if case is ignored; false if either side is not a string.
   func withTexts(
     _ other: FilterValue, ignoresCase: Bool, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
   ) -> Bool {

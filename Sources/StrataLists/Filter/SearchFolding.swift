@@ -1,13 +1,13 @@
-// Text as a search sees it: without case, and without the marks on letters.
+// Text folded for searching: without case, and without the marks on letters.
 
 internal import StrataTables
 
-/// Folds text so that what people do not tell apart when they search is the same bytes.
+/// Folds text so that letters that people do not distinguish when they search have the same bytes.
 ///
-/// Case goes by Unicode's full mapping to lower case. The combining marks U+0300 to U+036F are left out, and
-/// letters that decompose into a letter and such marks are that letter, so that the composed and the decomposed
-/// form are one. A few letters that do not decompose, and that people type without their stroke or in two
-/// letters, are among them: ø, ł, đ, ß, æ, œ and their like. Other scripts are compared as they are written.
+/// Case follows Unicode's full mapping to lower case. The combining marks U+0300 to U+036F are removed, and letters
+/// that decompose into a letter and such marks become that letter, so that the composed and the decomposed form are
+/// equal. This includes a few letters that do not decompose, but that people type without their stroke or as two
+/// letters: ø, ł, đ, ß, æ, œ and similar ones. Other scripts are compared as written.
 enum SearchFolding {
   /// The folded UTF-8 of a text. O(text).
   static func folded(_ text: String) -> [UInt8] {
@@ -15,7 +15,7 @@ enum SearchFolding {
     return text.withUTF8 { folded(utf8: UnsafeRawBufferPointer($0)) }
   }
 
-  /// The same for UTF-8; what is none becomes U+FFFD.
+  /// The folded form of UTF-8 bytes; invalid bytes become U+FFFD.
   static func folded(utf8: UnsafeRawBufferPointer) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(utf8.count)
@@ -34,7 +34,7 @@ enum SearchFolding {
     return bytes
   }
 
-  /// Letter → what it is searched as.
+  /// Letter → the plain letters that it is folded to.
   private static let plainLetters: [Unicode.Scalar: [UInt8]] = {
     var letters: [Unicode.Scalar: [UInt8]] = [:]
     for (plain, marked) in table {
@@ -43,7 +43,7 @@ enum SearchFolding {
     return letters
   }()
 
-  /// What letters are searched as, and those letters: Unicode's canonical decompositions, in lower case.
+  /// The plain letters, and the letters that are folded to them: Unicode's canonical decompositions, in lower case.
   private static let table: [(plain: String, marked: String)] = [
     ("a", "àáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ"),
     ("ae", "ǣǽæ"),

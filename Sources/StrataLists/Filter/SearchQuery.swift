@@ -1,17 +1,19 @@
-// What somebody typed into a search field, made ready for rows.
+// A text from a search field, prepared for matching rows.
 
 internal import StrataTables
 
-/// The words of a text, folded. A row matches where each of them occurs somewhere in it.
+/// The words of a text, folded. A row matches if each of them occurs somewhere in it.
 struct SearchQuery: Hashable, Sendable {
-  /// How much of a text is looked at: more is no search that somebody typed. What is cut off narrows nothing.
+  /// The number of Unicode scalars of a text that are used. People do not type longer searches. What is cut off does
+  /// not narrow the result.
   static let scalarCountMax = 1_024
+  /// The number of different words that are used.
   static let wordCountMax = 16
 
-  /// The UTF-8 of each word, each once, in order of their bytes: texts of the same words are equal queries.
+  /// The UTF-8 of each distinct word, sorted by bytes: texts of the same words make equal queries.
   let words: [[UInt8]]
 
-  /// Nil for a text without words: it asks for nothing. O(1), whatever the text's length.
+  /// Nil for a text without words. O(1), whatever the text's length.
   init?(_ text: String) {
     var head = String.UnicodeScalarView()
     head.append(contentsOf: text.unicodeScalars.prefix(Self.scalarCountMax))
@@ -26,7 +28,7 @@ struct SearchQuery: Hashable, Sendable {
     self.words = words.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Whether each word occurs in some of the texts that are lent. O(words × texts) for what people write.
+  /// Whether each word occurs in at least one of the texts. O(words × texts) for typical text.
   func matches(_ forEachText: (_ body: (UnsafeRawBufferPointer) -> Void) -> Void) -> Bool {
     // One bit for each word that is still missing.
     var missing: UInt32 = (1 << UInt32(words.count)) - 1
@@ -48,7 +50,7 @@ extension SearchQuery: CustomStringConvertible {
   }
 }
 
-/// A place of a row that is searched: a property, or a field of its document.
+/// A searched part of a row: a property, or a field of its document.
 struct SearchPart<Item: Sendable>: Sendable {
   private enum Source: Hashable, Sendable {
     case keyPath(AnyKeyPathBox)
@@ -60,7 +62,7 @@ struct SearchPart<Item: Sendable>: Sendable {
 
   var needsItem: Bool { read != nil }
 
-  /// The field that it reads, nil where it reads an item's property.
+  /// The field that it reads, nil if it reads a property of the item.
   var field: FieldPath? { if case .field(let path) = source { path } else { nil } }
 
   init<Value: SearchableText>(_ keyPath: any KeyPath<Item, Value> & Sendable) {
@@ -78,10 +80,10 @@ struct SearchPart<Item: Sendable>: Sendable {
     read = nil
   }
 
-  /// Lends the texts of a property.
+  /// Passes the texts of a property to the body.
   func forEachText(_ item: Item, _ body: (UnsafeRawBufferPointer) -> Void) { read?(item, body) }
 
-  /// Lends the texts of a field: a string, the strings of an array, or the row's id.
+  /// Passes the texts of a field to the body: a string, the strings of an array, or the row's id.
   func forEachText(_ row: RowView, _ body: (UnsafeRawBufferPointer) -> Void) {
     guard case .field(let path) = source else { return }
     if path.subject == .id { return body(row.id) }
@@ -101,7 +103,7 @@ extension SearchPart: Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(source) }
 }
 
-/// What a property has to be so that it can be searched: text, or texts.
+/// The type of a searchable property: a text, or several texts.
 public protocol SearchableText: Sendable {
   /// Calls the body with each text.
   func forEachSearchedText(_ body: (String) -> Void)

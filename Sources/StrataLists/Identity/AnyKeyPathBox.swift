@@ -1,6 +1,6 @@
-// Key paths that requests are told apart by.
+// The key paths that identify parts of requests.
 
-/// A key path as a value that may cross threads.
+/// A key path that can be compared and sent between threads.
 struct AnyKeyPathBox: Hashable, Sendable {
   let keyPath: any AnyKeyPath & Sendable
 

@@ -1,6 +1,6 @@
-// What a closure in a request is known by.
+// The identity of a closure in a request.
 
-/// The name and version that identify a closure, or an object of its own for one that has no name.
+/// The name and version of a closure, or a unique object for a closure without a name.
 enum ClosureIdentity: Hashable, Sendable {
   case named(String, version: Int)
   case unnamed(UnnamedClosure)
@@ -9,8 +9,8 @@ enum ClosureIdentity: Hashable, Sendable {
   static func unnamed() -> ClosureIdentity { .unnamed(UnnamedClosure()) }
 }
 
-/// Equal to itself alone. Every request that holds the closure holds this too, so that no other closure can have the
-/// same address meanwhile.
+/// Equal only to itself. Every request that holds the closure holds this object too, so that no other closure's object
+/// can have the same address in the meantime.
 final class UnnamedClosure: Hashable, Sendable {
   static func == (a: UnnamedClosure, b: UnnamedClosure) -> Bool { a === b }
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

@@ -1,10 +1,10 @@
-// A request made ready for a table: from rows to keys.
+// A request compiled for a table: from rows to keys.
 
 internal import StrataDocuments
 internal import StrataEvents
 package import StrataTables
 
-/// What a request comes to over a table.
+/// The result of compiling a request for a table.
 package struct CompiledList: Sendable {
   package let definition: ViewDefinition
   package let window: ListWindows
@@ -12,10 +12,10 @@ package struct CompiledList: Sendable {
 }
 
 extension ListRequest {
-  /// The request over a table's rows.
+  /// Compiles the request for a table's rows.
   ///
-  /// Rows of types other than `DocumentRow` are decoded even where no key path needs it: a row that does not
-  /// decode is left out of the list, and not found out when it is shown.
+  /// Rows of types other than `DocumentRow` are decoded even if no key path needs it: a row that does not decode is
+  /// left out of the list at once, rather than failing when it is shown.
   package func compiled(
     decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item
   ) throws(ListError) -> CompiledList {
@@ -36,7 +36,7 @@ extension ListRequest {
     let place: ViewDefinition.Place
     let calls: ProgramCalls
     if needsItem {
-      // A filter by `$section` sees what the program made.
+      // A filter on `$section` depends on the program's code.
       let readsSection = section?.needsItem ?? false && filters.contains { $0.readsSection }
       calls = closures.isEmpty && !readsSection ? .keys : .filters
       let placer = ItemPlacer(
@@ -58,8 +58,8 @@ extension ListRequest {
   }
 }
 
-/// Whether a row passes all filters. Its section stands at the beginning of the writer; a filter sees the first component
-/// of it, as text where it is a UUID.
+/// Whether a row passes all filters. The writer begins with the row's section; a filter sees its first component, as
+/// text if it is a UUID.
 private func passes(
   _ filters: [CompiledFilter], _ row: RowView, _ writer: borrowing SortKeyWriter, isSectioned: Bool
 ) -> Bool {
@@ -76,7 +76,7 @@ private func passes(
   return true
 }
 
-/// Places rows by their fields alone, without decoding anything. Not generic, so that nothing is looked up.
+/// Places rows by their fields alone, without decoding. Not generic, so that no generic metadata is looked up.
 private final class FieldPlacer: Sendable {
   private let section: FieldKey?
   private let sorts: [FieldKey]
@@ -96,9 +96,9 @@ private final class FieldPlacer: Sendable {
   }
 
   func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> PlacedLengths? {
-    // Bytes that are no text have the text of others, and would be a second item with one id.
-    guard UTF8Validation.isValid(row.id) else { throw RowProblem(what: "its id is no UTF-8") }
-    // A row that no filter takes is left out, and is no problem, whatever its section is.
+    // Invalid bytes decode to the same text as others, and would be a second item with the same id.
+    guard UTF8Validation.isValid(row.id) else { throw RowProblem(what: "its id is not valid UTF-8") }
+    // A row that the filters reject is left out and not reported as a problem, whatever its section is.
     var problem: RowProblem?
     do throws(RowProblem) { try section?.append(row, to: &writer) } catch {
       problem = error
@@ -116,7 +116,7 @@ private final class FieldPlacer: Sendable {
   }
 }
 
-/// Places rows that are decoded first.
+/// Places rows after decoding them.
 private struct ItemPlacer<Item: Identifiable & Sendable>: Sendable where Item.ID: DocumentID {
   let section: KeyPart<Item>?
   let sorts: [KeyPart<Item>]
@@ -129,7 +129,7 @@ private struct ItemPlacer<Item: Identifiable & Sendable>: Sendable where Item.ID
   func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> PlacedLengths? {
     let item = try decode(row)
     try check(item.id, of: row)
-    // A row that no filter takes is left out, and is no problem, whatever its section is.
+    // A row that the filters reject is left out and not reported as a problem, whatever its section is.
     var problem: RowProblem?
     do throws(RowProblem) { try section?.append(row, item, &writer) } catch {
       problem = error
@@ -149,12 +149,12 @@ private struct ItemPlacer<Item: Identifiable & Sendable>: Sendable where Item.ID
     return PlacedLengths(section: sectionLength, value: writer.count - keyLength)
   }
 
-  /// An item's id is the row's, which decoding has seen to where the row is of a type, and is read from text again.
+  /// Checks that an item's id can be read back from its text. Decoding has checked that it is the row's id.
   private func check(_ id: Item.ID, of row: RowView) throws(RowProblem) {
     guard Item.ID.self != String.self else { return }
     let text = id.documentID
     guard Item.ID(documentID: text) != nil else {
-      throw RowProblem(what: "its id is none of \(Item.self): \(text)")
+      throw RowProblem(what: "its id is not a valid id of \(Item.self): \(text)")
     }
   }
 }

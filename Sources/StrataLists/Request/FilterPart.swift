@@ -1,10 +1,10 @@
-// One condition that rows must pass: a filter, a closure, a predicate, or a text that is searched for.
+// One condition that rows must pass: a filter, a closure, a predicate, or a search text.
 
 package import StrataTables
 
-/// A condition, known by its filter or words, or by the closure's name and version.
+/// A condition, identified by its filter or words, or by the closure's name and version.
 package struct FilterPart<Item: Sendable>: Sendable {
-  /// What two equal conditions have in common. It holds no closure.
+  /// What makes two conditions equal. It holds no closure.
   enum Identity: Hashable, Sendable {
     case filter(RowFilter)
     case malformed(String)
@@ -16,7 +16,7 @@ package struct FilterPart<Item: Sendable>: Sendable {
     case filter(RowFilter)
     case malformed(FilterError)
     case closure(@Sendable (Item) throws(RowProblem) -> Bool)
-    /// A condition on the row's own bytes.
+    /// A condition on the row's encoded bytes.
     case row(@Sendable (RowView) -> Bool)
   }
 
@@ -61,7 +61,7 @@ package struct FilterPart<Item: Sendable>: Sendable {
 }
 
 extension FilterPart {
-  /// The paths of fields that it names; a closure names none.
+  /// The paths of the fields that it names; a closure names none.
   var paths: Set<FieldPath> {
     switch identity {
     case .filter(let filter): filter.fields
@@ -70,7 +70,7 @@ extension FilterPart {
     }
   }
 
-  /// The filter's text, the words that are searched for, or the name of the closure.
+  /// The filter's text, the search words, or the name of the closure.
   package var name: String {
     switch identity {
     case .filter(let filter): filter.description
@@ -83,7 +83,7 @@ extension FilterPart {
 }
 
 extension FilterPart {
-  /// Whether it is a filter that asks for the row's section.
+  /// Whether it is a filter that reads the row's section.
   var readsSection: Bool {
     guard case .filter(let filter) = condition else { return false }
     return filter.fields.contains { $0.subject == .section }

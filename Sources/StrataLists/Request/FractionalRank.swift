@@ -1,51 +1,50 @@
-// Ranks between ranks: texts that sort by their bytes, with room for another one between any two.
+// Fractional ranks: texts that sort by their bytes, with room for another one between any two.
 
-/// Fractional indexing (D. Greenspan, "Implementing Fractional Indexing", 2020): a rank is the digits of a
-/// fraction behind its point, so that one moved row gets one new rank and all others keep theirs. How far apart
-/// ranks are put follows LSEQ (B. Nédelec et al., "LSEQ: an adaptive structure for sequences in distributed
-/// collaborative editing", DocEng 2013), and that each ends in what makes it unique follows Logoot (S. Weiss et
-/// al., "Logoot", ICDCS 2009).
+/// Fractional indexing (D. Greenspan, "Implementing Fractional Indexing", 2020): a rank is the digits of a fraction
+/// after its point, so that one moved row gets one new rank and all others keep theirs. The distance between ranks
+/// follows LSEQ (B. Nédelec et al., "LSEQ: an adaptive structure for sequences in distributed collaborative editing",
+/// DocEng 2013), and the unique end of each rank follows Logoot (S. Weiss et al., "Logoot", ICDCS 2009).
 ///
 /// ```
 /// place                tail
 /// AzL8n0Y58m7 7T       1q4 3
 /// ```
 ///
-/// Digits are `0-9A-Za-z`, which ascend in ASCII. The place stands between the places of both neighbours and is
-/// the beginning of neither, so that any tail may follow. The tail is a number that occurs once in a store (the
-/// sequence at which the move begins), and how many digits it has. So no two moves write the same rank.
+/// Digits are `0-9A-Za-z`, which ascend in ASCII. The place is between the places of both neighbours and is not a
+/// prefix of either, so that any tail may follow. The tail is a number that is unique in a store (the sequence at which
+/// the move begins), followed by its number of digits. So no two moves write the same rank.
 ///
-/// Next to a neighbour that was just moved itself there is a step of one, at the first digit that has room for
-/// more than sixty. So moves to one place (the front, an index, before or behind a row) use up a digit for each
-/// 62² − 62 = 3,782 of them; at the end they use up none. Elsewhere a rank halves what is left, which is the
-/// least for moves to places of chance: a bit for each time that the same gap is hit. The worst are rows that
-/// are moved between each other, where no scheme with one write for a move needs less than a bit for each: about
-/// three hundred in a row fill a rank. What does not fit is put right by ranks for more rows.
+/// Next to a neighbour that was just moved itself, the step is one, at the first digit that has room for more than
+/// sixty. So moves to one position (the front, an index, before or after a row) use up one digit for every 62² − 62 =
+/// 3,782 moves; at the end they use up none. Elsewhere a rank halves the remaining interval, which is optimal for moves
+/// to random positions: one bit each time the same gap is hit. The worst case is rows that are moved between each
+/// other, where every scheme with one write per move needs at least one bit for each: about three hundred in a row fill
+/// a rank. When no rank is left, more rows get new ranks.
 package enum FractionalRank {
   /// The longest rank that is written, in bytes.
   static let lengthMax = 63
-  /// The longest rank that is read; what is longer counts as none.
+  /// The longest rank that is read; a longer one counts as no rank.
   static let readLengthMax = 255
-  /// How much room a digit has to have before steps are made at it.
+  /// The distance that two ranks must exceed at a digit before steps of one are made there.
   static let roomMin = 61
-  /// How much room many rows get for each of them.
+  /// The room that `spread` requires for each row.
   static let spreadRoom = 1000
-  /// The longest of the ranks that many rows are given at once.
+  /// The maximum length of the ranks that `spread` makes.
   static let spreadLengthMax = 32
 
   private static let base = 62
   private static let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
-  /// How many digits an eight-byte number has.
+  /// The number of digits of an eight-byte number.
   private static let numberLength = 11
 
-  /// The rank of a row that has none: by the sequence of the event that made it, 12 bytes. It is none that a
-  /// move writes, since those end in a number up to 11.
+  /// The rank of a row that has none: derived from the sequence of the event that created it, 12 bytes. No move writes
+  /// such a rank, because written ranks end in a digit of at most 11.
   static func derived(from created: UInt64) -> String {
     text(derivedDigits(created))
   }
 
   private static func derivedDigits(_ created: UInt64) -> [UInt8] {
-    // In the middle of all numbers, so that there is room before the first.
+    // In the middle of all numbers, so that there is room before the first row.
     var number = 1 << 63 | created & (1 << 63 - 1)
     var digits = [UInt8](repeating: 31, count: numberLength + 1)
     for index in (0..<numberLength).reversed() {
@@ -55,22 +54,22 @@ package enum FractionalRank {
     return digits
   }
 
-  /// Whether a text is a rank.
+  /// Whether a text is a valid rank.
   static func isRank(_ text: String) -> Bool {
     let bytes = text.utf8
     return (1...readLengthMax).contains(bytes.count) && bytes.allSatisfy { value(of: $0) != nil }
   }
 
-  /// Which neighbour a new rank is put next to.
+  /// The neighbour to which a new rank is put close.
   package enum Nearness {
     case low, high, middle
 
-    /// How many events ago a neighbour was moved at most that is stepped from.
+    /// The maximum number of events since a neighbour's last change for it to count as just moved.
     static let recentCount: UInt64 = 64
 
-    /// By the sequences of the events that last changed the neighbours, nil at an end. Where only one of them
-    /// was just moved, somebody may be moving row after row to this place; where both were, they may be moved
-    /// between each other.
+    /// Decides from the sequences of the events that last changed the neighbours, nil at an end. If only one of them
+    /// was just moved, row after row may be moving to this position; if both were, they may be moving between each
+    /// other.
     package init(low: UInt64?, high: UInt64?, newest: UInt64) {
       guard let low else {
         self = .high
@@ -86,13 +85,13 @@ package enum FractionalRank {
     }
   }
 
-  /// A rank between two others, nil where none of at most `lengthMax` bytes is left.
+  /// A rank between two others, nil if none of at most `lengthMax` bytes is left.
   ///
   /// - Parameters:
   ///   - low: nil at the beginning.
   ///   - high: nil at the end.
-  ///   - newest: the sequence up to which rows have been made: at the end, the rank stays below those that rows
-  ///     get which are made later, so that new rows stand behind moved ones.
+  ///   - newest: the sequence of the newest event. At the end, the rank stays below the ranks of rows created later, so
+  ///     that new rows come after moved ones.
   package static func between(_ low: String?, _ high: String?, near: Nearness, newest: UInt64) -> String? {
     let tail = tail(newest + 1)
     let low = low.map(values) ?? []
@@ -108,7 +107,7 @@ package enum FractionalRank {
     return text(place + tail)
   }
 
-  /// Ranks for so many rows between two others, ascending and far apart; nil where there is no room for that.
+  /// Ranks for `count` rows between two others, ascending and far apart; nil if there is not enough room.
   package static func spread(_ count: Int, between low: String?, and high: String?, newest: UInt64)
     -> [String]?
   {
@@ -127,14 +126,14 @@ package enum FractionalRank {
     return ranks
   }
 
-  /// The ranks of rows that are not made yet, where they are above.
+  /// The lowest rank of rows that will be created later, if it is above `low`.
   private static func bound(above low: [UInt8], _ newest: UInt64) -> [UInt8]? {
     let bound = derivedDigits(newest + 2)
     return low.lexicographicallyPrecedes(bound) ? bound : nil
   }
 
-  /// The first digits at which the distance of two ranks is more than `room`, moved from the lower one by what
-  /// `offset` makes of that distance.
+  /// The first digits at which the distance of two ranks is more than `room`, moved from the lower rank by the result
+  /// of `offset` for that distance.
   private static func place(
     _ low: [UInt8], _ high: [UInt8]?, room: Int, _ lengthMax: Int, _ offset: (_ gap: Int) -> Int
   ) -> [UInt8]? {
@@ -149,7 +148,7 @@ package enum FractionalRank {
     return nil
   }
 
-  /// The first digits of a rank, and a number added to the last of them.
+  /// The first digits of a rank, with a number added to the last of them.
   private static func sum(_ rank: [UInt8], _ addend: Int, length: Int) -> [UInt8] {
     var digits = Array(rank.prefix(length)) + [UInt8](repeating: 0, count: max(0, length - rank.count))
     var carry = addend
@@ -158,11 +157,11 @@ package enum FractionalRank {
       digits[index] = UInt8(carry % base)
       carry /= base
     }
-    assert(carry == 0, "a rank between two others is above all ranks")
+    assert(carry == 0, "a rank between two others does not overflow its first digit")
     return digits
   }
 
-  /// A number's digits, and how many they are.
+  /// A number's digits, followed by their count.
   private static func tail(_ number: UInt64) -> [UInt8] {
     var digits: [UInt8] = []
     var rest = number

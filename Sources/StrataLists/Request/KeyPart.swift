@@ -1,9 +1,9 @@
-// One component of a row's key: a key path or a field path, and how it is ordered.
+// One component of a row's key: a key path or a field path, and its sort options.
 
 internal import StrataEvents
 package import StrataTables
 
-/// A component of a key, known by what it reads.
+/// A component of a key, identified by what it reads.
 package struct KeyPart<Item: Sendable>: Sendable {
   private enum Identity: Hashable, Sendable {
     case keyPath(AnyKeyPathBox)
@@ -13,7 +13,7 @@ package struct KeyPart<Item: Sendable>: Sendable {
 
   private let identity: Identity
   package let options: SortKeyOptions
-  /// Whether a row without a value is a problem.
+  /// Whether a row without a value is reported as a problem.
   let isRequired: Bool
   /// Whether it needs the row decoded as an `Item`.
   let needsItem: Bool
@@ -30,7 +30,7 @@ package struct KeyPart<Item: Sendable>: Sendable {
       guard let item else { throw RowProblem(what: "it was not decoded") }
       let start = writer.count
       writer.append(item[keyPath: keyPath], options)
-      if isRequired, writer.isNil(from: start) { throw RowProblem(what: "it has no section, and needs one") }
+      if isRequired, writer.isNil(from: start) { throw RowProblem(what: "it has no section, but needs one") }
     }
   }
 
@@ -54,10 +54,10 @@ package struct KeyPart<Item: Sendable>: Sendable {
     }
   }
 
-  /// Where the rank of a manual order is, nil for any other order.
+  /// The rank of a manual order, nil for any other order.
   package var manualRank: ManualRank<Item>? { if case .manual(let rank) = identity { rank } else { nil } }
 
-  /// The property that it reads, nil where it reads none.
+  /// The property that it reads, nil if it reads none.
   package var keyPath: AnyKeyPath? { if case .keyPath(let box) = identity { box.keyPath } else { nil } }
 
   /// The key path or the field path as text.
@@ -69,7 +69,8 @@ package struct KeyPart<Item: Sendable>: Sendable {
     }
   }
 
-  /// The path of a field that it names, also as a manual order; nil where it names an item's property.
+  /// The path of the field that it names, including the field of a manual order; nil if it names a property of the
+  /// item.
   var path: FieldPath? {
     switch identity {
     case .keyPath: nil
@@ -78,15 +79,15 @@ package struct KeyPart<Item: Sendable>: Sendable {
     }
   }
 
-  /// The field that it reads, nil where it reads an item's property.
+  /// The field that it reads, nil if it reads a property of the item.
   package var field: FieldKey? {
     guard case .field(let path) = identity else { return nil }
     return FieldKey(path: path, options: options, isRequired: isRequired)
   }
 }
 
-/// A component of a key that is read from the row's own bytes. A class, so that to use it counts one reference
-/// at most and not one for each array of the path.
+/// A component of a key that is read from the row's encoded bytes. A class, so that using it counts at most one
+/// reference and not one for each array of the path.
 package final class FieldKey: Sendable {
   package let path: FieldPath
   let options: SortKeyOptions
@@ -112,7 +113,7 @@ package final class FieldKey: Sendable {
       throw RowProblem(what: "its field \(path): \(error)")
     }
     if isRequired, writer.isNil(from: start) {
-      throw RowProblem(what: "its field \(path) is missing or null, and its section is made of it")
+      throw RowProblem(what: "its field \(path) is missing or null, so it has no section")
     }
   }
 }

@@ -1,10 +1,10 @@
-// The fields of documents that a request names, wherever it does.
+// The fields of documents that a request names anywhere.
 
 internal import StrataTables
 
 extension ListRequest {
-  /// The fields that sections, sorts, the order of sections, filters and searches name, each once, ascending by
-  /// their names. What is the row's own is no field of a document, and key paths and closures name none.
+  /// The fields that sections, sorts, the order of sections, filters and searches name, without duplicates, ascending
+  /// by name. Row attributes such as `$id` are not fields of a document, and key paths and closures name none.
   var namedFields: [FieldPath] {
     let keys = [section, sectionValue].compactMap { $0 } + sorts
     let paths = filters.reduce(into: Set(keys.compactMap(\.path))) { $0.formUnion($1.paths) }

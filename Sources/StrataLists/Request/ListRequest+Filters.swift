@@ -1,4 +1,4 @@
-// Which rows a list takes: filters, closures, predicates, and what is searched for.
+// The rows that a list includes: filters, closures, predicates, and searches.
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -7,29 +7,29 @@
 #endif
 public import StrataTables
 
-/// Every condition is asked anew whenever a row's content changes: a row that stops to pass is a deletion, one
-/// that begins to is an insertion.
+/// Every condition is evaluated again when a row's content changes: a row that stops passing is a deletion, one that
+/// begins to pass is an insertion.
 extension ListRequest {
-  /// Only rows that pass a filter; several calls must all be passed.
+  /// Only rows that pass a filter; with several calls, rows must pass all of them.
   public func filtered(by filter: RowFilter) -> Self {
     with { $0.filters.append(FilterPart(filter)) }
   }
 
-  /// Only rows that pass a filter as text. A syntax error is thrown by the fetch.
+  /// Only rows that pass a filter given as text. A syntax error is thrown by the fetch.
   public func filtered(by text: String) -> Self {
     with { $0.filters.append(FilterPart(text: text)) }
   }
 
-  /// Only rows that a closure accepts. The closure is pure, and its name and version stand for it: give it
-  /// another version when it changes its meaning.
+  /// Only rows that a closure accepts. The closure must be pure. It is identified by its name and version: use another
+  /// version when its meaning changes.
   public func filtered(
     _ name: String, version: Int = 1, _ passes: @escaping @Sendable (Item) -> Bool
   ) -> Self {
     with { $0.filters.append(FilterPart(.named(name, version: version), passes)) }
   }
 
-  /// Only rows that a closure accepts. The closure is pure. A request with a closure that has no name equals only its
-  /// own copies.
+  /// Only rows that a closure accepts. The closure must be pure. A request with an unnamed closure equals only its own
+  /// copies.
   public func filtered(_ passes: @escaping @Sendable (Item) -> Bool) -> Self {
     with { $0.filters.append(FilterPart(.unnamed(), passes)) }
   }
@@ -38,18 +38,18 @@ extension ListRequest {
 // MARK: Predicates
 
 extension ListRequest {
-  /// Only rows that pass a predicate, which its name and version stand for: give it another version when it
-  /// changes its meaning, or captures another value.
+  /// Only rows that pass a predicate. It is identified by its name and version: use another version when its meaning or
+  /// a captured value changes.
   ///
-  /// The predicate is pure: `Date.now` belongs into a value that it captures, and into its version. A row for which it
-  /// throws is left out, and reported among the problems. A predicate takes more
-  /// than ten times as long as a closure.
+  /// The predicate must be pure: put `Date.now` into a value that it captures, and reflect that value in the version. A
+  /// row for which the predicate throws is left out and reported among the problems. A predicate takes more than ten
+  /// times as long as a closure.
   public func filtered(_ name: String, version: Int = 1, by predicate: Predicate<Item>) -> Self {
     filtered(by: predicate, .named(name, version: version))
   }
 
-  /// Only rows that pass a predicate, which is pure. Predicates cannot be compared, so a request with one that has
-  /// no name equals only its own copies.
+  /// Only rows that pass a predicate, which must be pure. Predicates cannot be compared, so a request with an unnamed
+  /// one equals only its own copies.
   public func filtered(by predicate: Predicate<Item>) -> Self {
     filtered(by: predicate, .unnamed())
   }
@@ -57,7 +57,7 @@ extension ListRequest {
   private func filtered(by predicate: Predicate<Item>, _ identity: ClosureIdentity) -> Self {
     let part = FilterPart<Item>(identity) { (item) throws(RowProblem) in
       do { return try predicate.evaluate(item) } catch {
-        throw RowProblem(what: "the list's predicate cannot be asked about it: \(error)")
+        throw RowProblem(what: "the list's predicate cannot be evaluated for it: \(error)")
       }
     }
     return with { $0.filters.append(part) }
@@ -67,16 +67,16 @@ extension ListRequest {
 // MARK: Search
 
 extension ListRequest {
-  /// Only rows in which every word of a text occurs somewhere, in any of these properties: strings, optional
-  /// ones, and arrays of them.
+  /// Only rows in which every word of a text occurs somewhere, in any of these properties: strings, optional strings,
+  /// and arrays of them.
   ///
-  /// Case and the marks on letters do not count: `"oster"` finds Øster and ÖSTER. A word is found in the middle
-  /// of others too, since not every script puts spaces between words, and since parts of compound words and of
-  /// numbers are searched for. A text without words filters nothing, and the request equals the one without it.
+  /// Case and the marks on letters are ignored: `"oster"` finds Øster and ÖSTER. A word also matches in the middle of
+  /// other words, because not every script puts spaces between words, and because people search for parts of compound
+  /// words and of numbers. A text without words does not filter, and the request equals the one without it.
   ///
-  /// What the key paths lead to has to follow from the item alone.
+  /// The values of the key paths must depend on the item alone.
   ///
-  /// Of a text the first 1,024 characters (Unicode scalars) and the first 16 different words count.
+  /// Only the first 1,024 Unicode scalars of a text and its first 16 different words count.
   public func searched<each Value: SearchableText>(
     for text: String, in keyPaths: repeat any KeyPath<Item, each Value> & Sendable
   ) -> Self {
@@ -85,8 +85,8 @@ extension ListRequest {
     return searched(for: text, parts)
   }
 
-  /// Only rows in which every word of a text occurs somewhere, in any of these fields of their documents: the
-  /// strings among them, and the strings of arrays. `$id` is one of them.
+  /// Only rows in which every word of a text occurs somewhere, in any of these fields of their documents: strings, and
+  /// the strings in arrays. `$id` is allowed too.
   public func searched(for text: String, inFields paths: FieldPath...) -> Self {
     searched(for: text, paths.map { SearchPart(field: $0) })
   }

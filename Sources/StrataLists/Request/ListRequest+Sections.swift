@@ -1,39 +1,39 @@
-// The sections of a list: by what, in which order, and which are there without items.
+// The sections of a list: how they are formed, their order, and those that exist without items.
 
 public import StrataDocuments
 public import StrataTables
 
-/// What becomes of rows whose section is nil: missing, or null.
+/// The treatment of rows whose section is nil: missing, or null.
 public enum SectionNils: Hashable, Sendable {
-  /// They are one section, which stands before all others where sections stand by themselves.
+  /// They form one section, which comes before all others where sections are ordered by key.
   case first
-  /// They are one section, which stands behind all others where sections stand by themselves.
+  /// They form one section, which comes after all others where sections are ordered by key.
   case last
-  /// They are left out, and reported among the problems.
+  /// They are left out and reported among the problems.
   case required
 }
 
-/// In which order the sections of a list stand. Ties stand by section, ascending.
+/// The order of the sections of a list. Ties are ordered by section, ascending.
 public enum ListSectionOrder<Section: Hashable & Sendable>: Hashable, Sendable {
-  /// By the section itself, nil first unless it is said otherwise.
+  /// By the section itself; nil first by default.
   case key
-  /// The other way, and nil where it was.
+  /// By the section itself, descending; nil stays where it was.
   case keyDescending
-  /// These first, in this order, and all others behind them by key.
+  /// These first, in this order, then all others by key.
   case list([Section])
-  /// In the order in which the sections first appear where all items are sorted without sections.
+  /// In the order in which the sections first appear when all items are sorted without sections.
   case first
   /// The section with the most items first.
   case count
 }
 
-// MARK: By what
+// MARK: Sections
 
 extension ListRequest {
-  /// The same rows in sections by a property. A computed one has to follow from the item alone: a label as "Today"
-  /// does not, and is made of the section where it is shown.
+  /// The same rows in sections by a property. A computed property must depend on the item alone: a label such as
+  /// "Today" does not; derive it from the section when it is shown.
   ///
-  /// - Parameter nils: what becomes of rows where the property is nil. Nil and an empty string are two sections.
+  /// - Parameter nils: the treatment of rows whose property is nil. Nil and an empty string are two sections.
   public func sectioned<Value: SortKey & Hashable>(
     by keyPath: any KeyPath<Item, Value> & Sendable, nils: SectionNils = .first
   ) -> ListRequest<Item, Value> {
@@ -45,7 +45,7 @@ extension ListRequest {
     }
   }
 
-  /// The same rows in sections by a field of their documents. A missing field and null are one section.
+  /// The same rows in sections by a field of their documents. A missing field and null are the same section.
   public func sectioned(
     byField path: FieldPath, nils: SectionNils = .first
   ) -> ListRequest<Item, DocumentValue> {
@@ -54,7 +54,7 @@ extension ListRequest {
       decode: { reader throws(SortKeyError) in try reader.readDocumentValue() }
     ) { writer, value in
       value.cbor().withUnsafeBytes { bytes in
-        // A value that is no key is the section of no row.
+        // A value that cannot be a key is not the section of any row.
         do throws(SortKeyError) { try writer.append(documentValue: bytes) } catch {}
       }
     }
@@ -85,7 +85,7 @@ extension ListRequest {
   }
 }
 
-// MARK: In which order
+// MARK: Order of sections
 
 extension ListRequest {
   /// The same sections in another order.
@@ -93,18 +93,18 @@ extension ListRequest {
     with { $0.sectionOrder = .plain(order) }
   }
 
-  /// These sections first, in this order, and all others behind them.
+  /// The same sections, with these first, in this order, then all others.
   ///
-  /// - Parameter keepingEmpty: whether these sections are there also without items.
+  /// - Parameter keepingEmpty: whether these sections exist even without items.
   public func sectionsOrdered(by sections: [Section], keepingEmpty: Bool = false) -> Self {
     let request = sectionsOrdered(by: .list(sections))
     return keepingEmpty ? request.keepingEmpty(sections) : request
   }
 
-  /// The same sections by a key that a closure makes of each.
+  /// The same sections, ordered by a key that a closure derives from each.
   ///
-  /// The closure is pure, and its name and version stand for it: give it another version when it changes its
-  /// meaning. It is called once for each section that appears.
+  /// The closure must be pure. It is identified by its name and version: use another version when its meaning changes.
+  /// It is called once for each section that appears.
   public func sectionsOrdered<Key: SortKey>(
     by name: String, version: Int = 1, _ direction: SortDirection = .forward,
     key: @escaping @Sendable (Section) -> Key
@@ -112,7 +112,7 @@ extension ListRequest {
     sectionsOrdered(.named(name, version: version), direction, key)
   }
 
-  /// The same sections by a key that a closure makes of each. A request with a closure that has no name equals
+  /// The same sections, ordered by a key that a closure derives from each. A request with an unnamed closure equals
   /// only its own copies.
   public func sectionsOrdered<Key: SortKey>(
     _ direction: SortDirection = .forward, key: @escaping @Sendable (Section) -> Key
@@ -130,11 +130,11 @@ extension ListRequest {
     }
   }
 
-  /// The same sections in the order of a comparison, as `sort(by:)` of an array takes one.
+  /// The same sections, ordered by a comparison such as `sort(by:)` of an array takes.
   ///
-  /// The closure is pure, and its name and version stand for it: give it another version when it changes its
-  /// meaning. It is called O(log sections) times for each section that appears. One that contradicts itself makes
-  /// some order. Where a key can be made of a section, an order by that key costs less.
+  /// The closure must be pure. It is identified by its name and version: use another version when its meaning changes.
+  /// It is called O(log sections) times for each section that appears. An inconsistent comparison results in some
+  /// order. If a key can be derived from a section, ordering by that key costs less.
   public func sectionsOrdered(
     by name: String, version: Int = 1,
     areInIncreasingOrder: @escaping @Sendable (Section, Section) -> Bool
@@ -142,8 +142,7 @@ extension ListRequest {
     with { $0.sectionOrder = .compared(.named(name, version: version), areInIncreasingOrder) }
   }
 
-  /// The same sections in the order of a comparison. A request with a closure that has no name equals only its
-  /// own copies.
+  /// The same sections, ordered by a comparison. A request with an unnamed closure equals only its own copies.
   public func sectionsOrdered(
     areInIncreasingOrder: @escaping @Sendable (Section, Section) -> Bool
   ) -> Self {
@@ -151,14 +150,14 @@ extension ListRequest {
   }
 }
 
-// MARK: In the order of their items' values
+// MARK: Order by values of items
 
 extension ListRequest {
-  /// The same sections by the greatest value of a property among all their items, shown or not: `.reverse` by
+  /// The same sections, ordered by the greatest value of a property among all their items, shown or not: `.reverse` by
   /// the time of an item puts the section with the newest item first.
   ///
-  /// The property follows from the item alone. Nil is no value; sections without one stand last in either direction.
-  /// O(log n) for each change.
+  /// The property must depend on the item alone. Nil does not count as a value; sections without a value come last in
+  /// either direction. O(log n) for each change.
   public func sectionsOrdered<Value: SortKey>(
     byMaximumOf keyPath: any KeyPath<Item, Value> & Sendable, _ direction: SortDirection = .forward,
     _ options: SortKeyOptions = []
@@ -166,7 +165,7 @@ extension ListRequest {
     sectionsOrdered(by: KeyPart(keyPath, options.aggregated(isMaximum: true)), isMaximum: true, direction)
   }
 
-  /// The same sections by the least value of a property among all their items.
+  /// The same sections, ordered by the least value of a property among all their items.
   public func sectionsOrdered<Value: SortKey>(
     byMinimumOf keyPath: any KeyPath<Item, Value> & Sendable, _ direction: SortDirection = .forward,
     _ options: SortKeyOptions = []
@@ -174,14 +173,14 @@ extension ListRequest {
     sectionsOrdered(by: KeyPart(keyPath, options.aggregated(isMaximum: false)), isMaximum: false, direction)
   }
 
-  /// The same sections by the greatest value of a field among all their items.
+  /// The same sections, ordered by the greatest value of a field among all their items.
   public func sectionsOrdered(
     byMaximumOfField path: FieldPath, _ direction: SortDirection = .forward, _ options: SortKeyOptions = []
   ) -> Self {
     sectionsOrdered(by: KeyPart(field: path, options.aggregated(isMaximum: true)), isMaximum: true, direction)
   }
 
-  /// The same sections by the least value of a field among all their items.
+  /// The same sections, ordered by the least value of a field among all their items.
   public func sectionsOrdered(
     byMinimumOfField path: FieldPath, _ direction: SortDirection = .forward, _ options: SortKeyOptions = []
   ) -> Self {
@@ -198,24 +197,24 @@ extension ListRequest {
 }
 
 extension SortKeyOptions {
-  /// Nil where it is taken only if there is nothing else.
+  /// Options that sort nil so that it is chosen only if there is no other value.
   fileprivate func aggregated(isMaximum: Bool) -> SortKeyOptions {
     let ascending = subtracting(.descending)
     return isMaximum ? ascending.subtracting(.nilsLast) : ascending.union(.nilsLast)
   }
 }
 
-// MARK: Without items
+// MARK: Sections without items
 
 extension ListRequest {
-  /// The same list, in which these sections are there also without items: before the first row of theirs, and
-  /// after the last one has left. All others appear and vanish with their items. Calls add up.
+  /// The same list, in which these sections exist even without items: before their first row appears, and after their
+  /// last one has left. All other sections appear and disappear with their items. Calls add up.
   ///
-  /// The sections are named, and not "those that once had rows", because a list is a function of the rows that
-  /// there are: two stores with the same rows show the same list, whatever was in them before.
+  /// The sections have to be named; "those that once had rows" is not an option, because a list is a function of the
+  /// current rows: two stores with the same rows show the same list, whatever they held before.
   ///
-  /// Empty sections stand where the order puts them, and behind those with items where the items decide. A value
-  /// that cannot be the section of a row is left out.
+  /// Empty sections are at the position that the order gives them; if the items determine the order, they come after
+  /// the sections with items. A value that cannot be the section of a row is left out.
   public func keepingEmpty(_ sections: [Section]) -> Self {
     with { $0.declaredSections += sections }
   }

@@ -1,9 +1,9 @@
-// Writes that change nothing, reported on demand.
+// Reporting writes that change nothing.
 
 extension ListRequest {
-  /// Reports also writes that leave a row's bytes as they were: each is an update without changed fields.
+  /// Also reports writes that leave a row's bytes unchanged: each is an update without changed fields.
   ///
-  /// Such a list is folded apart from all others of its store, since in them a write of the same leaves no trace.
+  /// Such a list has a separate fold, because in other folds a write of equal content leaves no trace.
   public func reportTouches() -> Self {
     var copy = self
     copy.reportsTouches = true

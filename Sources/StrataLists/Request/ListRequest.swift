@@ -1,4 +1,4 @@
-// What a list shall be: which rows, in which sections, in which order, and how many of them.
+// The description of a list: which rows, in which sections, in which order, and how many of them.
 
 public import StrataEvents
 public import StrataTables
@@ -8,7 +8,7 @@ public struct Unsectioned: Hashable, Sendable {
   public init() {}
 }
 
-/// A list as a value: built up by calls that each return a new one.
+/// A list request as a value: built by calls that each return a new one.
 ///
 /// ```swift
 /// let request = ListRequest(Incident.self)
@@ -18,25 +18,25 @@ public struct Unsectioned: Hashable, Sendable {
 ///   .limited(to: 200)
 /// ```
 ///
-/// Two requests are equal when they are made of equal key paths, field paths, filters, limits, and closures of
-/// the same name and version. Equal requests share their work.
+/// Two requests are equal if they are made of equal key paths, field paths, filters, limits, and closures with the same
+/// names and versions. Equal requests share their work.
 ///
-/// All code of the program that a request calls has to be pure: what key paths lead to, `init(from:)` of the item,
-/// filters, predicates, and closures that order sections follow from the row or the section alone, and read no clock,
-/// locale or setting. They are called when a row changes and never because time passes. Where one is not pure, lists
-/// still do not contradict themselves; rows stay where their last change put them, and one that is found elsewhere
-/// than its functions now say is reported in `FetchSnapshot.problems`.
+/// All of the program's code that a request calls must be pure. Key paths, `init(from:)` of the item, filters,
+/// predicates, and closures that order sections must depend on the row or the section alone, and must not read a clock,
+/// a locale or a setting. They are called when a row changes, and never because time passes. Even if one is not pure,
+/// lists stay consistent in themselves; rows stay where their last change put them, and a row whose position no longer
+/// matches the functions is reported in `FetchSnapshot.problems`.
 public struct ListRequest<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   package var section: KeyPart<Item>?
-  /// How a section is read back from its key.
+  /// Decodes a section from its key.
   package var decodeSection: @Sendable (UnsafeRawBufferPointer) -> Section?
-  /// How a section becomes a key, for explicit orders.
+  /// Encodes a section as a key, for explicit orders.
   package var encodeSection: @Sendable (Section) -> [UInt8]
   var sectionOrder = SectionOrderPart<Item, Section>.plain(.key)
-  /// Whether the section nil stands behind all others.
+  /// Whether the section nil comes after all others.
   var areNilsLast = false
-  /// Sections that are there also without items.
+  /// Sections that exist even without items.
   var declaredSections: [Section] = []
   package var sorts: [KeyPart<Item>] = []
   package var filters: [FilterPart<Item>] = []
@@ -52,7 +52,7 @@ extension ListRequest where Section == Unsectioned {
   }
 }
 
-/// From the first to the last, or the other way.
+/// A sort direction: ascending, or descending.
 public enum SortDirection: Hashable, Sendable {
   case forward
   case reverse
@@ -61,8 +61,8 @@ public enum SortDirection: Hashable, Sendable {
 // MARK: Order
 
 extension ListRequest {
-  /// Sorted by a property; calls after the first one break ties. Remaining ties stand by the ids' bytes,
-  /// ascending. A computed property has to follow from the item alone.
+  /// Sorted by a property; later calls break ties. Remaining ties are ordered by the ids' bytes, ascending. A computed
+  /// property must depend on the item alone.
   ///
   /// - Parameter options: `.nilsLast`, `.caseInsensitive`, `.numeric`.
   public func sorted<Value: SortKey>(
@@ -105,8 +105,8 @@ extension ListRequest: Hashable {
     hasher.combine(shape)
   }
 
-  /// What the request says of a list, but for its window: by names, and without the closures that they stand for. Who
-  /// keeps it keeps nothing of the program alive, and who compares it calls nothing.
+  /// The request without its window and closures: closures are represented by their names. Keeping a shape keeps
+  /// nothing of the program alive, and comparing two calls none of its code.
   struct Shape: Hashable, Sendable {
     var section: KeyPart<Item>?
     var order: SectionOrderPart<Item, Section>.Identity

@@ -1,10 +1,10 @@
-// How much of a list is shown: a run of items that is counted from one of its ends.
+// The part of a list that is shown: a range of items that is counted from one of its ends.
 
-/// A run of items: how many, how many are passed over before them, and from which end both are counted.
+/// A range of items: its length, the number of items skipped before it, and the end from which both are counted.
 ///
-/// After every change a window shows exactly `min(length, items − offset)` items, and none where the offset is
-/// behind them. A window that is pinned to the beginning shows other items when something is put in or taken out
-/// before it; one that is pinned to the end does so for changes behind it, and stands still for those before it.
+/// After every change a window shows exactly `min(length, items − offset)` items, and none if the offset is past the
+/// last item. A window pinned to the beginning shows other items after an insertion or deletion before it. One pinned
+/// to the end does so for changes after it, and is not affected by those before it.
 public struct ListWindow: Hashable, Sendable {
   /// The end of the list that a window counts from.
   public enum Pin: Hashable, Sendable {
@@ -12,9 +12,9 @@ public struct ListWindow: Hashable, Sendable {
     case end
   }
 
-  /// At most so many items; nil for all that are left.
+  /// The maximum number of items; nil for all that are left.
   public let length: Int?
-  /// So many items stand between the pin and the window.
+  /// The number of items between the pin and the window.
   public let offset: Int
   public let pin: Pin
 
@@ -31,7 +31,7 @@ public struct ListWindow: Hashable, Sendable {
   /// Everything.
   public static let all = ListWindow(length: nil)
 
-  /// The first items, or the first ones behind an offset.
+  /// The first items, or the first ones after an offset.
   public static func first(_ length: Int, after offset: Int = 0) -> ListWindow {
     ListWindow(length: length, offset: offset, pin: .beginning)
   }
@@ -43,10 +43,10 @@ public struct ListWindow: Hashable, Sendable {
 }
 
 extension ListWindow {
-  /// Whether it shows everything, however much that is.
+  /// Whether it shows everything, whatever the number of items.
   var isAll: Bool { length == nil && offset == 0 }
 
-  /// The places that are shown of so many items. O(1).
+  /// The indexes that are shown out of `count` items. O(1).
   package func range(of count: Int) -> Range<Int> {
     let passed = min(offset, count)
     let taken = min(length ?? .max, count - passed)
@@ -57,10 +57,10 @@ extension ListWindow {
   }
 }
 
-/// Both windows of a list: each section shows what its own window leaves, and of that the list shows what the
-/// window over all of it leaves.
+/// Both windows of a list. Each section first applies its own window; the window over the whole list then counts the
+/// remaining items.
 package struct ListWindows: Hashable, Sendable {
-  /// Over the items of all sections, one after the other.
+  /// Over the items of all sections in sequence.
   package var list: ListWindow
   /// Over the items of each section.
   package var section: ListWindow

@@ -1,9 +1,9 @@
-// The order that people make by hand: where its ranks are, and how a request asks for it.
+// The manual order of a list: where its ranks are, and how a request selects it.
 
 internal import StrataDocuments
 public import StrataTables
 
-/// Where the rank of a manual order is in a row.
+/// Where a row keeps its rank for a manual order.
 package struct ManualRank<Item: Sendable>: Sendable {
   package enum Place: Sendable {
     case keyPath(any WritableKeyPath<Item, String?> & Sendable)
@@ -12,7 +12,7 @@ package struct ManualRank<Item: Sendable>: Sendable {
 
   package let place: Place
 
-  /// The rank by which a row stands: its own, or one by the event that made it where it has none.
+  /// The rank by which a row is sorted: its own, or one derived from the event that created it.
   func text(of row: RowView, _ item: Item) -> String {
     let own: String? =
       switch place {
@@ -53,19 +53,19 @@ extension ManualRank: Hashable {
 }
 
 extension ListRequest {
-  /// In the order that people make by hand, with `list.move`: by a rank that each moved row keeps in a property.
+  /// Sorted manually, as arranged with `list.move`: by a rank that each moved row keeps in a property.
   ///
-  /// Rows that were never moved stand by the order of their creation, and new rows behind all others. For `move`
-  /// it has to be the first of the request's sorts.
+  /// Rows that were never moved are sorted by the order of their creation, and new rows come after all others. For
+  /// `move`, the manual order has to be the first of the request's sorts.
   ///
-  /// - Parameter keyPath: belongs to the lists; programs leave it as it is. What is no rank counts as nil.
+  /// - Parameter keyPath: reserved for the lists; programs do not change it. A value that is not a rank counts as nil.
   public func sortedManually(
     by keyPath: any WritableKeyPath<Item, String?> & Sendable, _ direction: SortDirection = .forward
   ) -> Self {
     sortedManually(.keyPath(keyPath), direction)
   }
 
-  /// The same with a rank in a field of the documents.
+  /// Sorted manually, by a rank in a field of the documents.
   public func sortedManually(byField path: FieldPath, _ direction: SortDirection = .forward) -> Self {
     sortedManually(.field(path), direction)
   }

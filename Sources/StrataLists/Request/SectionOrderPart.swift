@@ -1,17 +1,17 @@
-// In which order a request wants its sections, and what that comes to for a view.
+// The order of sections that a request selects, and its form for a view.
 
 internal import StrataTables
 
-/// An order of sections with what it reads.
+/// An order of sections with the code or values that it needs.
 enum SectionOrderPart<Item: Sendable, Section: Hashable & Sendable>: Sendable {
   case plain(ListSectionOrder<Section>)
-  /// By the key that a closure makes of a section.
+  /// By the key that a closure derives from a section.
   case ranked(ClosureIdentity, SortDirection, @Sendable (Section, inout SortKeyWriter) -> Void)
   case compared(ClosureIdentity, @Sendable (Section, Section) -> Bool)
   /// By the greatest or least of the items' values.
   case extreme(KeyPart<Item>, SectionAggregate)
 
-  /// What two equal orders have in common.
+  /// What makes two orders equal.
   enum Identity: Hashable, Sendable {
     case key, keyDescending, first, count
     case list([[UInt8]])
@@ -35,7 +35,7 @@ extension ListRequest {
     }
   }
 
-  /// The order of sections by the bytes of their keys. A key that is none of a section stands before all others.
+  /// The order of sections by the bytes of their keys. A key that does not decode comes before all others.
   var encodedOrder: SectionOrder {
     switch sectionOrder {
     case .plain(.key): .key
@@ -56,12 +56,13 @@ extension ListRequest {
     }
   }
 
-  /// What of a row its section stands by, where it is a value of the row.
+  /// The row value that determines the order of sections, if there is one.
   var sectionValue: KeyPart<Item>? {
     if case .extreme(let part, _) = sectionOrder { part } else { nil }
   }
 
-  /// The keys of the declared sections, each once, ascending. A value that is the section of no row has none.
+  /// The keys of the declared sections, without duplicates, ascending. A value that cannot be the section of a row has
+  /// none.
   var declaredKeys: [[UInt8]] {
     guard section != nil, !declaredSections.isEmpty else { return [] }
     let keys = declaredSections.map(encodeSection).filter { key in

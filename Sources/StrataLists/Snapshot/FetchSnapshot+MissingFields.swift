@@ -1,16 +1,17 @@
-// Fields that a request names and no row has: what a mistyped name looks like where documents have no schema.
+// Fields that a request names and no row has: how a mistyped name shows up, since documents have no schema.
 
 public import StrataTables
 
 extension FetchSnapshot {
-  /// The fields that the request names and no row of its table has, ascending. A list of documents has no schema
-  /// that could refuse a name, so a mistyped one is an empty list, or one without an order; this says which.
+  /// The fields that the request names and no row of its table has, ascending. Documents have no schema that could
+  /// reject a name, so a mistyped one leads to an empty list, or to one that is not sorted as intended; this property
+  /// lists such names.
   ///
-  /// All rows of the table count, shown or not, and a field that is null is there. Empty where the table has no
+  /// All rows of the table count, shown or not, and a field that is null counts as present. Empty if the table has no
   /// rows. Key paths and closures name no fields.
   ///
-  /// Worked out anew by every call, and in no other one. It ends with the row that has the last of the fields: O(1)
-  /// where every row has all of them, and O(rows × missing fields) where some are in none.
+  /// Computed on every access, and at no other time. The search ends at the row that has the last of the fields: O(1)
+  /// if every row has all of them, and O(rows × missing fields) if no row has some.
   public var missingFields: [FieldPath] {
     version.table.count == 0 ? [] : version.table.missing(version.view.definition.fields)
   }
@@ -19,7 +20,8 @@ extension FetchSnapshot {
 extension Table {
   private struct AllFound: Error {}
 
-  /// Those of these fields of documents that no row has, in the order given. O(1) to O(rows × missing fields).
+  /// The fields of documents, out of those given, that no row has, in the order given. O(1) to O(rows × missing
+  /// fields).
   package func missing(_ fields: [FieldPath]) -> [FieldPath] {
     var missing = fields
     guard !missing.isEmpty else { return [] }

@@ -3,7 +3,7 @@
 public import StrataEvents
 package import StrataTables
 
-/// Where an item is in a list: the place of its section, and its place in the section.
+/// The position of an item in a list: the index of its section, and its index in the section.
 public struct ListIndex: Hashable, Comparable, Sendable {
   public var section: Int
   public var item: Int
@@ -21,32 +21,32 @@ extension ListIndex: CustomStringConvertible {
   public var description: String { "[\(section), \(item)]" }
 }
 
-/// A row as a snapshot can give it at once.
+/// The result of reading a row from a snapshot without waiting.
 public enum RowAccess<Item: Sendable>: Sendable {
   case loaded(Item)
   /// The list does not show it.
   case absent
-  /// The list shows it, and its content has to be read first: `await snapshot.rows(in:)`. All rows are in
-  /// memory today, so that no snapshot answers so; who handles it is ready for rows on disk.
+  /// The list shows it, but its content has to be read first: `await snapshot.rows(in:)`. Currently all rows are in
+  /// memory, so no snapshot returns this; code that handles it is prepared for rows on disk.
   case notLoaded
 }
 
 extension RowAccess {
-  /// The row, nil where it is absent or not loaded.
+  /// The row, nil if it is absent or not loaded.
   public var item: Item? { if case .loaded(let item) = self { item } else { nil } }
 }
 
-/// A list at one moment. A value: it never changes, costs nothing to copy, and is safe on any thread.
+/// A list at one moment. It is an immutable value, costs nothing to copy, and is safe on any thread.
 ///
-/// Counts and identifiers are those of what is shown; a window hides the rest.
+/// Counts and identifiers are those of the shown items; a window hides the rest.
 public struct FetchSnapshot<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   package let version: ListVersion
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
   let decodeSection: @Sendable (UnsafeRawBufferPointer) -> Section?
   let encodeSection: @Sendable (Section) -> [UInt8]
-  /// Where to go on from: `controller.updates(since:)`. Nil for a list that no
-  /// controller made, and where the state does not know the chain of the log behind it.
+  /// The token to resume from: `controller.updates(since:)`. Nil for a list that no controller made, and if the chain
+  /// of the log up to the state is not known.
   public internal(set) var token: ListToken? = nil
 
   package init(
@@ -61,25 +61,25 @@ where Item.ID: DocumentID {
     self.token = token
   }
 
-  /// Everything up to this sequence is in it.
+  /// The list includes everything up to this sequence.
   public var sequence: UInt64 { version.sequence }
-  /// The commit time of the last append that is in it; nil before everything.
+  /// The commit time of the last append in the list; nil before the first append.
   public var time: Timestamp? { version.time.map { Timestamp(nanoseconds: $0) } }
 }
 
 // MARK: Counts and identifiers
 
 extension FetchSnapshot {
-  /// O(1); where sections have windows of their own, O(sections shown).
+  /// The number of shown items. O(1); if sections have windows of their own, O(sections shown).
   public var numberOfItems: Int { version.itemCount }
-  /// O(1).
+  /// The number of shown sections. O(1).
   public var numberOfSections: Int { version.sectionCount }
-  /// Items that pass the filter, shown or hidden by a window. O(1).
+  /// The number of items that pass the filters, shown or hidden by a window. O(1).
   public var totalNumberOfItems: Int { version.view.count }
-  /// Sections that hold items or are declared, shown or hidden by a window. O(1).
+  /// The number of sections that hold items or are declared, shown or hidden by a window. O(1).
   public var totalNumberOfSections: Int { version.isSectioned ? version.view.sectionCount : 1 }
 
-  /// The sections in their order. O(sections).
+  /// The shown sections in order. O(sections).
   public var sectionIdentifiers: [Section] { (0..<numberOfSections).map { sectionIdentifier(at: $0) } }
 
   /// The ids of all items shown, section after section. O(n).
@@ -87,61 +87,60 @@ extension FetchSnapshot {
     (0..<numberOfSections).flatMap { itemIdentifiers(inSectionAt: $0) }
   }
 
-  /// The section at a place. O(log sections).
+  /// The section at an index. O(log sections).
   public func sectionIdentifier(at place: Int) -> Section {
     version.withSection(at: place) { section, _, _ in
       guard let section = decodeSection(section) else {
-        preconditionFailure("the key of section \(place) is not that of a \(Section.self)")
+        preconditionFailure("the key of section \(place) does not decode as \(Section.self)")
       }
       return section
     }
   }
 
-  /// How many items the section at a place shows. O(log sections).
+  /// The number of items that the section at an index shows. O(log sections).
   public func numberOfItems(inSectionAt place: Int) -> Int {
     version.withSection(at: place) { _, _, shown in shown }
   }
 
-  /// How many items the section at a place holds, shown or hidden by a window. O(log sections).
+  /// The number of items in the section at an index, shown or hidden by a window. O(log sections).
   public func totalNumberOfItems(inSectionAt place: Int) -> Int {
     version.withSection(at: place) { _, count, _ in count }
   }
 
-  /// How many items a section holds, shown or hidden by a window, which may hide all of it. O(log sections).
+  /// The number of items in a section, shown or hidden by a window; the section itself may be hidden. O(log sections).
   public func totalNumberOfItems(inSection section: Section) -> Int {
     guard version.isSectioned else { return totalNumberOfItems }
     return encodeSection(section).withUnsafeBytes { version.view.itemCount(of: $0) }
   }
 
-  /// The ids of the items that the section at a place shows. O(log n + items).
+  /// The ids of the items that the section at an index shows. O(log n + items).
   public func itemIdentifiers(inSectionAt place: Int) -> [Item.ID] {
     identifiers(inSectionAt: place, 0..<numberOfItems(inSectionAt: place))
   }
 
-  /// The ids of the items that a section shows; none where the list does not show it.
+  /// The ids of the items that a section shows; empty if the list does not show it.
   public func itemIdentifiers(inSection section: Section) -> [Item.ID] {
     index(ofSection: section).map { itemIdentifiers(inSectionAt: $0) } ?? []
   }
 
-  /// How many items a section shows; 0 where the list does not show it.
+  /// The number of items that a section shows; 0 if the list does not show it.
   public func numberOfItems(inSection section: Section) -> Int {
     index(ofSection: section).map { numberOfItems(inSectionAt: $0) } ?? 0
   }
 
-  /// The place of a section, nil where the list does not show it. O(log sections).
+  /// The index of a section, nil if the list does not show it. O(log sections).
   ///
-  /// Sections are told apart by the bytes of their keys: strings by their UTF-8, also where Swift calls them
-  /// equal.
+  /// Sections are compared by the bytes of their keys: strings by their UTF-8, even where Swift considers them equal.
   public func index(ofSection section: Section) -> Int? {
     encodeSection(section).withUnsafeBytes { version.place(ofSection: $0) }
   }
 
-  /// The id of the item at a place. O(log n).
+  /// The id of the item at an index. O(log n).
   public func itemIdentifier(at index: ListIndex) -> Item.ID {
     identifiers(inSectionAt: index.section, index.item..<index.item + 1)[0]
   }
 
-  /// Where an item is shown, nil where it is not. O(log n).
+  /// The index of an item, nil if it is not shown. O(log n).
   public func index(of id: Item.ID) -> ListIndex? {
     var text = id.documentID
     return text.withUTF8 { id in
@@ -152,19 +151,19 @@ extension FetchSnapshot {
   /// Whether the list shows an item. O(log n).
   public func contains(_ id: Item.ID) -> Bool { index(of: id) != nil }
 
-  /// The section that shows an item, nil where none does. O(log n).
+  /// The section that shows an item, nil if none does. O(log n).
   public func sectionIdentifier(containingItem id: Item.ID) -> Section? {
     index(of: id).map { sectionIdentifier(at: $0.section) }
   }
 
-  /// The ids at places among the items that a section shows.
+  /// The ids at a range of indexes among the items that a section shows.
   func identifiers(inSectionAt section: Int, _ places: Range<Int>) -> [Item.ID] {
     var ids: [Item.ID] = []
     ids.reserveCapacity(places.count)
     version.forEachItem(inSectionAt: section, places) { key in
       let text = String(decoding: key.id, as: UTF8.self)
       guard let id = Item.ID(documentID: text) else {
-        preconditionFailure("a list shows the row \(text), whose id is not one of \(Item.self)")
+        preconditionFailure("the id of the row \(text) is not a valid id of \(Item.self)")
       }
       ids.append(id)
     }
@@ -175,7 +174,7 @@ extension FetchSnapshot {
 // MARK: Rows
 
 extension FetchSnapshot {
-  /// A row of the list, without any waiting. O(log n), and the decoding of the row.
+  /// A row of the list, without waiting. O(log n), and the decoding of the row.
   public func row(for id: Item.ID) -> RowAccess<Item> {
     guard contains(id) else { return .absent }
     var text = id.documentID
@@ -188,12 +187,12 @@ extension FetchSnapshot {
     }
   }
 
-  /// The row at a place, without any waiting. O(log n), and the decoding of the row.
+  /// The row at an index, without waiting. O(log n), and the decoding of the row.
   public func row(at index: ListIndex) -> RowAccess<Item> {
     guard index.section >= 0, index.section < numberOfSections, index.item >= 0,
       index.item < numberOfItems(inSectionAt: index.section)
     else { return .absent }
-    // What stands at a place is shown: unlike by id, nothing has to be placed first.
+    // A row at an index is always shown: unlike a lookup by id, this needs no key of the row.
     var access = RowAccess<Item>.absent
     version.forEachItem(inSectionAt: index.section, index.item..<index.item + 1) { key in
       version.table.withRow(key.id) { row in
@@ -203,14 +202,14 @@ extension FetchSnapshot {
     return access
   }
 
-  /// Rows of one section by their places, loaded where they have to be. O(log n + rows).
+  /// Rows of one section by their indexes, loaded if necessary. O(log n + rows).
   public func rows(in places: Range<Int>, ofSectionAt section: Int) async throws(ListError) -> [Item] {
     guard section >= 0, section < numberOfSections else {
-      throw .outOfRange("the list shows \(numberOfSections) sections, and section \(section) was asked for")
+      throw .outOfRange("the list shows \(numberOfSections) sections; section \(section) is out of range")
     }
     let shown = numberOfItems(inSectionAt: section)
     guard places.lowerBound >= 0, places.upperBound <= shown else {
-      throw .outOfRange("section \(section) shows \(shown) items, and \(places) were asked for")
+      throw .outOfRange("section \(section) shows \(shown) items; \(places) is out of range")
     }
     var items: [Item] = []
     items.reserveCapacity(places.count)
@@ -226,11 +225,11 @@ extension FetchSnapshot {
     return items
   }
 
-  /// Rows of the whole list by their places in `itemIdentifiers`. O(log n + rows), and where sections do not stand
-  /// by key or have windows of their own O(log n) for each section shown before them.
+  /// Rows of the whole list by their offsets in `itemIdentifiers`. O(log n + rows), plus O(log n) for each section
+  /// shown before them if sections are not ordered by key or have windows of their own.
   public func rows(in places: Range<Int>) async throws(ListError) -> [Item] {
     guard places.lowerBound >= 0, places.upperBound <= numberOfItems else {
-      throw .outOfRange("the list shows \(numberOfItems) items, and \(places) were asked for")
+      throw .outOfRange("the list shows \(numberOfItems) items; \(places) is out of range")
     }
     var items: [Item] = []
     items.reserveCapacity(places.count)
@@ -243,29 +242,29 @@ extension FetchSnapshot {
 
 // MARK: Problems
 
-/// A row that a list leaves out because it cannot show it, or of which the request's functions made another key than
-/// before though it did not change: they read something else than the row, as a clock or a locale. Such a row is
-/// shown where its newest key puts it, and reported until it is removed.
+/// A row with a problem in a list. Either the list leaves it out because it cannot show it, or the request's functions
+/// made another key than before though the row did not change: they depend on something other than the row, such as a
+/// clock or a locale. Such a row is shown where its newest key puts it, and reported until it is removed.
 public struct ListProblem: Hashable, Sendable {
   /// The row's id as text.
   public var id: String
-  /// The sequence of the event that made the row what it is; nil where no row could be made.
+  /// The sequence of the event that last changed the row; nil if no row could be made.
   public var sequence: UInt64?
-  /// What is wrong, with the coding path where it has one.
+  /// The problem, with the coding path if there is one.
   public var what: String
 }
 
 extension FetchSnapshot {
-  /// How many rows the list leaves out because they do not decode, or because a section or sort value is none; and
-  /// how many changed their key though they did not change.
+  /// The number of rows that the list leaves out because they do not decode or because a section or sort value is
+  /// invalid, plus the number of rows whose key changed though they did not.
   public var numberOfProblems: Int {
     version.view.problems.count + version.view.drifts.count + version.table.problems.count
   }
 
-  /// How many problems are listed at most.
+  /// The maximum number of problems listed.
   private static var listedProblemsMax: Int { 100 }
 
-  /// The first hundred of them, by the bytes of their ids. O(problems listed).
+  /// The first hundred problems, by the bytes of their ids. O(problems listed).
   public var problems: [ListProblem] {
     var problems: [(id: [UInt8], problem: ListProblem)] = []
     for tree in [version.table.problems, version.view.problems, version.view.drifts] {

@@ -1,23 +1,22 @@
-// What a window over a whole list leaves of its sections.
+// The part of a list's sections that a window over the whole list leaves.
 
 internal import StrataTables
 
 /// The sections that a window over the whole list touches, and how far it cuts the first and the last of them.
 struct ListCut: Hashable, Sendable {
-  /// The ranks of the sections that have items in the window. One section without items where the list has no
-  /// sections.
+  /// The ranks of the sections that have items in the window. A single rank if the list has no sections.
   private(set) var ranks = 0..<0
-  /// How many items of the first one stand before the window. Items that the section's own window hides do not
-  /// count.
+  /// The number of items of the first section that are before the window. Items that the section's own window hides do
+  /// not count.
   private(set) var skipped = 0
-  /// How many items of the last one stand before the window's end, counted as above.
+  /// The number of items of the last section that are before the window's end, counted in the same way.
   private(set) var end = 0
-  /// How many sections were walked over to find it.
+  /// The number of sections visited to find the cut.
   private(set) var walkedCount = 0
 
-  /// Nil where the window leaves everything.
+  /// Nil if the window leaves everything.
   ///
-  /// O(log n) where sections stand by key and have no windows of their own, else O(log n) for each section
+  /// O(log n) if sections are ordered by key and have no windows of their own, otherwise O(log n) for each section
   /// between the pin and the far end of the window.
   init?(_ window: ListWindows, of view: View, isSectioned: Bool) {
     if !isSectioned {
@@ -27,7 +26,7 @@ struct ListCut: Hashable, Sendable {
       (ranks, skipped, end) = (0..<1, places.lowerBound, places.upperBound)
       return
     }
-    // Where this leaves all items, it leaves all that the sections' windows leave.
+    // If the window leaves all items, it also leaves all items that the sections' windows leave.
     let places = window.list.range(of: view.count)
     if places == 0..<view.count { return nil }
     if places.isEmpty { return }
@@ -79,9 +78,9 @@ struct ListCut: Hashable, Sendable {
     }
   }
 
-  /// What it leaves of a section.
+  /// The part of a section that the window leaves.
   ///
-  /// - Parameter own: the places that the section's own window leaves.
+  /// - Parameter own: the range that the section's own window leaves.
   func range(ofSectionAt rank: Int, own: Range<Int>) -> Range<Int> {
     guard ranks.contains(rank) else { return own.lowerBound..<own.lowerBound }
     let lower = rank == ranks.lowerBound ? own.lowerBound + skipped : own.lowerBound

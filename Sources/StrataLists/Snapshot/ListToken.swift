@@ -1,15 +1,15 @@
-// Where a list was left, as a value that outlives the process.
+// A position in a list's history, as a value that outlives the process.
 
 public import StrataEvents
 package import StrataLog
 
-/// A store, and the end of an append in its log: `controller.updates(since:)` goes on from there.
+/// A store, and the end of an append in its log, from which `controller.updates(since:)` resumes.
 ///
-/// The chain proves that the log up to there is the one that was seen. A token says nothing about the request; the
-/// list before is made anew with the one that is in force when it is used.
+/// The chain proves that the log up to that point is the one that was seen. A token does not contain the request; the
+/// previous list is rebuilt with the request that is in force when the token is used.
 public struct ListToken: Hashable, Sendable {
   package let storeID: StoreID
-  /// Everything up to this sequence was seen.
+  /// Everything up to this sequence has been seen.
   public let sequence: UInt64
   package let chain: UInt64
 
@@ -19,9 +19,9 @@ public struct ListToken: Hashable, Sendable {
     self.chain = chain
   }
 
-  /// The id of the store that it belongs to.
+  /// The id of the token's store.
   public var store: String { storeID.description }
-  /// The same place for a feed of the store.
+  /// The same position for a feed of the store.
   public var position: LogPosition { LogPosition(sequence: sequence, chain: chain) }
 }
 
@@ -36,7 +36,7 @@ extension ListToken: LosslessStringConvertible {
     self.init(storeID: store, sequence: position.sequence, chain: position.chain)
   }
 
-  /// A store's id from its text, in the one form in which it is written.
+  /// Parses a store's id, which must have the canonical form.
   private static func storeID(_ text: Substring) -> StoreID? {
     let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
     guard digits.count == 32 else { return nil }
@@ -53,12 +53,12 @@ extension ListToken: LosslessStringConvertible {
 }
 
 extension ListToken: Codable {
-  /// Reads the text form. Throws `DecodingError.dataCorrupted` for any other.
+  /// Reads the text form. Throws `DecodingError.dataCorrupted` for anything else.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
     guard let token = ListToken(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no list token")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a list token")
     }
     self = token
   }

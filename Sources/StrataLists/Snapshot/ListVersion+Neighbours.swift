@@ -1,16 +1,16 @@
-// Items that stand near a place, in the same list and in a later one.
+// Items near a position, in the same list and in a later one.
 
 internal import StrataTables
 
 extension ListVersion {
-  /// Where an item of an older list is, or else the one nearest to it there that this list still shows. Of two
-  /// that are equally near the one behind it. Nil where there is none within reach.
+  /// The position of an item of an older list or, if it is no longer shown, of the nearest item there that this list
+  /// still shows; of two that are equally near, the following one. Nil if there is none within reach.
   ///
-  /// O(log n) for an item that is still shown, else O(log n) for each item that is looked at: two for each step.
+  /// O(log n) for an item that is still shown, otherwise O(log n) for each item visited: two per step.
   ///
-  /// - Parameter reach: how many steps to go in each direction.
-  /// - Returns: the position here, and how many places behind the item it stood in the older list; negative
-  ///   where it stood before it.
+  /// - Parameter reach: the maximum number of steps in each direction.
+  /// - Returns: the position here, and the number of positions that the found item was after the given one in the older
+  ///   list; negative if it was before it.
   func survivor(
     of id: UnsafeRawBufferPointer, from old: ListVersion, reach: Int
   ) -> (position: ListIndex, distance: Int)? {
@@ -28,7 +28,7 @@ extension ListVersion {
     return nil
   }
 
-  /// Where this list shows an item of another one.
+  /// The position in this list of an item of another one.
   private func position(ofItemAt position: ListIndex, in other: ListVersion) -> ListIndex? {
     var found: ListIndex?
     other.forEachItem(inSectionAt: position.section, position.item..<position.item + 1) { key in
@@ -49,7 +49,7 @@ extension ListVersion {
     return lastPosition(beforeSection: position.section)
   }
 
-  /// The first item of the sections from a place on. Declared sections may show none.
+  /// The first shown item of the sections from an index on. Declared sections may show none.
   private func firstPosition(fromSection place: Int) -> ListIndex? {
     for place in place..<max(place, sectionCount) where shownCount(ofSectionAt: place) > 0 {
       return ListIndex(section: place, item: 0)
@@ -65,9 +65,9 @@ extension ListVersion {
     return nil
   }
 
-  /// The shown item that is nearest to a position, which may be none: in the same section, or else the first one
-  /// behind it, or else the last one. Nil where the list shows nothing. O(log sections), and for each declared
-  /// section without items that is passed.
+  /// The shown item nearest to a position, which may be out of range: in the same section, or else the first one after
+  /// it, or else the last one. Nil if the list shows nothing. O(log sections), plus the declared sections without items
+  /// that are skipped.
   func nearest(to position: ListIndex) -> ListIndex? {
     let place = min(max(position.section, 0), sectionCount)
     if place == position.section, place < sectionCount {
@@ -77,8 +77,8 @@ extension ListVersion {
     return firstPosition(fromSection: place) ?? lastPosition(beforeSection: place)
   }
 
-  /// The same for a section that is not shown: the first item behind the place where it would stand. Nil also
-  /// where that is not known, since the section holds nothing and its place would depend on what it holds.
+  /// The same for a section that is not shown: the first item after the position where the section would be. Nil also
+  /// if that position is unknown, because the section holds no items and its position depends on them.
   func nearest(toHiddenSection section: UnsafeRawBufferPointer) -> ListIndex? {
     guard let rank = view.insertionRank(ofSection: section) else { return nil }
     return nearest(to: ListIndex(section: sections.countBefore(rank: rank), item: 0))

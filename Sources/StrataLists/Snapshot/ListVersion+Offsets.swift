@@ -1,14 +1,14 @@
-// Items by how many are shown before them, sections one after the other.
+// Items by their offset in the list: the number of shown items before them, section after section.
 
 internal import StrataTables
 
 extension ListVersion {
-  /// Whether offsets follow from ranks, and no walk over sections is needed.
+  /// Whether offsets follow from ranks, so that no walk over sections is needed.
   private var hasRankedOffsets: Bool { window.section.isAll && view.isPlacedByRank }
 
-  /// How many items are shown before the section at a place.
+  /// The number of items shown before the section at an index.
   ///
-  /// O(log n) where sections stand by key and have no windows of their own, else O(sections before it).
+  /// O(log n) if sections are ordered by key and have no windows of their own, otherwise O(sections before it).
   package func offset(ofSectionAt place: Int) -> Int {
     guard isSectioned else { return 0 }
     guard hasRankedOffsets else {
@@ -18,20 +18,21 @@ extension ListVersion {
     }
     let shown = window.list.range(of: view.count)
     let before = withSection(at: place) { section, _, _ in view.countBefore(section: section) }
-    // A section may begin before the window, and a declared one may stand outside of it.
+    // A section may begin before the window, and a declared one may be outside of it.
     return min(max(before, shown.lowerBound), shown.upperBound) - shown.lowerBound
   }
 
-  /// Where the item with so many shown ones before it stands. Costs what `offset(ofSectionAt:)` does.
+  /// The position of the item at an offset. Costs as much as `offset(ofSectionAt:)`.
   package func position(atOffset offset: Int) -> ListIndex {
     precondition(
-      offset >= 0 && offset < itemCount, "the list shows \(itemCount) items, and not item \(offset)")
+      offset >= 0 && offset < itemCount,
+      "the list shows \(itemCount) items; offset \(offset) is out of range")
     guard isSectioned else { return ListIndex(section: 0, item: offset) }
     if hasRankedOffsets {
       let (rank, item) = view.location(ofPlace: window.list.range(of: view.count).lowerBound + offset)
       let first = view.withSection(at: rank) { _, count in shownRange(ofRank: rank, count: count).lowerBound }
       if let place = sections.place(ofRank: rank) { return ListIndex(section: place, item: item - first) }
-      assertionFailure("an item that is shown stands in a section that is not")
+      assertionFailure("the section of a shown item is shown")
     }
     var left = offset
     for place in 0..<sectionCount {
@@ -42,8 +43,8 @@ extension ListVersion {
     preconditionFailure("the sections show fewer items than the list")
   }
 
-  /// The places of some offsets, section by section. Costs what `offset(ofSectionAt:)` does, and O(log sections)
-  /// for each section between.
+  /// The positions of a range of offsets, section by section. Costs as much as `offset(ofSectionAt:)`, plus O(log
+  /// sections) for each section in between.
   package func runs(of offsets: Range<Int>) -> [(section: Int, items: Range<Int>)] {
     guard !offsets.isEmpty else { return [] }
     var runs: [(section: Int, items: Range<Int>)] = []

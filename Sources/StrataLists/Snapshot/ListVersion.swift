@@ -2,27 +2,27 @@
 
 package import StrataTables
 
-/// A list at one moment: a value that never changes.
+/// A list at one moment: an immutable value.
 ///
-/// A list without sections has exactly one, whose key is empty, also when it shows nothing. Otherwise sections
-/// that show nothing are not there, and positions do not count them, unless they are declared. A section's place
-/// counts those that are shown, its rank those of the view.
+/// A list without sections has exactly one, with an empty key, even if it shows nothing. Otherwise a section that shows
+/// nothing is left out, and indexes do not count it, unless it is declared. A section's place is its index among the
+/// shown sections, and its rank is its index in the view.
 package final class ListVersion: Sendable {
-  // A class, so that a snapshot is one reference however many trees it holds.
+  // A class, so that a snapshot is one reference, however many trees it holds.
   package let table: Table
   package let view: View
   package let window: ListWindows
   package let isSectioned: Bool
-  /// Everything up to this sequence is in it.
+  /// The list includes everything up to this sequence.
   package let sequence: UInt64
-  /// The commit time of the last append that is in it; nil at the beginning.
+  /// The commit time of the last append in the list; nil at the beginning.
   package let time: Int64?
-  /// What the window over the whole list leaves; nil where it leaves everything.
+  /// The part that the window over the whole list leaves; nil if it leaves everything.
   let cut: ListCut?
   let sections: ShownSections
 
-  /// O(1) without a window. With one O(log n) where sections stand by key, else O(log n) for each section between
-  /// the pin and the window's far end; where sections have windows with an offset, for each section.
+  /// O(1) without a window. With a window, O(log n) if sections are ordered by key, otherwise O(log n) for each section
+  /// between the pin and the window's far end; if sections have windows with an offset, for each section.
   package init(
     table: Table, view: View, window: ListWindows, isSectioned: Bool, sequence: UInt64, time: Int64?
   ) {
@@ -51,23 +51,23 @@ package final class ListVersion: Sendable {
 }
 
 extension ListVersion {
-  /// How many sections are shown.
+  /// The number of shown sections.
   package var sectionCount: Int { sections.count }
 
-  /// The places in a section whose items are shown. Empty for a section that is not.
+  /// The range of a section's items that is shown. Empty for a section that is not shown.
   ///
   /// - Parameters:
   ///   - rank: the section's rank in the view.
-  ///   - count: how many items it holds.
+  ///   - count: the number of items in the section.
   func shownRange(ofRank rank: Int, count: Int) -> Range<Int> {
     let own = window.section.range(of: count)
     return cut?.range(ofSectionAt: rank, own: own) ?? own
   }
 
-  /// Whether some item of the list may be hidden by a window.
+  /// Whether a window may hide items of the list.
   var isCut: Bool { cut != nil || !window.section.isAll }
 
-  /// Lends a section: its key, how many items it holds, how many are shown. O(log sections).
+  /// Passes a section to the body: its key, its number of items, and the number of shown items. O(log sections).
   package func withSection<Result, Failure: Error>(
     at place: Int,
     _ body: (_ section: UnsafeRawBufferPointer, _ count: Int, _ shown: Int) throws(Failure) -> Result
@@ -77,12 +77,12 @@ extension ListVersion {
     }
   }
 
-  /// Lends a section: its key, how many items it holds, which of them are shown. O(log sections).
+  /// Passes a section to the body: its key, its number of items, and the range of shown items. O(log sections).
   private func withRange<Result, Failure: Error>(
     ofSectionAt place: Int,
     _ body: (_ section: UnsafeRawBufferPointer, _ count: Int, _ range: Range<Int>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    precondition(place >= 0 && place < sectionCount, "there is no section \(place) of \(sectionCount)")
+    precondition(place >= 0 && place < sectionCount, "no section \(place): there are \(sectionCount)")
     if !isSectioned {
       return try body(
         UnsafeRawBufferPointer(start: nil, count: 0), view.count, shownRange(ofRank: 0, count: view.count))
@@ -93,16 +93,16 @@ extension ListVersion {
     }
   }
 
-  /// How many items the section at a place shows. O(log sections).
+  /// The number of items that the section at an index shows. O(log sections).
   package func shownCount(ofSectionAt place: Int) -> Int { withSection(at: place) { _, _, shown in shown } }
 
-  /// The place of a section, nil where it is not shown. O(log sections).
+  /// The index of a section among the shown ones, nil if it is not shown. O(log sections).
   package func place(ofSection section: UnsafeRawBufferPointer) -> Int? {
     guard isSectioned else { return 0 }
     return view.rank(ofSection: section).flatMap { sections.place(ofRank: $0) }
   }
 
-  /// How many items are shown. O(1), or O(sections shown) where sections have windows of their own.
+  /// The number of shown items. O(1), or O(sections shown) if sections have windows of their own.
   package var itemCount: Int {
     guard isCut else { return view.count }
     if window.section.isAll { return window.list.range(of: view.count).count }
@@ -111,21 +111,21 @@ extension ListVersion {
     return sum
   }
 
-  /// Lends the items of a section by their places among those that it shows.
+  /// Passes items of a section to the body, by their indexes among those that it shows.
   package func forEachItem<Failure: Error>(
     inSectionAt place: Int, _ places: Range<Int>, _ body: (ItemKey) throws(Failure) -> Void
   ) throws(Failure) {
     let start = withRange(ofSectionAt: place) { section, _, range in
       precondition(
         places.lowerBound >= 0 && places.upperBound <= range.count,
-        "items \(places) of section \(place), which shows \(range.count)")
+        "items \(places) are out of range: section \(place) shows \(range.count)")
       return view.start(of: section) + range.lowerBound
     }
     try view.forEachItem(in: start + places.lowerBound..<start + places.upperBound, body)
   }
 
-  /// Where a row is shown, nil where it is not. O(log n), and the making of the row's key; O(n log n) once for a list
-  /// in which the program's code makes another key of the row than it did.
+  /// The position of a row, nil if it is not shown. O(log n), plus making the row's key; O(n log n) once for a list in
+  /// which the program's code makes another key of the row than it did.
   package func position(of id: UnsafeRawBufferPointer) -> ListIndex? {
     let key = table.withRow(id) { row in row.map { view.key(of: $0) } ?? PlacedKey() }
     return key.bytes.withUnsafeBytes {

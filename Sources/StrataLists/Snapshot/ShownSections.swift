@@ -1,18 +1,19 @@
-// Which sections of a view a list shows: places ↔ ranks.
+// The sections of a view that a list shows: places ↔ ranks.
 
 internal import StrataTables
 
-/// The sections that are shown. A place counts the shown ones, a rank those of the view.
+/// The shown sections. A place is an index among the shown sections, a rank an index among those of the view.
 ///
-/// Nearly always they stand in a row: those that a window touches. Declared ones are shown wherever they are, and
-/// a window inside each section may leave nothing of some; those stand in two small arrays before and behind.
+/// Nearly always the shown sections are one contiguous range: those that a window touches. Declared sections are shown
+/// wherever they are, and a window inside each section may leave nothing of some sections; such cases are in two small
+/// arrays, before and after the range.
 struct ShownSections: Sendable {
   private let leading: [Int]
   private let ranks: Range<Int>
   private let trailing: [Int]
 
-  /// O(declared × log sections), and nothing where none is declared; O(sections × log sections) where sections
-  /// have windows with an offset, since each of them has to be asked whether it shows anything.
+  /// O(declared × log sections), and nothing if none is declared; O(sections × log sections) if sections have windows
+  /// with an offset, because each of them has to be checked for shown items.
   init(_ window: ListWindows, of view: View, isSectioned: Bool, cut: ListCut?) {
     guard isSectioned else {
       (leading, ranks, trailing) = ([], 0..<1, [])
@@ -58,13 +59,13 @@ struct ShownSections: Sendable {
     return place < ranks.count ? ranks.lowerBound + place : trailing[place - ranks.count]
   }
 
-  /// The place of the section with a rank, nil where it is not shown. O(log declared).
+  /// The place of the section with a rank, nil if it is not shown. O(log declared).
   func place(ofRank rank: Int) -> Int? {
     let place = countBefore(rank: rank)
     return place < count && self.rank(at: place) == rank ? place : nil
   }
 
-  /// How many shown sections have a lesser rank. O(log declared).
+  /// The number of shown sections with a lower rank. O(log declared).
   func countBefore(rank: Int) -> Int {
     var low = 0
     var high = count
