@@ -67,6 +67,7 @@ struct Workload: Sendable {
     .init(
       name: "lists", about: "changes, differences and first fetches of lists, beside an array", rounds: 15,
       run: lists),
+    .init(name: "snapshots", about: "an array made into a snapshot and shown in stages", rounds: 15, run: snapshots),
     .init(name: "diff", about: "two versions of a list of a million rows", run: diff),
     .init(name: "memory", about: "bytes for each row, in a view, and for each version", run: memory),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),

@@ -4,7 +4,7 @@ public import StrataLists
 public import StrataViews
 
 /// The answers of a data source, and what a view shows: which item, and which version of its content.
-public struct MockListData<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable>: Hashable, Sendable {
+public struct MockListData<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable>: Hashable, Sendable {
   public struct Cell: Hashable, Sendable {
     public var id: ItemID
     /// Anything that differs where the content does.
@@ -35,7 +35,7 @@ public struct MockListData<SectionID: Hashable & Sendable, ItemID: Hashable & Se
 
   /// What a data source of a snapshot says.
   public init(
-    _ snapshot: DiffableSnapshot<SectionID, ItemID>, version: (ItemID) -> Int,
+    _ snapshot: DiffableSnapshot<ItemID, SectionID>, version: (ItemID) -> Int,
     sectionVersion: (SectionID) -> Int
   ) {
     let counts = snapshot.itemCounts

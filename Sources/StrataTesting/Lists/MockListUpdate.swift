@@ -25,7 +25,7 @@ struct MockListUpdate {
   private let after: [Int]
 
   init<SectionID, ItemID>(
-    _ updates: MockListView<SectionID, ItemID>.Updates, before: [Int], after: [Int]
+    _ updates: MockListView<ItemID, SectionID>.Updates, before: [Int], after: [Int]
   ) throws(MockListError) {
     batch = updates.batch
     self.before = before

@@ -25,7 +25,7 @@ extension MockListView {
   ///
   /// - Parameter data: what the data source says of a stage's snapshot.
   public mutating func show(
-    _ stages: [ListStage<SectionID, ItemID>], _ data: (DiffableSnapshot<SectionID, ItemID>) -> Data
+    _ stages: [ListStage<ItemID, SectionID>], _ data: (DiffableSnapshot<ItemID, SectionID>) -> Data
   ) throws(MockListError) {
     for stage in stages { try show(stage.batch, data(stage.data)) }
   }

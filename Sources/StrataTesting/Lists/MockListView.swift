@@ -17,8 +17,8 @@ public import StrataViews
 /// }
 /// #expect(view.staleCells.isEmpty)
 /// ```
-public struct MockListView<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable>: Sendable {
-  public typealias Data = MockListData<SectionID, ItemID>
+public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable>: Sendable {
+  public typealias Data = MockListData<ItemID, SectionID>
 
   /// What happens inside `performBatchUpdates`.
   public struct Updates {

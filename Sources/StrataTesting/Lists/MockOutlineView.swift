@@ -5,8 +5,8 @@ public import StrataViews
 
 /// Shows sections of cells, and changes them step by step under the rules of `NSOutlineView`: a place is one of
 /// what is shown at that moment.
-public struct MockOutlineView<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable>: Sendable {
-  public typealias Data = MockListData<SectionID, ItemID>
+public struct MockOutlineView<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable>: Sendable {
+  public typealias Data = MockListData<ItemID, SectionID>
 
   public private(set) var shown: Data
 

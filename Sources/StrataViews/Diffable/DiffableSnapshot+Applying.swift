@@ -1,36 +1,41 @@
-// The snapshot that a batch makes of another one.
+// Applying changes to a snapshot.
 
 public import StrataLists
 
 extension DiffableSnapshot {
-  /// The snapshot after changes, without marks. What is inserted is in the batch by its identifier, so that
-  /// for all a and b `a.applying(ListChanges(from: a, to: b)) == b`.
+  /// The snapshot after changes, without marks. Inserted items and sections are in the changes by identifier, so for
+  /// all a and b `a.applying(b.difference(from: a)) == b`.
   ///
-  /// What ``apply(_:)`` costs, and O(n) more for a copy of where items stand.
-  /// - Throws: `changesDoNotFit` where they are not changes of this snapshot.
-  public func applying(_ changes: ListChanges<ItemID, SectionID>) throws(DiffableSnapshotError) -> Self {
+  /// Costs what ``apply(_:)`` does, and O(n) more to copy the index of items.
+  /// - Throws: `changesDoNotFit` if they are not changes of this snapshot.
+  @inlinable
+  public func applying(_ changes: ListChanges<ItemID, Section>) throws(DiffableSnapshotError) -> Self {
     var result = self
-    try result.replace(applying: changes, index: result.takeIndex())
+    try result.throwing.replace(applying: changes, index: result.throwing.takeIndex())
     return result
   }
 
-  /// Makes the snapshot what it is after changes, without marks; where it throws, nothing.
+  /// Changes the snapshot to what it is after changes, without marks. If it throws, the snapshot is as it was.
   ///
-  /// O(changes + sections + items of the sections that change), and O(n) where something is put in and no item was
-  /// looked up before. What is known of where items stand goes along: a copy that was made before finds its items
-  /// anew, in O(n), when it is asked for one.
-  /// - Throws: `changesDoNotFit` where they are not changes of this snapshot.
-  public mutating func apply(_ changes: ListChanges<ItemID, SectionID>) throws(DiffableSnapshotError) {
-    try replace(applying: changes, index: moveIndex())
+  /// O(changes + sections + items of the sections that change), and O(n) if items are inserted and none was looked up
+  /// before. The index of items goes along: a copy that was made before finds its items again, in O(n), at its next
+  /// lookup.
+  /// - Throws: `changesDoNotFit` if they are not changes of this snapshot.
+  @inlinable
+  public mutating func apply(_ changes: ListChanges<ItemID, Section>) throws(DiffableSnapshotError) {
+    try throwing.replace(applying: changes, index: throwing.moveIndex())
   }
+}
 
-  /// - Parameter index: this snapshot's, taken out of it.
-  private mutating func replace(
-    applying changes: ListChanges<ItemID, SectionID>, index: consuming ItemIndex<ItemID>
+extension ThrowingSnapshot {
+  /// - Parameter index: the index of this snapshot, taken out of it.
+  @inlinable
+  mutating func replace(
+    applying changes: ListChanges<ItemID, Section>, index: consuming ItemIndex<ItemID>
   ) throws(DiffableSnapshotError) {
     var index = index
-    // Only to see that what is put in was not there.
-    if !changes.insertions.isEmpty { fill(&index) }
+    // Only to check that what is inserted was not there.
+    if !changes.insertions.isEmpty { _ = gather(&index) }
     do throws(DiffableSnapshotError) { contents = try changed(by: changes, index) } catch {
       setIndex(index)
       throw error
@@ -48,65 +53,72 @@ extension DiffableSnapshot {
       for deletion in changes.deletions { index.places[deletion.id] = nil }
       for change in changes.insertions { index.places[change.id] = itemPlace(change.to) }
       for move in changes.moves { index.places[move.id] = itemPlace(move.to) }
+    } else if index.members != nil {
+      for deletion in changes.deletions { index.members?.remove(deletion.id) }
+      for change in changes.insertions { index.members?.insert(change.id) }
     }
     setIndex(index)
   }
 
-  private func itemPlace(_ index: ListIndex) -> ItemPlace {
+  @inlinable
+  func itemPlace(_ index: ListIndex) -> ItemPlace {
     ItemPlace(slot: Int32(contents[index.section].slot), call: 0, item: index.item)
   }
 
-  /// The sections after changes; what is inserted has no slot.
-  private func changed(
-    by changes: ListChanges<ItemID, SectionID>, _ index: borrowing ItemIndex<ItemID>
+  /// The sections after changes; inserted ones have no slot.
+  @inlinable
+  func changed(
+    by changes: ListChanges<ItemID, Section>, _ index: borrowing ItemIndex<ItemID>
   ) throws(DiffableSnapshotError) -> [Content] {
     var taken = contents
     try takeItems(changes, &taken)
     var result = try movingSections(changes, taken)
     try putItems(changes, index, &result)
-    func item(_ index: ListIndex) -> ItemID? {
+    func newItem(_ index: ListIndex) -> ItemID? {
       guard result.indices.contains(index.section), result[index.section].items.indices.contains(index.item)
       else { return nil }
       return result[index.section].items[index.item]
     }
     for update in changes.updates {
-      try require(itemIdentifier(at: update.from) == update.id, "\(update.id) is not at \(update.from)")
-      try require(item(update.to) == update.id, "\(update.id) does not come to \(update.to)")
+      try require(item(at: update.from) == update.id, "\(update.id) is not at \(update.from)")
+      try require(newItem(update.to) == update.id, "\(update.id) is not at \(update.to)")
     }
     for update in changes.sectionUpdates {
       let (section, from, to) = (update.section, update.from, update.to)
-      try require(sectionIdentifier(at: from) == section, "the section \(section) is not at \(from)")
+      try require(self.section(at: from) == section, "the section \(section) is not at \(from)")
       try require(
         result.indices.contains(to) && result[to].id == section,
-        "the section \(section) does not come to \(to)")
+        "the section \(section) is not at \(to)")
     }
     return result
   }
 
-  private func require(
+  @inlinable
+  func require(
     _ holds: Bool, _ what: @autoclosure () -> String
   ) throws(DiffableSnapshotError) {
     if !holds { throw .changesDoNotFit(what()) }
   }
 
-  /// Takes deleted and moved items out.
-  private func takeItems(
-    _ changes: ListChanges<ItemID, SectionID>, _ contents: inout [Content]
+  /// Removes deleted and moved items.
+  @inlinable
+  func takeItems(
+    _ changes: ListChanges<ItemID, Section>, _ contents: inout [Content]
   ) throws(DiffableSnapshotError) {
-    var gone: [ListIndex] = []
-    gone.reserveCapacity(changes.deletions.count + changes.moves.count)
+    var removed: [ListIndex] = []
+    removed.reserveCapacity(changes.deletions.count + changes.moves.count)
     for deletion in changes.deletions {
       try require(
-        itemIdentifier(at: deletion.from) == deletion.id, "\(deletion.id) is not at \(deletion.from)")
-      gone.append(deletion.from)
+        item(at: deletion.from) == deletion.id, "\(deletion.id) is not at \(deletion.from)")
+      removed.append(deletion.from)
     }
     for move in changes.moves {
-      try require(itemIdentifier(at: move.from) == move.id, "\(move.id) is not at \(move.from)")
-      gone.append(move.from)
+      try require(item(at: move.from) == move.id, "\(move.id) is not at \(move.from)")
+      removed.append(move.from)
     }
-    gone.sort()
-    for (a, b) in zip(gone, gone.dropFirst()) { try require(a != b, "\(a) is taken out twice") }
-    var rest = gone[...]
+    removed.sort()
+    for (a, b) in zip(removed, removed.dropFirst()) { try require(a != b, "\(a) is removed twice") }
+    var rest = removed[...]
     while let section = rest.first?.section {
       let part = rest.prefix { $0.section == section }
       rest = rest.dropFirst(part.count)
@@ -114,45 +126,47 @@ extension DiffableSnapshot {
     }
   }
 
-  /// Takes deleted and moved sections out, and puts inserted and moved ones in.
-  private func movingSections(
-    _ changes: ListChanges<ItemID, SectionID>, _ contents: [Content]
+  /// Removes deleted and moved sections, and inserts inserted and moved ones.
+  @inlinable
+  func movingSections(
+    _ changes: ListChanges<ItemID, Section>, _ contents: [Content]
   ) throws(DiffableSnapshotError) -> [Content] {
-    var isGone = [Bool](repeating: false, count: contents.count)
+    var isRemoved = [Bool](repeating: false, count: contents.count)
     var incoming: [(to: Int, thing: Content)] = []
     for deletion in changes.sectionDeletions {
       let (section, from) = (deletion.section, deletion.from)
-      try require(sectionIdentifier(at: from) == section, "the section \(section) is not at \(from)")
-      try require(!isGone[from], "the section \(section) is taken out twice")
+      try require(self.section(at: from) == section, "the section \(section) is not at \(from)")
+      try require(!isRemoved[from], "the section \(section) is removed twice")
       try require(contents[from].items.isEmpty, "the section \(section) is deleted with items in it")
-      isGone[from] = true
+      isRemoved[from] = true
     }
     for move in changes.sectionMoves {
       let (section, from) = (move.section, move.from)
-      try require(sectionIdentifier(at: from) == section, "the section \(section) is not at \(from)")
-      try require(!isGone[from], "the section \(section) is taken out twice")
-      isGone[from] = true
+      try require(self.section(at: from) == section, "the section \(section) is not at \(from)")
+      try require(!isRemoved[from], "the section \(section) is removed twice")
+      isRemoved[from] = true
       incoming.append((move.to, contents[from]))
     }
-    var inserted: Set<SectionID> = []
+    var inserted: Set<Section> = []
     for insertion in changes.sectionInsertions {
       let section = insertion.section
       try require(
-        !contains(section: section) && inserted.insert(section).inserted,
-        "the section \(section) is put in, and is there already")
+        slots.place(of: section) == nil && inserted.insert(section).inserted,
+        "the section \(section) is inserted, and is there already")
       incoming.append((insertion.to, Content(id: section, items: [], slot: -1)))
     }
-    if incoming.isEmpty, !isGone.contains(true) { return contents }
-    let staying = contents.indices.filter { !isGone[$0] }.map { contents[$0] }
+    if incoming.isEmpty, !isRemoved.contains(true) { return contents }
+    let staying = contents.indices.filter { !isRemoved[$0] }.map { contents[$0] }
     guard let merged = merge(staying, incoming.sorted { $0.to < $1.to }) else {
-      throw .changesDoNotFit("a section is put in where another one is, or behind the end")
+      throw .changesDoNotFit("a section is inserted where another one is, or past the end")
     }
     return merged
   }
 
-  /// Puts inserted and moved items in.
-  private func putItems(
-    _ changes: ListChanges<ItemID, SectionID>, _ index: borrowing ItemIndex<ItemID>,
+  /// Inserts inserted and moved items.
+  @inlinable
+  func putItems(
+    _ changes: ListChanges<ItemID, Section>, _ index: borrowing ItemIndex<ItemID>,
     _ contents: inout [Content]
   ) throws(DiffableSnapshotError) {
     var incoming: [(to: ListIndex, id: ItemID)] = []
@@ -160,8 +174,8 @@ extension DiffableSnapshot {
     var inserted: Set<ItemID> = []
     for insertion in changes.insertions {
       try require(
-        index.places[insertion.id] == nil && inserted.insert(insertion.id).inserted,
-        "\(insertion.id) is put in, and is there already")
+        !index.contains(insertion.id) && inserted.insert(insertion.id).inserted,
+        "\(insertion.id) is inserted, and is there already")
       incoming.append((insertion.to, insertion.id))
     }
     for move in changes.moves { incoming.append((move.to, move.id)) }
@@ -170,19 +184,20 @@ extension DiffableSnapshot {
     while let section = rest.first?.to.section {
       let part = rest.prefix { $0.to.section == section }
       rest = rest.dropFirst(part.count)
-      try require(contents.indices.contains(section), "there is no section \(section) to put items in")
+      try require(contents.indices.contains(section), "there is no section \(section) to insert items into")
       guard let merged = merge(contents[section].items, part.map { ($0.to.item, $0.id) }) else {
         throw .changesDoNotFit(
-          "section \(section): an item is put in where another one is, or behind the end")
+          "section \(section): an item is inserted where another one is, or past the end")
       }
       contents[section].items = merged
     }
   }
 }
 
-/// Things with others put in between, by the ascending places that these have in the result; nil where two
-/// have the same place, or one a place behind the end.
-private func merge<Thing>(_ things: [Thing], _ incoming: [(to: Int, thing: Thing)]) -> [Thing]? {
+/// Elements with others inserted between them, by the ascending indices that these have in the result; nil if two
+/// have the same index, or one an index past the end.
+@inlinable
+func merge<Thing>(_ things: [Thing], _ incoming: [(to: Int, thing: Thing)]) -> [Thing]? {
   var merged: [Thing] = []
   merged.reserveCapacity(things.count + incoming.count)
   var next = 0

@@ -2,12 +2,12 @@
 
 /// By sections and items in their order. Marks do not count.
 extension DiffableSnapshot: Hashable {
-  /// O(n), and O(1) where one is a copy of the other; sections that they share are not looked at.
-  public static func == (a: Self, b: Self) -> Bool { a.contents == b.contents }
+  /// O(n), and O(1) where one is a copy of the other; sections that they share are not compared.
+  @inlinable public static func == (a: Self, b: Self) -> Bool { a.sections == b.sections }
 
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(contents.count)
-    for content in contents {
+  @inlinable public func hash(into hasher: inout Hasher) {
+    hasher.combine(sections.count)
+    for content in sections {
       hasher.combine(content.id)
       hasher.combine(content.items)
     }
@@ -22,12 +22,12 @@ private enum SectionKeyName: String, CodingKey {
   case id, items
 }
 
-/// `{"sections": [{"id": …, "items": […]}]}`, and the marks where there are some.
-extension DiffableSnapshot: Encodable where SectionID: Encodable, ItemID: Encodable {
+/// `{"sections": [{"id": …, "items": […]}]}`, and the marks, if there are any.
+extension DiffableSnapshot: Encodable where ItemID: Encodable, Section: Encodable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: SnapshotKey.self)
     var list = container.nestedUnkeyedContainer(forKey: .sections)
-    for content in contents {
+    for content in sections {
       var section = list.nestedContainer(keyedBy: SectionKeyName.self)
       try section.encode(content.id, forKey: .id)
       try section.encode(content.items, forKey: .items)
@@ -41,19 +41,19 @@ extension DiffableSnapshot: Encodable where SectionID: Encodable, ItemID: Encoda
   }
 }
 
-extension DiffableSnapshot: Decodable where SectionID: Decodable, ItemID: Decodable {
-  /// Throws `DecodingError` where a section or an item occurs twice, or where a mark is on none.
+extension DiffableSnapshot: Decodable where ItemID: Decodable, Section: Decodable {
+  /// Throws `DecodingError` if a section or an item occurs twice, or if a mark is on an unknown one.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: SnapshotKey.self)
     func refuse(_ key: SnapshotKey, _ what: String) -> DecodingError {
       .dataCorruptedError(forKey: key, in: container, debugDescription: what)
     }
     var list = try container.nestedUnkeyedContainer(forKey: .sections)
-    var sections: [(id: SectionID, items: [ItemID])] = []
+    var sections: [(id: Section, items: [ItemID])] = []
     while !list.isAtEnd {
       let section = try list.nestedContainer(keyedBy: SectionKeyName.self)
       sections.append(
-        (try section.decode(SectionID.self, forKey: .id), try section.decode([ItemID].self, forKey: .items)))
+        (try section.decode(Section.self, forKey: .id), try section.decode([ItemID].self, forKey: .items)))
     }
     do throws(DiffableSnapshotError) {
       try self.init(validating: sections)
@@ -64,9 +64,9 @@ extension DiffableSnapshot: Decodable where SectionID: Decodable, ItemID: Decoda
       default: throw refuse(.sections, "\(error)")
       }
     }
-    for section in try container.decodeIfPresent([SectionID].self, forKey: .reloadedSections) ?? [] {
+    for section in try container.decodeIfPresent([Section].self, forKey: .reloadedSections) ?? [] {
       guard contains(section: section), !marks.sections.contains(section) else {
-        throw refuse(.reloadedSections, "the section \(section) is not there, or is marked twice")
+        throw refuse(.reloadedSections, "the section \(section) is not in the snapshot, or is marked twice")
       }
       marks.mark(section: section)
     }
@@ -74,7 +74,7 @@ extension DiffableSnapshot: Decodable where SectionID: Decodable, ItemID: Decoda
     for (key, mark) in marked {
       for item in try container.decodeIfPresent([ItemID].self, forKey: key) ?? [] {
         guard contains(item), marks.items[item] == nil else {
-          throw refuse(key, "the item \(item) is not there, or is marked twice")
+          throw refuse(key, "the item \(item) is not in the snapshot, or is marked twice")
         }
         marks.mark(item, mark)
       }

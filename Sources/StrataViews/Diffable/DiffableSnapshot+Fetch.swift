@@ -1,4 +1,4 @@
-// Snapshots of the store's lists as values that can be changed.
+// Snapshots of the store's lists as mutable values.
 
 internal import StrataEvents
 public import StrataLists
@@ -7,13 +7,13 @@ internal import StrataTables
 extension DiffableSnapshot {
   /// The sections and the items that a list shows. O(n).
   ///
-  /// - Throws: `identifiersCollide` where two ids or two sections are different in the list, by their bytes, and
-  ///   equal in Swift, or a section is not equal to itself, as NaN; ``init(byteWise:)`` never does.
-  public init<Item>(_ snapshot: FetchSnapshot<Item, SectionID>) throws(DiffableSnapshotError)
+  /// - Throws: `identifiersCollide` if two ids or two sections are different in the list, by their bytes, and
+  ///   equal in Swift, or if a section is not equal to itself, as NaN; ``init(byteWise:)`` never does.
+  public init<Item>(_ snapshot: FetchSnapshot<Item, Section>) throws(DiffableSnapshotError)
   where Item.ID == ItemID {
-    var named: [SectionID: SectionID] = [:]
+    var named: [Section: Section] = [:]
     for section in snapshot.sectionIdentifiers {
-      // NaN is one section of the list, and none that could be found again here.
+      // NaN is one section of the list, and could not be found again here.
       guard section == section else { throw .identifiersCollide("\(section)", "\(section)") }
       if let other = named.updateValue(section, forKey: section) {
         throw .identifiersCollide("\(other)", "\(section)")
@@ -24,26 +24,26 @@ extension DiffableSnapshot {
         Content(
           id: snapshot.sectionIdentifier(at: place), items: snapshot.itemIdentifiers(inSectionAt: place))
       })
-    if let (a, b) = lookup.withIndex({ fillUntilCollision(&$0) }) {
+    if let (a, b) = throwing.lookup.withIndex({ throwing.gather(&$0) }) {
       throw .identifiersCollide(a.documentID, b.documentID)
     }
   }
 
-  /// The same, with every item that `old` shows too and whose row was changed since marked to be reconfigured:
-  /// a change of content alone is then a change of the snapshot.
+  /// The same, with a mark to be reconfigured on every item that is also in `old` and whose row differs there: a change
+  /// of content alone is then a change of the snapshot.
   ///
-  /// O(n), and what the changes between the two lists cost.
-  /// - Parameter old: an earlier or later list of the same store, that is, what is shown.
+  /// O(n), plus the cost of the changes between the two lists.
+  /// - Parameter old: the list that is shown: an earlier or later one of the same store.
   public init<Item>(
-    _ snapshot: FetchSnapshot<Item, SectionID>, reconfiguredSince old: FetchSnapshot<Item, SectionID>
+    _ snapshot: FetchSnapshot<Item, Section>, reconfiguredSince old: FetchSnapshot<Item, Section>
   ) throws(DiffableSnapshotError) where Item.ID == ItemID {
     try self.init(snapshot)
     for item in ListChanges(from: old, to: snapshot).changedItems { marks.mark(item, .reconfigure) }
   }
 
   /// The sections and the items that a list shows, by their bytes, so that no two are equal. O(n).
-  public init<Item, Section>(byteWise snapshot: FetchSnapshot<Item, Section>)
-  where SectionID == SectionKey<Section>, ItemID == StringKey {
+  public init<Item, Value>(byteWise snapshot: FetchSnapshot<Item, Value>)
+  where ItemID == StringKey, Section == SectionKey<Value> {
     self.init(
       unchecked: (0..<snapshot.numberOfSections).map { place in
         let bytes = snapshot.version.withSection(at: place) { section, _, _ in Array(section) }
@@ -57,10 +57,10 @@ extension DiffableSnapshot {
       })
   }
 
-  /// The same, with every item that `old` shows too and whose row was changed since marked to be reconfigured.
-  public init<Item, Section>(
-    byteWise snapshot: FetchSnapshot<Item, Section>, reconfiguredSince old: FetchSnapshot<Item, Section>
-  ) where SectionID == SectionKey<Section>, ItemID == StringKey {
+  /// The same, with a mark to be reconfigured on every item that is also in `old` and whose row differs there.
+  public init<Item, Value>(
+    byteWise snapshot: FetchSnapshot<Item, Value>, reconfiguredSince old: FetchSnapshot<Item, Value>
+  ) where ItemID == StringKey, Section == SectionKey<Value> {
     self.init(byteWise: snapshot)
     let diff = ListDiff(from: old.version, to: snapshot.version)
     for update in diff.updates { marks.mark(StringKey(update.id), .reconfigure) }

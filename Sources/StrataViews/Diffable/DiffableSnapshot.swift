@@ -2,63 +2,69 @@
 
 public import StrataLists
 
-/// Sections in order, each with its items in order. An item stands in one section at most, once.
+/// Sections in order, each with its items in order. An item is in one section at most, once.
 ///
 /// ```swift
-/// var snapshot = DiffableSnapshot<String, Int>()
+/// var snapshot = DiffableSnapshot<Int, String>()
 /// snapshot.appendSections(["open", "done"])
 /// snapshot.appendItems([1, 2, 3], toSection: "open")
 /// snapshot.moveItem(3, beforeItem: 1)
-/// let changes = ListChanges(from: shown, to: snapshot)
+/// let changes = snapshot.difference(from: shown)
 /// ```
 ///
-/// A value: to change a copy leaves the original as it is. Copies share their memory until one is changed, and
-/// a change copies the section that it touches and no other. Where items were looked up, the first change of a copy
-/// also copies where they stand, O(n) without a hash; the costs of methods are those of a value that is not shared.
+/// A value: changing a copy leaves the original as it is. Copies share their memory until one is changed, and a change
+/// copies the section that it touches and no other. If items were looked up, the first change of a copy also copies
+/// their index, O(n) without a hash; the complexities below are those of a value that is not shared.
 ///
-/// What a caller must not do stops the program: to name an item or a section that is not there, where one is
-/// needed, or the same one twice in one call. Every method that does so has a twin whose name begins with `try`
-/// (`tryAppendItems`, `tryMoveItem`, …), and that throws ``DiffableSnapshotError`` instead and leaves the value
-/// as it was. The twin of ``init(sections:)`` is ``init(validating:)``.
+/// A call that breaks a method's contract stops the program: naming an item or a section that is not in the snapshot
+/// where one is needed, or the same one twice in one call. The same methods of ``throwing`` throw a
+/// ``DiffableSnapshotError`` instead and leave the value as it was; ``init(validating:)`` does so for
+/// ``init(sections:)``.
 ///
-/// Two snapshots are equal where their sections and items are, whatever is marked to be reloaded.
-public struct DiffableSnapshot<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable>: Sendable {
-  /// A section with its items.
-  struct Content: Sendable, Equatable {
-    var id: SectionID
-    var items: [ItemID]
-    /// What the section is known by to the places of its items, whatever stands before it.
-    var slot = 0
+/// Two snapshots are equal if their sections and items are; marks do not count.
+///
+/// All methods are specialised for the identifiers that a program uses, in that program.
+@frozen
+public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Sendable {
+  @usableFromInline typealias Content = ThrowingSnapshot<ItemID, Section>.Content
 
-    static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.items == b.items }
+  /// The same snapshot, with methods that throw where the ones here stop the program.
+  ///
+  /// ```swift
+  /// try snapshot.throwing.appendItems(received, toSection: "open")
+  /// ```
+  public var throwing: ThrowingSnapshot<ItemID, Section>
 
-    mutating func insert(_ new: [ItemID], at place: Int) {
-      if place == items.count { items += new } else { items.insert(contentsOf: new, at: place) }
-    }
+  @inlinable public init() { throwing = ThrowingSnapshot() }
+
+  /// The sections in their order, each with its items. O(n), one hash for each item.
+  ///
+  /// Stops the program if a section or an item occurs twice; ``init(validating:)`` throws.
+  @inlinable
+  public init(sections: [(id: Section, items: [ItemID])]) {
+    do throws(DiffableSnapshotError) { try self.init(validating: sections) } catch { preconditionFailure("\(error)") }
   }
 
-  /// The sections in their order.
-  var contents: [Content] = []
-  var slots = SectionSlots<SectionID>()
-  /// Shared by copies until one of them is changed.
-  var lookup = ItemLookup<ItemID>()
-  var marks = SnapshotMarks<SectionID, ItemID>()
-
-  public init() {}
+  /// The sections in their order, each with its items. O(n), one hash for each item.
+  /// - Throws: `duplicateSection`, `duplicateItem`.
+  @inlinable
+  public init(validating sections: [(id: Section, items: [ItemID])]) throws(DiffableSnapshotError) {
+    throwing = try ThrowingSnapshot(validating: sections)
+  }
 
   /// A snapshot of sections that are known to be different, with items that are known to be. O(sections);
   /// no item is hashed before one is looked up.
-  init(unchecked contents: [Content]) {
-    self.contents = contents
-    for place in contents.indices { self.contents[place].slot = place }
-    slots = SectionSlots(contents.map { $0.id })
-    lookup = ItemLookup(ItemIndex(isFilled: false))
+  @inlinable init(unchecked contents: [Content]) { throwing = ThrowingSnapshot(unchecked: contents) }
+
+  /// The sections in their order. Setting them makes a new snapshot without marks.
+  @inlinable var sections: [Content] {
+    get { throwing.contents }
+    set { self = Self(unchecked: newValue) }
   }
 
-  /// The sections in their order; to set them is to make a new snapshot without marks.
-  var sections: [Content] {
-    get { contents }
-    set { self = Self(unchecked: newValue) }
+  @inlinable var marks: SnapshotMarks<ItemID, Section> {
+    get { throwing.marks }
+    set { throwing.marks = newValue }
   }
 }
 
@@ -66,78 +72,77 @@ public struct DiffableSnapshot<SectionID: Hashable & Sendable, ItemID: Hashable 
 
 extension DiffableSnapshot {
   /// O(1).
-  public var numberOfSections: Int { contents.count }
+  @inlinable public var numberOfSections: Int { throwing.contents.count }
   /// O(sections).
-  public var numberOfItems: Int { contents.reduce(0) { $0 + $1.items.count } }
+  @inlinable public var numberOfItems: Int { throwing.contents.reduce(0) { $0 + $1.items.count } }
   /// Whether there is no item, in however many sections. O(sections).
-  public var isEmpty: Bool { contents.allSatisfy { $0.items.isEmpty } }
+  @inlinable public var isEmpty: Bool { throwing.contents.allSatisfy { $0.items.isEmpty } }
 
   /// The sections in their order. O(sections).
-  public var sectionIdentifiers: [SectionID] { contents.map { $0.id } }
+  @inlinable public var sectionIdentifiers: [Section] { throwing.contents.map { $0.id } }
   /// All items, section after section. O(n).
-  public var itemIdentifiers: [ItemID] {
+  @inlinable public var itemIdentifiers: [ItemID] {
     var items: [ItemID] = []
     items.reserveCapacity(numberOfItems)
-    for content in contents { items += content.items }
+    for content in throwing.contents { items += content.items }
     return items
   }
 
-  /// How many items a section holds; 0 where there is no such section. O(1).
-  public func numberOfItems(inSection section: SectionID) -> Int {
-    slots.place(of: section).map { contents[$0].items.count } ?? 0
+  /// How many items a section has; 0 for an unknown section. O(1).
+  @inlinable public func numberOfItems(inSection section: Section) -> Int {
+    indexOfSection(section).map { throwing.contents[$0].items.count } ?? 0
   }
 
-  /// The items of a section, none where there is no such section. O(1): they are not copied.
-  public func itemIdentifiers(inSection section: SectionID) -> [ItemID] {
-    slots.place(of: section).map { contents[$0].items } ?? []
+  /// The items of a section; none for an unknown section. O(1): they are not copied.
+  @inlinable public func itemIdentifiers(inSection section: Section) -> [ItemID] {
+    indexOfSection(section).map { throwing.contents[$0].items } ?? []
   }
 
-  /// The section at a place; nil where there is none. O(1).
-  public func sectionIdentifier(at place: Int) -> SectionID? {
-    contents.indices.contains(place) ? contents[place].id : nil
+  /// The section at an index of ``sectionIdentifiers``. O(1). The index must be one of it.
+  @inlinable public func sectionIdentifier(at place: Int) -> Section {
+    precondition(throwing.contents.indices.contains(place), "a section's index is below numberOfSections")
+    return throwing.contents[place].id
   }
 
-  /// The item at a place; nil where there is none. O(1).
-  public func itemIdentifier(at index: ListIndex) -> ItemID? {
-    guard contents.indices.contains(index.section),
-      contents[index.section].items.indices.contains(index.item)
-    else { return nil }
-    return contents[index.section].items[index.item]
+  /// The item at an index. O(1). The snapshot must have an item there.
+  @inlinable public func itemIdentifier(at index: ListIndex) -> ItemID {
+    guard let item = throwing.item(at: index) else { preconditionFailure("the snapshot has no item at \(index)") }
+    return item
   }
 }
 
 // MARK: Lookups
 
-/// The first lookup of an item finds all of them, in O(n) with one hash per item; every later one is O(1), in
-/// all copies.
+/// The first lookup finds the positions of all items, in O(n) with one hash for each; every later one is O(1), in all
+/// copies.
 extension DiffableSnapshot {
-  /// The place of a section; nil where it is not there. O(1).
-  public func indexOfSection(_ section: SectionID) -> Int? { slots.place(of: section) }
+  /// The index of a section in ``sectionIdentifiers``; nil for an unknown section. O(1).
+  @inlinable public func indexOfSection(_ section: Section) -> Int? { throwing.slots.place(of: section) }
 
-  public func contains(section: SectionID) -> Bool { slots.place(of: section) != nil }
+  @inlinable public func contains(section: Section) -> Bool { indexOfSection(section) != nil }
 
-  public func contains(_ item: ItemID) -> Bool {
-    lookup.withIndex { index in
-      fill(&index)
-      return index.places[item] != nil
+  @inlinable public func contains(_ item: ItemID) -> Bool {
+    throwing.lookup.withIndex { index in
+      if index.members == nil { throwing.fill(&index) }
+      return index.contains(item)
     }
   }
 
-  /// The section that an item stands in; nil where it stands in none.
-  public func sectionIdentifier(containingItem item: ItemID) -> SectionID? {
-    lookup.withIndex { index in
-      fill(&index)
-      return index.places[item].map { contents[slots.order[Int($0.slot)]].id }
+  /// The section of an item; nil for an unknown item.
+  @inlinable public func sectionIdentifier(containingItem item: ItemID) -> Section? {
+    throwing.lookup.withIndex { index in
+      throwing.fill(&index)
+      return index.places[item].map { throwing.contents[throwing.slots.order[Int($0.slot)]].id }
     }
   }
 
-  /// The place of an item in `itemIdentifiers`; nil where it is not there.
-  public func indexOfItem(_ item: ItemID) -> Int? {
-    lookup.withIndex { index in
-      guard let place = locate(item, &index) else { return nil }
+  /// The index of an item in ``itemIdentifiers``; nil for an unknown item.
+  @inlinable public func indexOfItem(_ item: ItemID) -> Int? {
+    throwing.lookup.withIndex { index in
+      guard let place = throwing.locate(item, &index) else { return nil }
       if index.starts.isEmpty {
         var start = 0
-        index.starts = contents.map { content in
+        index.starts = throwing.contents.map { content in
           defer { start += content.items.count }
           return start
         }
@@ -146,14 +151,16 @@ extension DiffableSnapshot {
     }
   }
 
-  /// Where an item stands; nil where it is not there.
-  public func index(of item: ItemID) -> ListIndex? { lookup.withIndex { locate(item, &$0) } }
+  /// The section and index of an item; nil for an unknown item.
+  @inlinable public func index(of item: ItemID) -> ListIndex? {
+    throwing.lookup.withIndex { throwing.locate(item, &$0) }
+  }
 }
 
 extension DiffableSnapshot: CustomStringConvertible {
   /// The sections with their items: `open: 1, 2 | done: 3`.
   public var description: String {
-    contents.map { content in
+    sections.map { content in
       "\(content.id): " + content.items.map { "\($0)" }.joined(separator: ", ")
     }.joined(separator: " | ")
   }

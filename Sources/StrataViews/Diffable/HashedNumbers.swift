@@ -1,29 +1,30 @@
 // Numbers that are found by hashes.
 
-/// Numbers by hashes, open addressing with linear probing. Nothing is taken out.
+/// Numbers by hashes: open addressing with linear probing. Nothing is removed.
+@usableFromInline @frozen
 struct HashedNumbers {
   /// The upper half of the hash, and the number plus one; 0 where nothing is.
-  private var entries: [UInt64]
-  private let mask: Int
+  @usableFromInline var entries: [UInt64]
+  @usableFromInline let mask: Int
 
-  /// - Parameter capacity: how many numbers come at most; less than 2³².
-  init(capacity: Int) {
+  /// - Parameter capacity: the greatest number of entries; less than 2³².
+  @inlinable init(capacity: Int) {
     var count = 16
     while count < capacity * 2 { count *= 2 }
     entries = [UInt64](repeating: 0, count: count)
     mask = count - 1
   }
 
-  private static func upperHalf(_ hash: Int) -> UInt64 { UInt64(UInt(bitPattern: hash)) & ~0xFFFF_FFFF }
+  @inlinable static func upperHalf(_ hash: Int) -> UInt64 { UInt64(UInt(bitPattern: hash)) & ~0xFFFF_FFFF }
 
-  mutating func insert(_ number: Int, hash: Int) {
+  @inlinable mutating func insert(_ number: Int, hash: Int) {
     var place = hash & mask
     while entries[place] != 0 { place = (place + 1) & mask }
     entries[place] = Self.upperHalf(hash) | UInt64(UInt32(number + 1))
   }
 
   /// The first number with a hash that the body accepts.
-  func first(hash: Int, where accepts: (Int) -> Bool) -> Int? {
+  @inlinable func first(hash: Int, where accepts: (Int) -> Bool) -> Int? {
     let upper = Self.upperHalf(hash)
     var place = hash & mask
     while entries[place] != 0 {

@@ -1,68 +1,108 @@
-// Where the items of a snapshot stand: made when it is first asked for, shared by copies, kept up by changes.
+// Where the items of a snapshot are: found at the first lookup, shared by copies, and kept up to date by changes.
 
 internal import StrataBase
-internal import StrataLists
+public import StrataLists
 
-/// Where an item stands.
+/// Where an item is.
+@usableFromInline @frozen
 struct ItemPlace: Sendable {
-  /// The slot of its section. It is always right.
-  var slot: Int32
-  /// The call that put it there, by which an item that is named twice in one call is found out.
-  var call: UInt32
-  /// Its place in the section when that was last looked at. Items before it may have come and gone since.
-  var item: Int
+  /// The slot of its section. Always right.
+  @usableFromInline var slot: Int32
+  /// The call that put the item there, which finds an item that is named twice in one call.
+  @usableFromInline var call: UInt32
+  /// Its index in the section when that was last looked at. Items before it may have been added or removed since.
+  @usableFromInline var item: Int
+
+  @inlinable init(slot: Int32, call: UInt32, item: Int) {
+    self.slot = slot
+    self.call = call
+    self.item = item
+  }
 }
 
-/// The places of all items.
+/// What is known about the items of a snapshot: nothing, which ones there are, or where each of them is.
+///
+/// A snapshot that only appends needs to know which items it has, to refuse an item twice; a set of them costs a third
+/// of a dictionary with their positions. That is made at the first lookup.
+@usableFromInline @frozen
 struct ItemIndex<ItemID: Hashable & Sendable>: Sendable {
-  var places: [ItemID: ItemPlace] = [:]
-  /// Whether `places` holds the items; before the first lookup it does not.
-  var isFilled: Bool
+  /// Where each item is, if `isFilled`; otherwise empty.
+  @usableFromInline var places: [ItemID: ItemPlace] = [:]
+  /// Whether `places` holds the items.
+  @usableFromInline var isFilled: Bool
+  /// All items, where that is known and `places` is not filled.
+  @usableFromInline var members: Set<ItemID>?
   /// Counts the calls that put items somewhere.
-  var call: UInt32 = 0
-  /// The place of each section's first item among all items; empty where it is not known.
-  var starts: [Int] = []
+  @usableFromInline var call: UInt32 = 0
+  /// The offset of each section's first item among all items; empty where it is not known.
+  @usableFromInline var starts: [Int] = []
+
+  @inlinable init(isFilled: Bool, members: Set<ItemID>? = nil) {
+    self.isFilled = isFilled
+    self.members = members
+  }
+
+  /// Whether an item is in the snapshot. Only where that is known.
+  @inlinable func contains(_ item: ItemID) -> Bool {
+    isFilled ? places[item] != nil : members?.contains(item) == true
+  }
 }
 
-/// The box around an index. A reader fills it, under the lock; a writer whose box is shared gets its own.
+/// The box around an index. A reader fills it under the lock; a writer that shares its box makes one of its own.
+@usableFromInline
 final class ItemLookup<ItemID: Hashable & Sendable>: Sendable {
   private let index: Lock<ItemIndex<ItemID>>
 
-  init(_ index: ItemIndex<ItemID> = ItemIndex(isFilled: true)) { self.index = Lock(index) }
+  @usableFromInline init(_ index: ItemIndex<ItemID>) { self.index = Lock(index) }
 
+  @usableFromInline
   func withIndex<Result>(_ body: (inout ItemIndex<ItemID>) -> Result) -> Result { index.withLock(body) }
 }
 
-extension DiffableSnapshot {
-  /// Finds all items, where that was not done before. O(n), one hash per item.
+extension ThrowingSnapshot {
+  /// Finds out where all items are, unless that is known. O(n), one hash for each item.
+  @inlinable
   func fill(_ index: inout ItemIndex<ItemID>) {
     if index.isFilled { return }
-    let collision = fillUntilCollision(&index)
-    assert(collision == nil, "an item stands in a snapshot twice")
-  }
-
-  /// Finds all items up to one that is equal to an earlier one, and returns these two.
-  func fillUntilCollision(_ index: inout ItemIndex<ItemID>) -> (ItemID, ItemID)? {
-    index.places.reserveCapacity(numberOfItems)
+    index.places.reserveCapacity(contents.reduce(0) { $0 + $1.items.count })
     for content in contents {
       for (place, item) in content.items.enumerated() {
         let new = ItemPlace(slot: Int32(content.slot), call: 0, item: place)
-        guard let old = index.places.updateValue(new, forKey: item) else { continue }
-        return (contents[slots.order[Int(old.slot)]].items[old.item], item)
+        let old = index.places.updateValue(new, forKey: item)
+        assert(old == nil, "an item is in a snapshot once")
       }
     }
     index.isFilled = true
+    index.members = nil
+  }
+
+  /// Finds out which items there are, unless that is known. O(n), one hash for each item.
+  ///
+  /// - Returns: the first item that equals an earlier one, and that one. The index is as it was then.
+  @inlinable
+  func gather(_ index: inout ItemIndex<ItemID>) -> (ItemID, ItemID)? {
+    if index.isFilled || index.members != nil { return nil }
+    var members = Set<ItemID>(minimumCapacity: contents.reduce(0) { $0 + $1.items.count })
+    for content in contents {
+      for item in content.items {
+        let (isInserted, member) = members.insert(item)
+        if !isInserted { return (member, item) }
+      }
+    }
+    index.members = members
     return nil
   }
 
-  /// How far from where it was last seen an item is looked for before its whole section is looked at: near,
-  /// so that lookups stay O(1); farther for a change, which shifts items again.
-  static var searchedDistanceMax: Int { 32 }
-  static var searchedDistanceOfChangeMax: Int { 1_024 }
+  /// How far from its last known index an item is searched for before its whole section is looked at: near, so
+  /// that lookups stay O(1); farther for a change, which shifts items again.
+  @inlinable static var searchDistanceMax: Int { 32 }
+  @inlinable static var searchDistanceOfChangeMax: Int { 1_024 }
 
-  /// Where an item stands. O(1) but for the first call after a change that shifted many.
+  /// Where an item is; nil if it is not in the snapshot. O(1), except for the first call after a change that shifted
+  /// many items.
+  @inlinable
   func locate(
-    _ item: ItemID, _ index: inout ItemIndex<ItemID>, within distanceMax: Int = searchedDistanceMax
+    _ item: ItemID, _ index: inout ItemIndex<ItemID>, within distanceMax: Int = searchDistanceMax
   ) -> ListIndex? {
     fill(&index)
     guard let known = index.places[item] else { return nil }
@@ -74,23 +114,25 @@ extension DiffableSnapshot {
     return index.places[item].map { ListIndex(section: section, item: $0.item) }
   }
 
-  /// The place of an item near to where it was; nil where it is farther away.
+  /// The index of an item near to where it was; nil if it is farther away.
+  @inlinable
   func findNearby(_ item: ItemID, _ known: Int, _ section: Int, within distanceMax: Int) -> Int? {
     let items = contents[section].items
     if known < items.count, items[known] == item { return known }
     for distance in 1...max(1, min(distanceMax, max(known, items.count - known))) {
-      let (before, behind) = (known - distance, known + distance)
+      let (before, after) = (known - distance, known + distance)
       if before >= 0, before < items.count, items[before] == item { return before }
-      if behind < items.count, items[behind] == item { return behind }
+      if after < items.count, items[after] == item { return after }
     }
     return nil
   }
 
-  /// Takes the index out, to change it; `setIndex` puts it back. What other copies share is copied.
+  /// Takes the index out in order to change it; `setIndex` puts it back. An index that copies share is copied.
+  @inlinable
   mutating func takeIndex() -> ItemIndex<ItemID> {
     guard isKnownUniquelyReferenced(&lookup) else {
       let index = lookup.withIndex { $0 }
-      lookup = ItemLookup()
+      lookup = ItemLookup(ItemIndex(isFilled: true))
       return index
     }
     return lookup.withIndex { index in
@@ -100,7 +142,8 @@ extension DiffableSnapshot {
     }
   }
 
-  /// Takes the index out also where other copies share it: they find their items anew when they are asked for one.
+  /// Takes the index out even where copies share it: they find their items again at their next lookup.
+  @inlinable
   mutating func moveIndex() -> ItemIndex<ItemID> {
     if isKnownUniquelyReferenced(&lookup) { return takeIndex() }
     let index = lookup.withIndex { index in
@@ -108,12 +151,13 @@ extension DiffableSnapshot {
       index = ItemIndex(isFilled: false)
       return taken
     }
-    lookup = ItemLookup()
+    lookup = ItemLookup(ItemIndex(isFilled: true))
     return index
   }
 
+  @inlinable
   mutating func setIndex(_ index: consuming ItemIndex<ItemID>) {
-    // Whatever was changed, sections may begin elsewhere now.
+    // Any change may have moved the beginnings of sections.
     index.starts = []
     let index = index
     lookup.withIndex { $0 = index }

@@ -1,36 +1,37 @@
 // The sections of a snapshot by their identifiers.
 
-/// The sections of a snapshot, and a number for each that stays the same when others come and go.
-struct SectionSlots<SectionID: Hashable & Sendable>: Sendable {
-  private(set) var slots: [SectionID: Int] = [:]
-  /// For each slot the place of its section; -1 where it is free.
-  private(set) var order: [Int] = []
-  private var free: [Int] = []
+/// The sections of a snapshot, and a number for each that stays the same when others are added or removed.
+@usableFromInline @frozen
+struct SectionSlots<Section: Hashable & Sendable>: Sendable {
+  @usableFromInline var slots: [Section: Int] = [:]
+  /// For each slot the index of its section; -1 if the slot is free.
+  @usableFromInline var order: [Int] = []
+  @usableFromInline var free: [Int] = []
 
-  init() {}
+  @inlinable init() {}
 
-  /// The slots of sections that are known to be different: their places.
-  init(_ sections: [SectionID]) {
+  /// The slots of sections that are known to be different: their indices.
+  @inlinable init(_ sections: [Section]) {
     slots.reserveCapacity(sections.count)
     for (place, section) in sections.enumerated() { slots[section] = place }
     order = Array(sections.indices)
   }
 
-  func place(of section: SectionID) -> Int? { slots[section].map { order[$0] } }
+  @inlinable func place(of section: Section) -> Int? { slots[section].map { order[$0] } }
 
-  /// A slot for a new section at a place.
-  mutating func add(_ section: SectionID, at place: Int) -> Int {
+  /// A slot for a new section at an index.
+  @inlinable mutating func add(_ section: Section, at place: Int) -> Int {
     let slot = free.popLast() ?? order.count
     if slot == order.count { order.append(place) } else { order[slot] = place }
     slots[section] = slot
     return slot
   }
 
-  mutating func remove(_ section: SectionID) {
+  @inlinable mutating func remove(_ section: Section) {
     guard let slot = slots.removeValue(forKey: section) else { return }
     order[slot] = -1
     free.append(slot)
   }
 
-  mutating func set(_ slot: Int, to place: Int) { order[slot] = place }
+  @inlinable mutating func set(_ slot: Int, to place: Int) { order[slot] = place }
 }

@@ -1,48 +1,60 @@
 // Finding what changed between two snapshots that are values.
 
-internal import StrataLists
+public import StrataLists
 
 /// Two snapshots, section by section.
 ///
-/// What a section of both has at its beginning and at its end alike stays, and is not hashed: of two sequences
-/// without repetitions some longest common subsequence has what they begin and end with. What is between is
-/// numbered, in the old and in the new snapshot, and paired through a table of hashes.
-struct SnapshotDiff<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable> {
-  typealias Snapshot = DiffableSnapshot<SectionID, ItemID>
+/// The items that a section of both has at its beginning and at its end alike stay, and are not hashed: of two
+/// sequences without repetitions some longest common subsequence has what both begin and end with. The items between
+/// are numbered, in the old and in the new snapshot, and paired: first those that are found by looking a few items
+/// ahead, then the others through a table of hashes.
+@usableFromInline @frozen
+struct SnapshotDiff<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
+  @usableFromInline typealias Snapshot = DiffableSnapshot<ItemID, Section>
 
-  /// What is between the beginning and the end that a section shares with its other self.
-  private struct Middle {
-    /// The place of the section in the other snapshot; nil where it has none there.
-    var other: Int?
-    /// The places of the items.
-    var items: Range<Int>
+  /// The items between the beginning and the end that a section has in both snapshots.
+  @usableFromInline @frozen
+  struct Middle {
+    /// The index of the section in the other snapshot; nil if it has none there.
+    @usableFromInline var other: Int?
+    /// The indices of the items.
+    @usableFromInline var items: Range<Int>
     /// The number of the first one among all middles of the snapshot.
-    var start: Int
+    @usableFromInline var start: Int
+
+    @inlinable init(other: Int?, items: Range<Int>, start: Int) {
+      self.other = other
+      self.items = items
+      self.start = start
+    }
   }
 
-  private enum Fate: UInt8 { case inserted, stays, moves }
+  @usableFromInline @frozen
+  enum Fate: UInt8 { case inserted, stays, moves }
 
-  private let old: Snapshot
-  private let new: Snapshot
-  private var oldMiddles: [Middle] = []
-  private var newMiddles: [Middle] = []
-  /// By number: where an old item of a middle stands.
-  private var oldPlaces: [ListIndex] = []
-  private var isKept: [Bool] = []
-  /// By number: which old item a new one is, -1 where it is inserted.
-  private var origins: [Int] = []
-  private var fates: [Fate] = []
-  private var marks: [ItemMark?] = []
-  private var updates: [ListChanges<ItemID, SectionID>.Update] = []
-  /// Whether an item's content is another one than before, by its places; nil where only marks say so.
-  var isChanged: ((_ from: ListIndex, _ to: ListIndex) -> Bool)?
+  @usableFromInline let old: Snapshot
+  @usableFromInline let new: Snapshot
+  @usableFromInline var oldMiddles: [Middle] = []
+  @usableFromInline var newMiddles: [Middle] = []
+  /// By number: where an old item of a middle is.
+  @usableFromInline var oldPlaces: [ListIndex] = []
+  @usableFromInline var isKept: [Bool] = []
+  /// By number: which old item a new one is, -1 if it is inserted.
+  @usableFromInline var origins: [Int] = []
+  @usableFromInline var fates: [Fate] = []
+  @usableFromInline var marks: [ItemMark?] = []
+  @usableFromInline var updates: [ListChanges<ItemID, Section>.Update] = []
+  /// Whether an item's content differs, by its indices in both; nil if only marks say so.
+  @usableFromInline var isChanged: ((_ from: ListIndex, _ to: ListIndex) -> Bool)?
 
+  @inlinable
   init(from old: Snapshot, to new: Snapshot) {
     self.old = old
     self.new = new
   }
 
-  mutating func run(_ changes: inout ListChanges<ItemID, SectionID>) {
+  @inlinable
+  mutating func run(_ changes: inout ListChanges<ItemID, Section>) {
     pairSections()
     pairItems()
     findMoves()
@@ -56,18 +68,19 @@ struct SnapshotDiff<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable>
 // MARK: Pairing
 
 extension SnapshotDiff {
-  private mutating func pairSections() {
-    oldMiddles = old.contents.map { Middle(other: nil, items: 0..<$0.items.count, start: 0) }
-    newMiddles.reserveCapacity(new.contents.count)
+  @inlinable
+  mutating func pairSections() {
+    oldMiddles = old.sections.map { Middle(other: nil, items: 0..<$0.items.count, start: 0) }
+    newMiddles.reserveCapacity(new.sections.count)
     var count = 0
-    for (place, content) in new.contents.enumerated() {
-      let isSamePlace = place < old.contents.count && old.contents[place].id == content.id
-      let other = isSamePlace ? place : old.slots.place(of: content.id)
+    for (place, content) in new.sections.enumerated() {
+      let isSamePlace = place < old.sections.count && old.sections[place].id == content.id
+      let other = isSamePlace ? place : old.indexOfSection(content.id)
       var items = 0..<content.items.count
       if let other {
-        items = trim(old.contents[other].items, content.items)
+        items = trim(old.sections[other].items, content.items)
         oldMiddles[other].other = place
-        let shift = old.contents[other].items.count - content.items.count
+        let shift = old.sections[other].items.count - content.items.count
         oldMiddles[other].items = items.lowerBound..<items.upperBound + shift
       }
       newMiddles.append(Middle(other: other, items: items, start: count))
@@ -80,8 +93,9 @@ extension SnapshotDiff {
     }
   }
 
-  /// The places in `b` between what both begin with and what both end with.
-  private func trim(_ a: [ItemID], _ b: [ItemID]) -> Range<Int> {
+  /// The indices in `b` between what both begin with and what both end with.
+  @inlinable
+  func trim(_ a: [ItemID], _ b: [ItemID]) -> Range<Int> {
     if a.hasSameStorage(as: b) { return b.count..<b.count }
     let shorter = min(a.count, b.count)
     var start = 0
@@ -91,7 +105,8 @@ extension SnapshotDiff {
     return start..<b.count - end
   }
 
-  private mutating func pairItems() {
+  @inlinable
+  mutating func pairItems() {
     let oldCount = oldMiddles.last.map { $0.start + $0.items.count } ?? 0
     let newCount = newMiddles.last.map { $0.start + $0.items.count } ?? 0
     isKept = [Bool](repeating: false, count: oldCount)
@@ -101,18 +116,81 @@ extension SnapshotDiff {
       for item in middle.items { oldPlaces.append(ListIndex(section: section, item: item)) }
     }
     guard oldCount > 0, newCount > 0 else { return }
+    let paired = pairNearbyItems()
+    if paired < oldCount, paired < newCount { pairItemsByHash(oldCount - paired) }
+  }
+
+  /// How many items ahead are compared before both are left to the table.
+  @inlinable static var lookaheadMax: Int { 8 }
+
+  /// Pairs the items of each section that are in the same order in both snapshots, except for short runs of deleted,
+  /// inserted and moved ones between them. Two items that are equal are the same one, since no snapshot has an item
+  /// twice, so what is found is right however it was found. Gives up on a section where little is found.
+  ///
+  /// - Returns: how many items were paired.
+  @inlinable
+  mutating func pairNearbyItems() -> Int {
+    var paired = 0
+    for (section, middle) in newMiddles.enumerated() {
+      guard let other = middle.other, !middle.items.isEmpty, !oldMiddles[other].items.isEmpty else { continue }
+      let oldMiddle = oldMiddles[other]
+      let shifts = (old: oldMiddle.start - oldMiddle.items.lowerBound, new: middle.start - middle.items.lowerBound)
+      old.sections[other].items.withUnsafeBufferPointer { a in
+        new.sections[section].items.withUnsafeBufferPointer { b in
+          var (i, j) = (oldMiddle.items.lowerBound, middle.items.lowerBound)
+          let ends = (old: oldMiddle.items.upperBound, new: middle.items.upperBound)
+          var missesLeft = 64
+          while i < ends.old, j < ends.new {
+            if a[i] == b[j] {
+              origins[j + shifts.new] = i + shifts.old
+              isKept[i + shifts.old] = true
+              paired += 1
+              missesLeft += 1
+              i += 1
+              j += 1
+              continue
+            }
+            var distance = 1
+            while distance <= Self.lookaheadMax {
+              if i + distance < ends.old, a[i + distance] == b[j] {
+                i += distance
+                break
+              }
+              if j + distance < ends.new, a[i] == b[j + distance] {
+                j += distance
+                break
+              }
+              distance += 1
+            }
+            guard distance > Self.lookaheadMax else { continue }
+            missesLeft -= 4
+            if missesLeft < 0 { return }
+            i += 1
+            j += 1
+          }
+        }
+      }
+    }
+    return paired
+  }
+
+  /// Pairs the items that are left, through a table of the old ones.
+  ///
+  /// - Parameter count: how many old items are left.
+  @inlinable
+  mutating func pairItemsByHash(_ count: Int) {
     // The arrays alone: to reach through a section copies it.
-    let oldItems = old.contents.map { $0.items }
-    var table = HashedNumbers(capacity: oldCount)
+    let oldItems = old.sections.map { $0.items }
+    var table = HashedNumbers(capacity: count)
     for (section, middle) in oldMiddles.enumerated() {
       let items = oldItems[section]
-      for (number, item) in zip(middle.start..., middle.items) {
+      for (number, item) in zip(middle.start..., middle.items) where !isKept[number] {
         table.insert(number, hash: items[item].hashValue)
       }
     }
     for (section, middle) in newMiddles.enumerated() {
-      let items = new.contents[section].items
-      for (number, item) in zip(middle.start..., middle.items) {
+      let items = new.sections[section].items
+      for (number, item) in zip(middle.start..., middle.items) where origins[number] < 0 {
         let id = items[item]
         let origin = table.first(hash: id.hashValue) { number in
           oldItems[oldPlaces[number].section][oldPlaces[number].item] == id
@@ -124,7 +202,8 @@ extension SnapshotDiff {
     }
   }
 
-  private mutating func findMoves() {
+  @inlinable
+  mutating func findMoves() {
     fates = [Fate](repeating: .inserted, count: origins.count)
     var numbers: [Int] = []
     var places: [Int] = []
@@ -146,22 +225,25 @@ extension SnapshotDiff {
 // MARK: Content
 
 extension SnapshotDiff {
-  /// Where an item that begins or ends a section like before was; nil for one in the middle.
-  private func origin(of place: ListIndex) -> ListIndex? {
+  /// Where an item at the beginning or end that a section has in both snapshots was; nil for one in the middle.
+  @inlinable
+  func origin(of place: ListIndex) -> ListIndex? {
     let middle = newMiddles[place.section]
     guard let other = middle.other, !middle.items.contains(place.item) else { return nil }
     let isBefore = place.item < middle.items.lowerBound
-    let shift = old.contents[other].items.count - new.contents[place.section].items.count
+    let shift = old.sections[other].items.count - new.sections[place.section].items.count
     return ListIndex(section: other, item: isBefore ? place.item : place.item + shift)
   }
 
-  private func number(of place: ListIndex) -> Int {
+  @inlinable
+  func number(of place: ListIndex) -> Int {
     newMiddles[place.section].start + place.item - newMiddles[place.section].items.lowerBound
   }
 
-  private mutating func addMarks() {
+  @inlinable
+  mutating func addMarks() {
     marks = [ItemMark?](repeating: nil, count: origins.count)
-    for (id, place, mark) in new.markedItems {
+    for (id, place, mark) in new.throwing.markedItems {
       if let from = origin(of: place) {
         updates.append(.init(id: id, from: from, to: place, isReload: mark == .reload))
       } else {
@@ -170,11 +252,12 @@ extension SnapshotDiff {
     }
   }
 
-  /// Marks what has another content to be reconfigured, where it is not marked.
-  private mutating func addContentChanges() {
+  /// Marks the items whose content differs to be reconfigured, unless they are marked.
+  @inlinable
+  mutating func addContentChanges() {
     guard let isChanged else { return }
     let isMarked = Set(updates.map { $0.to })
-    for (section, content) in new.contents.enumerated() {
+    for (section, content) in new.sections.enumerated() {
       for item in content.items.indices {
         let place = ListIndex(section: section, item: item)
         if let from = origin(of: place) {
@@ -193,13 +276,14 @@ extension SnapshotDiff {
 // MARK: The batch
 
 extension SnapshotDiff {
-  private mutating func addItems(to changes: inout ListChanges<ItemID, SectionID>) {
+  @inlinable
+  mutating func addItems(to changes: inout ListChanges<ItemID, Section>) {
     for number in isKept.indices.reversed() where !isKept[number] {
       let place = oldPlaces[number]
-      changes.deletions.append(.init(id: old.contents[place.section].items[place.item], from: place))
+      changes.deletions.append(.init(id: old.sections[place.section].items[place.item], from: place))
     }
     for (section, middle) in newMiddles.enumerated() {
-      let items = new.contents[section].items
+      let items = new.sections[section].items
       for (number, item) in zip(middle.start..., middle.items) {
         if fates[number] == .stays, marks[number] == nil { continue }
         let id = items[item]
@@ -221,20 +305,21 @@ extension SnapshotDiff {
     changes.updates = updates.sorted { $0.to < $1.to }
   }
 
-  private func addSections(to changes: inout ListChanges<ItemID, SectionID>) {
+  @inlinable
+  func addSections(to changes: inout ListChanges<ItemID, Section>) {
     for (place, middle) in oldMiddles.enumerated().reversed() where middle.other == nil {
-      changes.sectionDeletions.append(.init(section: old.contents[place].id, from: place))
+      changes.sectionDeletions.append(.init(section: old.sections[place].id, from: place))
     }
     var kept: [(from: Int, to: Int)] = []
     for (place, middle) in newMiddles.enumerated() {
-      let content = new.contents[place]
+      let content = new.sections[place]
       guard let other = middle.other else {
         changes.sectionInsertions.append(.init(section: content.id, to: place, count: content.items.count))
         continue
       }
       kept.append((other, place))
       let isReload = new.marks.sections.contains(content.id)
-      guard isReload || old.contents[other].items.count != content.items.count else { continue }
+      guard isReload || old.sections[other].items.count != content.items.count else { continue }
       changes.sectionUpdates.append(
         .init(section: content.id, from: other, to: place, count: content.items.count, isReload: isReload))
     }
@@ -243,7 +328,7 @@ extension SnapshotDiff {
       if staying.first == number {
         staying.removeFirst()
       } else {
-        changes.sectionMoves.append(.init(section: new.contents[to].id, from: from, to: to))
+        changes.sectionMoves.append(.init(section: new.sections[to].id, from: from, to: to))
       }
     }
   }

@@ -30,8 +30,8 @@ internal import StrataLists
     /// The same sections, items and marks. O(n).
     ///
     /// AppKit's snapshots know no reconfiguring; items to be reconfigured are marked to be reloaded there.
-    @MainActor public var nsSnapshot: NSDiffableDataSourceSnapshot<SectionID, ItemID> {
-      var snapshot = NSDiffableDataSourceSnapshot<SectionID, ItemID>()
+    @MainActor public var nsSnapshot: NSDiffableDataSourceSnapshot<Section, ItemID> {
+      var snapshot = NSDiffableDataSourceSnapshot<Section, ItemID>()
       snapshot.appendSections(sectionIdentifiers)
       for section in sectionIdentifiers {
         snapshot.appendItems(itemIdentifiers(inSection: section), toSection: section)

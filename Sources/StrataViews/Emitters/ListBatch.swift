@@ -7,21 +7,26 @@ public import StrataLists
 /// `sectionDeletions`, `deletions`, `reloads` and every `from` count in the data before the batch; insertions and
 /// every `to` in the data after it. All of it goes into one `performBatchUpdates`, with the new data set inside;
 /// `reconfigures`, `sectionUpdates` and `sectionReloads` count in the data after it and are done when it is over.
+@frozen
 public struct ListBatch: Hashable, Sendable {
+  @frozen
   public struct Move: Hashable, Sendable {
     public var from: ListIndex
     public var to: ListIndex
 
+    @inlinable
     public init(from: ListIndex, to: ListIndex) {
       self.from = from
       self.to = to
     }
   }
 
+  @frozen
   public struct SectionMove: Hashable, Sendable {
     public var from: Int
     public var to: Int
 
+    @inlinable
     public init(from: Int, to: Int) {
       self.from = from
       self.to = to
@@ -49,18 +54,21 @@ public struct ListBatch: Hashable, Sendable {
   /// Sections after the batch that are built anew, in a batch of their own. Ascending.
   public var sectionReloads: [Int] = []
 
-  public init() {}
+  @inlinable public init() {}
 
+  @inlinable
   public var isEmpty: Bool {
     !hasOperations && reconfigures.isEmpty && sectionUpdates.isEmpty && sectionReloads.isEmpty
   }
 
   /// Whether there is anything to say inside `performBatchUpdates`.
+  @inlinable
   public var hasOperations: Bool {
     !(sectionDeletions.isEmpty && deletions.isEmpty && reloads.isEmpty && sectionInsertions.isEmpty
       && sectionMoves.isEmpty && insertions.isEmpty && moves.isEmpty)
   }
 
+  @usableFromInline
   mutating func sort() {
     sectionDeletions.sort(by: >)
     deletions.sort(by: >)

@@ -1,18 +1,20 @@
-// The canonical batch as a difference of two arrays.
+// The canonical batch as the difference of two arrays.
 
 public import StrataLists
 
 extension ListChanges {
-  /// The changes as those between `old.itemIdentifiers` and `new.itemIdentifiers`, whose sections are left away:
+  /// The changes as those between `old.itemIdentifiers` and `new.itemIdentifiers`, without the sections:
   /// `old.itemIdentifiers.applying(difference)` gives `new.itemIdentifiers`. An item that moves is a removal and
-  /// an insertion that name each other, also where its section moved and took it along. Content is not compared.
+  /// an insertion that name each other, also if its section moved and took it along. Content is not compared.
   ///
-  /// `self` must be the changes from `old` to `new`.
+  /// The changes must be those from `old` to `new`; the program stops if they do not fit.
   ///
   /// - Complexity: O(k log k + sections) for k changes, where an item of a moved section is one.
+  @inlinable
   public func difference(
-    from old: DiffableSnapshot<Section, ItemID>, to new: DiffableSnapshot<Section, ItemID>
+    from old: DiffableSnapshot<ItemID, Section>, to new: DiffableSnapshot<ItemID, Section>
   ) -> CollectionDifference<ItemID> {
+    requireFit(from: old, to: new)
     let (oldSections, newSections) = (old.sections, new.sections)
     let oldStarts = Self.starts(of: oldSections)
     let newStarts = Self.starts(of: newSections)
@@ -32,7 +34,7 @@ extension ListChanges {
     }
     for move in moves { addMove(move.id, offset(move.from), newOffset(move.to)) }
 
-    // What stays in a moved section is moved with it: the n-th that stays in the old list is the n-th in the new.
+    // Items that stay in a moved section move with it: the n-th that stays in the old list is the n-th in the new one.
     let hasMoved = !sectionMoves.isEmpty
     let leaving = hasMoved ? deletions.map { $0.from } + moves.map { $0.from } : []
     let arriving = hasMoved ? insertions.map { $0.to } + moves.map { $0.to } : []
@@ -49,13 +51,14 @@ extension ListChanges {
       }
     }
     guard let difference = CollectionDifference(changes) else {
-      preconditionFailure("the changes are not those between the two lists")
+      preconditionFailure("pass the two lists that the changes are from and to")
     }
     return difference
   }
 
   /// The offset of each section's first item among all items.
-  private static func starts(of sections: [DiffableSnapshot<Section, ItemID>.Content]) -> [Int] {
+  @inlinable
+  static func starts(of sections: [DiffableSnapshot<ItemID, Section>.Content]) -> [Int] {
     var starts: [Int] = []
     starts.reserveCapacity(sections.count)
     var start = 0

@@ -2,50 +2,61 @@
 
 public import StrataLists
 
-/// One stage: a batch update, and the data that it leads to.
-public struct ListStage<Section: Hashable & Sendable, ItemID: Hashable & Sendable>: Sendable {
+/// One stage: a batch update, and the data that it results in.
+@frozen
+public struct ListStage<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Sendable {
   public enum Kind: Int, Hashable, Sendable, CaseIterable {
-    /// Cells of items that stay in view are given their new content, at their old places.
+    /// Cells of items that stay in view are given their new content, at their old positions.
     case updates
-    /// Sections and items are taken out.
+    /// Sections and items are removed.
     case deletions
-    /// Sections are put in, whole, and moved.
+    /// Sections are inserted, whole, and moved.
     case sections
-    /// Items are put in and moved.
+    /// Items are inserted and moved.
     case insertions
-    /// Headers are given their new content, and sections are built anew.
+    /// Nothing but headers and sections that are built again.
     case sectionUpdates
   }
 
   public var kind: Kind
   public var batch: ListBatch
-  /// All of the list after this stage. Sections that the stage does not touch share their memory with those of
-  /// the stage before.
-  public var data: DiffableSnapshot<Section, ItemID>
+  /// The whole list after this stage. Sections that the stage does not touch share their memory with those of the stage
+  /// before.
+  public var data: DiffableSnapshot<ItemID, Section>
+
+  @inlinable
+  public init(kind: Kind, batch: ListBatch, data: DiffableSnapshot<ItemID, Section>) {
+    self.kind = kind
+    self.batch = batch
+    self.data = data
+  }
 }
 
 extension ListChanges {
-  /// The changes as at most five stages, of which each is a batch update that UIKit accepts from the data of the
+  /// The changes as at most five stages, each of which is a batch update that UIKit accepts from the data of the
   /// one before; the data of the last one is `new`. Stages without operations are left out.
   ///
-  /// No section is rebuilt because it moves while its items change, as in a single batch; the price is five
-  /// animations after each other.
+  /// No section is rebuilt because it moves while its items change, as in a single batch; the price is that up to five
+  /// animations follow each other.
   ///
   /// - An inserted section comes with all its items, and a deleted one goes with all of its. An item that moves
   ///   from a section that stays into an inserted one is deleted, from a deleted one into one that stays
   ///   inserted.
-  /// - A moved item whose row changed is updated at its old place, and moves after that.
-  /// - Rows of items that the new list lacks are asked for until the second stage is over: look them up in the
+  /// - A moved item whose row changed is updated at its old position, and moves after that.
+  /// - Headers are updated with the last stage, and in one of their own only if nothing else changes.
+  /// - Until the second stage is over, the view asks for rows of items that the new list lacks: look them up in the
   ///   old list.
   ///
-  /// `self` must be the changes from `old` to `new`, as `apply(_:)` makes it of a copy of `old`.
+  /// The changes must be those from `old` to `new`; the program stops if they do not fit.
   ///
-  /// - Parameter style: how cells are shown again whose rows changed.
-  /// - Complexity: O(k log k + sections + items of the sections that items are taken out of) for k changes.
+  /// - Parameter style: how the cells of changed rows are updated.
+  /// - Complexity: O(k log k + sections + items of the sections that items are removed from) for k changes.
+  @inlinable
   public func staged(
-    from old: DiffableSnapshot<Section, ItemID>, to new: DiffableSnapshot<Section, ItemID>,
+    from old: DiffableSnapshot<ItemID, Section>, to new: DiffableSnapshot<ItemID, Section>,
     _ style: ListContentStyle = .reconfigure
-  ) -> [ListStage<Section, ItemID>] {
+  ) -> [ListStage<ItemID, Section>] {
+    requireFit(from: old, to: new)
     var stager = ListStager(changes: self, old: old, new: new)
     stager.update(style)
     stager.delete()
@@ -54,29 +65,71 @@ extension ListChanges {
     stager.updateSections()
     return stager.stages
   }
+
+  /// Stops the program where changes are not those between two lists, with a message that says where.
+  @inlinable
+  func requireFit(from old: DiffableSnapshot<ItemID, Section>, to new: DiffableSnapshot<ItemID, Section>) {
+    func require(_ holds: Bool, _ what: @autoclosure () -> String) {
+      precondition(holds, "\(what()); pass the two lists that the changes are from and to")
+    }
+    let (a, b) = (old.throwing, new.throwing)
+    for change in deletions { require(a.item(at: change.from) == change.id, "\(change.id) was not at \(change.from)") }
+    for change in insertions { require(b.item(at: change.to) == change.id, "\(change.id) is not at \(change.to)") }
+    for move in moves {
+      require(a.item(at: move.from) == move.id, "\(move.id) was not at \(move.from)")
+      require(b.item(at: move.to) == move.id, "\(move.id) is not at \(move.to)")
+    }
+    for update in updates {
+      require(a.item(at: update.from) == update.id, "\(update.id) was not at \(update.from)")
+      require(b.item(at: update.to) == update.id, "\(update.id) is not at \(update.to)")
+    }
+    for change in sectionDeletions {
+      require(a.section(at: change.from) == change.section, "the section \(change.section) was not at \(change.from)")
+    }
+    for change in sectionInsertions {
+      require(b.section(at: change.to) == change.section, "the section \(change.section) is not at \(change.to)")
+    }
+    for move in sectionMoves {
+      require(a.section(at: move.from) == move.section, "the section \(move.section) was not at \(move.from)")
+      require(b.section(at: move.to) == move.section, "the section \(move.section) is not at \(move.to)")
+    }
+    for update in sectionUpdates {
+      require(b.section(at: update.to) == update.section, "the section \(update.section) is not at \(update.to)")
+    }
+    require(
+      old.numberOfSections - sectionDeletions.count + sectionInsertions.count == new.numberOfSections,
+      "the new list has \(new.numberOfSections) sections, and not as many as the changes make of the old one")
+    require(
+      old.numberOfItems - deletions.count + insertions.count == new.numberOfItems,
+      "the new list has \(new.numberOfItems) items, and not as many as the changes make of the old one")
+  }
 }
 
 /// Makes the stages one after the other.
-private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Sendable> {
-  typealias Content = DiffableSnapshot<Section, ItemID>.Content
+@usableFromInline @frozen
+struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
+  @usableFromInline typealias Content = DiffableSnapshot<ItemID, Section>.Content
 
-  let changes: ListChanges<ItemID, Section>
-  let new: DiffableSnapshot<Section, ItemID>
-  let newSections: [Content]
-  var stages: [ListStage<Section, ItemID>] = []
-  private var data: DiffableSnapshot<Section, ItemID>
-  /// The sections of the old list as the deletions leave them, at their old places.
-  private var sections: [Content]
-  private let dying: Set<Int>
-  private let born: Set<Int>
-  /// By old section, ascending: the places of items that are taken out.
-  private var takenOut: [Int: [Int]] = [:]
+  @usableFromInline let changes: ListChanges<ItemID, Section>
+  @usableFromInline let new: DiffableSnapshot<ItemID, Section>
+  @usableFromInline let newSections: [Content]
+  @usableFromInline var stages: [ListStage<ItemID, Section>] = []
+  @usableFromInline var data: DiffableSnapshot<ItemID, Section>
+  /// The sections of the old list as the deletions leave them, at their old indices.
+  @usableFromInline var sections: [Content]
+  /// The old indices of deleted sections.
+  @usableFromInline let dying: Set<Int>
+  /// The new indices of inserted sections.
+  @usableFromInline let born: Set<Int>
+  /// By old section, ascending: the indices of items that are deleted from it.
+  @usableFromInline var removed: [Int: [Int]] = [:]
   /// Where the sections of the old list are in the new one.
-  private var newPlaces: [Int]
+  @usableFromInline var newPlaces: [Int]
 
+  @inlinable
   init(
-    changes: ListChanges<ItemID, Section>, old: DiffableSnapshot<Section, ItemID>,
-    new: DiffableSnapshot<Section, ItemID>
+    changes: ListChanges<ItemID, Section>, old: DiffableSnapshot<ItemID, Section>,
+    new: DiffableSnapshot<ItemID, Section>
   ) {
     self.changes = changes
     self.new = new
@@ -88,17 +141,20 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
     newPlaces = [Int](repeating: 0, count: sections.count)
   }
 
-  private mutating func add(_ kind: ListStage<Section, ItemID>.Kind, _ batch: ListBatch) {
+  @inlinable
+  mutating func add(_ kind: ListStage<ItemID, Section>.Kind, _ batch: ListBatch) {
     guard !batch.isEmpty else { return }
     var batch = batch
     batch.sort()
     stages.append(ListStage(kind: kind, batch: batch, data: data))
   }
 
-  private func staysInView(_ move: ListChanges<ItemID, Section>.Move) -> Bool {
+  @inlinable
+  func staysInView(_ move: ListChanges<ItemID, Section>.Move) -> Bool {
     !dying.contains(move.from.section) && !born.contains(move.to.section)
   }
 
+  @inlinable
   mutating func update(_ style: ListContentStyle) {
     var batch = ListBatch()
     func add(_ place: ListIndex, isReload: Bool) {
@@ -115,6 +171,7 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
     self.add(.updates, batch)
   }
 
+  @inlinable
   mutating func delete() {
     var batch = ListBatch()
     batch.sectionDeletions = Array(dying)
@@ -122,16 +179,17 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
     for move in changes.moves where born.contains(move.to.section) && !dying.contains(move.from.section) {
       batch.deletions.append(move.from)
     }
-    for place in batch.deletions { takenOut[place.section, default: []].append(place.item) }
-    for (section, places) in takenOut {
+    for place in batch.deletions { removed[place.section, default: []].append(place.item) }
+    for (section, places) in removed {
       let places = places.sorted()
-      takenOut[section] = places
+      removed[section] = places
       sections[section].items.remove(atSorted: places)
     }
     data = snapshot(sections.enumerated().filter { !dying.contains($0.offset) }.map { $0.element })
     add(.deletions, batch)
   }
 
+  @inlinable
   mutating func placeSections() {
     var batch = ListBatch()
     let deleted = dying.sorted()
@@ -151,7 +209,7 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
         placed.append(newSections[place])
       } else {
         guard let from = arrivals[place] ?? staying.next() else {
-          preconditionFailure("the changes are not those between the two lists")
+          preconditionFailure("pass the two lists that the changes are from and to")
         }
         newPlaces[from] = place
         placed.append(sections[from])
@@ -161,6 +219,7 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
     add(.sections, batch)
   }
 
+  @inlinable
   mutating func insert() {
     var batch = ListBatch()
     batch.insertions = changes.insertions.map { $0.to }.filter { !born.contains($0.section) }
@@ -168,7 +227,7 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
       if dying.contains(move.from.section) {
         batch.insertions.append(move.to)
       } else {
-        let before = takenOut[move.from.section]?.countBelow(move.from.item) ?? 0
+        let before = removed[move.from.section]?.countBelow(move.from.item) ?? 0
         let from = ListIndex(section: newPlaces[move.from.section], item: move.from.item - before)
         batch.moves.append(.init(from: from, to: move.to))
       }
@@ -177,6 +236,7 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
     add(.insertions, batch)
   }
 
+  @inlinable
   mutating func updateSections() {
     var batch = ListBatch()
     for update in changes.sectionUpdates {
@@ -186,17 +246,22 @@ private struct ListStager<Section: Hashable & Sendable, ItemID: Hashable & Senda
         batch.sectionUpdates.append(update.to)
       }
     }
-    add(.sectionUpdates, batch)
+    guard !batch.isEmpty else { return }
+    // With the last stage, after which the data is that of the new list: nobody waits for headers alone.
+    if let last = stages.indices.last {
+      batch.sort()
+      stages[last].batch.sectionUpdates = batch.sectionUpdates
+      stages[last].batch.sectionReloads = batch.sectionReloads
+    } else {
+      add(.sectionUpdates, batch)
+    }
   }
 
-  private func snapshot(_ sections: [Content]) -> DiffableSnapshot<Section, ItemID> {
-    var snapshot = DiffableSnapshot<Section, ItemID>()
-    snapshot.sections = sections
-    return snapshot
-  }
+  @inlinable
+  func snapshot(_ sections: [Content]) -> DiffableSnapshot<ItemID, Section> { DiffableSnapshot(unchecked: sections) }
 }
 
 extension DiffableSnapshot {
-  /// How many items each section holds, in order. O(sections).
+  /// How many items each section has, in order. O(sections).
   package var itemCounts: [Int] { sections.map { $0.items.count } }
 }

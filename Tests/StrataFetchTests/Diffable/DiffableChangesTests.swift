@@ -5,7 +5,7 @@ internal import StrataViews
 internal import Testing
 
 @Suite struct DiffableChangesTests {
-  private typealias Snapshot = DiffableSnapshot<String, Int>
+  private typealias Snapshot = DiffableSnapshot<Int, String>
 
   private func changes(_ old: [(id: String, items: [Int])], _ new: [(id: String, items: [Int])]) throws
     -> ListChanges<Int, String>

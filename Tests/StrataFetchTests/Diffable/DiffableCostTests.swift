@@ -40,13 +40,13 @@ private struct CountedID: Hashable, Sendable {
   @Test
   func `R15 A snapshot is made with one hash per item, or with none until something is looked up`() {
     let items = ids(0..<1_000)
-    var snapshot = DiffableSnapshot<Int, CountedID>()
+    var snapshot = DiffableSnapshot<CountedID, Int>()
     snapshot.appendSections([0, 1])
     snapshot.appendItems(items, toSection: 0)
     #expect(counter.take() == 1_000)
     _ = DiffableSnapshot(sections: [(0, items)])
     #expect(counter.take() == 1_000)
-    let unchecked = DiffableSnapshot<Int, CountedID>(unchecked: [.init(id: 0, items: items)])
+    let unchecked = DiffableSnapshot<CountedID, Int>(unchecked: [.init(id: 0, items: items)])
     let copy = unchecked
     #expect(unchecked.itemIdentifiers(inSection: 0).count == 1_000)
     #expect(counter.take() == 0)
@@ -75,7 +75,7 @@ private struct CountedID: Hashable, Sendable {
   @Test
   func `R15 The items of a section are not copied, neither to be read nor by a change of another section`() {
     let snapshot = DiffableSnapshot(sections: [(0, ids(0..<100)), (1, ids(100..<200))])
-    func address(_ snapshot: DiffableSnapshot<Int, CountedID>, _ section: Int) -> UnsafePointer<CountedID>? {
+    func address(_ snapshot: DiffableSnapshot<CountedID, Int>, _ section: Int) -> UnsafePointer<CountedID>? {
       snapshot.itemIdentifiers(inSection: section).withUnsafeBufferPointer { $0.baseAddress }
     }
     #expect(address(snapshot, 0) == address(snapshot, 0))
@@ -124,10 +124,10 @@ private struct CountedID: Hashable, Sendable {
 
   @Test
   func `R15 The changes between copies hash nothing, and of sections that are shared neither`() {
-    let old = DiffableSnapshot<Int, CountedID>(
+    let old = DiffableSnapshot<CountedID, Int>(
       unchecked: [.init(id: 0, items: ids(0..<100)), .init(id: 1, items: ids(100..<200))])
     #expect(ListChanges(from: old, to: old).isEmpty)
-    var contents = old.contents
+    var contents = old.sections
     contents.swapAt(0, 1)
     var changes = ListChanges(from: old, to: .init(unchecked: contents))
     #expect(changes.count == 1 && changes.sectionMoves.count == 1)

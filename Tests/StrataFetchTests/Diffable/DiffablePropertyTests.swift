@@ -121,7 +121,7 @@ struct DiffableRun {
       model.sections.append(.init(id: section, items: items))
     }
     snapshot = DiffableSnapshot(sections: model.sections.map { ($0.id, $0.items) })
-    if number(0...1) == 0 { snapshot = DiffableSnapshot(unchecked: snapshot.contents) }
+    if number(0...1) == 0 { snapshot = DiffableSnapshot(unchecked: snapshot.sections) }
   }
 
   private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -183,24 +183,24 @@ struct DiffableRun {
     case "append":
       let target = number(0...1) == 0 ? nil : section
       both(
-        { s throws(DiffableSnapshotError) in try s.tryAppendItems(items, toSection: target) },
+        { s throws(DiffableSnapshotError) in try s.throwing.appendItems(items, toSection: target) },
         { m throws(DiffableSnapshotError) in try m.append(items, target) })
     case "insert":
       both(
         { s throws(DiffableSnapshotError) in
           if isAfter {
-            try s.tryInsertItems(items, afterItem: other)
+            try s.throwing.insertItems(items, afterItem: other)
           } else {
-            try s.tryInsertItems(items, beforeItem: other)
+            try s.throwing.insertItems(items, beforeItem: other)
           }
         }, { m throws(DiffableSnapshotError) in try m.insert(items, by: other, isAfter: isAfter) })
     case "move":
       both(
         { s throws(DiffableSnapshotError) in
           if isAfter {
-            try s.tryMoveItem(known, afterItem: other)
+            try s.throwing.moveItem(known, afterItem: other)
           } else {
-            try s.tryMoveItem(known, beforeItem: other)
+            try s.throwing.moveItem(known, beforeItem: other)
           }
         }, { m throws(DiffableSnapshotError) in try m.move(known, by: other, isAfter: isAfter) })
     case "delete": both({ $0.deleteItems(items) }, { $0.delete(items) })
@@ -208,40 +208,40 @@ struct DiffableRun {
       if number(0...3) == 0 { both({ $0.deleteAllItems() }, { $0.deleteAll() }) }
     case "replace":
       both(
-        { s throws(DiffableSnapshotError) in try s.tryReplaceItems(in: section, with: items) },
+        { s throws(DiffableSnapshotError) in try s.throwing.replaceItems(in: section, with: items) },
         { m throws(DiffableSnapshotError) in try m.replace(section, items) })
     case "remove where":
       both({ $0.removeItems { $0 % 3 == 0 } }, { $0.delete($0.items.filter { $0 % 3 == 0 }) })
     case "reload":
       let items = number(0...1) == 0 ? [known] : items
       both(
-        { s throws(DiffableSnapshotError) in try s.tryReloadItems(items) },
+        { s throws(DiffableSnapshotError) in try s.throwing.reloadItems(items) },
         { m throws(DiffableSnapshotError) in try m.mark(items, isReload: true) })
     case "reconfigure":
       let items = number(0...1) == 0 ? [known] : items
       both(
-        { s throws(DiffableSnapshotError) in try s.tryReconfigureItems(items) },
+        { s throws(DiffableSnapshotError) in try s.throwing.reconfigureItems(items) },
         { m throws(DiffableSnapshotError) in try m.mark(items, isReload: false) })
     case "append sections":
       both(
-        { s throws(DiffableSnapshotError) in try s.tryAppendSections(ids) },
+        { s throws(DiffableSnapshotError) in try s.throwing.appendSections(ids) },
         { m throws(DiffableSnapshotError) in try m.appendSections(ids) })
     case "insert sections":
       both(
         { s throws(DiffableSnapshotError) in
           if isAfter {
-            try s.tryInsertSections(ids, afterSection: section)
+            try s.throwing.insertSections(ids, afterSection: section)
           } else {
-            try s.tryInsertSections(ids, beforeSection: section)
+            try s.throwing.insertSections(ids, beforeSection: section)
           }
         }, { m throws(DiffableSnapshotError) in try m.insertSections(ids, by: section, isAfter: isAfter) })
     case "move section":
       both(
         { s throws(DiffableSnapshotError) in
           if isAfter {
-            try s.tryMoveSection(section, afterSection: otherSection)
+            try s.throwing.moveSection(section, afterSection: otherSection)
           } else {
-            try s.tryMoveSection(section, beforeSection: otherSection)
+            try s.throwing.moveSection(section, beforeSection: otherSection)
           }
         },
         { m throws(DiffableSnapshotError) in try m.moveSection(section, by: otherSection, isAfter: isAfter) })

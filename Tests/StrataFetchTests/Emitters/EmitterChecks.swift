@@ -6,8 +6,8 @@ internal import StrataTesting
 internal import Testing
 
 /// Two lists and the batch between them.
-struct EmitterChecks<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable> {
-  typealias Data = MockListData<SectionID, ItemID>
+struct EmitterChecks<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable> {
+  typealias Data = MockListData<ItemID, SectionID>
 
   let old: Data
   let new: Data
@@ -29,7 +29,7 @@ struct EmitterChecks<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable
     (self.cells, sectionVersions) = (cells, versions)
   }
 
-  private func require(_ view: MockListView<SectionID, ItemID>, _ what: @autoclosure () -> String) throws {
+  private func require(_ view: MockListView<ItemID, SectionID>, _ what: @autoclosure () -> String) throws {
     try #require(view.staleCells == [], "\(what()): \(view.shown) instead of \(new)")
     try #require(view.staleSections == [], "\(what()): \(view.shown) instead of \(new)")
     try #require(view.shown == new, "\(what())")
@@ -60,7 +60,7 @@ struct EmitterChecks<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable
   }
 
   /// A cell that nothing happened to is not asked for.
-  private func checkAsked(_ view: MockListView<SectionID, ItemID>, _ batch: ListBatch) throws {
+  private func checkAsked(_ view: MockListView<ItemID, SectionID>, _ batch: ListBatch) throws {
     let asked = Set(view.askedCells)
     let rebuilt = Set(batch.sectionInsertions + batch.sectionReloads)
     let known = Set(batch.insertions + batch.reconfigures)
@@ -77,24 +77,28 @@ struct EmitterChecks<SectionID: Hashable & Sendable, ItemID: Hashable & Sendable
     try #require(stages.allSatisfy { !$0.batch.isEmpty })
     try #require(zip(stages, stages.dropFirst()).allSatisfy { $0.kind.rawValue < $1.kind.rawValue })
     try #require(stages.isEmpty == changes.isEmpty)
-    func data(_ snapshot: DiffableSnapshot<SectionID, ItemID>) -> Data {
+    // A stage of headers alone is the only one.
+    try #require(stages.last?.kind != .sectionUpdates || stages.count == 1)
+    func data(_ snapshot: DiffableSnapshot<ItemID, SectionID>) -> Data {
       Data(snapshot, version: { cells[$0]!.version }, sectionVersion: { sectionVersions[$0]! })
     }
     var view = MockListView(data: old)
     do { try view.show(stages, data) } catch { throw EmitterFailure("\(error)\n\(stages)\n\(old)\n\(new)") }
     if let last = stages.last { try #require(data(last.data) == new, "\(stages)") }
     try require(view, "\(stages)")
-    for stage in stages { try checkKind(stage) }
+    for (number, stage) in stages.enumerated() { try checkKind(stage, isLast: number == stages.count - 1) }
   }
 
-  private func checkKind(_ stage: ListStage<SectionID, ItemID>) throws {
+  private func checkKind(_ stage: ListStage<ItemID, SectionID>, isLast: Bool) throws {
     var rest = stage.batch
+    // Headers go with the last stage, whatever else it does.
+    if isLast { (rest.sectionUpdates, rest.sectionReloads) = ([], []) }
     switch stage.kind {
     case .updates: (rest.reloads, rest.reconfigures) = ([], [])
     case .deletions: (rest.deletions, rest.sectionDeletions) = ([], [])
     case .sections: (rest.sectionInsertions, rest.sectionMoves) = ([], [])
     case .insertions: (rest.insertions, rest.moves) = ([], [])
-    case .sectionUpdates: (rest.sectionUpdates, rest.sectionReloads) = ([], [])
+    case .sectionUpdates: break
     }
     try #require(rest.isEmpty, "\(stage.kind) holds \(rest)")
   }

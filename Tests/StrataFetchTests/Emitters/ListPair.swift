@@ -123,8 +123,8 @@ struct ListPair {
 }
 
 extension MockListData {
-  var snapshot: DiffableSnapshot<SectionID, ItemID> {
-    var snapshot = DiffableSnapshot<SectionID, ItemID>()
+  var snapshot: DiffableSnapshot<ItemID, SectionID> {
+    var snapshot = DiffableSnapshot<ItemID, SectionID>()
     snapshot.sections = sections.map { .init(id: $0.id, items: $0.cells.map(\.id)) }
     return snapshot
   }

@@ -118,7 +118,7 @@ struct CheckedBatch {
 }
 
 extension ArrayList {
-  init(_ data: MockListData<Section, ID>) {
+  init(_ data: MockListData<ID, Section>) {
     parts = data.sections.map { Part(section: $0.id, items: $0.cells.map(\.id)) }
   }
 }
