@@ -1,3 +1,3 @@
-// Documents come with the events that hold them: one import gives both.
+// Re-exports StrataDocuments: one import gives events and the documents in them.
 
 @_exported public import StrataDocuments

@@ -32,7 +32,7 @@ internal import Testing
   {
     let store = EventStore.inMemory()
     let slips = store.collection("slip", of: Slip.self)
-    let what = "its id is a, and the one in it is written b"
+    let what = "its stream has the id a, and the document has the id b"
     func isRefusal(_ error: any Error, _ before: String) -> Bool {
       error as? StoreError == .invalid(what: "\(before): \(what)")
     }

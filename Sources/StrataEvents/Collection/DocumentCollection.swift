@@ -1,12 +1,12 @@
-// A category of documents, typed.
+// A category of documents of one Codable type.
 
 internal import StrataBase
 internal import StrataDocuments
 public import StrataLog
 
-/// An id of documents, and its text in the stream's name.
+/// A type of document ids, with their text form in stream names.
 public protocol DocumentID: Hashable, Sendable {
-  /// The part of the stream's name behind the first `/`.
+  /// The part of the stream's name after the first `/`.
   var documentID: String { get }
   init?(documentID: String)
 }
@@ -38,14 +38,16 @@ extension DocumentID where Self: RawRepresentable, RawValue: DocumentID {
   }
 }
 
-/// Documents of one type under one category: the document with the id `x` is the stream `category/x`.
+/// The documents of one type in one category: the document with the id `x` is the stream `category/x`.
 public struct DocumentCollection<Item: Codable & Identifiable & Sendable>: Sendable
 where Item.ID: DocumentID {
   public let store: EventStore
   public let category: String
 
-  /// Writes a whole document. Throws `invalid` where it does not encode, and where the `id` in it is not the id of its
-  /// stream: lists and reads refuse such a document too.
+  /// Writes a whole document.
+  ///
+  /// Throws `invalid` if the document cannot be encoded, or if the `id` in it is not the id of its stream. Lists and
+  /// reads refuse such a document too.
   @discardableResult
   public func put(
     _ item: Item, expecting version: ExpectedVersion = .any, metadata: DocumentObject = [:]
@@ -65,7 +67,7 @@ where Item.ID: DocumentID {
       store.draft(events, id: nil, time: nil, expecting: [:], isOwn: false))
   }
 
-  /// Removes a document. Removing one that is not there is recorded and changes nothing.
+  /// Deletes a document. Deleting one that does not exist is recorded, and changes nothing.
   @discardableResult
   public func delete(
     _ id: Item.ID, expecting version: ExpectedVersion = .any
@@ -75,7 +77,7 @@ where Item.ID: DocumentID {
       store.draft([event], id: nil, time: nil, expecting: [event.stream: version], isOwn: false))
   }
 
-  /// The stream of a document.
+  /// Returns the stream of a document. Throws `invalid` if its name would be too long, or the id is empty.
   public func stream(of id: Item.ID) throws(StoreError) -> StreamName {
     let text = id.documentID
     guard !text.isEmpty else { throw .invalid(what: "a document's id is empty") }
@@ -99,7 +101,7 @@ where Item.ID: DocumentID {
     NewEvent(DocumentEvent.delete, in: try stream(of: id), .null)
   }
 
-  /// A document is a map, and an `id` in it is the id of its stream.
+  /// Checks that a document is a map, and that an `id` in it equals the id of its stream.
   private func checkID(of bytes: [UInt8], against id: String, in stream: StreamName) throws(StoreError) {
     let problem = bytes.withUnsafeBytes { buffer -> String? in
       var reader = CBORReader(buffer)
@@ -126,17 +128,18 @@ where Item.ID: DocumentID {
   }
 }
 
-/// What is said of a document whose id is not that of its stream, wherever it is refused.
+/// The message about a document whose id is not that of its stream, for every place that refuses it.
 package enum DocumentIDMismatch {
   package static func sentence(stream: String, document: String) -> String {
-    "its id is \(stream), and the one in it is written \(document)"
+    "its stream has the id \(stream), and the document has the id \(document)"
   }
 }
 
 extension EventStore {
-  /// The documents of a category. Events of other types are refused there from now on.
+  /// Returns the collection of a category's documents. From now on, this store refuses events of other types in that
+  /// category.
   ///
-  /// - Parameter category: holds no `/`, does not begin with `$`.
+  /// - Parameter category: not empty, without `/`, and not beginning with `$`.
   public func collection<Item: Codable & Identifiable & Sendable>(
     _ category: String, of type: Item.Type = Item.self
   ) -> DocumentCollection<Item> where Item.ID: DocumentID {

@@ -1,4 +1,4 @@
-// Documents as part of one append.
+// Documents in a write batch.
 
 public import StrataLog
 
@@ -10,7 +10,7 @@ extension WriteBatch {
     events.append(try collection.putEvent(item))
   }
 
-  /// Removes a document.
+  /// Deletes a document.
   public mutating func delete<Item: Codable & Identifiable & Sendable>(
     _ id: Item.ID, in collection: DocumentCollection<Item>
   ) throws(StoreError) where Item.ID: DocumentID {

@@ -1,13 +1,13 @@
-// What is to be erased, and why, as the log records it.
+// An order to erase events, and its result.
 
 internal import StrataDocuments
 internal import StrataLog
 
-/// An order to take the content out of events. The log keeps it, so it names no more than it must.
+/// An order to erase the content of events. The log keeps the order, so it should name no more than it must.
 public struct Erasure: Sendable, Hashable {
-  /// All events of these streams that are older than the order.
+  /// The streams to erase: all of their events that are older than the order.
   public var streams: [StreamName]
-  /// The events with these sequences.
+  /// The sequences of the events to erase.
   public var sequences: [ClosedRange<UInt64>]
   /// The reason, which stays in the log.
   public var reason: String
@@ -21,11 +21,11 @@ public struct Erasure: Sendable, Hashable {
   }
 }
 
-/// What an erasure came to.
+/// The result of an erasure.
 public struct ErasureReceipt: Sendable, Hashable {
   /// The sequence of the order in the log.
   public var sequence: UInt64
-  /// Events whose content is gone, and was not before.
+  /// The number of events whose content this order erased, without those that had been erased before it.
   public var eventCount: UInt64
 }
 
@@ -45,14 +45,14 @@ extension Erasure {
     } catch { throw .invalid(what: "the erasure cannot be encoded: \(error)") }
   }
 
-  /// The order that an event holds.
+  /// Decodes the order from its event.
   init(_ event: RecordedEvent) throws(StoreError) {
     let order = try Self.decoded(ErasureEvent.Order.self, event)
     streams = order.streams.map { StreamName($0) }
     sequences = []
     for pair in order.sequences {
       guard pair.count == 2, pair[0] <= pair[1] else {
-        throw .invalid(what: "event \(event.sequence) orders an erasure of no range")
+        throw .invalid(what: "event \(event.sequence) orders an erasure of something that is not a range")
       }
       sequences.append(pair[0]...pair[1])
     }

@@ -1,15 +1,15 @@
-// Which events an order to erase means, and where they are.
+// The events that an order to erase names, and the segments that hold them.
 
 internal import StrataBase
 internal import StrataLog
 
-/// Which events an order means.
+/// The set of events that an order names.
 struct ErasureTargets {
   private let order: UInt64
   private let streams: Set<[UInt8]>
-  /// Hashes of the streams' names, asked before the names are.
+  /// Hashes of the streams' names, compared before the names are.
   private let hashes: Set<UInt64>
-  /// Ascending, and none touches the next.
+  /// Ascending, with a gap between each two.
   private let sequences: [ClosedRange<UInt64>]
 
   init(_ erasure: Erasure, before order: UInt64) {
@@ -19,11 +19,11 @@ struct ErasureTargets {
     sequences = Self.merged(erasure.sequences)
   }
 
-  /// The same sequences in as few ranges as can be, ascending. O(k log k).
+  /// Returns the same sequences in as few ranges as possible, ascending. O(k log k).
   private static func merged(_ ranges: [ClosedRange<UInt64>]) -> [ClosedRange<UInt64>] {
     var merged: [ClosedRange<UInt64>] = []
     for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-      // A range that begins right behind the last one goes on from it; no sequence is 0.
+      // A range that begins right after the last one extends it. No sequence is 0.
       if let last = merged.last, max(range.lowerBound, 1) - 1 <= last.upperBound {
         merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
       } else {
@@ -33,7 +33,7 @@ struct ErasureTargets {
     return merged
   }
 
-  /// O(log ranges), and of a name that is meant O(its bytes).
+  /// O(log ranges), plus O(bytes of the stream's name) if its hash is among the streams'.
   func contain(_ event: borrowing EventView, _ sequence: UInt64) -> Bool {
     guard sequence < order, !ErasureEvent.isOwn(event) else { return false }
     let ahead = sequences.countAhead { $0.lowerBound <= sequence }
@@ -42,10 +42,10 @@ struct ErasureTargets {
     return streams.contains(Array(event.stream))
   }
 
-  /// Whether two orders mean the same events, as long as both come later than these.
+  /// Whether two orders name the same events, provided that both orders come after all of those events.
   func mean(sameAs other: ErasureTargets) -> Bool { streams == other.streams && sequences == other.sequences }
 
-  /// Whether all events that the log has now and that are named here come before the order.
+  /// Whether every event that the log has now, and that is named here, comes before the order.
   func isWhole(in log: Log) throws(StoreError) -> Bool {
     if let last = sequences.last, last.upperBound >= order { return false }
     for stream in streams {
@@ -57,8 +57,10 @@ struct ErasureTargets {
     return true
   }
 
-  /// The closed segments that hold such events, ascending, by the index and by the names of the segments. Where damage
-  /// keeps the index from saying so, any of them may.
+  /// Returns the closed segments that may hold such events, ascending.
+  ///
+  /// They are found in the index and by the segments' first sequences. If damage makes the index unusable, all closed
+  /// segments before the order are returned.
   func segments(of log: Log) throws(StoreError) -> [UInt64] {
     let closed = log.closedSegments
     do throws(StoreError) { return try segments(of: log, closed) } catch {
@@ -91,7 +93,7 @@ struct ErasureTargets {
 }
 
 extension Array {
-  /// How many elements at the beginning fulfil a condition that none behind them fulfils. O(log count).
+  /// The length of the prefix whose elements satisfy a condition. No element after it may satisfy it. O(log count).
   fileprivate func countAhead(where isAhead: (Element) -> Bool) -> Int {
     var low = 0
     var high = count

@@ -1,11 +1,12 @@
-// Carrying out orders to erase: each by itself, and each as far as it can be.
+// Carrying out orders to erase: each independently of the others, and each as far as possible.
 
 internal import StrataBase
 internal import StrataLog
 
 extension EventStore {
-  /// Carries out what a crash, or a disk that was full, left undone. What cannot be done now does not keep the store
-  /// from being opened; HEAD goes on saying that something is left.
+  /// Carries out the orders that a crash or a full disk left unfinished.
+  ///
+  /// Orders that cannot be finished now do not make the open fail; the HEAD file keeps saying that something is left.
   func finishErasuresAtOpen() throws(StoreError) {
     guard try log.isErasing else { return }
     do throws(StoreError) {
@@ -13,7 +14,7 @@ extension EventStore {
     } catch { guard error.canWait else { throw error } }
   }
 
-  /// One erasure at a time.
+  /// Runs the body while no other erasure of this store runs.
   func withErasing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     let gate = attachment { ErasureTurn() }.gate
     gate.wait { isTaken in
@@ -27,16 +28,18 @@ extension EventStore {
     return try body()
   }
 
-  /// Appends an event of Strata's own, and returns its sequence.
+  /// Appends an order or a note to the stream of erasures, and returns its sequence.
   func appendToErasures(_ event: NewEvent) throws(StoreError) -> UInt64 {
     let draft = try draft([event], id: nil, time: nil, expecting: [:], isOwn: false)
     return try log.appendBlocking(draft).first
   }
 
-  /// Carries out every open order, in the order of the log, and returns how many events each erased, or why it is not
-  /// done. HEAD says that nothing is left where nothing is.
+  /// Carries out every open order, in the order of the log.
   ///
-  /// - Throws: what ends the writer.
+  /// Returns, by the order's sequence, how many events it erased, or the error that kept it from being finished. If all
+  /// are finished, the HEAD file is updated to say so.
+  ///
+  /// - Throws: errors that stop the writer.
   func carryOut(_ open: OpenErasures) throws(StoreError) -> [UInt64: Result<UInt64, StoreError>] {
     var results: [UInt64: Result<UInt64, StoreError>] = [:]
     var isDone = open.failure == nil
@@ -51,14 +54,14 @@ extension EventStore {
     return results
   }
 
-  /// Carries out one order: rewrites every segment that can be, empties the quarantine, and notes what was done.
+  /// Carries out one order: rewrites every segment that can be rewritten, empties the quarantine, and appends a note.
   ///
-  /// - Throws: the first error that kept a part from being done.
+  /// - Throws: the first error that kept a part of the order from being carried out.
   private func carryOut(_ order: OpenErasure) throws(StoreError) -> UInt64 {
     let targets = ErasureTargets(order.erasure, before: order.sequence)
     var outcome = EraseOutcome()
     var concerned: [ClosedRange<UInt64>] = []
-    // What is to be erased must be in a closed segment, and the order itself on disk.
+    // Only closed segments are rewritten, and the order itself must be on disk first.
     let active = log.mark.segment
     if active <= order.sequence {
       do throws(StoreError) { try log.roll() } catch {
@@ -69,7 +72,7 @@ extension EventStore {
       }
     }
     var segments = try targets.segments(of: log)
-    // What an earlier try did is done for good.
+    // Segments that an earlier try has rewritten need no second rewrite.
     if let left = order.left {
       segments.removeAll { first in !left.contains { $0.overlaps(log.sequences(ofClosed: first)) } }
     }
@@ -85,7 +88,8 @@ extension EventStore {
       _ = try appendToErasures(try Erasure.event(ErasureEvent.done, done))
       return count
     }
-    // Said once, and again only when less is left: what is tried at each open must not make the log grow.
+    // A note is appended only if what is left has changed since the last one: the tries of each open must not make
+    // the log grow.
     let left = outcome.left.map(\.sequences).sorted { $0.lowerBound < $1.lowerBound }
     if left != order.left ?? concerned.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       let part = ErasureEvent.Part(order: order.sequence, events: outcome.erased, left: left)
@@ -99,15 +103,17 @@ extension EventStore {
 }
 
 extension StoreError {
-  /// Whether the store goes on though an order to erase could not be read or carried out: what is wrong is a part of the
-  /// log, a refusal of the system, a folder of the store's, or the order or a note about it, which is tried again.
+  /// Whether the store can continue although an order to erase could not be read or carried out.
+  ///
+  /// That holds if the error is about a part of the log, a call that the system refused, one of the store's folders, or
+  /// the order or one of its notes. The order is tried again later.
   var canWait: Bool {
     if case .invalid = self { return true }
     return isLocal || reason == .linked
   }
 }
 
-/// Held by whoever erases.
+/// The gate that admits one erasure of a store at a time.
 private final class ErasureTurn: Sendable {
   let gate = Gate(false)
 }

@@ -1,35 +1,36 @@
-// Erasing: an order in the log, segments rewritten without the content, a note that it is done.
+// Erasing: append an order to the log, rewrite the segments without the content, append a note that it is done.
 
 internal import StrataBase
 public import StrataLog
 
 extension EventStore {
-  /// Takes the content out of events for good: payload and metadata. Stream, type, revision, time and append id of an
-  /// event stay, and so do the size of its content and a hash of it, which only `StoreOptions.saltsEvents` keeps from
-  /// being guessed.
+  /// Erases the content of events permanently: payload and metadata.
   ///
-  /// The order is in the log and on disk first; then each segment that holds such events is rewritten, `quarantine/` is
-  /// emptied, and a note says that it is done. A crash in between is made good by the next open for writing. Folds and
-  /// lists show the log as it then is. What readers in other processes, backups and other copies hold is theirs to
-  /// follow: all these events are in their feeds.
+  /// Stream, type, revision, time and append id of an event remain, and so do the size of its content and a hash of it.
+  /// Without the option `StoreOptions.saltsEvents`, short content can be guessed from the hash.
   ///
-  /// A segment that cannot be rewritten, because it is damaged or the disk is full, keeps no other from being: a note then
-  /// says that the order was carried out in part, and the first error is thrown. The order stays open. The next erasure
-  /// and the next open try again, and the same erasure once more goes on with that order. Orders do not hold up each other:
-  /// this call throws nothing that is about an earlier one.
+  /// The order is appended to the log and synced first. Then each segment that holds such events is rewritten,
+  /// `quarantine/` is emptied, and a note that the order is done is appended. If the process crashes in between, the
+  /// next open for writing finishes the order. Folds and lists then show the log without the content. Readers in other
+  /// processes, backups and other copies must follow by themselves: the order and its notes are in their feeds.
   ///
-  /// - Returns: when the content is in no file of the store any more. O(bytes of the segments concerned).
-  /// - Throws: `invalid` where nothing is named, or a stream or a sequence that the log does not have; `damaged`,
-  ///   `full` and `unavailable` where a segment could not be rewritten, and this one still has its content.
+  /// If a segment cannot be rewritten, because it is damaged or the disk is full, all others are rewritten
+  /// nevertheless. A note then says that the order was carried out in part, the order stays open, and the call throws
+  /// the first error. The next erasure and the next open for writing try again; calling this again with the same
+  /// erasure continues the open order. Orders are independent: this call does not throw errors of earlier orders.
+  ///
+  /// - Returns: the receipt, once no file of the store holds the content. O(bytes of the segments concerned).
+  /// - Throws: `invalid` if the erasure names nothing, or a stream or a sequence that the log does not have; `damaged`,
+  ///   `full` and `unavailable` if a segment could not be rewritten and still holds the content.
   @discardableResult
   public func erase(_ erasure: Erasure) async throws(StoreError) -> ErasureReceipt {
-    // A thread of its own, as for whatever takes long: the shared ones serve everybody who reads.
+    // On a separate thread: erasing takes long, and the shared threads serve all reads.
     let thread = machine.thread("strata-erase")
     let result = await thread.result { [self] () throws(StoreError) in try eraseBlocking(erasure) }
     return try result.get()
   }
 
-  /// The same for a thread that may block. Never on the cooperative pool.
+  /// Erases as `erase(_:)` does, and blocks the calling thread. Do not call it on the cooperative pool.
   @discardableResult
   public func eraseBlocking(_ erasure: Erasure) throws(StoreError) -> ErasureReceipt {
     try check(erasure)
@@ -40,7 +41,7 @@ extension EventStore {
         order = given
       } else {
         let event = try erasure.event()
-        // On disk before the order is: without it an open would have to search the whole log for unfinished ones.
+        // The flag is on disk before the order is. Without it, every open would search the log for unfinished orders.
         try log.setErasing(true)
         order = try appendToErasures(event)
         open.orders.append(OpenErasure(sequence: order, erasure: erasure))
@@ -50,7 +51,7 @@ extension EventStore {
     }
   }
 
-  /// How many events an erasure would take the content out of now. O(events). Blocks.
+  /// Returns the number of events whose content an erasure would remove now. O(events). Blocks.
   package func erasableCountBlocking(_ erasure: Erasure) throws(StoreError) -> UInt64 {
     try check(erasure)
     let targets = ErasureTargets(erasure, before: .max)
@@ -76,22 +77,22 @@ extension EventStore {
       throw .invalid(what: "the erasure names neither a stream nor a sequence")
     }
     for stream in erasure.streams {
-      // Nothing is appended, so that to append less is no advice.
+      // A new error, because the suggestion of the old one, to append less, does not apply here.
       do throws(StoreError) { try stream.check() } catch { throw .invalid(what: error.what) }
       guard stream != ErasureEvent.stream else {
-        throw .invalid(what: "what was erased, and why, is not erased")
+        throw .invalid(what: "the records of erasures, in \(stream), cannot be erased")
       }
       let name = Array(stream.text.utf8)
       let count = try log.index.revision(of: name)
       guard count > 0 else {
-        throw .invalid(what: "there is no stream \(stream), so nothing of it can be erased")
+        throw .invalid(what: "the log has no stream \(stream) to erase")
       }
     }
     let head = log.mark.sequence
     for range in erasure.sequences where range.lowerBound < 1 || range.upperBound > head {
       throw .invalid(
         what:
-          "sequences \(range.lowerBound)…\(range.upperBound) are to be erased, and the log ends at \(head)")
+          "the erasure names sequences \(range.lowerBound)…\(range.upperBound), but the log ends at \(head)")
     }
   }
 }

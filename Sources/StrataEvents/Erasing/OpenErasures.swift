@@ -1,30 +1,32 @@
-// The orders in the log that no note says are done.
+// The orders to erase that the log does not note as done.
 
 internal import StrataLog
 
-/// An order that is not carried out whole.
+/// An order that is not yet completely carried out.
 struct OpenErasure {
   var sequence: UInt64
   var erasure: Erasure
-  /// Events that lost their content so far, as notes say.
+  /// The number of events erased so far, according to the notes.
   var eventCount: UInt64 = 0
-  /// What the last note says could not be rewritten; nil where there is none.
+  /// The sequences that could not be rewritten, according to the last note; nil if there is no note.
   var left: [ClosedRange<UInt64>]?
 
-  /// Events of this order in all, with those of one more part. A note may say any number.
+  /// Returns the number of events erased so far plus those of one more part. Saturates, since a note may hold any
+  /// number.
   func count(with events: UInt64) -> UInt64 {
     let (sum, isTooLarge) = eventCount.addingReportingOverflow(events)
     return isTooLarge ? .max : sum
   }
 }
 
-/// What is open, in the order of the log.
+/// The open orders, in the order of the log.
 struct OpenErasures {
   var orders: [OpenErasure] = []
-  /// Why not all of the stream could be read: there may be others.
+  /// The error that kept a part of the stream from being read: there may be more open orders.
   var failure: StoreError?
 
-  /// The order that an erasure repeats: the same one, still open, and nothing that it names came later.
+  /// Returns the sequence of the open order that an erasure repeats. That is an order with the same targets and reason,
+  /// if no event that it names was appended after it.
   func order(for erasure: Erasure, in log: Log) throws(StoreError) -> UInt64? {
     let wanted = ErasureTargets(erasure, before: .max)
     for order in orders.reversed() where order.erasure.reason == erasure.reason {
@@ -37,9 +39,9 @@ struct OpenErasures {
 }
 
 extension EventStore {
-  /// Reads the stream of erasures. What cannot be read of it hides nothing else.
+  /// Reads the open orders from the stream of erasures. An event that cannot be read does not hide the others.
   ///
-  /// - Throws: what ends the writer.
+  /// - Throws: errors that stop the writer.
   func openErasures() throws(StoreError) -> OpenErasures {
     var open: [UInt64: OpenErasure] = [:]
     var (events, failure) = try erasureEvents()
@@ -72,7 +74,7 @@ extension EventStore {
     }
   }
 
-  /// Those that can be read. O(events of the stream · segments).
+  /// Returns the events that can be read. O(events of the stream · segments).
   private func erasureEventsOneByOne() throws(StoreError) -> [RecordedEvent] {
     let name = Array(ErasureEvent.stream.text.utf8)
     var events: [RecordedEvent] = []

@@ -1,4 +1,4 @@
-// The store's errors for those who show errors of any kind.
+// Conformances to Foundation's LocalizedError, for code that shows errors of any kind.
 
 public import StrataLog
 
@@ -8,7 +8,7 @@ public import StrataLog
   public import Foundation
 #endif
 
-// Here because the log does without Foundation.
+// In this module, because StrataLog does not import Foundation.
 extension StoreError: LocalizedError {
   /// What happened, and where.
   public var errorDescription: String? { whatAndWhere }

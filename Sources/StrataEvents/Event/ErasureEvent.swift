@@ -1,24 +1,25 @@
-// The events by which the log records erasures.
+// The events that record erasures in the log.
 
 package import StrataLog
 
-/// The events of an erasure: the order, notes that it was carried out in part, and the one that it was carried out.
-/// They stay readable, so that a copy elsewhere can follow, and so that a fold knows from where on it holds what the log
-/// does not.
+/// The events of an erasure: the order, notes that it was carried out in part, and a note that it is done.
+///
+/// They are never erased, so that copies elsewhere can follow them, and so that a fold can tell that its state holds
+/// content which the log no longer has.
 package enum ErasureEvent {
   package static let stream: StreamName = "$erasures"
   /// The payload is an `Erasure`.
   package static let order = "$erase"
-  /// The payload names the order, counts the events of this part, and says which sequences are left.
+  /// The payload holds the order's sequence, the number of events erased by this part, and the sequences that are left.
   package static let part = "$erasing"
-  /// The payload names the order, and counts the events of all parts.
+  /// The payload holds the order's sequence, and the number of events erased by all parts.
   package static let done = "$erased"
 
   private static let streamBytes = Array(stream.text.utf8)
   private static let doneBytes = Array(done.utf8)
   private static let partBytes = Array(part.utf8)
 
-  /// True for a note that content was erased: all that an order means, or a part of it.
+  /// True for a note that content was erased: everything that an order names, or a part of it.
   @inline(__always)
   package static func isNote(_ event: borrowing EventView) -> Bool {
     let (stream, type) = (event.stream, event.type)
@@ -26,7 +27,7 @@ package enum ErasureEvent {
       && (type.elementsEqual(doneBytes) || type.elementsEqual(partBytes))
   }
 
-  /// True for the events of erasures, which no erasure touches.
+  /// True for the events of the stream of erasures, which are never erased.
   package static func isOwn(_ event: borrowing EventView) -> Bool {
     event.stream.elementsEqual(streamBytes)
   }
@@ -48,7 +49,7 @@ package enum ErasureEvent {
       self.left = left.map { [$0.lowerBound, $0.upperBound] }
     }
 
-    /// Of what is no range, nothing is said: the next note then says it again.
+    /// The sequences that are left. Entries that are not ranges are dropped.
     var ranges: [ClosedRange<UInt64>] {
       left.compactMap { $0.count == 2 && $0[0] <= $0[1] ? $0[0]...$0[1] : nil }
     }

@@ -1,16 +1,16 @@
-// Events of an application's own, as enums and structs that are Codable.
+// An application's own events, as Codable enums and structs.
 
 internal import StrataDocuments
 public import StrataLog
 
-/// An application's event type.
+/// A type whose values are an application's events.
 ///
-/// An enum's cases are its types: `.opened(title: "x")` has the type `opened` under `eventPrefix`, and the
-/// payload `{"title":"x"}`. A struct names its type with `static let eventType`.
+/// Each case of an enum is an event type: the event of `.opened(title: "x")` has the type `opened`, with `eventPrefix`
+/// before it, and the payload `{"title":"x"}`. A struct names its type with `static let eventType`.
 public protocol Event: Codable, Sendable {
-  /// What stands before the name of a case in the type; empty unless it is given.
+  /// The text before the case's name or `eventType` in the event's type; empty by default.
   static var eventPrefix: String { get }
-  /// The type of a struct's events; empty for an enum, whose cases are its types.
+  /// The type of a struct's events; empty for an enum, which has one type for each case.
   static var eventType: String { get }
 }
 
@@ -20,7 +20,7 @@ extension Event {
 }
 
 extension Event {
-  /// The type and the payload that stand for this value.
+  /// Returns the type and the payload that represent this value. Throws `invalid` if it cannot be encoded.
   public func encoded() throws(StoreError) -> (type: String, payload: EventPayload) {
     let bytes: [UInt8]
     do { bytes = try CBOREncoder().encode(self) } catch {
@@ -29,7 +29,7 @@ extension Event {
     if !Self.eventType.isEmpty {
       return (Self.eventPrefix + Self.eventType, EventPayload(codec: .cbor, bytes: bytes))
     }
-    // An enum encodes as a map of one key, the case, to a map of its values.
+    // An enum encodes as a map with one key, the case, whose value is a map of the associated values.
     let parts = bytes.withUnsafeBytes { buffer -> (String, [UInt8])? in
       var reader = CBORReader(buffer)
       guard let count = try? reader.readMapHead(), count == 1, let name = try? reader.readText() else {
@@ -38,12 +38,12 @@ extension Event {
       return (name, Array(buffer[reader.offset...]))
     }
     guard let (name, payload) = parts else {
-      throw .invalid(what: "\(Self.self) is neither an enum nor does it have an eventType")
+      throw .invalid(what: "\(Self.self) is not an enum and has no eventType")
     }
     return (Self.eventPrefix + name, EventPayload(codec: .cbor, bytes: payload))
   }
 
-  /// The value that an event stands for, or nil where it is of another type.
+  /// Returns the value that an event represents, or nil if the event has another type or its content was erased.
   static func decode(_ event: RecordedEvent) throws(StoreError) -> Self? {
     guard event.state == .whole, event.type.hasPrefix(eventPrefix) else { return nil }
     let name = String(event.type.dropFirst(eventPrefix.count))
@@ -60,7 +60,7 @@ extension Event {
     } catch let DecodingError.typeMismatch(type, context)
       where type == Self.self && context.codingPath.isEmpty
     {
-      // What the compiler's code for enums throws when the key is none of its cases.
+      // The synthesized decoding of an enum throws this if the key is not one of its cases.
       return nil
     } catch {
       throw .invalid(
@@ -77,9 +77,9 @@ extension EventPayload {
 }
 
 extension RecordedEvent {
-  /// The value that this event stands for, or nil where it is of another type.
+  /// Returns the value that this event represents, or nil if the event has another type or its content was erased.
   ///
-  /// Throws `StoreError.invalid` where the type is right and the payload is not.
+  /// Throws `StoreError.invalid` if the type matches and the payload does not decode.
   public func decode<Value: Event>(_ type: Value.Type) throws(StoreError) -> Value? {
     try Value.decode(self)
   }

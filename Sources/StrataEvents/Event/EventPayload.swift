@@ -1,9 +1,9 @@
-// What an event says: bytes, and how to read them.
+// The payload of an event: bytes and their codec.
 
 internal import StrataDocuments
 public import StrataLog
 
-/// How a payload's bytes are to be read. The raw values are those of the format.
+/// The encoding of a payload's bytes. The raw values are those of the file format.
 public enum PayloadCodec: UInt64, Sendable {
   /// RFC 8949. The default.
   case cbor = 1
@@ -16,7 +16,7 @@ public enum PayloadCodec: UInt64, Sendable {
 public struct EventPayload: Hashable, Sendable {
   public var codec: PayloadCodec
   public var bytes: [UInt8]
-  /// How deep the document was nested, where that is too deep to be written.
+  /// The nesting depth of the document, if it was too deep to be encoded.
   private(set) var depthRefused: Int?
 
   public init(codec: PayloadCodec, bytes: [UInt8]) {
@@ -24,8 +24,10 @@ public struct EventPayload: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// A document, in deterministic CBOR. One that is nested deeper than `CodecLimits.depthMax` could not be read back:
-  /// it has no bytes, and appending it throws `invalid`.
+  /// Encodes a document in deterministic CBOR.
+  ///
+  /// A document nested deeper than `CodecLimits.depthMax` could not be read back. Its payload has no bytes, and
+  /// appending it throws `invalid`.
   public init(_ document: DocumentValue) {
     let depth = document.depth
     let isTooDeep = depth > CodecLimits.depthMax
@@ -33,10 +35,10 @@ public struct EventPayload: Hashable, Sendable {
     depthRefused = isTooDeep ? depth : nil
   }
 
-  /// Bytes that Strata does not look into.
+  /// Creates a payload of bytes that Strata does not interpret.
   public static func opaque(_ bytes: [UInt8]) -> EventPayload { EventPayload(codec: .bytes, bytes: bytes) }
 
-  /// The payload as a document: CBOR and JSON decoded, bytes as they are.
+  /// Returns the payload as a document: CBOR and JSON are decoded, other bytes become `.bytes`.
   public func document() throws(StoreError) -> DocumentValue {
     switch codec {
     case .bytes:

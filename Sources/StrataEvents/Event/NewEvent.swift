@@ -1,14 +1,14 @@
-// An event before it is in the log.
+// An event to append.
 
 internal import StrataDocuments
 
-/// What a caller wants to append: a type, a payload and metadata, for a stream.
+/// An event to append to a stream: a type, a payload and metadata.
 public struct NewEvent: Hashable, Sendable {
   public var stream: StreamName
-  /// 1 to 255 bytes of UTF-8. Types that begin with `$` are Strata's own.
+  /// The type's name, 1 to 255 bytes of UTF-8. Names that begin with `$` are reserved for Strata.
   public var type: String
   public var payload: EventPayload
-  /// Causation, correlation, a client's id: anything that is about the event and not in it.
+  /// Data about the event that is not part of it: causation, correlation, a client's id.
   public var metadata: DocumentObject
 
   public init(
@@ -20,7 +20,7 @@ public struct NewEvent: Hashable, Sendable {
     self.metadata = metadata
   }
 
-  /// An event whose payload is a document.
+  /// Creates an event whose payload is a document.
   public init(
     _ type: String, in stream: StreamName, _ document: DocumentValue, metadata: DocumentObject = [:]
   ) {
@@ -28,13 +28,13 @@ public struct NewEvent: Hashable, Sendable {
   }
 }
 
-/// The types of the events that make documents.
+/// The types of the events that write documents.
 public enum DocumentEvent {
   /// The payload is the whole document.
   public static let put = "$put"
   /// The payload is a merge patch (RFC 7396).
   public static let merge = "$merge"
-  /// The document is gone. The payload is null.
+  /// The document is deleted. The payload is null.
   public static let delete = "$delete"
 
   package static let all: Set<String> = [put, merge, delete]

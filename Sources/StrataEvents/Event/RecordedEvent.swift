@@ -1,4 +1,4 @@
-// Events and appends as the log has them.
+// Events and appends as they are recorded in the log.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -6,31 +6,31 @@ public import StrataLog
 
 /// One event of the log.
 public struct RecordedEvent: Sendable, Equatable {
-  /// What the log holds of the event's content.
+  /// The state of an event's content in the log.
   public enum State: Sendable, Equatable {
     case whole
     /// The content was erased; stream, type, revision and time remain.
     case erased
-    /// Written by a newer version as something that this one cannot read.
+    /// A newer version wrote the event in a form that this version cannot read.
     case opaque(kind: UInt8)
   }
 
-  /// Its place in the whole log, from 1.
+  /// The event's position in the whole log, from 1.
   public var sequence: UInt64
-  /// Its place in its stream, from 1.
+  /// The event's position in its stream, from 1.
   public var revision: UInt64
   public var stream: StreamName
   public var type: String
   /// The commit time of its append.
   public var time: Timestamp
   public var payload: EventPayload
-  /// The codec's number as recorded; `payload.codec` is `.bytes` for one that is not known.
+  /// The codec's number as recorded. If the number is unknown, `payload.codec` is `.bytes`.
   public var codecNumber: UInt64
-  /// Metadata as recorded: empty, or a CBOR map.
+  /// The metadata as recorded: empty, or a CBOR map.
   public var metadataBytes: [UInt8]
   public var state: State
 
-  /// The metadata, decoded.
+  /// Decodes the metadata. Throws `invalid` if it is damaged, or is not an object.
   public func metadata() throws(StoreError) -> DocumentObject {
     guard !metadataBytes.isEmpty else { return [:] }
     let value: DocumentValue
@@ -38,27 +38,27 @@ public struct RecordedEvent: Sendable, Equatable {
       throw .invalid(what: "the metadata of event \(sequence) is damaged: \(error)")
     }
     guard case .object(let object) = value else {
-      throw .invalid(what: "the metadata of event \(sequence) is no object")
+      throw .invalid(what: "the metadata of event \(sequence) is not an object")
     }
     return object
   }
 
-  /// The payload, decoded as a document.
+  /// Decodes the payload as a document. Throws `invalid` if it cannot be decoded.
   public func document() throws(StoreError) -> DocumentValue { try payload.document() }
 }
 
 /// One append of the log: what one caller wrote atomically.
 public struct RecordedAppend: Sendable, Equatable {
-  /// The commit time: never less than that of the append before.
+  /// The commit time, which is never earlier than that of the append before.
   public var time: Timestamp
-  /// The clock's or the import's time, where it differs.
+  /// The time that the clock or the caller gave, if it differs from the commit time.
   public var givenTime: Timestamp?
   /// The id that the caller gave, if any.
   public var id: String?
-  /// In order; never empty.
+  /// The events, in order. Never empty.
   public var events: [RecordedEvent]
 
-  /// The sequences of its events.
+  /// The sequences of the append's events.
   public var sequences: ClosedRange<UInt64> {
     let first = events.first?.sequence ?? 1
     return first...(events.last?.sequence ?? first)
@@ -84,7 +84,7 @@ extension RecordedEvent {
 }
 
 extension RecordedAppend {
-  /// The appends of a block whose last event is behind `sequence`.
+  /// Returns the appends of a block whose last event comes after `sequence`.
   package static func appends(
     in block: DecodedBlock, after sequence: UInt64
   ) throws(ContentProblem) -> [RecordedAppend] {
@@ -93,7 +93,7 @@ extension RecordedAppend {
       let last = first + UInt64(view.eventCount) - 1
       guard last > sequence else { return }
       var events: [RecordedEvent] = []
-      // The count is the file's word, and an event takes far more room here than there.
+      // The count comes from the file, and an event takes far more room in memory than on disk: do not trust it.
       events.reserveCapacity(min(view.eventCount, 4096))
       var cursor = view.events
       for number in first...last {

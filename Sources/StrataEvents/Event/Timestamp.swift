@@ -1,4 +1,4 @@
-// A moment, in nanoseconds, as the log keeps it.
+// A moment in nanoseconds, as the log records it.
 
 internal import StrataDocuments
 
@@ -16,7 +16,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   public static func < (a: Timestamp, b: Timestamp) -> Bool { a.nanoseconds < b.nanoseconds }
 
-  /// The moment of a date, to the nanosecond that its double can say; nil outside the range.
+  /// Creates the moment of a date, as precisely as its `Double` represents it; nil outside the range.
   public init?(_ date: Date) {
     let seconds = date.timeIntervalSince1970.rounded(.down)
     let rest = ((date.timeIntervalSince1970 - seconds) * 1e9).rounded()
@@ -24,7 +24,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     nanoseconds = Int64(seconds) * 1_000_000_000 + Int64(rest)
   }
 
-  /// The same moment as a `Date`, rounded to what a double can say (about 100 ns).
+  /// The same moment as a `Date`, rounded to the precision of a `Double` (about 100 ns).
   public var date: Date { Date(timeIntervalSince1970: Double(nanoseconds) / 1e9) }
 }
 
@@ -41,7 +41,7 @@ extension Timestamp: CustomStringConvertible {
     return RFC3339.text(Instant(seconds: seconds, attoseconds: rest * second)) ?? "\(nanoseconds) ns"
   }
 
-  /// A moment in RFC 3339's form, with an offset or `Z`; digits behind the ninth are dropped. Nil for
+  /// Parses a moment in the form of RFC 3339, with an offset or `Z`. Digits after the ninth are dropped. Nil for
   /// anything else and outside the range.
   public init?(_ text: String) {
     guard let instant = RFC3339.instant(text) else { return nil }

@@ -1,35 +1,35 @@
-// The change feed: whole appends, from any place, old and new by one path.
+// The change feed: whole appends from any position, old and new ones by one code path.
 
 internal import StrataBase
 public import StrataLog
 
-/// Where a feed begins.
+/// The position at which a feed begins.
 public enum FeedStart: Sendable, Hashable {
-  /// With the first append of the log.
+  /// At the first append of the log.
   case beginning
-  /// With the next append from now on. Of a store that is open for reading: behind the end that it last saw, which
-  /// whoever reads at its head, waits or asks for a feed that ends brings up to date.
+  /// At the next append from now on. In a store that is open for reading, "now" is the end of the log that the store
+  /// last saw; reading at the head, waiting, or a feed that ends brings it up to date.
   case head
-  /// Behind a sequence. It may lie in the future: nothing older is ever delivered.
+  /// After a sequence. The sequence may lie in the future: nothing older is ever delivered.
   case after(UInt64)
-  /// Behind a position that was read before. Where the log's events up to it are not the ones that were read,
+  /// After a position that was read before. If the log's events up to that position are not the ones that were read,
   /// the feed throws `position`, diverged, instead of skipping anything.
   case position(LogPosition)
 }
 
-/// Which end a feed goes up to.
+/// The point at which a feed ends.
 public enum FeedEnd: Sendable, Hashable {
-  /// Waits for new appends, forever.
+  /// The feed does not end: it waits for new appends.
   case never
-  /// Ends once it has delivered what was there when it was asked.
+  /// The feed ends once it has delivered everything that was in the log at its first read.
   case caughtUp
 }
 
-/// Whole appends in order, each once, from any place in the log.
+/// A sequence of whole appends in order, each once, from any position in the log.
 ///
-/// A feed is a position that pulls: nothing is queued for it, however slow it is, and each iteration is a
-/// position of its own. It ends with nil when its task is cancelled or the store is closed, and throws where
-/// the log cannot go on. A feed that begins inside an append begins with that append, whole.
+/// A feed pulls from its position: nothing is queued for it, however slow it is. Each iteration has a position of its
+/// own. It returns nil when its task is cancelled or the store is closed, and throws if the log cannot continue. A feed
+/// that begins inside an append begins with that whole append.
 public struct ChangeFeed: AsyncSequence, Sendable {
   public typealias Element = RecordedAppend
   public typealias Failure = StoreError
@@ -56,7 +56,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
       try await position.next()
     }
 
-    /// The appends that one block of the log holds, as one array: fewer suspensions for who takes many.
+    /// Returns the next appends, all from one block of the log, in one array. This suspends less often than `next()`.
     public mutating func nextBatch() async throws(StoreError) -> [RecordedAppend]? {
       try await position.nextBatch()
     }
@@ -64,10 +64,11 @@ public struct ChangeFeed: AsyncSequence, Sendable {
 }
 
 extension EventStore {
-  /// The appends of the log from a place on.
+  /// Returns a feed of the log's appends from a position on.
   ///
   /// - Parameters:
-  ///   - isDurableOnly: stops at what is on disk where the store is written as `buffered`.
+  ///   - isDurableOnly: delivers only what is synced to disk. This makes a difference if the store is written as
+  ///     `buffered`.
   public func feed(
     from start: FeedStart = .beginning, until end: FeedEnd = .never, durableOnly isDurableOnly: Bool = false
   ) -> ChangeFeed {
@@ -75,9 +76,9 @@ extension EventStore {
   }
 }
 
-/// One iteration's place in the log. Used by one task at a time, as iterators are.
+/// The position of one iteration in the log. Like any iterator, it is used by one task at a time.
 final class FeedPosition: @unchecked Sendable {
-  // Sendable so that the blocking part can run on an I/O thread while the one task that iterates waits.
+  // Sendable, so that the blocking part can run on an I/O thread while the iterating task waits.
   private let store: EventStore
   private let end: FeedEnd
   private let isDurableOnly: Bool
@@ -95,7 +96,7 @@ final class FeedPosition: @unchecked Sendable {
     self.start = start
     self.end = end
     self.isDurableOnly = isDurableOnly
-    // The head is taken now, so that what is appended from here on is seen.
+    // Read the head now, so that the feed delivers everything that is appended after this call.
     delivered =
       switch start {
       case .beginning: 0
@@ -124,7 +125,7 @@ final class FeedPosition: @unchecked Sendable {
     var hasWaited = false
     while !isEnded {
       if Task.isCancelled { return nil }
-      // Before the look, so that what was appended before the end is delivered before the end is told.
+      // Read the end before pulling, so that everything appended before the end is delivered before it is reported.
       let ending = store.log.tail.end
       let result = await store.machine.reads.result { [self] () throws(StoreError) in try pull() }
       do throws(StoreError) {
@@ -137,7 +138,7 @@ final class FeedPosition: @unchecked Sendable {
       if end == .caughtUp { break }
       if let ending {
         if ending == .closed { return nil }
-        // What ended the following of a reader before this was asked may have passed, and it begins again.
+        // An error that stopped this reader from following the log earlier may be over: follow it again once.
         if hasWaited || !ending.isPassing { throw ending }
       }
       try store.log.follow()
@@ -147,8 +148,10 @@ final class FeedPosition: @unchecked Sendable {
     return nil
   }
 
-  /// Why a feed cannot be read on. Where another writer lost what the one before had only buffered, other blocks may
-  /// stand where this read on: that is no damage, but another history.
+  /// Returns the error with which a feed stops at damage.
+  ///
+  /// If a writer crashed and lost what it had only buffered, the next writer may have written other blocks at the
+  /// offset where this feed reads on. In that case the log has diverged, and is not damaged.
   private func reason(for error: StoreError) async -> StoreError {
     guard store.log.isReadOnly else { return error }
     let result = await store.machine.reads.result { [store] () throws(StoreError) in try store.log.refresh() }
@@ -157,7 +160,7 @@ final class FeedPosition: @unchecked Sendable {
     return error
   }
 
-  /// The next block's appends, or nil at the end. Blocks.
+  /// Returns the next block's appends, or nil at the end. Blocks.
   private func pull() throws(StoreError) -> [RecordedAppend]? {
     try begin()
     while delivered < limit {
@@ -177,10 +180,10 @@ final class FeedPosition: @unchecked Sendable {
     return nil
   }
 
-  /// Once: the limit of a feed that ends, and the check of a position that was read before.
+  /// Before the first read: sets the limit of a feed that ends, and checks a position that was read before.
   private func begin() throws(StoreError) {
     guard let start else { return }
-    // Somebody may have read further than this reader has looked, and what is there now is what its writer appended.
+    // The position may have been read by another reader, past the end that this reader has seen so far.
     let isBehind =
       if case .position(let position) = start { position.sequence > store.log.mark.sequence } else { false }
     if isBehind || end == .caughtUp {

@@ -1,27 +1,27 @@
-// What an append came to.
+// The result of an append, and a position in the log.
 
 package import StrataLog
 
-/// The answer to an append that is as durable as the store was opened for.
+/// The result of an append that is as durable as the store's options require.
 public struct AppendReceipt: Sendable, Hashable {
-  /// The sequences of its events.
+  /// The sequences of the append's events.
   public var sequences: ClosedRange<UInt64>
   /// The commit time.
   public var time: Timestamp
-  /// True where an append with this id was in the log already, and nothing was appended now.
+  /// True if an append with this id was in the log already, so that this call appended nothing.
   public var wasKnown: Bool
-  /// The store that it was appended to.
+  /// The id of the store that holds the append.
   package let storeID: StoreID
 
-  /// The id of the store that it was appended to.
+  /// The id of the store that holds the append, as text.
   public var store: String { storeID.description }
 }
 
-/// A place at the end of an append: everything up to a sequence, with the chain that proves it.
+/// A position in the log, at the end of an append: a sequence, and the chain value that identifies the log up to it.
 public struct LogPosition: Sendable, Hashable {
-  /// The last sequence before this place; 0 before everything.
+  /// The last sequence before this position; 0 at the beginning of the log.
   public var sequence: UInt64
-  /// The chain behind it.
+  /// The chain value after that sequence.
   public var chain: UInt64
 
   public init(sequence: UInt64, chain: UInt64) {
@@ -42,7 +42,7 @@ extension LogPosition: LosslessStringConvertible {
     self.init(sequence: sequence, chain: chain)
   }
 
-  /// A chain as it is written in text.
+  /// A chain value as 16 hex digits.
   package static func hex(_ chain: UInt64) -> String {
     let digits = String(chain, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits

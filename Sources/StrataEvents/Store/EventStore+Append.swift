@@ -1,4 +1,4 @@
-// Appending: encoded on the caller, decided by the committer.
+// Appending: the calling task encodes the events, and the committer decides whether they are appended.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -8,15 +8,16 @@ extension EventStore {
   /// Appends events as one append: all of them are in the log, or none.
   ///
   /// - Parameters:
-  ///   - events: at least one; several streams are fine.
+  ///   - events: at least one; they may belong to several streams.
   ///   - id: 1 to 64 bytes of UTF-8, unique in the store. Appending again with the same id and content
   ///     appends nothing and returns the first append's sequences.
-  ///   - time: the time to record in place of the clock's. It is raised to the last append's where it is
-  ///     earlier, and both are kept.
-  ///   - expecting: what streams must hold. All are checked before anything is appended.
-  /// - Returns: when the append is as durable as the store was opened for.
+  ///   - time: the time to record instead of the clock's. If it is earlier than the time of the last append, the
+  ///     commit time is raised to that, and both times are recorded.
+  ///   - expecting: the versions that streams must have. All are checked before anything is appended.
+  /// - Returns: the receipt, once the append is as durable as the store's options require.
   /// - Throws: `StoreError`, of which `conflict`, `idReused`, `full` and `invalid` are about this append;
-  ///   `CancellationError` where the task was cancelled before a group had it. Then nothing was appended.
+  ///   `CancellationError` if the task was cancelled before a commit group had taken the append. Then nothing was
+  ///   appended.
   @discardableResult
   public func append(
     _ events: [NewEvent], id: String? = nil, time: Timestamp? = nil,
@@ -25,7 +26,7 @@ extension EventStore {
     try await append(try draft(events, id: id, time: time, expecting: expecting))
   }
 
-  /// Appends events of an application's own to one stream.
+  /// Appends an application's own events to one stream, as one append.
   @discardableResult
   public func append<Value: Event>(
     _ events: [Value], to stream: StreamName, id: String? = nil, metadata: DocumentObject = [:],
@@ -35,7 +36,7 @@ extension EventStore {
       try newEvents(events, to: stream, metadata: metadata), id: id, expecting: [stream: version])
   }
 
-  /// The same as `append` for a thread that may block. Never on the cooperative pool.
+  /// Appends events as `append` does, and blocks the calling thread. Do not call it on the cooperative pool.
   @discardableResult
   public func appendBlocking(
     _ events: [NewEvent], id: String? = nil, time: Timestamp? = nil,
@@ -45,8 +46,10 @@ extension EventStore {
     return AppendReceipt(try log.appendBlocking(draft), in: log.storeID)
   }
 
-  /// Appends what the body gathers as one append. The body runs once, on the caller, and a body that gathers
-  /// nothing appends nothing. What it may append is what `append` may.
+  /// Appends everything that the body adds to its batch as one append.
+  ///
+  /// The body runs once, in the calling task. If it adds nothing, nothing is appended and the result is nil. It may
+  /// append the same events as `append`.
   @discardableResult
   public nonisolated(nonsending) func write(
     id: String? = nil, time: Timestamp? = nil, _ body: (inout WriteBatch) throws -> Void
@@ -74,8 +77,10 @@ extension EventStore {
     return encoded
   }
 
-  /// Encodes events in the bytes of the format. `isOwn` is true for events that the application made, which
-  /// may be neither Strata's own types nor among documents.
+  /// Encodes events in the format's bytes.
+  ///
+  /// `isOwn` is true for events that the application made. Those may neither have types reserved for Strata nor go
+  /// into a category of documents.
   package func draft(
     _ events: [NewEvent], id: String?, time: Timestamp?, expecting: [StreamName: ExpectedVersion],
     isOwn: Bool = true
@@ -94,7 +99,7 @@ extension EventStore {
     for event in events { try add(event, to: draft, isOwn: isOwn) }
     for (stream, version) in expecting where version != .any {
       try stream.check()
-      // One way to say it, also in the error.
+      // One spelling of the same expectation, also in the error.
       let version = version == .exactly(0) ? .noStream : version
       draft.expectations.append(.init(stream: Array(stream.text.utf8), version: version))
     }
@@ -109,7 +114,7 @@ extension EventStore {
         what: "the type's name", actual: event.type.utf8.count, limit: FormatLimits.typeLengthMax)
     }
     if isOwn { try checkOwn(event) }
-    // Bytes that were put in its place since are what is meant.
+    // If the caller has set `bytes` since the document was refused, those bytes are appended.
     if let depth = event.payload.depthRefused, event.payload.bytes.isEmpty {
       throw Self.tooDeep("the payload of \(event.stream)", depth)
     }
@@ -152,18 +157,19 @@ extension EventStore {
 
   private func checkOwn(_ event: NewEvent) throws(StoreError) {
     guard event.stream != ErasureEvent.stream else {
-      throw .invalid(what: "\(event.stream) holds what was erased, and \(event.type) does not go there")
+      throw .invalid(
+        what: "\(event.stream) is reserved for the records of erasures, and \(event.type) is not one of them")
     }
     guard event.type.utf8.first == UInt8(ascii: "$") else {
       let category = event.stream.category
       guard !documentCategories.withLock({ $0.contains(category) }) else {
         throw .invalid(
-          what: "\(event.stream) is in a category of documents, and events of other types do not go there")
+          what: "\(event.stream) is in a category of documents, which takes no events of other types")
       }
       return
     }
     guard DocumentEvent.all.contains(event.type) else {
-      throw .invalid(what: "types that begin with $ are Strata's own, and \(event.type) is none of them")
+      throw .invalid(what: "types that begin with $ are reserved for Strata, and \(event.type) is unknown")
     }
   }
 }

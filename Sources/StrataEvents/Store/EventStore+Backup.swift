@@ -1,4 +1,4 @@
-// A copy of a live store that is a store itself.
+// Copies a live store into another folder. The copy is a store itself.
 
 internal import StrataBase
 public import StrataLog
@@ -9,50 +9,56 @@ public import StrataLog
   public import Foundation
 #endif
 
-/// What a backup came to.
+/// The result of a backup.
 public struct StoreBackup: Sendable, Hashable {
-  /// The end of the backup: everything up to it is there, and nothing behind it.
+  /// The end of the backup: it holds everything up to this position, and nothing after it.
   public var head: LogPosition
   /// The first sequence that the backup has.
   public var firstSequence: UInt64
-  /// Files of the log in all, and those that were copied now; the others were there.
+  /// The number of segment files in the backup.
   public var segments: Int
+  /// The number of segment files that this call copied; the others were in the backup already.
   public var segmentsCopied: Int
-  /// Bytes that were copied now.
+  /// The number of bytes that this call copied.
   public var bytesCopied: UInt64
 }
 
 extension EventStore {
-  /// Copies the log as it is durable now into a folder that becomes a store of its own, whoever appends meanwhile, in
-  /// this process or in another. It takes no lock of this store.
+  /// Copies the part of the log that is durable now into a folder, which becomes a store itself.
   ///
-  /// Every block is checked and decoded, with its chain, as it is copied. A backup that was interrupted is begun again
-  /// into the same folder and copies what is missing; a finished one takes in what is new. An interrupted one is
-  /// refused by whoever opens it, or is the backup that it was before. Indexes and quarantine are not copied. Whole
-  /// segments are copied: of the last one, everything again. What this store has erased leaves the backup, and what the
-  /// backup has erased since it was opened for writing is not brought back.
+  /// This process and others may append to this store meanwhile; the backup takes none of its locks.
   ///
-  /// - Parameter path: a folder that is not there, is empty, or holds a backup of this store.
-  /// - Throws: `damaged` for damage in this store, with its place; `position` where the folder holds events that
-  ///   this store does not; unavailable, `notAStore`, where it holds something else; `locked` where a writer has it; `full`.
+  /// Every block is checked and decoded, with its chain, as it is copied. Whole segments are copied, and the last one
+  /// is always copied from its beginning. Indexes and quarantine are not copied.
+  ///
+  /// Calling this again with the same folder updates a finished backup with what is new, and completes an interrupted
+  /// one with what is missing. Opening an interrupted backup either fails or shows the backup as it was before.
+  /// Content that was erased in this store is also removed from the backup. Content that was erased in the backup,
+  /// after it was opened for writing, is not copied into it again.
+  ///
+  /// - Parameter path: a folder that does not exist, is empty, or holds a backup of this store.
+  /// - Throws: `damaged` for damage in this store, with its position; `position` if the folder holds events that
+  ///   this store does not; unavailable, `notAStore`, if it holds something else; `locked` if a writer has it open;
+  ///   `full`.
   @discardableResult
   public func backup(to path: String) async throws(StoreError) -> StoreBackup {
-    // A thread of its own: a copy takes long, and the shared ones serve everybody who reads.
+    // On a separate thread: a copy takes long, and the shared threads serve all reads.
     let thread = machine.thread("strata-backup")
     let result = await thread.result { [self] () throws(StoreError) in try backupBlocking(to: path) }
     return try result.get()
   }
 
-  /// The same into a folder that a file URL names.
+  /// Backs up the store into the folder that a file URL names, as `backup(to:)` does for a path.
   @discardableResult
   public func backup(to url: URL) async throws(StoreError) -> StoreBackup {
-    guard url.isFileURL else { throw .invalid(what: "\(url) is no file URL") }
+    guard url.isFileURL else { throw .invalid(what: "\(url) is not a file URL") }
     return try await backup(to: url.path)
   }
 
-  /// The same for a thread that may block. Never on the cooperative pool.
+  /// Backs up the store as `backup(to:)` does, and blocks the calling thread. Do not call it on the cooperative pool.
   ///
-  /// - Parameter progress: told now and then how many bytes are copied, and how many are to be copied.
+  /// - Parameter progress: called from time to time with the number of bytes copied so far, and of bytes to copy in
+  ///   all.
   @discardableResult
   public func backupBlocking(
     to path: String, progress: @escaping (_ copied: UInt64, _ of: UInt64) -> Void = { _, _ in }
@@ -60,7 +66,7 @@ extension EventStore {
     try backupBlocking(to: path, on: PosixFileSystem(), progress: progress)
   }
 
-  /// Into a folder of any file system.
+  /// Backs up the store into a folder of any file system.
   package func backupBlocking(
     to path: String, on target: any FileSystem,
     progress: @escaping (_ copied: UInt64, _ of: UInt64) -> Void = { _, _ in }

@@ -1,35 +1,37 @@
-// Sealing on request; in the background it happens by itself.
+// Sealing on request. The store also seals in the background.
 
 internal import StrataBase
 public import StrataLog
 
-/// What sealing came to.
+/// The result of sealing.
 public struct SealReceipt: Sendable, Hashable {
-  /// Segments that were rewritten.
+  /// The number of segments that were rewritten.
   public var segmentCount: Int
-  /// Bytes of all closed segments on disk before.
+  /// The size of all closed segments on disk before, in bytes.
   public var bytesBefore: UInt64
-  /// The same after.
+  /// The size of all closed segments on disk after, in bytes.
   public var bytesAfter: UInt64
-  /// Segments that were left as they are because a newer version wrote something in them, each with what it is.
+  /// The segments that were left unchanged because a newer version wrote something in them; each says what it is.
   public var kept: [String]
 }
 
 extension EventStore {
-  /// Closes the active segment, and rewrites every closed one that was not: larger blocks, compressed harder, and an
-  /// index behind them. Events, sequences and chain stay as they are, and so do readers.
+  /// Closes the active segment, and rewrites every closed segment that is not sealed yet.
   ///
-  /// - Throws: `damaged` where a segment is not what was written, which is then left as it is; `full` and what the
-  ///   system refuses.
+  /// A sealed segment has larger blocks, which are compressed harder, and an index after them. Events, sequences and
+  /// chain do not change, and readers are not disturbed.
+  ///
+  /// - Throws: `damaged` if a segment is not what was written, which is then left unchanged; `full`, and errors of the
+  ///   system.
   @discardableResult
   public func seal() async throws(StoreError) -> SealReceipt {
-    // A thread of its own, as for whatever takes long: the shared ones serve everybody who reads.
+    // On a separate thread: sealing takes long, and the shared threads serve all reads.
     let thread = machine.thread("strata-seal")
     let result = await thread.result { [self] () throws(StoreError) in try sealBlocking() }
     return try result.get()
   }
 
-  /// The same for a thread that may block. Never on the cooperative pool.
+  /// Seals as `seal()` does, and blocks the calling thread. Do not call it on the cooperative pool.
   @discardableResult
   public func sealBlocking() throws(StoreError) -> SealReceipt {
     let outcome = try log.seal()

@@ -1,10 +1,11 @@
-// Places in the log by time, by number of appends and by append id.
+// Positions by time, and appends by id and by sequence.
 
 internal import StrataBase
 public import StrataLog
 
 extension EventStore {
-  /// The end of the last append whose commit time is not later than `time`; the beginning where all are later.
+  /// Returns the end of the last append whose commit time is not later than `time`; the beginning of the log if all
+  /// are later.
   public func position(at time: Timestamp) async throws(StoreError) -> LogPosition {
     let result = await machine.reads.result { [log] () throws(StoreError) in
       try log.refresh()
@@ -14,12 +15,12 @@ extension EventStore {
     return try result.get()
   }
 
-  /// The sequence of that place, for a thread that may block.
+  /// Returns the sequence of that position. Blocks.
   package func positionBlocking(at time: Timestamp) throws(StoreError) -> UInt64 {
     try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
   }
 
-  /// The append with an id, or nil where there is none.
+  /// Returns the append with an id, or nil if there is none.
   public func append(withID id: String) async throws(StoreError) -> RecordedAppend? {
     try await lookingUp { [self] builds throws(StoreError) in
       try log.refresh()
@@ -29,7 +30,7 @@ extension EventStore {
     }
   }
 
-  /// The append that holds a sequence, or nil where the log does not have it. Blocks.
+  /// Returns the append that holds a sequence, or nil if the log does not have that sequence. Blocks.
   package func appendBlocking(holding sequence: UInt64) throws(StoreError) -> RecordedAppend? {
     try recordedAppend(holding: sequence)
   }
@@ -45,7 +46,7 @@ extension EventStore {
     }
   }
 
-  /// The append that holds a sequence, or nil where the log does not have it.
+  /// Returns the append that holds a sequence, or nil if the log does not have that sequence.
   public func append(holding sequence: UInt64) async throws(StoreError) -> RecordedAppend? {
     let result = await machine.reads.result { [self] () throws(StoreError) in
       if sequence > log.mark.sequence { try log.refresh() }

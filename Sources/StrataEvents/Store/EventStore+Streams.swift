@@ -1,10 +1,10 @@
-// Reading one stream: the index says where its events are, and only those blocks are read.
+// Reading one stream: the index gives the sequences of its events, and only the blocks that hold them are read.
 
 internal import StrataBase
 public import StrataLog
 
 extension EventStore {
-  /// How many events a stream holds. 0 where there is no such stream.
+  /// Returns the number of events in a stream; 0 if there is no such stream.
   public func version(of stream: StreamName) async throws(StoreError) -> UInt64 {
     let name = Array(stream.text.utf8)
     return try await lookingUp { [log] builds throws(StoreError) in
@@ -13,7 +13,7 @@ extension EventStore {
     }
   }
 
-  /// The events of a stream behind a revision, oldest first, at most `limit` of them.
+  /// Returns the events of a stream after a revision, oldest first, at most `limit` of them.
   ///
   /// Reads only the blocks that hold them.
   public func events(
@@ -24,7 +24,7 @@ extension EventStore {
     }
   }
 
-  /// The same for a thread that may block.
+  /// Returns the events of a stream as `events(in:after:limit:)` does, and blocks the calling thread.
   public func eventsBlocking(
     in stream: StreamName, after revision: UInt64 = 0, limit: Int = 1000
   ) throws(StoreError) -> [RecordedEvent] {
@@ -39,8 +39,8 @@ extension EventStore {
     return try reader.events(of: Array(stream.text.utf8), after: revision, limit: limit, builds: builds)
   }
 
-  /// Runs a look-up on the threads that everybody shares. Where it needs an index that is not built, it is run again
-  /// on the store's own thread, which may build it: that takes as long as reading the segments.
+  /// Runs a lookup on the shared I/O threads. If it needs an index that is not built, it runs again on the store's
+  /// index thread, which may build the index: that takes as long as reading the segments.
   package func lookingUp<Result: Sendable>(
     _ body: @escaping @Sendable (_ builds: Bool) throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {
@@ -57,7 +57,7 @@ extension EventStore {
 package struct StreamReader {
   private let log: Log
   private var block: DecodedBlock?
-  /// How many blocks were read, for tests that count them.
+  /// The number of blocks read, for tests.
   package private(set) var blocksRead = 0
 
   package init(log: Log) { self.log = log }

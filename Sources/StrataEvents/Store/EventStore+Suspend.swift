@@ -1,49 +1,49 @@
-// Giving a store out of hand for a while, as an application must whose system stops it.
+// Releasing a store's lock for a while, as an application must do before the system suspends it.
 
 internal import StrataBase
 public import StrataLog
 
 extension EventStore {
-  /// Commits what was accepted, marks the store as closed cleanly and gives its lock back, so that the system may
-  /// stop the process and another one may write. Call it when the application goes to the background: on Apple's
-  /// systems a suspended process that holds a lock in a shared folder is ended.
+  /// Commits what was accepted, marks the store as closed cleanly, and releases its lock.
   ///
-  /// The object stays: feeds, folds and lists wait and go on after `resume`. Reading what is there goes on too. An
-  /// append is refused as unavailable, `suspended`, from here on and does not wait, because nobody may ever resume. A
-  /// store that is open for reading looks at no file of its own accord until it is resumed. Doing it twice does
-  /// nothing.
+  /// The system may then stop the process, and another process may write. Call this when the application goes to the
+  /// background: Apple's systems terminate a suspended process that holds a lock in a shared folder.
   ///
-  /// Throws where the store could not be closed cleanly. It is closed then, and what was acknowledged as synced is
-  /// there.
+  /// This object stays valid: feeds, folds and lists wait, and continue after `resume`. Events that are in the log can
+  /// still be read. An append fails at once as unavailable, `suspended`; it does not wait, because the store may never
+  /// be resumed. A store that is open for reading does not check its files in the background until it is resumed.
+  /// Suspending a suspended store does nothing.
+  ///
+  /// Throws if the store could not be closed cleanly. It is closed in that case, and what was acknowledged as synced is
+  /// on disk.
   public func suspend() async throws(StoreError) {
     let thread = machine.thread("strata-close")
     let result = await thread.result { [log] () throws(StoreError) in try log.suspend() }
     try result.get()
   }
 
-  /// Takes the lock again and goes on. What another writer appended in between is visible then, and feeds deliver it.
+  /// Takes the lock again and continues. What another writer appended in between is then visible, and feeds deliver it.
   ///
-  /// Throws as opening does, and the store stays suspended: `locked` where another writer has it now, and
-  /// the reason `protected` where the device is still locked; try again. `diverged` where the log is not the one that was
-  /// left: open it anew. A task that is cancelled while it waits for the lock gets
-  /// `CancellationError`.
+  /// Throws what opening throws, and the store stays suspended. `locked`: another writer has the store; the reason
+  /// `protected`: the device is still locked. In both cases try again. `diverged`: the log is not the one that was
+  /// suspended; open the store again. `CancellationError`: the task was cancelled while it waited for the lock.
   public func resume() async throws {
     try await LockWait.trying(for: log.options.lockTimeout, on: machine) { [self] () throws(StoreError) in
       try resumeBlocking(lockTimeout: .zero)
     }
   }
 
-  /// The same as `suspend` for a thread that may block. Never on the cooperative pool.
+  /// Suspends the store as `suspend()` does, and blocks the calling thread. Do not call it on the cooperative pool.
   public func suspendBlocking() throws(StoreError) {
     try log.suspend()
   }
 
-  /// The same as `resume` for a thread that may block. Never on the cooperative pool.
+  /// Resumes the store as `resume()` does, and blocks the calling thread. Do not call it on the cooperative pool.
   public func resumeBlocking() throws(StoreError) { try resumeBlocking(lockTimeout: nil) }
 
   private func resumeBlocking(lockTimeout: Duration?) throws(StoreError) {
     try log.resume(lockTimeout: lockTimeout)
-    // What another writer left undone is done, as when the store is opened.
+    // Carry out erasures that another writer left unfinished, as an open does.
     if !log.isReadOnly { try finishErasuresAtOpen() }
   }
 }

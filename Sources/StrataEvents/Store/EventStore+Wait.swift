@@ -1,10 +1,10 @@
-// Waiting for what comes next.
+// Waiting for events after a sequence.
 
 package import StrataLog
 
 extension EventStore {
-  /// Suspends until something visible stands behind a sequence, or the task is cancelled. Throws where the log
-  /// cannot go on; `closed` where it was closed.
+  /// Suspends the task until an event after a sequence is visible, or the task is cancelled. Throws if the log cannot
+  /// continue; `closed` if it was closed.
   package func wait(beyond sequence: UInt64) async throws(StoreError) {
     try log.follow()
     await log.tail.wait(beyond: sequence)

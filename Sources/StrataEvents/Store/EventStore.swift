@@ -1,4 +1,4 @@
-// The store: events in streams, appended atomically, read from any place.
+// The store: events in streams, appended atomically, read from any position.
 
 package import StrataBase
 public import StrataLog
@@ -11,29 +11,29 @@ public import StrataLog
 
 /// An open event store. Safe to use from any task and thread.
 ///
-/// One process at a time may have a store open for writing; any number may read it beside that. Dropping the
-/// last reference without `close` loses nothing that was acknowledged.
+/// One process at a time may have a store open for writing; any number of others may read it at the same time.
+/// Releasing the last reference without `close` loses nothing that was acknowledged.
 public final class EventStore: Sendable {
   /// How a store is opened.
   public enum Access: Sendable, Hashable {
-    /// For reading and writing; creates the store where there is none.
+    /// For reading and writing. Creates the store if it does not exist.
     case readWrite
-    /// For reading, beside a running writer or without one. Changes nothing on disk.
+    /// For reading, with or without a running writer. Changes nothing on disk.
     case readOnly
   }
 
   package let log: Log
-  /// Categories that hold documents: own events may not go there.
+  /// The categories of documents; an application's own events are not accepted there.
   package let documentCategories = Lock<Set<String>>([])
 
-  /// What higher floors keep beside the store for as long as it lives, one object of a kind.
+  /// Objects that higher modules keep for as long as the store lives, at most one per type.
   private let attachments = Lock<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
   package init(log: Log) { self.log = log }
 
-  /// The object of a kind that a higher floor keeps beside the store, made at the first call.
+  /// Returns the object of a type that a higher module keeps with the store, created by the first call.
   ///
-  /// It must not hold the store: that would keep both alive forever.
+  /// The object must not hold the store: that would keep both alive forever.
   package func attachment<Kind: AnyObject & Sendable>(_ make: () -> Kind) -> Kind {
     attachments.withLock { attachments in
       if let kept = attachments[ObjectIdentifier(Kind.self)] as? Kind { return kept }
@@ -48,20 +48,20 @@ public final class EventStore: Sendable {
 
   /// Opens the store in a folder.
   ///
-  /// Opening reads the headers of all segments and the last segment whole; it does not depend on how much the
-  /// closed segments hold. Of a store that may have an unfinished erasure, which every backup may have, the indexes of
-  /// all segments are asked for it; where they are not there, as in a new backup, they are built first, from the whole
-  /// log and once. An open has a thread of its own, and keeps no other store waiting.
+  /// Opening reads the headers of all segments and the whole last segment; its cost does not depend on the size of the
+  /// closed segments. The exception is a store that may have an unfinished erasure, as every backup may: the open looks
+  /// it up in the indexes of all segments. If those indexes do not exist, as in a new backup, they are first built once
+  /// from the whole log. An open runs on a separate thread, and does not make other stores wait.
   ///
-  /// Where another writer has the store, this waits for `StoreOptions.lockTimeout` without a thread. A task that is
-  /// cancelled meanwhile gets `CancellationError` at once.
+  /// If another writer has the store, this waits up to `StoreOptions.lockTimeout` without occupying a thread. If the
+  /// task is cancelled meanwhile, it throws `CancellationError` at once.
   public static func open(
     at path: String, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
   ) async throws -> EventStore {
     try await open(PosixFileSystem(), at: path, access, options: options)
   }
 
-  /// The same on any file system.
+  /// Opens a store on any file system.
   package static func open(
     _ fileSystem: any FileSystem, at path: String, _ access: Access, options: StoreOptions
   ) async throws -> EventStore {
@@ -75,18 +75,19 @@ public final class EventStore: Sendable {
   public static func open(
     at url: URL, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
   ) async throws -> EventStore {
-    guard url.isFileURL else { throw StoreError.invalid(what: "\(url) is no file URL") }
+    guard url.isFileURL else { throw StoreError.invalid(what: "\(url) is not a file URL") }
     return try await open(at: url.path, access, options: options)
   }
 
-  /// The same for a thread that may block. Never on the cooperative pool.
+  /// Opens the store as `open(at:_:options:)` does, and blocks the calling thread. Do not call it on the cooperative
+  /// pool.
   public static func openBlocking(
     at path: String, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> EventStore {
     try open(PosixFileSystem(), path: path, access, options: options)
   }
 
-  /// Opens a store on any file system.
+  /// Opens a store on any file system. Blocks.
   package static func open(
     _ fileSystem: any FileSystem, path: String, _ access: Access, options: StoreOptions,
     storeID: StoreID? = nil, lockTimeout: Duration? = nil
@@ -103,7 +104,7 @@ public final class EventStore: Sendable {
     return store
   }
 
-  /// A store in memory: the same code over a file system that is gone with the last reference.
+  /// Creates a store in memory: the same code on a file system that is freed with the last reference.
   public static func inMemory(
     clock: StoreClock = .system, options: StoreOptions = StoreOptions()
   ) -> EventStore {
@@ -116,24 +117,24 @@ public final class EventStore: Sendable {
     }
   }
 
-  /// Drains what was accepted, refuses new appends as unavailable, `closed`, and marks the store as closed cleanly.
-  /// Feeds end once they have delivered what is there.
+  /// Commits what was accepted, refuses new appends as unavailable, `closed`, and marks the store as closed cleanly.
   ///
-  /// What is there can be read afterwards as before, as long as somebody holds the store: events, appends by id and
-  /// sequence, documents, projections, and lists at the head and at any point of the past; a feed that begins then
-  /// delivers it and ends, and so do the updates of a list. Everything that would change the store is refused so:
-  /// appends, also one that is in the log already, erasures, seals, `suspend` and `resume`. Closing again does nothing.
+  /// Feeds end once they have delivered what is in the log. As long as the object is held, the log can still be read
+  /// as before: events, appends by id and sequence, documents, projections, and lists at the head and at any point of
+  /// the past. A feed that begins after the close delivers what is there and ends, and so do the updates of a list.
+  /// Every call that would change the store fails as unavailable, `closed`: appends, even one that is in the log
+  /// already, erasures, seals, `suspend` and `resume`. Closing a closed store does nothing.
   ///
-  /// Throws where what was only buffered could not be put on disk; what was acknowledged as synced is there in any
-  /// case.
+  /// Throws if data that was only buffered could not be written to disk; what was acknowledged as synced is on disk in
+  /// any case.
   public func close() async throws(StoreError) {
-    // A thread of its own: what was accepted may wait for an index.
+    // On a separate thread: what was accepted may wait for an index.
     let thread = machine.thread("strata-close")
     let result = await thread.result { [log] () throws(StoreError) in try log.close() }
     try result.get()
   }
 
-  /// The same for a thread that may block.
+  /// Closes the store as `close()` does, and blocks the calling thread.
   public func closeBlocking() throws(StoreError) {
     try log.close()
   }
@@ -153,15 +154,17 @@ public final class EventStore: Sendable {
     return time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: time)
   }
 
-  /// The first sequence that the log still has. 1 unless it was trimmed.
+  /// The first sequence that the log still has; 1 unless the log was trimmed.
   public var firstSequence: UInt64 { log.mark.logBegin }
 
-  /// Damage that this store has found by itself since it was opened: of a writer, in segments that were to be sealed in
-  /// the background (see `StoreOptions.damageFound`); of a reader that goes on with what comes before damage, where that
-  /// is. Restore those files from a backup. `logreplay verify` finds all there is.
+  /// The damage that this store has found since it was opened, without being asked to verify.
+  ///
+  /// A writer finds damage in segments that it is about to seal in the background (see `StoreOptions.damageFound`). A
+  /// reader finds it at the end of what it can read, and continues with what comes before. Restore the files in
+  /// question from a backup. `logreplay verify` finds all damage.
   public var knownDamage: [Finding] { log.knownDamage }
 
-  /// Bytes of a torn tail that the open found: never acknowledged, kept until the next append moves them to
-  /// `quarantine/`.
+  /// The size of the torn tail that the open found, in bytes. It was never acknowledged, and is kept until the next
+  /// append moves it to `quarantine/`.
   public var tornBytes: UInt64 { log.tornBytes }
 }

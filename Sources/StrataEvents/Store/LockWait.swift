@@ -1,18 +1,20 @@
-// Waiting for another writer's lock without a thread.
+// Waiting for another writer's lock without occupying a thread.
 
 internal import StrataBase
 internal import StrataLog
 
-/// Each try has a thread of its own, since an open may read much; between two tries there is none.
+/// Retries an open while another process holds the lock. Each try runs on a new thread, since an open may read much;
+/// no thread waits between two tries.
 enum LockWait {
-  /// The first pause is short, because a reader's probe is what has the lock most often.
+  /// The first pause is short, because the lock is most often held by a reader's short probe.
   private static let pauseMin: Duration = .milliseconds(2)
   private static let pauseMax: Duration = .milliseconds(64)
 
-  /// Tries again and again, for as long as the store is locked and the time lasts. The last try comes at its end.
+  /// Retries while the store is locked, until the timeout. The last try is made when the timeout has elapsed.
   ///
-  /// - Parameter body: tries once; it blocks for nothing but the disk.
-  /// - Throws: what the last try throws; `CancellationError` once the task is cancelled, but for a try that is under way.
+  /// - Parameter body: tries once; it blocks only for the disk.
+  /// - Throws: what the last try throws; `CancellationError` once the task is cancelled, except that a try that is
+  ///   running is finished first.
   static func trying<Value: Sendable>(
     for timeout: Duration, on machine: StoreMachine,
     _ body: @escaping @Sendable () throws(StoreError) -> Value
@@ -24,7 +26,7 @@ enum LockWait {
       let isLast = start.elapsed >= timeout
       let result = await machine.thread("strata-open").result(body)
       guard case .failure(.locked) = result, !isLast else { return try result.get() }
-      // A cancelled task sleeps no longer, and ends above.
+      // The sleep of a cancelled task ends early, and the check above then throws.
       try? await Task.sleep(for: max(.zero, min(pause, timeout - start.elapsed)))
       pause = min(pause * 2, pauseMax)
     }

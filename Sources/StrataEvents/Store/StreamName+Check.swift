@@ -1,9 +1,9 @@
-// The names that the format has room for.
+// Checks the length of a stream's name against the format's limit.
 
 package import StrataLog
 
 extension StreamName {
-  /// Throws where the name is empty or longer than the format allows.
+  /// Throws `invalid` if the name is empty or longer than the format allows.
   package func check() throws(StoreError) {
     guard (1...FormatLimits.streamLengthMax).contains(text.utf8.count) else {
       throw .tooLarge(

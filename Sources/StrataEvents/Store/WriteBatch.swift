@@ -1,9 +1,9 @@
-// What `write` gathers: documents and events for one append.
+// The batch that `write` fills: documents and events for one append.
 
 internal import StrataDocuments
 public import StrataLog
 
-/// Gathers documents and events that become one append: all of them, or none.
+/// Collects documents and events that become one append: all of them are appended, or none.
 public struct WriteBatch {
   let store: EventStore
   var events: [NewEvent] = []
@@ -11,7 +11,7 @@ public struct WriteBatch {
 
   init(store: EventStore) { self.store = store }
 
-  /// Appends events of an application's own to a stream, which may be expected to hold something.
+  /// Adds an application's own events for a stream, and optionally the version that the stream must have.
   public mutating func append<Value: Event>(
     _ values: [Value], to stream: StreamName, metadata: DocumentObject = [:],
     expecting version: ExpectedVersion = .any
@@ -21,19 +21,19 @@ public struct WriteBatch {
     events += encoded
   }
 
-  /// Appends one event.
+  /// Adds one event, and optionally the version that its stream must have.
   public mutating func append(_ event: NewEvent, expecting version: ExpectedVersion = .any) throws(StoreError)
   {
     try expect(version, of: event.stream)
     events.append(event)
   }
 
-  /// An expectation speaks of the stream before this append, so a second one for the same stream must be the
-  /// same.
+  /// Records the expected version of a stream. It is about the stream before this append, so a second expectation for
+  /// the same stream must equal the first.
   private mutating func expect(_ version: ExpectedVersion, of stream: StreamName) throws(StoreError) {
     guard version != .any else { return }
     if let earlier = expectations[stream], earlier != version {
-      throw .invalid(what: "\(stream) is expected to be at \(earlier) and at \(version) in one append")
+      throw .invalid(what: "one append has two expectations of \(stream): \(earlier), and \(version)")
     }
     expectations[stream] = version
   }

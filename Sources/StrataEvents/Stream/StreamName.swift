@@ -1,15 +1,17 @@
 // The name of a stream: a category, and an id in it.
 
-/// `category/id`: the category is the part before the first `/`, the id everything behind it. A name without a
-/// `/` is a category with an empty id. 1 to 1,024 bytes of UTF-8; two names are equal when their bytes are.
+/// The name of a stream, `category/id`.
+///
+/// The category is the part before the first `/`, and the id is everything after it. A name without a `/` is a category
+/// with an empty id. A name has 1 to 1,024 bytes of UTF-8. Two names are equal if their bytes are equal.
 public struct StreamName: Sendable {
   /// The whole name.
   public let text: String
 
-  /// A name as it is written. One that is empty or too long is refused when something is appended to it.
+  /// Creates a name from its text. An append to a stream whose name is empty or too long is refused.
   public init(_ text: String) { self.text = text }
 
-  /// The stream of an id in a category. A category holds no `/`.
+  /// Creates the name of an id in a category. The category must not contain `/`.
   public init(category: String, id: String) { self.init("\(category)/\(id)") }
 
   package init(recorded bytes: UnsafeRawBufferPointer) {
@@ -17,7 +19,7 @@ public struct StreamName: Sendable {
   }
 
   public var category: String {
-    // By bytes: a slash that a combining mark follows is still a slash.
+    // By bytes, because a slash followed by a combining mark is still a slash here.
     String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
   }
 
