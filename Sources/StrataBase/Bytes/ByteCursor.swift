@@ -1,7 +1,9 @@
-// Reads the fields of a payload one after another, never past its end.
+// A cursor that reads the fields of a payload one after another, never past its end.
 
-/// A position in bytes that somebody else keeps alive. Every read is checked against the end; a read that
-/// does not fit, or a varint that is not in its shortest form, gives nil and leaves the cursor unusable.
+/// A position in borrowed bytes, which the owner must keep alive.
+///
+/// Every read is checked against the end. A read that does not fit, or a varint that is not in its shortest form,
+/// returns nil and leaves the cursor unusable.
 @usableFromInline
 package struct ByteCursor {
   @usableFromInline package internal(set) var position: UnsafeRawPointer
@@ -13,7 +15,7 @@ package struct ByteCursor {
     end = start + count
   }
 
-  /// The bytes that are left.
+  /// The number of bytes that are left.
   @inlinable @inline(__always)
   package var remaining: Int { end - position }
 
@@ -52,7 +54,7 @@ package struct ByteCursor {
     return nil
   }
 
-  /// `count` bytes, not copied.
+  /// Returns the next `count` bytes, without copying them.
   @inlinable @inline(__always)
   package mutating func bytes(_ count: UInt64) -> UnsafeRawBufferPointer? {
     guard count <= UInt64(remaining) else { return nil }
@@ -61,7 +63,7 @@ package struct ByteCursor {
     return result
   }
 
-  /// Bytes behind a varint that counts them, not copied.
+  /// Reads a length as a varint, and returns that many of the bytes after it, without copying them.
   @inlinable @inline(__always)
   package mutating func lengthPrefixed() -> UnsafeRawBufferPointer? {
     guard let count = varint() else { return nil }

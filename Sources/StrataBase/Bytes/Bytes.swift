@@ -1,7 +1,7 @@
-// Borrowing the bytes of an array in a scope that throws one kind of error.
+// Access to the bytes of an array for a body with a typed error, and a check for UTF-8.
 
 extension [UInt8] {
-  /// Lends the bytes to a body that throws a typed error.
+  /// Passes the bytes to a body that throws a typed error.
   @inlinable @inline(__always)
   package func lendBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -12,7 +12,7 @@ extension [UInt8] {
     return try result.get()
   }
 
-  /// Lends the bytes, to be changed, to a body that throws a typed error.
+  /// Passes the bytes, as mutable bytes, to a body that throws a typed error.
   @inlinable @inline(__always)
   package mutating func lendMutableBytes<Result, Failure: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
@@ -25,7 +25,7 @@ extension [UInt8] {
 }
 
 extension UnsafeRawBufferPointer {
-  /// True when the bytes are well-formed UTF-8.
+  /// True if the bytes are well-formed UTF-8.
   @inlinable
   package var isUTF8: Bool {
     if allSatisfy({ $0 < 0x80 }) { return true }

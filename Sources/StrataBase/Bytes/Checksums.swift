@@ -1,14 +1,15 @@
-// CRC32C over stored bytes and XXH64 over logical ones.
+// The checksums: CRC32C of stored bytes, XXH64 of logical ones.
 
 internal import CStrata
 
-/// CRC32C (Castagnoli), in hardware where there is any.
+/// CRC32C (Castagnoli), computed in hardware where the processor supports it.
 package enum CRC32C {
   package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     strata_crc32c(0, bytes.baseAddress, bytes.count)
   }
 
-  /// The checksum of bytes in which the four at `hole` count as zero, for a header that holds its own.
+  /// Returns the checksum of bytes with the four bytes at `hole` taken as zero, for a header that contains its own
+  /// checksum.
   package static func of(_ bytes: UnsafeRawBufferPointer, zeroing hole: Int) -> UInt32 {
     var zeros: UInt32 = 0
     var crc = strata_crc32c(0, bytes.baseAddress, hole)
@@ -31,7 +32,7 @@ package enum XXH64 {
 }
 
 extension CRC32C {
-  /// A checksum over bytes that come in parts.
+  /// A checksum of bytes that are added in parts.
   package struct Running {
     package private(set) var value: UInt32 = 0
 

@@ -1,7 +1,7 @@
-// Integers in the byte order of the format, at any address.
+// Little-endian integers, the byte order of the format, at any address.
 
 extension UnsafeRawPointer {
-  /// The little-endian integer `offset` bytes from here; any alignment.
+  /// Reads the little-endian integer at `offset` bytes from here, at any alignment.
   @inlinable @inline(__always)
   package func littleEndian<Integer: FixedWidthInteger>(_ type: Integer.Type, at offset: Int) -> Integer {
     Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
@@ -9,7 +9,7 @@ extension UnsafeRawPointer {
 }
 
 extension UnsafeMutableRawPointer {
-  /// Writes an integer in little-endian order `offset` bytes from here; any alignment.
+  /// Writes an integer in little-endian order at `offset` bytes from here, at any alignment.
   @inlinable @inline(__always)
   package func setLittleEndian<Integer: FixedWidthInteger>(_ value: Integer, at offset: Int) {
     storeBytes(of: value.littleEndian, toByteOffset: offset, as: Integer.self)

@@ -1,6 +1,6 @@
-// Growing bytes at a stable kind of address, without the cost of zeroing or of exclusivity checks.
+// A growing byte buffer, without the cost of zeroing or of exclusivity checks.
 
-/// A malloc'ed buffer that grows by doubling. Owned by one value at a time.
+/// A heap-allocated buffer that grows by doubling. Owned by one value at a time.
 @usableFromInline
 package struct RawBuffer: ~Copyable {
   @usableFromInline package internal(set) var base: UnsafeMutableRawPointer
@@ -16,11 +16,11 @@ package struct RawBuffer: ~Copyable {
   @inlinable
   deinit { base.deallocate() }
 
-  /// What has been written.
+  /// The bytes written so far.
   @inlinable
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// Makes room for `extra` more bytes and returns where they go; `count` is for the caller to move.
+  /// Makes room for `extra` more bytes, and returns the address to write them to. The caller must increase `count`.
   @inlinable @inline(__always)
   package mutating func reserve(_ extra: Int) -> UnsafeMutableRawPointer {
     if capacity - count < extra { grow(extra) }
@@ -61,7 +61,7 @@ package struct RawBuffer: ~Copyable {
     count += MemoryLayout<Integer>.size
   }
 
-  /// Zeros up to `length` bytes in all.
+  /// Appends zeros until the buffer has `length` bytes.
   @inlinable
   package mutating func pad(to length: Int) {
     guard length > count else { return }

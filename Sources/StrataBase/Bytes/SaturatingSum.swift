@@ -1,7 +1,7 @@
-// Sums of lengths that files say of themselves, and that may be anything.
+// Saturating addition, for lengths read from files, which may be any number.
 
 extension UInt64 {
-  /// The sum, or the highest number where the sum needs more than 64 bits.
+  /// Returns the sum, or the maximum if the sum needs more than 64 bits.
   @inlinable
   package func addingSaturated(_ other: UInt64) -> UInt64 {
     let (sum, isOverflow) = addingReportingOverflow(other)

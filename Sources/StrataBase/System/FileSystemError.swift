@@ -1,6 +1,6 @@
-// A system call that failed.
+// The error of a system call that failed.
 
-/// A call that the file system refused: which, on what, and the system's number for the reason.
+/// A failed call to the file system: the operation, the path, and the system's error number.
 package struct FileSystemError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The call, as a verb: `open`, `read`, `sync`.
   package var operation: String

@@ -1,4 +1,4 @@
-// The system's own words for its error numbers.
+// The system's error numbers, and its messages for them.
 
 internal import CStrata
 
@@ -10,7 +10,7 @@ internal import CStrata
   internal import Glibc
 #endif
 
-/// What the system says about a value of `errno`, for people: "No space left on device".
+/// Returns the system's message for a value of `errno`, for people to read: "No space left on device".
 package func systemMessage(_ code: Int32) -> String {
   switch code {
   case SystemErrorCode.isLink: return "It is a symbolic link"
@@ -24,47 +24,47 @@ package func systemMessage(_ code: Int32) -> String {
   }
 }
 
-/// The numbers of the failures that a caller tells apart, so that nobody needs the system's module for them.
+/// The error numbers that callers distinguish, so that they need not import the system's module.
 package enum SystemErrorCode {
-  /// No system's number: a symbolic link where none is followed.
+  /// Not a system error number: the path is a symbolic link, and links are not followed here.
   package static var isLink: Int32 { -1 }
-  /// No system's number: a pipe, a socket or a device where a regular file was wanted.
+  /// Not a system error number: the path is a pipe, a socket or a device, and not a regular file.
   package static var notRegularFile: Int32 { -2 }
-  /// There is nothing at that path.
+  /// Nothing exists at that path.
   package static var notFound: Int32 { ENOENT }
-  /// There is something at that path already.
+  /// Something exists at that path already.
   package static var alreadyExists: Int32 { EEXIST }
-  /// The permissions forbid it.
+  /// The permissions do not allow it.
   package static var accessDenied: Int32 { EACCES }
-  /// Forbidden whatever the permissions: on Apple's systems, a file that is protected while the device is
+  /// Not allowed, regardless of the permissions: on Apple's systems, a file that is protected while the device is
   /// locked.
   package static var notPermitted: Int32 { EPERM }
-  /// The medium can be read only.
+  /// The medium is read-only.
   package static var readOnly: Int32 { EROFS }
-  /// Whether there is no room: the disk is full, or what this user may have of it.
+  /// Whether there is no space left: the disk is full, or the user's quota is used up.
   package static func isNoRoom(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
   /// The disk is full.
   package static var noSpace: Int32 { ENOSPC }
-  /// The file would be longer than a file can be.
+  /// The file would be longer than the system allows.
   package static var fileTooLarge: Int32 { EFBIG }
   /// The device failed.
   package static var inputOutput: Int32 { EIO }
-  /// The process has no descriptor left.
+  /// The process has no free file descriptor.
   package static var tooManyOpenFiles: Int32 { EMFILE }
   /// The file is closed, or was opened for reading only.
   package static var badDescriptor: Int32 { EBADF }
-  /// An argument makes no sense: a negative offset or size.
+  /// An argument is invalid, such as a negative offset or size.
   package static var invalidArgument: Int32 { EINVAL }
-  /// A folder stands where a file was wanted.
+  /// The path is a folder, and not a file.
   package static var isDirectory: Int32 { EISDIR }
-  /// A file stands where a folder was wanted.
+  /// The path is a file, and not a folder.
   package static var notDirectory: Int32 { ENOTDIR }
-  /// The file that had the name is not the one that has it now.
+  /// Another file has taken the name since it was opened.
   package static var staleHandle: Int32 { ESTALE }
-  /// There is no memory left.
+  /// The system has no memory left.
   package static var noMemory: Int32 { ENOMEM }
-  /// A signal came in between: the call is made again.
+  /// A signal interrupted the call; the caller repeats it.
   package static var interrupted: Int32 { EINTR }
-  /// Not now: the call is made again.
+  /// The call cannot be completed now; the caller repeats it.
   package static var tryAgain: Int32 { EAGAIN }
 }

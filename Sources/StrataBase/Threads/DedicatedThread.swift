@@ -1,9 +1,10 @@
-// A thread of the system's for work that blocks.
+// A system thread for blocking work.
 
 internal import CStrata
 
-/// A thread that runs one closure to its end. It lives as long as the closure runs, whether or not anybody
-/// keeps this object; whoever needs its end calls `join`.
+/// A thread that runs one closure to its end.
+///
+/// The thread lives as long as the closure runs, even if this object is released earlier. `join` waits for its end.
 package final class DedicatedThread: Sendable {
   private enum Phase {
     case started(UInt)
@@ -14,7 +15,7 @@ package final class DedicatedThread: Sendable {
 
   /// Starts the thread at once.
   /// - Parameter name: shown by debuggers; cut to 15 bytes.
-  /// - Throws: where the system has no thread to give, with `EAGAIN`.
+  /// - Throws: the system's error, such as `EAGAIN`, if it cannot start another thread.
   package init(name: String, _ body: @escaping @Sendable () -> Void) throws(FileSystemError) {
     var thread: UInt = 0
     let context = Unmanaged.passRetained(ThreadBody(body))
@@ -30,13 +31,14 @@ package final class DedicatedThread: Sendable {
     phase = Gate(.started(thread))
   }
 
-  /// Lets the process's other threads go before the calling one, where the system can tell threads apart.
+  /// Lowers the priority of the calling thread below that of the process's other threads, where the system has a
+  /// priority for each thread.
   package static func giveWayToOthers() { strata_thread_gives_way() }
 
-  /// How many processors threads can run on at once.
+  /// The number of processors that the process may use.
   package static let processorCount = Int(strata_processor_count())
 
-  /// One step of a loop that waits for another thread without sleeping.
+  /// A hint to the processor, for each step of a loop that waits for another thread without sleeping.
   package static func relax() { strata_relax() }
 
   deinit {
@@ -45,7 +47,7 @@ package final class DedicatedThread: Sendable {
     }
   }
 
-  /// Waits until the closure has ended. May be called by several threads and again; not by the thread itself.
+  /// Waits until the closure has ended. Several threads may call this, and more than once, but not the thread itself.
   package func join() {
     let toJoin = phase.wait { phase -> UInt?? in
       switch phase {
@@ -64,7 +66,7 @@ package final class DedicatedThread: Sendable {
   }
 }
 
-/// The closure of a thread, as a reference that C can carry.
+/// The closure of a thread, as an object whose reference is passed through C.
 private final class ThreadBody: Sendable {
   let run: @Sendable () -> Void
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }

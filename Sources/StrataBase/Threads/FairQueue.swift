@@ -1,38 +1,39 @@
-// Which work of a few threads is done next: a pure state machine, which is given the time.
+// The queue of FairThreads: a pure state machine that decides which work runs next. It is given the time.
 
-/// Long work, in slices.
+/// A piece of long work that is done in slices.
 struct FairJob: Sendable {
-  /// Tells it from other work with the same slice, which may begin before this one has given its thread back.
+  /// Distinguishes this from other work with the same slice, which may begin before this one has released its thread.
   let number: UInt64
   let slice: TimeSlice
-  /// Does one slice. True where there is more to do.
+  /// Does one slice of the work. True if there is more to do.
   let step: @Sendable () -> Bool
 }
 
-/// Work that waits for a thread and work that has one.
+/// The work that waits for a thread, and the work that has one.
 ///
-/// Work that has a thread is *active*, and at most `activeCountMax` are, until a step of it takes so long that it is
-/// *overdue*: then it keeps its thread and counts no longer. Times are nanoseconds of the monotonic clock.
+/// Work that has a thread is *active*, and at most `activeCountMax` pieces of work are. A piece whose step takes too
+/// long while others wait becomes *overdue*: it keeps its thread, but is no longer counted as active. Times are
+/// nanoseconds of the monotonic clock.
 struct FairQueue: Sendable {
   private struct Running {
     let slice: TimeSlice
     let end: Int64
-    /// When the work is overdue; nil while nobody waits.
+    /// The time at which the work becomes overdue; nil while no other work waits.
     var due: Int64?
     var isOverdue = false
   }
 
   let limits: FairThreads.Limits
   private var waiting: [FairJob] = []
-  /// Where the first waiting entry is in `waiting`; those before it are taken.
+  /// The index in `waiting` of the first entry that still waits; those before it have been taken.
   private var firstWaiting = 0
   /// By the work's number.
   private var running: [UInt64: Running] = [:]
   private var nextNumber: UInt64 = 0
   private var activeCount = 0
-  /// How many threads there are, those included that are about to start.
+  /// The number of threads, including those that are about to start.
   var threadCount = 0
-  /// A thread waits for the moment at which work is overdue.
+  /// True while a thread waits for the moment at which work becomes overdue.
   var isWatched = false
   var isEnding = false
 
@@ -41,22 +42,23 @@ struct FairQueue: Sendable {
   var waitingCount: Int { waiting.count - firstWaiting }
   private var freeCount: Int { limits.activeCountMax - activeCount }
 
-  /// Whether somebody waits who cannot be served now.
+  /// Whether some work waits that cannot begin now.
   var isContended: Bool { waitingCount > max(0, freeCount) }
 
-  /// Whether there are too few threads for what could be done now, and for the watching of what holds the others up.
+  /// Whether there are too few threads for the work that could begin now, plus one to watch the active work if other
+  /// work has to wait.
   var lacksThread: Bool {
     guard waitingCount > 0, threadCount < limits.threadCountMax else { return false }
     return threadCount - running.count < min(waitingCount, max(0, freeCount)) + (isContended ? 1 : 0)
   }
 
-  /// Whether a thread without work ends: one that watches is kept beside those that are active.
+  /// Whether an idle thread should end. One thread is kept in addition to the active ones, to watch them.
   var hasSpareThread: Bool { threadCount - running.count > limits.activeCountMax + 1 - activeCount }
 
-  /// When the next work is overdue that holds up others.
+  /// The earliest time at which active work becomes overdue; nil if no other work waits.
   var nextDue: Int64? { running.values.lazy.filter { !$0.isOverdue }.compactMap(\.due).min() }
 
-  /// Begins work, behind all that waits.
+  /// Adds new work at the end of the queue.
   mutating func begin(_ slice: TimeSlice, at now: Int64, _ step: @escaping @Sendable () -> Bool) {
     nextNumber += 1
     add(FairJob(number: nextNumber, slice: slice, step: step), at: now)
@@ -71,13 +73,13 @@ struct FairQueue: Sendable {
     }
   }
 
-  /// The work that waits longest, where it may be done now.
+  /// Takes the work that has waited longest; nil if no work waits, or none may begin now.
   mutating func take(at now: Int64) -> FairJob? {
     guard waitingCount > 0, freeCount > 0 else { return nil }
     let job = waiting[firstWaiting]
     waiting[firstWaiting] = FairJob(number: 0, slice: job.slice) { false }
     firstWaiting += 1
-    // Half of the array and more is taken: moving the rest costs less than what was taken.
+    // At least half of the entries have been taken, so moving the rest costs less than taking them did.
     if firstWaiting * 2 >= waiting.count {
       waiting.removeFirst(firstWaiting)
       firstWaiting = 0
@@ -94,14 +96,14 @@ struct FairQueue: Sendable {
     return job
   }
 
-  /// Takes waiting work out. O(what waits).
+  /// Removes waiting work. O(waiting entries).
   mutating func remove(_ slice: TimeSlice) {
     waiting.removeFirst(firstWaiting)
     firstWaiting = 0
     waiting.removeAll { $0.slice === slice }
   }
 
-  /// A slice has ended; the work goes behind all others where there is more of it.
+  /// Records the end of a slice. If there is more to do, the work goes to the end of the queue.
   mutating func finish(_ job: FairJob, isMore: Bool, at now: Int64) {
     if let work = running.removeValue(forKey: job.number), !work.isOverdue {
       activeCount -= 1
@@ -109,7 +111,7 @@ struct FairQueue: Sendable {
     if isMore { add(job, at: now) }
   }
 
-  /// Counts work no longer that is overdue, so that others get their turn.
+  /// Marks overdue work, which is then no longer counted as active, so that other work can begin.
   mutating func passOverdue(at now: Int64) {
     for (number, work) in running where !work.isOverdue {
       guard let due = work.due, due <= now else { continue }

@@ -1,4 +1,4 @@
-// Long work that a task waits for, and no longer than it wants to.
+// Long work that a task waits for, and whose wait can be cancelled at any time.
 
 extension FairThreads {
   private enum Wait<Value: Sendable> {
@@ -7,12 +7,13 @@ extension FairThreads {
     case isOver
   }
 
-  /// Does work in slices, and returns what its last step returned. The calling task is suspended, and blocks nobody.
+  /// Does work in slices, and returns what its last step returned. The calling task is suspended, and blocks no thread.
   ///
-  /// Where the task is cancelled, this throws `CancellationError` at once. The work is given up at the end of its step,
-  /// which may be later: what it touches is not to be used again.
+  /// If the task is cancelled, this throws `CancellationError` at once. The work is abandoned at the end of its current
+  /// step, which may be later, so the state that the step touches must not be used again.
   ///
-  /// - Parameter step: goes on until it returns something, or its slice is over: then it returns nil.
+  /// - Parameter step: works until it has a result, which it returns, or until its slice is over; then it returns nil
+  ///   and is called again.
   package func result<Value: Sendable>(
     _ step: @escaping @Sendable (TimeSlice) throws -> Value?
   ) async throws -> Value {

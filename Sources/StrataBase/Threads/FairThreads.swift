@@ -1,27 +1,28 @@
-// Threads for work that takes long, which take turns at it.
+// A thread pool for long work, which its threads do in slices.
 
 /// A few threads that do long work in slices, so that short work does not wait for long work to end.
 ///
-/// A piece of work is a step that is called again until there is no more to do. It gets a thread in the order in which
-/// it came; when its slice is over, which it asks its `TimeSlice`, it returns and goes behind all that wait. While nobody
-/// waits, no slice is ever over.
+/// A piece of work is a step that is called repeatedly until there is no more to do. Pieces of work get a thread in the
+/// order in which they were started. A step returns when its slice is over, which its `TimeSlice` says, and the work
+/// goes to the end of the queue. While no other work waits, a slice does not end.
 ///
-/// A step that does not return cannot be stopped. Where one holds its thread for longer than `patience` after its slice
-/// has ended and others wait, it counts no longer among those that are active, and another thread goes on with the
-/// rest. So work is held up by others for at most a slice of each that waits before it, plus `patience`, as long as
-/// fewer than `threadCountMax` steps do not return.
+/// A step that does not return cannot be stopped. If it keeps its thread for longer than `patience` after the end of
+/// its slice while other work waits, it is no longer counted as active, and another thread continues with the rest. So
+/// work is delayed by at most one slice of each piece of work before it in the queue, plus `patience`, as long as fewer
+/// than `threadCountMax` steps do not return.
 ///
-/// Threads are started when there is work and none is free. One more than are active is kept to watch the others; those
-/// beyond end when they are not needed, and all of them with the last reference to this object.
+/// Threads are started when there is work and no thread is free. In addition to the active threads, one is kept to
+/// watch them. Further threads end when they are not needed, and all of them end with the last reference to this
+/// object.
 package final class FairThreads: Sendable {
   package struct Limits: Sendable {
-    /// How many pieces of work are done at once, those not counted that are overdue.
+    /// The number of pieces of work that run at the same time, without those that are overdue.
     package var activeCountMax = 2
-    /// How many threads there are at most.
+    /// The maximum number of threads.
     package var threadCountMax = 16
-    /// How long work keeps its thread while others wait.
+    /// How long work keeps its thread while other work waits.
     package var slice = Duration.milliseconds(4)
-    /// How long after its slice work may hold up others before they get another thread.
+    /// How long work may delay other work after the end of its slice, before another thread takes over.
     package var patience = Duration.milliseconds(20)
 
     package init() {}
@@ -31,7 +32,7 @@ package final class FairThreads: Sendable {
   }
 
   private let queue: Gate<FairQueue>
-  /// What a thread needs to start another.
+  /// What a thread needs to start another one.
   private struct Source: Sendable {
     let name: String
     let starter: ThreadStarter
@@ -41,7 +42,7 @@ package final class FairThreads: Sendable {
   package init(name: String, limits: Limits = Limits(), starter: ThreadStarter = .system) {
     precondition(
       limits.activeCountMax > 0 && limits.threadCountMax > limits.activeCountMax,
-      "without a thread more than are active nothing watches them")
+      "threadCountMax is larger than activeCountMax, so that a thread can watch the active ones")
     queue = Gate(FairQueue(limits))
     source = Source(name: name, starter: starter)
   }
@@ -51,17 +52,17 @@ package final class FairThreads: Sendable {
     queue.signalAll()
   }
 
-  /// How many pieces of work wait for a thread.
+  /// The number of pieces of work that wait for a thread.
   package var waitingCount: Int { queue.withLock { $0.waitingCount } }
 
-  /// How many threads there are.
+  /// The number of threads.
   package var threadCount: Int { queue.withLock { $0.threadCount } }
 
-  /// Begins work, and waits for nothing.
+  /// Starts a piece of work, and returns without waiting for it.
   ///
   /// - Parameters:
-  ///   - slice: of this piece of work, and of nothing else that is done at the same time.
-  ///   - step: does one slice; true where there is more to do. Never called twice at once.
+  ///   - slice: the slice of this work. No other work may use it at the same time.
+  ///   - step: does one slice, and returns true if there is more to do. It is never called twice at the same time.
   package func start(_ slice: TimeSlice, _ step: @escaping @Sendable () -> Bool) {
     let (lacksThread, isWatched) = queue.withLock { queue in
       queue.begin(slice, at: MonotonicTime.now().nanoseconds, step)
@@ -69,10 +70,10 @@ package final class FairThreads: Sendable {
       if lacksThread { queue.threadCount += 1 }
       return (lacksThread, queue.isWatched)
     }
-    // A thread that watches may have to go on watching, and would not pass the signal on.
+    // A watching thread may have to keep watching, and would not pass a single signal on.
     guard lacksThread else { return isWatched ? queue.signalAll() : queue.signalOne() }
     guard !Self.startThread(queue, source) else { return }
-    // Without any thread the caller does the work: a read that comes late is better than one that never comes.
+    // If there is no thread at all, the caller does the work: a late read is better than none.
     while let job = queue.withLock({ queue in
       queue.threadCount == 0 ? queue.take(at: MonotonicTime.now().nanoseconds) : nil
     }) {
@@ -80,12 +81,12 @@ package final class FairThreads: Sendable {
     }
   }
 
-  /// Takes work back that no thread has begun, or that waits for its next slice.
+  /// Removes work that has not begun yet, or that waits for its next slice.
   package func withdraw(_ slice: TimeSlice) { queue.withLock { $0.remove(slice) } }
 
-  /// False where the system gave no thread; then it is not counted any more.
+  /// Starts a thread that has been counted already. If the system gives none, takes it off the count and returns false.
   private static func startThread(_ queue: Gate<FairQueue>, _ source: Source) -> Bool {
-    // The thread holds the queue and not the pool, whose end is what ends the thread.
+    // The thread holds a reference to the queue, not to the pool: the end of the pool ends the thread.
     if (try? source.starter.start(source.name) { serve(queue, source) }) != nil { return true }
     queue.withLock { $0.threadCount -= 1 }
     queue.signalOne()
@@ -129,7 +130,7 @@ package final class FairThreads: Sendable {
     queue.withLock { $0.finish(job, isMore: isMore, at: MonotonicTime.now().nanoseconds) }
   }
 
-  /// Waits until work is overdue, or nobody waits for it any more.
+  /// Waits until active work is overdue, or no other work waits for it.
   private static func watch(_ queue: Gate<FairQueue>, until due: Int64) {
     let left = Duration.nanoseconds(due - MonotonicTime.now().nanoseconds)
     _ = queue.wait(timeout: left) { !$0.isContended || $0.nextDue.map { $0 > due } ?? true }

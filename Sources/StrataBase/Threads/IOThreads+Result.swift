@@ -1,4 +1,4 @@
-// Blocking work whose typed error comes back as a value.
+// Blocking work whose typed error is returned in a Result.
 
 extension IOThreads {
   /// Runs the body and returns what it returns or throws, as a result.

@@ -1,18 +1,18 @@
-// The bridge from tasks to calls that block.
+// A thread pool on which tasks make blocking calls.
 
-/// A few threads on which tasks have their blocking calls made, so that a slow disk never holds a thread of
-/// the cooperative pool.
+/// A few threads on which tasks make their blocking calls, so that a slow disk never blocks a thread of the
+/// cooperative pool.
 ///
-/// Threads are started when there is work and none is free, and end with the last reference to this object.
-/// Work is taken in the order in which it came. One entry is held per waiting task and nothing else, so the
-/// queue is bounded by those who wait. Cancelling a task does not take its work back: it runs to its end.
+/// Threads are started when there is work and no thread is free, and end with the last reference to this object. Work
+/// is done in the order in which it was added. The queue has one entry for each waiting task, so its length is bounded
+/// by their number. Cancelling a task does not stop its work, which runs to its end.
 package final class IOThreads: Sendable {
   private struct Work {
     var waiting: [@Sendable () -> Void] = []
-    /// Where the first waiting entry is in `waiting`; those before it are taken.
+    /// The index in `waiting` of the first entry that still waits; those before it have been taken.
     var firstWaiting = 0
     var threadCount = 0
-    /// How many threads are at a piece of work.
+    /// The number of threads that are running a piece of work.
     var busyCount = 0
     var isEnding = false
 
@@ -21,7 +21,7 @@ package final class IOThreads: Sendable {
       let job = waiting[firstWaiting]
       waiting[firstWaiting] = {}
       firstWaiting += 1
-      // Half of the array and more is taken: moving the rest costs less than what was taken.
+      // At least half of the entries have been taken, so moving the rest costs less than taking them did.
       if firstWaiting * 2 >= waiting.count {
         waiting.removeFirst(firstWaiting)
         firstWaiting = 0
@@ -36,7 +36,7 @@ package final class IOThreads: Sendable {
   private let starter: ThreadStarter
 
   package init(name: String = "strata-io", threadCountMax: Int = 2, starter: ThreadStarter = .system) {
-    precondition(threadCountMax > 0, "without a thread no work is ever done")
+    precondition(threadCountMax > 0, "a pool has at least one thread")
     self.name = name
     self.threadCountMax = threadCountMax
     self.starter = starter
@@ -47,8 +47,8 @@ package final class IOThreads: Sendable {
     work.signalAll()
   }
 
-  /// Runs the body on one of the threads and returns what it returns. The calling task is suspended, and
-  /// blocks nobody.
+  /// Runs the body on one of the threads, and returns what it returns. The calling task is suspended, and blocks no
+  /// thread.
   package func run<Result: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Result
   ) async throws(Failure) -> Result {
@@ -64,7 +64,7 @@ package final class IOThreads: Sendable {
     return try result.get()
   }
 
-  /// Runs the body on one of the threads, and waits for nothing.
+  /// Starts the body on one of the threads, and returns without waiting for it.
   package func start(_ body: @escaping @Sendable () -> Void) { enqueue(body) }
 
   private func enqueue(_ job: @escaping @Sendable () -> Void) {
@@ -77,13 +77,13 @@ package final class IOThreads: Sendable {
       return true
     }
     guard needsThread else { return work.signalOne() }
-    // The thread holds the queue and not this object, whose end is what ends the thread.
+    // The thread holds a reference to the queue, not to this object: the end of this object ends the thread.
     let thread = try? starter.start(name) { [work] in Self.serve(work) }
     if thread == nil { startedTooFew() }
   }
 
-  /// The system gave no thread. Those that there are will come to the work; where there are none the caller
-  /// does it, because a store that answers late is better than one that does not.
+  /// Handles a thread that the system did not give. The existing threads take the work; if there are none, the caller
+  /// does it, because a late answer is better than none.
   private func startedTooFew() {
     while true {
       let job = work.withLock { work -> (@Sendable () -> Void)? in

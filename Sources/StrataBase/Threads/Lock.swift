@@ -1,7 +1,7 @@
-// Mutual exclusion over pthreads: a state behind a mutex, and a state that threads can wait for.
+// Mutual exclusion with pthreads: a state guarded by a mutex, and one that threads can also wait for.
 //
-// The standard library's Mutex is not used because ThreadSanitizer reports races on it that do not exist;
-// pthread's it understands.
+// The standard library's Mutex is not used, because ThreadSanitizer reports races on it that do not exist. It
+// understands the mutexes of pthreads.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -13,11 +13,11 @@
 
 /// A state that one thread at a time may touch. The lock is not recursive.
 ///
-/// A state without a size, such as `Void`, makes ThreadSanitizer report a race that does not exist: it lies at the
-/// object's first byte, where its type is read without the lock.
+/// Do not use a state of size zero, such as `Void`: ThreadSanitizer then reports a race that does not exist, because
+/// the state is at the address of the object's first byte, where the object's type is read without the lock.
 ///
-/// Sendable without the compiler's proof: `state` is only reached while the mutex is held, and what leaves
-/// `withLock` is the caller's result.
+/// Unchecked `Sendable` is safe: `state` is accessed only while the mutex is held, and only the caller's result leaves
+/// `withLock`.
 @usableFromInline
 package final class Lock<State>: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline
@@ -25,7 +25,7 @@ package final class Lock<State>: @unchecked Sendable {
   @usableFromInline
   internal let mutex: RawMutex
 
-  /// - Parameter state: the first state; nobody else may hold a reference into it.
+  /// - Parameter state: the initial state. The caller must keep no reference into it.
   package init(_ state: sending State) {
     self.state = state
     mutex = RawMutex()
@@ -33,7 +33,8 @@ package final class Lock<State>: @unchecked Sendable {
 
   deinit { mutex.destroy() }
 
-  /// Runs the body alone with the state. It must not wait for anything, nor take this lock again.
+  /// Runs the body with exclusive access to the state. The body must neither wait for anything nor take this lock
+  /// again.
   @inlinable
   package func withLock<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
@@ -44,12 +45,12 @@ package final class Lock<State>: @unchecked Sendable {
   }
 }
 
-/// A state that one thread at a time may touch and that others wait for: a mutex and a condition variable.
+/// A state that one thread at a time may touch, and that threads can wait for: a mutex and a condition variable.
 ///
-/// Every change that somebody may be waiting for is followed by `signalAll` or `signalOne`. Waiting blocks
-/// the thread, so it is for threads of our own and never for the cooperative pool.
+/// Every change that a thread may be waiting for must be followed by `signalAll` or `signalOne`. Waiting blocks the
+/// thread, so wait only on Strata's own threads, never on the cooperative pool.
 ///
-/// Sendable without the compiler's proof, for the same reason as `Lock`.
+/// Unchecked `Sendable` is safe for the same reason as for `Lock`.
 @usableFromInline
 package final class Gate<State>: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline
@@ -59,7 +60,7 @@ package final class Gate<State>: @unchecked Sendable {
   @usableFromInline
   internal let condition: RawCondition
 
-  /// - Parameter state: the first state; nobody else may hold a reference into it.
+  /// - Parameter state: the initial state. The caller must keep no reference into it.
   package init(_ state: sending State) {
     self.state = state
     mutex = RawMutex()
@@ -71,7 +72,7 @@ package final class Gate<State>: @unchecked Sendable {
     mutex.destroy()
   }
 
-  /// Runs the body alone with the state.
+  /// Runs the body with exclusive access to the state.
   @inlinable
   package func withLock<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
@@ -81,7 +82,7 @@ package final class Gate<State>: @unchecked Sendable {
     return try body(&state)
   }
 
-  /// Waits until the body accepts the state, which it may change in the same step. It is asked at once, and
+  /// Waits until the body accepts the state, which it may change in the same step. The body is called at once, and
   /// again after each signal.
   @inlinable
   package func wait(until isReady: (inout State) -> Bool) {
@@ -90,7 +91,7 @@ package final class Gate<State>: @unchecked Sendable {
     while !isReady(&state) { condition.wait(mutex) }
   }
 
-  /// Waits until the body makes something of the state, and returns that.
+  /// Waits until the body returns a value, and returns it. The body is called at once, and again after each signal.
   @inlinable
   package func wait<Result>(for take: (inout State) -> Result?) -> Result {
     mutex.lock()
@@ -102,7 +103,7 @@ package final class Gate<State>: @unchecked Sendable {
   }
 
   /// Waits until the body accepts the state, but not longer than the timeout on the monotonic clock.
-  /// - Returns: false where the time ran out and the body, asked once more, still refused.
+  /// - Returns: false if the timeout has passed and the body, called once more, still returned false.
   @inlinable
   package func wait(timeout: Duration, until isReady: (inout State) -> Bool) -> Bool {
     let deadline = RawCondition.deadline(after: timeout)
@@ -114,16 +115,16 @@ package final class Gate<State>: @unchecked Sendable {
     return true
   }
 
-  /// Wakes all who wait. May be called with or without the lock held.
+  /// Wakes all waiting threads. May be called with or without the lock held.
   @inlinable
   package func signalAll() { condition.signalAll() }
 
-  /// Wakes one who waits, where any of them will do.
+  /// Wakes one waiting thread. Use this only if any of them can handle the change.
   @inlinable
   package func signalOne() { condition.signalOne() }
 }
 
-/// A mutex at a fixed address. Whoever makes one destroys it.
+/// A mutex at a fixed address. Its owner must call `destroy`.
 @usableFromInline
 internal struct RawMutex {
   fileprivate let pointer: UnsafeMutablePointer<pthread_mutex_t>
@@ -134,7 +135,7 @@ internal struct RawMutex {
     var attributes = pthread_mutexattr_t()
     pthread_mutexattr_init(&attributes)
     #if DEBUG || STRATA_CHECKED_LOCKS
-      // Taking a lock twice is then an error that `lock` asserts on, and not a thread that hangs.
+      // Makes taking a lock twice an error, which `lock` asserts on, instead of a deadlock.
       pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
     #endif
     let code = pthread_mutex_init(pointer, &attributes)
@@ -151,17 +152,17 @@ internal struct RawMutex {
   @usableFromInline
   internal func lock() {
     let code = pthread_mutex_lock(pointer)
-    assert(code == 0, "a lock was destroyed or taken twice")
+    assert(code == 0, "a lock is taken only while it exists, and not twice by one thread")
   }
 
   @usableFromInline
   internal func unlock() {
     let code = pthread_mutex_unlock(pointer)
-    assert(code == 0, "a lock was given back that was not held")
+    assert(code == 0, "only a lock that is held can be released")
   }
 }
 
-/// A condition variable on the monotonic clock, at a fixed address. Whoever makes one destroys it.
+/// A condition variable on the monotonic clock, at a fixed address. Its owner must call `destroy`.
 @usableFromInline
 internal struct RawCondition {
   fileprivate let pointer: UnsafeMutablePointer<pthread_cond_t>
@@ -190,13 +191,13 @@ internal struct RawCondition {
   @usableFromInline
   internal func wait(_ mutex: RawMutex) { pthread_cond_wait(pointer, mutex.pointer) }
 
-  /// The nanosecond of the monotonic clock at which the timeout ends.
+  /// The end of the timeout, in nanoseconds of the monotonic clock.
   @usableFromInline
   internal static func deadline(after timeout: Duration) -> Int64 {
     MonotonicTime.now().advanced(by: timeout).nanoseconds
   }
 
-  /// False once the deadline has passed.
+  /// Waits for a signal until the deadline; false once the deadline has passed.
   @usableFromInline
   internal func wait(_ mutex: RawMutex, until deadline: Int64) -> Bool {
     #if canImport(Darwin)

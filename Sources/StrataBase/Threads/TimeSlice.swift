@@ -1,27 +1,28 @@
-// The share of a thread that a piece of long work has before others get their turn.
+// The time for which a piece of long work may keep its thread while other work waits.
 
 internal import Synchronization
 
-/// Says when long work gives up its thread. The work looks at it between its steps, which costs one load while nobody
-/// else waits for a thread.
+/// A flag that tells long work when to release its thread.
+///
+/// The work checks it between its steps. While no other work waits for a thread, a check costs one atomic load.
 package final class TimeSlice: Sendable {
   private static let isContended: UInt8 = 1
   private static let isUnwanted: UInt8 = 2
 
   private let flags = Atomic<UInt8>(0)
-  /// The nanosecond of the monotonic clock at which others get their turn.
+  /// The end of the slice, in nanoseconds of the monotonic clock.
   private let end = Atomic<Int64>(.max)
 
   package init() {}
 
-  /// Whether the work stops where it is: others wait and it had its time, or nobody wants its result.
+  /// Whether the work should stop now: other work waits and the slice has passed, or the result is no longer wanted.
   package var isOver: Bool {
     let flags = flags.load(ordering: .relaxed)
     guard flags != 0 else { return false }
     return flags & Self.isUnwanted != 0 || MonotonicTime.now().nanoseconds >= end.load(ordering: .relaxed)
   }
 
-  /// Notes whether somebody waits for the result.
+  /// Records whether the result is still wanted.
   package func setWanted(_ isWanted: Bool) {
     if isWanted {
       flags.bitwiseAnd(~Self.isUnwanted, ordering: .relaxed)
@@ -36,6 +37,6 @@ package final class TimeSlice: Sendable {
     flags.bitwiseAnd(~Self.isContended, ordering: .relaxed)
   }
 
-  /// Others wait for a thread from now on.
+  /// Records that other work waits for a thread from now on.
   func contend() { flags.bitwiseOr(Self.isContended, ordering: .relaxed) }
 }

@@ -1,12 +1,14 @@
-// Asynchronous work on one thing that is done one piece after the other.
+// A lock for tasks, one for each key, that suspends them instead of blocking threads.
 
-/// Gives one task at a time the turn of a key, in the order in which tasks asked for it. Keys do not wait for each
-/// other. Waiting is by continuation, so no thread is held; an entry is kept for each task that waits, and one for
-/// each turn that somebody has.
+/// Admits one task at a time for each key, in the order in which tasks requested the turn of that key. Different keys
+/// do not wait for each other.
 ///
-/// A task asks, which gives it a ticket where somebody else has the turn; then it waits, or finds that the turn was
-/// given to it meanwhile; then it has the turn, and gives it on. One lock guards all of that, and continuations are
-/// resumed outside of it.
+/// A task waits with a continuation, so it occupies no thread. There is one entry for each waiting task, and one for
+/// each turn that is held.
+///
+/// A task first requests the turn. If another task holds it, the request returns a ticket, and the task then waits with
+/// that ticket, unless the turn was passed to it in the meantime. The task then holds the turn until it gives it to the
+/// next one. One lock guards all state, and continuations are resumed outside of it.
 package final class Turns<Key: Hashable & Sendable>: Sendable {
   private struct State {
     var lines: [Key: TurnLine] = [:]
@@ -17,15 +19,15 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
 
   package init() {}
 
-  /// How many tasks wait for the turn of a key.
+  /// The number of tasks that wait for the turn of a key.
   package func waitingCount(of key: Key) -> Int { state.withLock { $0.lines[key]?.waitingCount ?? 0 } }
 
-  /// Whether somebody has the turn of any key.
+  /// Whether the turn of any key is held.
   package var isBusy: Bool { state.withLock { !$0.lines.isEmpty } }
 
-  /// Waits for the turn of a key. Whoever has it calls `give`.
+  /// Waits for the turn of a key. The caller then holds it, and must call `give` in the end.
   ///
-  /// Throws as soon as the task is cancelled while it waits; then it does not get the turn.
+  /// If the task is cancelled while it waits, this throws at once, and the task does not get the turn.
   package nonisolated(nonsending) func take(_ key: Key) async throws(CancellationError) {
     guard let ticket = ask(key) else { return }
     let hasTurn = await withTaskCancellationHandler {
@@ -37,16 +39,16 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     if !hasTurn { throw CancellationError() }
   }
 
-  /// Waits for the turn of a key, also where the task was cancelled.
+  /// Waits for the turn of a key, even if the task is cancelled.
   package nonisolated(nonsending) func takeEvenIfCancelled(_ key: Key) async {
     guard let ticket = ask(key) else { return }
     _ = await wait(ticket, key)
   }
 
-  /// Gives the turn to the task that waits longest.
+  /// Gives the turn to the task that has waited longest.
   package func give(_ key: Key) {
     let next = state.withLock { state -> TurnLine.Continuation? in
-      assert(state.lines[key] != nil, "a turn was given on that nobody had")
+      assert(state.lines[key] != nil, "only a turn that is held can be given on")
       switch state.lines[key]?.pass() {
       case .waiting(let continuation): return continuation
       case .asked: return nil
@@ -58,7 +60,7 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     next?.resume(returning: true)
   }
 
-  /// A ticket, nil where the turn was free and is the caller's now.
+  /// Requests the turn. Returns a ticket, or nil if the turn was free; then the caller holds it now.
   private func ask(_ key: Key) -> TurnLine.Ticket? {
     state.withLock { state in
       if let ticket = state.lines[key]?.ask() { return ticket }
@@ -68,11 +70,11 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// True once the turn is the caller's, false where it was cancelled.
+  /// Waits with a ticket. Returns true once the caller holds the turn, false if the ticket was cancelled.
   private nonisolated(nonsending) func wait(_ ticket: TurnLine.Ticket, _ key: Key) async -> Bool {
     await withCheckedContinuation { continuation in
       let hasTurn = state.withLock { state -> Bool? in
-        // Without a line the ticket was cancelled, and the turn was free since.
+        // If there is no line, the ticket was cancelled, and the turn has become free since then.
         guard state.lines[key] != nil else { return false }
         return state.lines[key]?.wait(ticket, continuation)
       }
@@ -81,29 +83,29 @@ package final class Turns<Key: Hashable & Sendable>: Sendable {
   }
 }
 
-/// Those who ask for a turn that somebody has.
+/// The requests for a turn that is held.
 private struct TurnLine {
   typealias Continuation = CheckedContinuation<Bool, Never>
 
-  /// One who asked: in which line, and at which index of it.
+  /// A request, identified by its line and its index in it.
   struct Ticket {
     var line: UInt64
     var index: UInt64
   }
 
   enum Ask {
-    /// Asked, and does not wait yet.
+    /// The turn was requested; the task does not wait yet.
     case asked
     case waiting(Continuation)
   }
 
-  /// Tells this line from one that the same key had before.
+  /// Distinguishes this line from an earlier one of the same key.
   let number: UInt64
-  /// By index. One that is cancelled is taken out.
+  /// The requests by index. Cancelled ones are removed.
   private var asks: [UInt64: Ask] = [:]
-  /// The index of the one that got the turn before it waited.
+  /// The index of a request that got the turn before its task began to wait.
   private var given: UInt64?
-  /// The index that is looked at next, and the one after the last.
+  /// The index of the request that is next in line, and the index after the last one.
   private var next: UInt64 = 0
   private var end: UInt64 = 0
 
@@ -117,7 +119,8 @@ private struct TurnLine {
     return Ticket(line: number, index: end - 1)
   }
 
-  /// Begins to wait: nil. True where the turn was given meanwhile, false where the ticket was cancelled.
+  /// Begins to wait, and returns nil. Returns true instead if the turn was given in the meantime, and false if the
+  /// ticket was cancelled.
   mutating func wait(_ ticket: Ticket, _ continuation: Continuation) -> Bool? {
     guard ticket.line == number else { return false }
     if given == ticket.index {
@@ -129,14 +132,14 @@ private struct TurnLine {
     return nil
   }
 
-  /// Takes one out that does not have the turn, and returns what it waits with.
+  /// Removes a request that does not have the turn, and returns the continuation of its task, if it waits.
   mutating func cancel(_ ticket: Ticket) -> Continuation? {
     guard ticket.line == number, case .waiting(let continuation) = asks.removeValue(forKey: ticket.index)
     else { return nil }
     return continuation
   }
 
-  /// Takes out the one that gets the turn, nil where nobody asks. Every index is passed once.
+  /// Removes the request that gets the turn, and returns it; nil if there is none. Each index is visited once.
   mutating func pass() -> Ask? {
     while next < end {
       defer { next += 1 }
@@ -148,11 +151,11 @@ private struct TurnLine {
   }
 }
 
-/// The key of turns that are all for one thing.
+/// The only key, for turns of a single resource.
 package enum OneThing: Sendable { case it }
 
 extension Turns where Key == OneThing {
-  /// Waits for the turn, also where the task was cancelled: those before it end by themselves.
+  /// Waits for the turn, even if the task is cancelled: the tasks before it end by themselves.
   package nonisolated(nonsending) func take() async { await takeEvenIfCancelled(.it) }
 
   package func give() { give(.it) }

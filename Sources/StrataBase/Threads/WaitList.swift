@@ -1,38 +1,41 @@
-// Tasks that wait for something, each with what it waits for.
+// A list of waiting tasks, each with the condition that it waits for.
 
-/// The part of a locked state that keeps who waits. A value: whoever has the lock changes it, and resumes the
-/// continuations that it hands out once the lock is given back.
+/// The part of a locked state that keeps the waiting tasks.
 ///
-/// A task draws a ticket before it suspends, since its cancellation may come by before its continuation does. It is then
-/// either among those who wait, until `take` or `cancel` hands its continuation out, or among the cancelled, until it
-/// comes by and `add` sends it away. `forget` ends a ticket. Each is O(1), taking out O(those who wait).
+/// This is a value: it is changed under the caller's lock, and the caller resumes the continuations that it returns
+/// after releasing the lock.
+///
+/// A task takes a ticket before it suspends, since it may be cancelled before its continuation is added. A ticket is
+/// then either among the waiters, until `take` or `cancel` returns its continuation, or among the cancelled tickets,
+/// until `add` refuses it. `forget` ends a ticket. Each operation is O(1), except `take` and `takeAll`, which are
+/// O(waiters).
 @usableFromInline
 package struct WaitList<Wish: Sendable, Answer: Sendable>: Sendable {
   @usableFromInline package typealias Continuation = UnsafeContinuation<Answer, Never>
 
   @usableFromInline internal var waiters: [UInt64: (wish: Wish, continuation: Continuation)] = [:]
-  /// Tickets that were cancelled before they began to wait.
+  /// The tickets that were cancelled before their tasks began to wait.
   @usableFromInline internal var cancelled: Set<UInt64> = []
   @usableFromInline internal var nextTicket: UInt64 = 0
 
   @inlinable package init() {}
 
-  /// Whether nobody waits.
+  /// Whether no task waits.
   @inlinable
   package var isEmpty: Bool { waiters.isEmpty }
 
-  /// What those who wait wait for, in no order.
+  /// The conditions that tasks wait for, in no particular order.
   @inlinable
   package var wishes: some Sequence<Wish> { waiters.values.lazy.map(\.wish) }
 
-  /// A ticket for one wait.
+  /// Returns a ticket for one wait.
   @inlinable
   package mutating func ticket() -> UInt64 {
     nextTicket += 1
     return nextTicket
   }
 
-  /// Has a task wait. False where its ticket was cancelled: the caller resumes it.
+  /// Adds a waiting task. False if its ticket was cancelled: then the caller resumes the continuation.
   @inlinable
   package mutating func add(_ ticket: UInt64, for wish: Wish, _ continuation: Continuation) -> Bool {
     assert(ticket <= nextTicket && waiters[ticket] == nil, "a ticket is for one wait")
@@ -45,7 +48,8 @@ package struct WaitList<Wish: Sendable, Answer: Sendable>: Sendable {
   @inlinable
   package func isCancelled(_ ticket: UInt64) -> Bool { cancelled.contains(ticket) }
 
-  /// Takes a task out that is cancelled; nil where it does not wait, because it has not begun to or has its answer.
+  /// Cancels a ticket and removes its task; nil if the task does not wait, either because it has not begun to wait or
+  /// because it was already resumed.
   @inlinable
   package mutating func cancel(_ ticket: UInt64) -> Continuation? {
     guard let waiter = waiters.removeValue(forKey: ticket) else {
@@ -58,11 +62,11 @@ package struct WaitList<Wish: Sendable, Answer: Sendable>: Sendable {
   /// Ends a ticket whose wait is over.
   @inlinable
   package mutating func forget(_ ticket: UInt64) {
-    assert(waiters[ticket] == nil, "a wait that is over is nobody's any more")
+    assert(waiters[ticket] == nil, "a ticket is forgotten only after its wait has ended")
     cancelled.remove(ticket)
   }
 
-  /// Takes out those whose wish has come true.
+  /// Removes the tasks whose condition holds, and returns their continuations.
   @inlinable
   package mutating func take(where isTrue: (Wish) -> Bool) -> [Continuation] {
     guard !waiters.isEmpty else { return [] }
@@ -70,7 +74,7 @@ package struct WaitList<Wish: Sendable, Answer: Sendable>: Sendable {
     return tickets.compactMap { waiters.removeValue(forKey: $0)?.continuation }
   }
 
-  /// Takes everybody out.
+  /// Removes all tasks, and returns their continuations.
   @inlinable
   package mutating func takeAll() -> [Continuation] {
     defer { waiters = [:] }

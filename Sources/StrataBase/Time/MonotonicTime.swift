@@ -1,4 +1,4 @@
-// Time that never runs backwards, for timeouts and durations; never for what is stored.
+// Time that never goes backwards, for timeouts and durations. It is never stored.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -8,7 +8,7 @@
   internal import Glibc
 #endif
 
-/// Nanoseconds of the monotonic clock: never set back, and of no meaning outside this boot of the machine.
+/// Nanoseconds of the monotonic clock, which is never set back. They have no meaning after a restart of the machine.
 package struct MonotonicTime: Sendable, Comparable {
   package var nanoseconds: Int64
 
@@ -20,10 +20,10 @@ package struct MonotonicTime: Sendable, Comparable {
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// How long ago this was.
+  /// The time that has passed since this moment.
   package var elapsed: Duration { .nanoseconds(MonotonicTime.now().nanoseconds - nanoseconds) }
 
-  /// The time after a duration; a duration too long for the clock means the end of its range.
+  /// Returns the moment after a duration. If the sum is out of range, returns the end of the range.
   package func advanced(by duration: Duration) -> MonotonicTime {
     let (seconds, attoseconds) = duration.components
     let (scaled, overflowed) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

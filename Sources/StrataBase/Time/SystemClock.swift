@@ -1,4 +1,4 @@
-// The wall clock, without Foundation.
+// The wall clock, the process id and a pause, without Foundation.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -8,17 +8,17 @@
   internal import Glibc
 #endif
 
-/// Nanoseconds since 1970-01-01T00:00:00Z by the system's wall clock.
+/// Returns the time of the system's wall clock, in nanoseconds since 1970-01-01T00:00:00Z.
 package func systemNanoseconds() -> Int64 {
   var time = timespec()
   clock_gettime(CLOCK_REALTIME, &time)
   return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// The id of this process.
+/// Returns the id of this process.
 package func processID() -> Int32 { getpid() }
 
-/// Holds this thread up. For threads of our own.
+/// Pauses the calling thread. Only for Strata's own threads.
 package func pauseThread(nanoseconds: Int) {
   var time = timespec(tv_sec: nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
   nanosleep(&time, nil)
