@@ -1,12 +1,13 @@
 // CRC32C: the reflected Castagnoli polynomial 0x1EDC6F41 with all bits inverted before and after, as in
 // RFC 3720, section 12.1 and appendix B.4.
 //
-// In software by slicing: eight tables take eight bytes at a time (M. E. Kounavis and F. L. Berry, "A
-// Systematic Approach to Building High Performance Software-based CRC Generators", 2005). In hardware the
-// instruction needs three cycles and can begin one every cycle, so three lanes of the input are summed side
-// by side and joined: the sum of A followed by B is the sum of A moved on by |B| zero bytes, xor the sum of
-// B. Moving on by a fixed length is a multiplication by x^(8·length) modulo the polynomial, linear in the
-// sum, and so four tables of one byte each.
+// The software version uses slicing: eight tables process eight bytes at a time (M. E. Kounavis and F. L. Berry, "A
+// Systematic Approach to Building High Performance Software-based CRC Generators", 2005).
+//
+// In hardware, the instruction has a latency of three cycles, and one can begin in every cycle. So the checksums of
+// three lanes of the input are computed in parallel and then combined: the checksum of A followed by B is the checksum
+// of A, advanced by |B| zero bytes, xor the checksum of B. Advancing by a fixed length is a multiplication by
+// x^(8·length) modulo the polynomial. It is linear in the checksum, so it needs four tables, one for each byte of it.
 #include "CStrata.h"
 #include <string.h>
 
@@ -30,17 +31,17 @@
 /// The polynomial with its bits in the order of the register: the highest power in bit 0.
 static const uint32_t polynomial = 0x82F63B78u;
 
-/// Bytes per lane: three long lanes fill a 4 KiB page but for 16 bytes, three short ones serve a record.
+/// Bytes per lane: three long lanes fill a 4 KiB page except for 16 bytes; three short ones are for small records.
 enum { LANE_LONG = 1360, LANE_SHORT = 256 };
 
-/// slices[k][b]: the sum of byte b followed by k zero bytes.
+/// slices[k][b]: the checksum of byte b followed by k zero bytes.
 static uint32_t slices[8][256];
-/// moves_…[k][b]: byte b at place k of a sum, moved on by one lane.
+/// moves_…[k][b]: byte b at position k of a checksum, advanced by one lane.
 static uint32_t moves_long[4][256];
 static uint32_t moves_short[4][256];
 static int has_hardware;
 
-/// The product of two polynomials modulo ours; 1 is the top bit.
+/// The product of two polynomials modulo the CRC polynomial. The top bit is the coefficient of x^0.
 static uint32_t multiplied(uint32_t a, uint32_t b) {
   uint32_t product = 0;
   for (uint32_t bit = 1u << 31; bit != 0; bit >>= 1) {
@@ -84,7 +85,7 @@ static int detect_hardware(void) {
 #endif
 }
 
-/// Runs once, when the program or library is loaded and before any other thread can ask for a sum.
+/// Runs once, when the program or library is loaded, before any other thread can compute a checksum.
 __attribute__((constructor)) static void prepare_tables(void) {
   for (uint32_t byte = 0; byte < 256; byte++) {
     uint32_t crc = byte;
@@ -146,7 +147,7 @@ static inline uint64_t moved(uint32_t moves[4][256], uint64_t crc) {
          moves[3][(crc >> 24) & 0xFF];
 }
 
-/// Three lanes of `lane` bytes each, beginning at `next`.
+/// Adds three lanes of `lane` bytes each, beginning at `next`, to a checksum.
 STRATA_HARDWARE static inline uint64_t add_lanes(
   uint64_t crc, const uint8_t *next, size_t lane, uint32_t moves[4][256]
 ) {

@@ -1,5 +1,5 @@
-// Calls of the system that Glibc's headers hide without _GNU_SOURCE, that take a variable number of
-// arguments, or that have another shape on Linux than on Apple's systems.
+// System calls that Glibc's headers hide without _GNU_SOURCE, that take a variable number of arguments, or that differ
+// between Linux and Apple's systems.
 #include "CStrata.h"
 #include <dirent.h>
 #include <errno.h>
@@ -42,8 +42,8 @@ int strata_open(const char *path, int flags, unsigned mode) {
 
 int strata_sync(int descriptor) {
 #if defined(__APPLE__)
-  // fsync leaves the data in the drive's own cache; only F_FULLFSYNC asks the drive to write it. Some
-  // network and foreign file systems do not know it.
+  // fsync leaves the data in the drive's cache; only F_FULLFSYNC makes the drive write it. Some network and foreign
+  // file systems do not support F_FULLFSYNC.
   if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
   if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY) return -1;
 #endif
@@ -60,7 +60,7 @@ int strata_sync_data(int descriptor) {
 
 void strata_drop_cache(int descriptor) {
 #if defined(__APPLE__)
-  // There is no posix_fadvise; invalidating a mapping drops the clean pages behind it.
+  // Apple's systems have no posix_fadvise. Invalidating a mapping drops the clean pages that it maps.
   struct stat found;
   if (fstat(descriptor, &found) != 0 || found.st_size <= 0) return;
   void *mapping = mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
@@ -73,7 +73,7 @@ void strata_drop_cache(int descriptor) {
 }
 
 int strata_rename_new(const char *path, const char *new_path) {
-  // Some file systems do not know the call, and a kernel may be older than it.
+  // Some file systems do not support this call, and old kernels do not have it.
 #if defined(__APPLE__)
   if (renamex_np(path, new_path, RENAME_EXCL) == 0) return 0;
   if (errno != ENOTSUP && errno != EINVAL) return -1;
@@ -82,14 +82,14 @@ int strata_rename_new(const char *path, const char *new_path) {
   if (syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, new_path, no_replace) == 0) return 0;
   if (errno != ENOSYS && errno != EINVAL) return -1;
 #endif
-  // Two steps: a process that ends in between leaves the file both names.
+  // Two steps: if the process dies in between, the file keeps both names.
   if (link(path, new_path) == 0) {
     while (unlink(path) != 0)
       if (errno != EINTR) return -1;
     return 0;
   }
   if (errno != EPERM && errno != ENOTSUP && errno != EOPNOTSUPP && errno != ENOSYS) return -1;
-  // A file system with neither, such as FAT: a look and a rename, which are not one step.
+  // A file system that supports neither, such as FAT: check and rename, which is not atomic.
   struct stat found;
   if (lstat(new_path, &found) == 0) {
     errno = EEXIST;
@@ -133,7 +133,8 @@ int strata_take_permissions(int descriptor, const strata_file_status *of) {
   struct stat own;
   if (fstat(descriptor, &own) != 0) return -1;
   mode_t mode = (mode_t)of->permissions | 0600;
-  // Neither for more than it was for: who shares the new file's own group is not who shared the old one's.
+  // If the group cannot be set, remove the group's permissions: the members of the new file's group are not those that
+  // the old file was shared with.
   if (own.st_gid != (gid_t)of->group && fchown(descriptor, (uid_t)-1, (gid_t)of->group) != 0) mode &= ~(mode_t)070;
   if (geteuid() == 0 && own.st_uid != (uid_t)of->owner) {
     if (fchown(descriptor, (uid_t)of->owner, (gid_t)-1) != 0) return -1;
@@ -219,8 +220,8 @@ int strata_thread_start(uintptr_t *thread, const char *name, void (*body)(void *
   snprintf(start->name, sizeof start->name, "%s", name);
   start->body = body;
   start->context = context;
-  // A thread begins with its creator's mask. A program's signal handlers must not run on ours; signals that
-  // report a fault of this very thread stay open.
+  // A thread inherits the signal mask of its creator. The program's signal handlers must not run on Strata's threads.
+  // Signals that report a fault of the thread itself stay unblocked.
   sigset_t masked, before;
   sigfillset(&masked);
   const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
@@ -243,7 +244,7 @@ void strata_thread_gives_way(void) {
 #if defined(__APPLE__)
   pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
 #elif defined(__linux__)
-  // Linux keeps this value for each thread, against POSIX.
+  // Contrary to POSIX, Linux has this value for each thread.
   setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
 #endif
 }

@@ -1,4 +1,4 @@
-// Notices of changes in a folder: inotify, and an event to end a wait with.
+// Notices of changes in a folder, by inotify, and an eventfd that ends a wait.
 #include "CStrata.h"
 #include <errno.h>
 #if defined(__linux__)
@@ -11,7 +11,7 @@
 int strata_watch_open(const char *folder, int *notices, int *wake) {
   *notices = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   if (*notices < 0) return -1;
-  // The folder and not a file in it: so a file may be made later, or be replaced.
+  // Watch the folder instead of a file in it, so that the file may be created later, or replaced.
   const uint32_t mask = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_ONLYDIR;
   int code = 0;
   if (inotify_add_watch(*notices, folder, mask) < 0) code = errno;
@@ -22,8 +22,8 @@ int strata_watch_open(const char *folder, int *notices, int *wake) {
   return -1;
 }
 
-/// Takes every notice that is there. What they say does not matter: whoever is told looks for itself. 1, or -1 with
-/// errno set; also where the folder is gone, and with it whatever could be told of it.
+/// Takes all notices that have arrived. Their content does not matter, because the caller then checks the files itself.
+/// 1, or -1 with errno set; ENOENT if the folder was deleted or unmounted, so that no further notices can arrive.
 static int take_notices(int notices) {
   _Alignas(struct inotify_event) char buffer[4096];
   int is_gone = 0;
@@ -48,7 +48,7 @@ int strata_watch_wait(int notices, int wake, int64_t timeout) {
   struct pollfd both[] = {{.fd = notices, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
   const struct timespec time = {.tv_sec = timeout / 1000000000, .tv_nsec = timeout % 1000000000};
   const int count = ppoll(both, 2, &time, NULL);
-  // A signal ends the wait early; the caller looks, as after a notice.
+  // A signal ends the wait early. The caller then checks the files, as after a notice.
   if (count < 0) return errno == EINTR ? 1 : -1;
   if (both[1].revents != 0) return -2;
   return count == 0 ? 0 : take_notices(notices);
@@ -56,7 +56,7 @@ int strata_watch_wait(int notices, int wake, int64_t timeout) {
 
 void strata_watch_wake(int wake) {
   const uint64_t one = 1;
-  // It fails only where the count is full, and then the wait is over too.
+  // The write fails only if the counter is at its maximum; then the wait ends too.
   const ssize_t written = write(wake, &one, sizeof one);
   (void)written;
 }

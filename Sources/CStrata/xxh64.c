@@ -1,5 +1,5 @@
 // XXH64, after the specification "XXHash fast digest algorithm" 0.1.1 (xxHash repository, doc/
-// xxhash_spec.md, section "XXH64 Algorithm Description"). Input may stand at any address; every number is
+// xxhash_spec.md, section "XXH64 Algorithm Description"). The input may be at any address; every number is
 // read as little-endian.
 #include "CStrata.h"
 #include <string.h>
@@ -32,7 +32,7 @@ static inline uint64_t rotated(uint64_t value, int bits) {
   return (value << bits) | (value >> (64 - bits));
 }
 
-/// One accumulator takes one lane of eight bytes.
+/// Adds one lane of eight bytes to an accumulator.
 static inline uint64_t rounded(uint64_t accumulator, uint64_t lane) {
   return rotated(accumulator + lane * prime2, 31) * prime1;
 }
@@ -41,7 +41,7 @@ static inline uint64_t merged(uint64_t hash, uint64_t accumulator) {
   return (hash ^ rounded(0, accumulator)) * prime1 + prime4;
 }
 
-/// Stripes of 32 bytes through four accumulators; `next` is left at the first byte that fills no stripe.
+/// Adds stripes of 32 bytes to four accumulators. Leaves `next` at the first byte after the last whole stripe.
 static inline uint64_t stripes(const uint8_t **next, size_t *length, uint64_t seed) {
   uint64_t a = seed + prime1 + prime2, b = seed + prime2, c = seed, d = seed - prime1;
   const uint8_t *bytes = *next;

@@ -1,5 +1,5 @@
-// The few things that Strata needs from C: checksums in hardware, and calls that Glibc hides from Swift
-// or that have another shape on each system.
+// The few functions that Strata needs from C: checksums in hardware, and system calls that Glibc hides from Swift
+// or that differ between systems.
 #ifndef CSTRATA_H
 #define CSTRATA_H
 #include <stddef.h>
@@ -7,55 +7,55 @@
 
 // Checksums.
 
-/// CRC32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to begin). Hardware where there is any.
+/// CRC32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to begin). Uses hardware where available.
 uint32_t strata_crc32c(uint32_t crc, const void *bytes, size_t length);
 /// The same in software (slicing by 8), for machines without the instruction and for tests.
 uint32_t strata_crc32c_software(uint32_t crc, const void *bytes, size_t length);
-/// What `strata_crc32c` uses on this machine: "sse4.2", "armv8" or "software".
+/// The implementation that `strata_crc32c` uses on this machine: "sse4.2", "armv8" or "software".
 const char *strata_crc32c_implementation(void);
 /// XXH64 of `length` bytes.
 uint64_t strata_xxh64(const void *bytes, size_t length, uint64_t seed);
 
 // Memory.
 
-/// Asks the processor for the memory at an address that will be read soon. Any address will do.
+/// Asks the processor to load memory that will be read soon. Any address is allowed, even an invalid one.
 static inline void strata_prefetch(const void *address) { __builtin_prefetch(address); }
 
-// Calls of the system. Those that return an int return 0 or a value of errno, unless they say otherwise.
+// System calls. Functions that return an int return 0 or a value of errno, unless their comment says otherwise.
 
-/// Writes the system's words for `code` into `buffer`, always ended by a zero byte.
+/// Writes the system's message for `code` into `buffer`, always terminated by a zero byte.
 void strata_error_message(int code, char *buffer, size_t capacity);
 
-/// The calling thread's errno, for code that must set or read it around a call of its own.
+/// The calling thread's errno, for callers that must read or set it.
 int strata_errno(void);
 void strata_set_errno(int code);
 
-/// Opens with O_CLOEXEC. The descriptor, or -1 with errno set.
+/// Opens a file with O_CLOEXEC. Returns the descriptor, or -1 with errno set.
 int strata_open(const char *path, int flags, unsigned mode);
 
-/// Makes a file's content and metadata durable: F_FULLFSYNC on Apple, or fsync where that is refused.
-/// 0, or -1 with errno set.
+/// Makes a file's content and metadata durable, with F_FULLFSYNC on Apple's systems, or fsync where that is not
+/// supported. 0, or -1 with errno set.
 int strata_sync(int descriptor);
-/// The same without metadata that reading back does not need. 0, or -1 with errno set.
+/// The same without the metadata that is not needed to read the content back. 0, or -1 with errno set.
 int strata_sync_data(int descriptor);
 /// Asks the system to forget the cached pages of a file.
 void strata_drop_cache(int descriptor);
 
-/// Renames a file where nothing has the new name. 0, or -1 with errno set: EEXIST where something has.
+/// Renames a file unless the new name exists. 0, or -1 with errno set: EEXIST if it exists.
 int strata_rename_new(const char *path, const char *new_path);
 
-/// flock without waiting. 0, or -1 with errno set (EWOULDBLOCK where somebody else has it).
+/// flock without waiting. 0, or -1 with errno set (EWOULDBLOCK if another process has the lock).
 int strata_lock(int descriptor, int exclusive);
 void strata_unlock(int descriptor);
 
-/// What `strata_stat` and `strata_fstat` tell of a file.
+/// What `strata_stat` and `strata_fstat` return about a file.
 typedef struct {
   uint64_t device;
   uint64_t inode;
   int64_t size;
   int is_file;
   int is_directory;
-  /// Who may read, write and execute, as in `chmod`, and whose it is.
+  /// The permission bits, as in `chmod`, followed by the owner and the group.
   uint32_t permissions;
   uint32_t owner;
   uint32_t group;
@@ -64,47 +64,48 @@ typedef struct {
 int strata_stat(const char *path, strata_file_status *status);
 int strata_fstat(int descriptor, strata_file_status *status);
 
-/// Gives a file the permissions, the group and, for root, the owner of another one. Its owner may always read and write
-/// it; where it cannot get the group, no group gets anything. 0, or -1 with errno set.
+/// Gives a file the permissions, the group and, if called by root, the owner of another file. The owner may always read
+/// and write it. If the group cannot be set, the file's group gets no permissions. 0, or -1 with errno set.
 int strata_take_permissions(int descriptor, const strata_file_status *of);
 
-/// A folder's names, one by one. NULL with errno set where it cannot be opened.
+/// Opens a folder to read its names one by one. NULL with errno set if it cannot be opened.
 void *strata_directory_open(const char *path);
-/// The next name, valid until the next call; NULL at the end (errno 0) or after a failure (errno set).
+/// Returns the next name, valid until the next call; NULL at the end (errno 0) or after a failure (errno set).
 const char *strata_directory_next(void *directory);
 void strata_directory_close(void *directory);
-/// The same as `strata_directory_open`, but where the path is a symbolic link itself it fails.
+/// The same as `strata_directory_open`, but fails if the path is itself a symbolic link.
 void *strata_directory_open_itself(const char *path);
-/// Removes a name of an open folder, if it is not a folder's. 0, or -1 with errno set; 0 too where it is not there.
+/// Removes an entry of an open folder, unless that entry is a folder. 0, also if there is no such entry; -1 with errno
+/// set.
 int strata_directory_remove(void *directory, const char *name);
-/// 1 where a symbolic link has this name, 0 where something else has, -1 with errno set.
+/// 1 if the path is a symbolic link, 0 if it is something else, -1 with errno set.
 int strata_is_link(const char *path);
-/// The path of the working directory, to be given to `strata_free`; NULL with errno set.
+/// Returns the path of the working directory, which the caller frees with `strata_free`; NULL with errno set.
 char *strata_working_directory(void);
 void strata_free(void *memory);
 
-/// Begins to watch a folder for writes to the files in it and for names that come and go. Fills in two descriptors:
-/// where the notices arrive, and one that ends a wait. 0, or -1 with errno set: ENOTSUP where the system has no such
-/// notices for files.
+/// Begins to watch a folder for writes to its files, and for new names in it. Sets two descriptors: one that receives
+/// the notices, and one that ends a wait. 0, or -1 with errno set: ENOTSUP if the system has no such notices for files.
 int strata_watch_open(const char *folder, int *notices, int *wake);
-/// Waits for a notice and takes all that are there: 1. 0 where the time ran out, which is nanoseconds from now; -2
-/// once the wait was ended by `strata_watch_wake`, then and forever; -1 with errno set.
+/// Waits for a notice, takes all that have arrived, and returns 1. 0 after the timeout, in nanoseconds from now; -2
+/// once `strata_watch_wake` was called, and at every call after that; -1 with errno set.
 int strata_watch_wait(int notices, int wake, int64_t timeout);
 void strata_watch_wake(int wake);
 void strata_watch_close(int notices, int wake);
 
 // Threads.
 
-/// Starts a thread that runs `body(context)`, under a name cut to what the system allows. Signals meant for
-/// the process are left to other threads. 0, or a value of errno.
+/// Starts a thread that runs `body(context)`. The name is cut to the length that the system allows. The thread blocks
+/// the signals of the process, which other threads handle. 0, or a value of errno.
 int strata_thread_start(uintptr_t *thread, const char *name, void (*body)(void *), void *context);
 int strata_thread_join(uintptr_t thread);
 int strata_thread_detach(uintptr_t thread);
-/// Lets the process's other threads go before the calling one, where the system tells threads apart in that.
+/// Lowers the calling thread's priority below that of the process's other threads, where the system has a priority for
+/// each thread.
 void strata_thread_gives_way(void);
-/// How many processors the process may run on just now; 1 where the system does not say.
+/// The number of processors that the process may run on now; 1 if the system does not say.
 int strata_processor_count(void);
-/// Tells the processor that the calling thread waits for another one in a loop.
+/// Tells the processor that the calling thread is waiting for another one in a loop.
 static inline void strata_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -112,7 +113,7 @@ static inline void strata_relax(void) {
   __asm__ volatile("yield");
 #endif
 }
-/// Whether the calling thread is this one.
+/// Whether `thread` is the calling thread.
 int strata_thread_is_current(uintptr_t thread);
 
 #endif
