@@ -1,11 +1,11 @@
-// Big integers as decimal digits, both ways. The schoolbook method, 18 digits at a time.
+// Conversion between big integers and decimal digits, by the schoolbook method, 18 digits at a time.
 
 private let chunkDigitCount = 18
 private let chunkValue: UInt64 = 1_000_000_000_000_000_000
 
 extension BigInteger: LosslessStringConvertible {
-  /// An integer from an optional sign and decimal digits, leading zeros allowed; nil for anything else and for
-  /// more than `CodecLimits.integerByteCountMax` bytes. O(n²) in the digits.
+  /// Creates an integer from an optional sign and decimal digits, leading zeros allowed; nil for anything else and
+  /// for more than `CodecLimits.integerByteCountMax` bytes. O(n²) in the digits.
   public init?(_ description: String) {
     var digits = Substring(description).utf8
     let isNegative = digits.first == UInt8(ascii: "-")
@@ -19,7 +19,7 @@ extension BigInteger: LosslessStringConvertible {
     self = value
   }
 
-  /// The decimal digits, with a minus sign where negative. O(n²) in the bytes.
+  /// The decimal digits, after a minus sign if the integer is negative. O(n²) in the bytes.
   public var description: String {
     if magnitude.isEmpty { return "0" }
     var limbs = bigEndianLimbs
@@ -42,7 +42,7 @@ extension BigInteger: LosslessStringConvertible {
     return text
   }
 
-  /// An integer from ASCII digits only; nil for other bytes or too many.
+  /// Creates an integer from ASCII digits; nil if there are other bytes, or too many digits.
   init?(isNegative: Bool, digits: UnsafeBufferPointer<UInt8>) {
     var limbs: [UInt64] = []  // least significant first
     var index = 0

@@ -1,7 +1,7 @@
-// Integers beyond 64 bits, kept exactly: a sign and the bytes of a magnitude.
+// Integers beyond 64 bits, stored exactly as a sign and the bytes of a magnitude.
 
-/// An integer of any size up to `CodecLimits.integerByteCountMax`. It holds and compares, and does not
-/// calculate.
+/// An integer of any size up to `CodecLimits.integerByteCountMax`, without arithmetic: it can only be stored and
+/// compared.
 ///
 /// Every value has one form: the magnitude has no leading zeros, and zero is not negative.
 public struct BigInteger: Hashable, Sendable {
@@ -9,7 +9,7 @@ public struct BigInteger: Hashable, Sendable {
   /// The absolute value, most significant byte first; empty for zero.
   public let magnitude: [UInt8]
 
-  /// An integer from its sign and the bytes of its absolute value, most significant first. Leading zeros
+  /// Creates an integer from its sign and the bytes of its absolute value, most significant first. Leading zeros
   /// are dropped.
   public init(isNegative: Bool, magnitude: some Sequence<UInt8>) {
     self.magnitude = Array(magnitude.drop { $0 == 0 })
@@ -40,7 +40,7 @@ extension BigInteger: Comparable {
 }
 
 extension BigInteger {
-  /// The integer −1 − n, where n is given by its bytes: how CBOR's tag 3 counts (RFC 8949, 3.4.3).
+  /// Creates the integer −1 − n from the bytes of n, which is how CBOR's tag 3 represents it (RFC 8949, 3.4.3).
   init(negativeOffset bytes: [UInt8]) {
     var magnitude = bytes
     var index = magnitude.count - 1
@@ -68,7 +68,7 @@ extension BigInteger {
 }
 
 extension UInt64 {
-  /// The number of at most eight bytes, most significant first; nil for more.
+  /// Creates a number from at most eight bytes, most significant first; nil for more.
   init?(bigEndianBytes bytes: [UInt8]) {
     guard bytes.count <= 8 else { return nil }
     self = bytes.reduce(0) { $0 << 8 | UInt64($1) }

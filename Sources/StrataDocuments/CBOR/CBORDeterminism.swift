@@ -1,9 +1,9 @@
-// Whether CBOR bytes are the one deterministic encoding of what they say.
+// The check that CBOR bytes are in the deterministic encoding.
 
 extension CBORReader {
   /// Whether these bytes are one item in the core deterministic encoding (RFC 8949, 4.2.1): shortest heads and
   /// floats, no indefinite lengths, keys strictly ascending by their encoded bytes, big integers only where 64
-  /// bits do not do. False for bytes that are no item at all. O(n).
+  /// bits are not enough. False for bytes that are not an item. O(n).
   public static func isDeterministic(_ bytes: UnsafeRawBufferPointer) -> Bool {
     isDeterministic(bytes, isDocument: false)
   }
@@ -13,8 +13,8 @@ extension CBORReader {
     bytes.withUnsafeBytes { isDeterministic($0) }
   }
 
-  /// Whether these bytes are what `DocumentValue.cbor()` writes of some value: one item in the core
-  /// deterministic encoding, and one that a document can hold. O(n).
+  /// Whether `DocumentValue.cbor()` returns these bytes for some value: one item in the core deterministic encoding
+  /// that a document can hold. O(n).
   package static func isDeterministicDocument(_ bytes: UnsafeRawBufferPointer) -> Bool {
     isDeterministic(bytes, isDocument: true)
   }
@@ -28,8 +28,8 @@ extension CBORReader {
     }
   }
 
-  /// Moves past one item; false as soon as something in it is not deterministic, or, where it is to be a
-  /// document, nothing that one can hold (`CodecError.Reason.notRepresentable`).
+  /// Moves past one item. False as soon as something in it is not deterministic, or, if `isDocument`, is something
+  /// that a document cannot hold (`CodecError.Reason.notRepresentable`).
   private mutating func skipDeterministic(depth: Int, isDocument: Bool) throws(CodecError) -> Bool {
     let start = offset
     let head = try readHead()
@@ -64,7 +64,7 @@ extension CBORReader {
     case .bool, .null: return true
     case .undefined, .simple: return !isDocument
     case .float(let value):
-      // One writer is made only where there are floats at all.
+      // The writer is created only here, so that input without floats costs no allocation.
       var shortest = CBORWriter(capacity: 16)
       shortest.writeDouble(value)
       return shortest.withUnsafeBytes { bytes in
@@ -95,8 +95,8 @@ extension CBORReader {
     return true
   }
 
-  /// Moves past what most documents are made of: a small integer, one of 32 bits, a short ASCII text, a boolean
-  /// or null. False, without having moved, for everything else, be it deterministic or not.
+  /// Moves past one of the items that most documents consist of: a small integer, one of 32 bits, a short ASCII text,
+  /// a boolean or null. Returns false without moving for everything else, whether deterministic or not.
   @inline(__always)
   private mutating func skipPlain() -> Bool {
     guard let initial = nextByte else { return false }
@@ -121,8 +121,8 @@ extension CBORReader {
     }
   }
 
-  /// Moves past the bytes of a big integer: more than eight, without a leading zero, and in a document no more
-  /// than are read.
+  /// Moves past the bytes of a big integer: more than eight, without a leading zero, and in a document at most
+  /// `CodecLimits.integerByteCountMax`.
   private mutating func skipDeterministicInteger(isDocument: Bool) throws(CodecError) -> Bool {
     let start = offset
     guard case .bytes(let count?) = try readHead(), offset - start == Self.headLength(UInt64(count)) else {
@@ -133,7 +133,7 @@ extension CBORReader {
     return bytes.count > 8 && bytes.first != 0
   }
 
-  /// The bytes of the shortest head with this number.
+  /// The length of the shortest head for this argument, in bytes.
   private static func headLength(_ argument: UInt64) -> Int {
     switch argument {
     case 0..<24: 1

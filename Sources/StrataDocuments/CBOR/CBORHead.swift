@@ -1,31 +1,31 @@
-// The head of a CBOR data item (RFC 8949, section 3): what it is and how long or how many.
+// The head of a CBOR data item (RFC 8949, section 3): its kind, and its length or count.
 
 /// The first bytes of a data item, decoded. For numbers and simple values the head is the whole item.
 public enum CBORHead: Hashable, Sendable {
   case unsigned(UInt64)
   /// The integer −1 − n.
   case negative(UInt64)
-  /// A byte string of so many bytes; nil: chunks follow, up to a break.
+  /// A byte string of `count` bytes; if nil, chunks follow, up to a break.
   case bytes(count: Int?)
-  /// A text string of so many UTF-8 bytes; nil: chunks follow, up to a break.
+  /// A text string of `count` UTF-8 bytes; if nil, chunks follow, up to a break.
   case text(count: Int?)
-  /// An array of so many items; nil: up to a break.
+  /// An array of `count` items; if nil, items follow up to a break.
   case array(count: Int?)
-  /// A map of so many pairs; nil: up to a break.
+  /// A map of `count` pairs; if nil, pairs follow up to a break.
   case map(count: Int?)
-  /// A tag; the item that it is about follows.
+  /// A tag; the tagged item follows.
   case tag(UInt64)
   case bool(Bool)
   case null
   case undefined
-  /// A simple value without a meaning of its own: 0…19 or 32…255.
+  /// A simple value that has no case here: 0…19 or 32…255.
   case simple(UInt8)
-  /// A float of 16, 32 or 64 bits, widened.
+  /// A float of 16, 32 or 64 bits, widened to 64.
   case float(Double)
   /// The end of an item of indefinite length.
   case breakCode
 
-  /// What kind of item this is.
+  /// The kind of the item.
   public var kind: CBORKind {
     switch self {
     case .unsigned, .negative: .integer
@@ -80,7 +80,7 @@ enum CBORMajor {
   static let simple: UInt8 = 0xE0
 }
 
-/// Initial bytes and tags that are named elsewhere.
+/// Initial bytes that other files use by name.
 enum CBORByte {
   static let `false`: UInt8 = 0xF4
   static let `true`: UInt8 = 0xF5

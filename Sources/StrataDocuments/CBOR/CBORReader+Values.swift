@@ -1,8 +1,8 @@
-// Reading an item that has to be of a certain kind.
+// Reading items that must be of a certain kind.
 
 extension CBORReader {
-  /// Reads an integer that fits in 64 bits with a sign. Any other item is `.unexpectedKind`; a larger integer
-  /// too: read its head.
+  /// Reads an integer that fits in an `Int64`. Any other item throws `.unexpectedKind`, and so does a larger integer:
+  /// use `readHead()` for those.
   public mutating func readInteger() throws(CodecError) -> Int64 {
     let start = offset
     let head = try readHead()
@@ -36,7 +36,7 @@ extension CBORReader {
     return true
   }
 
-  /// Reads the head of an array: the number of items, nil for "up to a break".
+  /// Reads the head of an array, and returns the number of items; nil if they continue up to a break.
   public mutating func readArrayHead() throws(CodecError) -> Int? {
     let start = offset
     let head = try readHead()
@@ -44,7 +44,7 @@ extension CBORReader {
     return count
   }
 
-  /// Reads the head of a map: the number of pairs, nil for "up to a break".
+  /// Reads the head of a map, and returns the number of pairs; nil if they continue up to a break.
   public mutating func readMapHead() throws(CodecError) -> Int? {
     let start = offset
     let head = try readHead()
@@ -68,14 +68,14 @@ extension CBORReader {
     return try readBytes(count: count)
   }
 
-  /// Moves past so many bytes of a string whose head was just read, and gives them as they lie in the input.
+  /// Moves past `count` bytes of a string whose head was just read, and returns them without copying.
   public mutating func readRaw(count: Int) throws(CodecError) -> UnsafeRawBufferPointer {
     guard count >= 0, count <= remaining else { throw CodecError(.truncated, at: end) }
     defer { offset &+= count }
     return UnsafeRawBufferPointer(start: base + offset, count: count)
   }
 
-  /// Reads what follows the head of a text string that began at `start`. Each chunk is UTF-8 by itself
+  /// Reads what follows the head of a text string that began at `start`. Each chunk must be valid UTF-8 by itself
   /// (RFC 8949, 3.2.3).
   @inline(__always)
   mutating func readText(count: Int?, at start: Int) throws(CodecError) -> String {

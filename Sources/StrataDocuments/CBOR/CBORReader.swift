@@ -1,13 +1,12 @@
-// Reads CBOR, RFC 8949, item by item from bytes that somebody else holds.
+// A reader of CBOR, RFC 8949, item by item, from borrowed bytes.
 
-/// A position in CBOR bytes, and what can be read there.
+/// A position in CBOR bytes, with functions that read the items there.
 ///
 /// It reads everything that is well-formed: indefinite lengths, half floats, tags, simple values, keys of any
-/// kind, heads longer than needed. Each call that succeeds moves past what it read; one that throws leaves the
-/// position at the item that was refused or within it. Nothing traps, whatever the bytes are, and nothing is
-/// allocated that the bytes do not hold.
+/// kind, heads longer than needed. A call that succeeds moves past what it read; one that throws leaves the position
+/// at the refused item or within it. No bytes make it trap, and it never allocates more than the bytes contain.
 ///
-/// The reader does not keep the bytes alive: use it only where the pointer is valid.
+/// The reader does not keep the bytes alive: use it only while the pointer is valid.
 ///
 /// ```swift
 /// try bytes.withUnsafeBytes {
@@ -20,10 +19,10 @@ public struct CBORReader {
   let base: UnsafeRawPointer
   /// The number of bytes.
   let end: Int
-  /// Where the next item begins, in bytes from the first one.
+  /// The offset of the next item, in bytes from the first one.
   public internal(set) var offset: Int
 
-  /// A reader at the first of these bytes.
+  /// Creates a reader at the first of these bytes.
   public init(_ bytes: UnsafeRawBufferPointer) {
     self.init(bytes, at: 0)
   }
@@ -35,19 +34,19 @@ public struct CBORReader {
     self.offset = offset
   }
 
-  /// Whether all bytes are read.
+  /// Whether all bytes have been read.
   public var isAtEnd: Bool { offset >= end }
 
-  /// The number of bytes that are not read yet.
+  /// The number of bytes that have not been read yet.
   @inline(__always)
   var remaining: Int { end &- offset }
 }
 
 extension CBORReader {
-  /// Reads the head of the next item. Of a number or simple value that is all there is; for a string
-  /// continue with `readRaw(count:)`, for a container or a tag with what is inside.
+  /// Reads the head of the next item.
   ///
-  /// A count that the remaining bytes cannot hold is refused here: `.truncated`.
+  /// For a number or a simple value, the head is the whole item. For a string, continue with `readRaw(count:)`; for a
+  /// container or a tag, with the items inside. A count that the remaining bytes cannot hold throws `.truncated`.
   public mutating func readHead() throws(CodecError) -> CBORHead {
     let start = offset
     guard offset < end else { throw CodecError(.truncated, at: end) }
@@ -77,17 +76,17 @@ extension CBORReader {
     }
   }
 
-  /// The head of the next item, without moving.
+  /// Reads the head of the next item without moving past it.
   public func peekHead() throws(CodecError) -> CBORHead {
     var copy = self
     return try copy.readHead()
   }
 
-  /// The next byte without moving, nil at the end.
+  /// The next byte, without moving past it; nil at the end.
   @inline(__always)
   var nextByte: UInt8? { offset < end ? base.load(fromByteOffset: offset, as: UInt8.self) : nil }
 
-  /// Reads the initial byte and the number that it holds or announces (RFC 8949, section 3).
+  /// Reads the initial byte, and its argument, which is in that byte or follows it (RFC 8949, section 3).
   @inline(__always)
   mutating func readArgument() throws(CodecError) -> UInt64 {
     let info = base.load(fromByteOffset: offset, as: UInt8.self) & 0x1F
@@ -130,7 +129,7 @@ extension CBORReader {
     case CBORByte.single: return .float(Double(Float(bitPattern: UInt32(truncatingIfNeeded: argument))))
     case CBORByte.double: return .float(Double(bitPattern: argument))
     case 0xF8:
-      // Two bytes for a value that has a one-byte form, or for one that is reserved.
+      // Values below 32 have a form of one byte or are reserved, so two bytes are not allowed for them.
       guard argument >= 32 else { throw CodecError(.malformed, at: start) }
       return .simple(UInt8(truncatingIfNeeded: argument))
     default: return .simple(UInt8(truncatingIfNeeded: argument))
@@ -139,11 +138,11 @@ extension CBORReader {
 }
 
 extension CBORReader {
-  /// Reads one whole item and whatever is inside, and checks that it is well-formed. Strings are not checked
-  /// for UTF-8. O(bytes of the item).
+  /// Moves past one item with everything inside it, and checks that it is well-formed. Strings are not checked for
+  /// UTF-8. O(bytes of the item).
   public mutating func skip() throws(CodecError) { try skip(depth: 0) }
 
-  /// Whether the next byte is the break of an item of indefinite length; moves past it if so.
+  /// Returns whether the next byte is the break that ends an item of indefinite length, and if so, moves past it.
   @inline(__always)
   public mutating func readBreak() throws(CodecError) -> Bool {
     guard let byte = nextByte else { throw CodecError(.truncated, at: end) }
@@ -163,7 +162,7 @@ extension CBORReader {
     case CBORMajor.array: try skipItems(try checkedCount(argument, unit: 1), depth: depth, start: start)
     case CBORMajor.map: try skipItems(try checkedCount(argument, unit: 2) &* 2, depth: depth, start: start)
     case CBORMajor.tag:
-      // A big integer is a leaf.
+      // A big integer does not add a level of nesting.
       let isInteger = argument == CBORTag.positiveBignum || argument == CBORTag.negativeBignum
       if isInteger, let byte = nextByte, byte & 0xE0 == CBORMajor.bytes {
         try skip(depth: depth)
@@ -204,7 +203,7 @@ extension CBORReader {
     while !(try readBreak()) { offset &+= try readChunkHead(major: major) }
   }
 
-  /// Reads the head of a chunk: of the same major type and of definite length (RFC 8949, 3.2.3).
+  /// Reads the head of a chunk, which must have the same major type and a definite length (RFC 8949, 3.2.3).
   mutating func readChunkHead(major: UInt8) throws(CodecError) -> Int {
     let start = offset
     switch try readHead() {
@@ -216,7 +215,7 @@ extension CBORReader {
 }
 
 extension Double {
-  /// The number of an IEEE 754 half, widened exactly (RFC 8949, appendix D).
+  /// Creates a double from the bits of an IEEE 754 half, exactly (RFC 8949, appendix D).
   init(halfBits bits: UInt16) {
     let exponent = Int(bits >> 10 & 0x1F)
     let fraction = UInt64(bits & 0x3FF)

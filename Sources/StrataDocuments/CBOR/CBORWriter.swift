@@ -1,10 +1,10 @@
-// Writes CBOR in the core deterministic encoding of RFC 8949, section 4.2.1.
+// A writer of CBOR in the core deterministic encoding of RFC 8949, section 4.2.1.
 
-/// Gathers the bytes of CBOR items.
+/// A growing buffer of CBOR items.
 ///
-/// Each call writes the one deterministic form: shortest heads, the shortest float that keeps the value, NaN
-/// as `f97e00`, definite lengths. The order of a map's keys is the caller's part: by their encoded bytes, so
-/// shorter text first; `write(_:)` of a document does it.
+/// Each call writes the deterministic form: shortest heads, the shortest float that keeps the value, NaN as `f97e00`,
+/// definite lengths. The caller must write a map's keys in the order of their encoded bytes, so that shorter text comes
+/// first; `write(_:)` of a document does so.
 ///
 /// Memory is freed with the writer. Appending costs O(1) per byte, amortised.
 public struct CBORWriter: ~Copyable {
@@ -12,17 +12,17 @@ public struct CBORWriter: ~Copyable {
   /// The number of bytes written.
   public private(set) var count = 0
   private var capacity: Int
-  /// False where the memory is somebody else's; then it must be enough.
+  /// False if the caller owns the memory, which then cannot grow and must be large enough.
   private let ownsMemory: Bool
 
-  /// An empty writer with room for so many bytes before it has to grow.
+  /// Creates an empty writer with room for `capacity` bytes before it has to grow.
   public init(capacity: Int = 512) {
     self.capacity = max(capacity, 64)
     base = .allocate(byteCount: self.capacity, alignment: 8)
     ownsMemory = true
   }
 
-  /// A writer into memory that is large enough for all that will be written.
+  /// Creates a writer into the caller's memory, which must be large enough for everything that is written.
   init(into memory: UnsafeMutableRawBufferPointer) {
     capacity = memory.count
     base = memory.baseAddress ?? UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped
@@ -33,20 +33,20 @@ public struct CBORWriter: ~Copyable {
     if ownsMemory { base.deallocate() }
   }
 
-  /// What was written, as an array of its own.
+  /// A copy of the bytes written so far.
   public var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: count)) }
 
-  /// Calls `body` with what was written. The pointer is valid inside only.
+  /// Calls `body` with the bytes written so far. The pointer is valid only during the call.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(UnsafeRawBufferPointer(start: base, count: count))
   }
 
-  /// Forgets what was written and keeps the memory.
+  /// Removes everything that was written, and keeps the memory.
   public mutating func removeAll() { count = 0 }
 
-  /// Makes sure of room for so many more bytes.
+  /// Makes room for `additional` more bytes.
   @inline(__always)
   mutating func reserve(_ additional: Int) {
     if capacity &- count < additional { grow(additional) }
@@ -54,7 +54,7 @@ public struct CBORWriter: ~Copyable {
 
   @inline(never)
   private mutating func grow(_ additional: Int) {
-    precondition(ownsMemory, "more CBOR than there was room for")
+    precondition(ownsMemory, "memory given to a CBOR writer has room for everything that is written")
     let larger = max(capacity * 2, count + additional)
     let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
     memory.copyMemory(from: base, byteCount: count)
@@ -83,7 +83,7 @@ extension CBORWriter {
   /// Writes the integer −1 − `offset`.
   public mutating func writeNegative(_ offset: UInt64) { writeHead(CBORMajor.negative, offset) }
 
-  /// Writes an integer of any size: in 64 bits where they hold it, else with tag 2 or 3 (RFC 8949, 3.4.3).
+  /// Writes an integer of any size: in 64 bits if it fits, else with tag 2 or 3 (RFC 8949, 3.4.3).
   public mutating func writeInteger(_ value: BigInteger) {
     let bytes = value.isNegative ? value.negativeOffset : value.magnitude
     if let short = UInt64(bigEndianBytes: bytes) {
@@ -126,10 +126,10 @@ extension CBORWriter {
     writeEncoded(bytes)
   }
 
-  /// Begins an array; so many items must follow.
+  /// Begins an array. Exactly `count` items must follow.
   public mutating func writeArrayHead(count: Int) { writeHead(CBORMajor.array, UInt64(count)) }
 
-  /// Begins a map; so many pairs must follow, ascending by the keys' encoded bytes.
+  /// Begins a map. Exactly `count` pairs must follow, ascending by the keys' encoded bytes.
   public mutating func writeMapHead(count: Int) { writeHead(CBORMajor.map, UInt64(count)) }
 
   /// Tags the item that follows.
@@ -137,9 +137,9 @@ extension CBORWriter {
 
   public mutating func writeUndefined() { writeByte(CBORByte.undefined) }
 
-  /// Writes a simple value; 20…31 have calls of their own or are reserved.
+  /// Writes a simple value. The values 20…31 are not allowed: they have their own functions, or are reserved.
   public mutating func writeSimple(_ value: UInt8) {
-    precondition(!(20..<32).contains(value), "simple value \(value) has a meaning of its own")
+    precondition(!(20..<32).contains(value), "simple value \(value) is reserved, or has its own function")
     writeHead(CBORMajor.simple, UInt64(value))
   }
 
@@ -159,7 +159,7 @@ extension CBORWriter {
     count &+= 1
   }
 
-  /// Writes an initial byte and its number in the fewest bytes.
+  /// Writes an initial byte and its argument in the fewest bytes.
   @inline(__always)
   mutating func writeHead(_ major: UInt8, _ argument: UInt64) {
     reserve(9)
@@ -177,7 +177,7 @@ extension CBORWriter {
     }
   }
 
-  /// Writes an initial byte and a big-endian number; there must be room for both.
+  /// Writes an initial byte and a big-endian argument. There must be room for both.
   @inline(__always)
   private mutating func storeArgument<Argument: FixedWidthInteger & BitwiseCopyable>(
     _ initial: UInt8,
@@ -190,7 +190,7 @@ extension CBORWriter {
 }
 
 extension Float {
-  /// The bits of the IEEE 754 half with exactly this value, nil where there is none. Not for NaN.
+  /// The bits of the IEEE 754 half with exactly this value; nil if there is none. Not for NaN.
   var halfBits: UInt16? {
     let sign = UInt16(truncatingIfNeeded: bitPattern >> 16) & 0x8000
     if isInfinite { return sign | 0x7C00 }

@@ -1,34 +1,34 @@
-// What can be wrong with CBOR bytes: the place and the reason.
+// The error of reading CBOR: a reason, and the position in the bytes.
 
-/// Bytes that are not the CBOR that was asked for.
+/// An error in CBOR bytes: they are damaged, or are not what the caller expected.
 ///
-/// No call in this module traps on bytes, however damaged: each failure is a value of this type.
+/// No function of this module traps on damaged CBOR bytes: each failure is a value of this type.
 public struct CodecError: Error, Hashable, Sendable {
   /// Why the bytes were refused.
   public enum Reason: Hashable, Sendable {
-    /// The bytes end inside an item. More of them may help.
+    /// The bytes end inside an item. The item may be complete if more bytes are read.
     case truncated
-    /// Not CBOR (RFC 8949, appendix F): a reserved value, a misplaced break, a wrong chunk.
+    /// The bytes are not CBOR (RFC 8949, appendix F): a reserved value, a misplaced break, a wrong chunk.
     case malformed
     /// A text string is not UTF-8.
     case notUTF8
-    /// Deeper than `CodecLimits.depthMax`.
+    /// The item is nested deeper than `CodecLimits.depthMax`.
     case tooDeep
-    /// An integer longer than `CodecLimits.integerByteCountMax`.
+    /// An integer is longer than `CodecLimits.integerByteCountMax`.
     case tooLong
     /// A map has the same key twice.
     case duplicateKey(String)
-    /// The item is CBOR, but not of the kind that the caller asked for.
+    /// The item is CBOR, but not of the kind that the caller requested.
     case unexpectedKind(CBORKind)
-    /// The item is CBOR, but no document can hold it: undefined, an unassigned simple value, a key that is
-    /// not text, an integer's tag on something else than bytes. `CBORReader` reads it.
+    /// The item is CBOR, but a document cannot hold it: undefined, an unassigned simple value, a key that is not text,
+    /// or the tag of a big integer on an item that is not bytes. `CBORReader` can read it.
     case notRepresentable(CBORKind)
-    /// Something follows the item that should have been the only one.
+    /// More bytes follow the item, which must be the only one.
     case trailingBytes
   }
 
   public var reason: Reason
-  /// Where the item (or, if truncated, the missing byte) begins, in bytes from the first one.
+  /// The offset of the item, or of the missing byte if the bytes are truncated, in bytes from the first one.
   public var offset: Int
 
   public init(_ reason: Reason, at offset: Int) {

@@ -1,20 +1,20 @@
-// The limits of every codec in this folder, each with its name.
+// The limits of the codecs, each with a name.
 
-/// What the codecs refuse, so that no input can exhaust the stack or the time of the one who reads it.
+/// The limits of the codecs, so that no input can exhaust the reader's stack or time.
 public enum CodecLimits {
-  /// How many arrays, objects and tags may stand inside each other. An array of integers has depth 1.
+  /// The maximum nesting depth of arrays, objects and tags. An array of integers has depth 1.
   public static let depthMax = 128
 
-  /// The longest magnitude of an integer, in bytes (about 9,860 decimal digits). Decimal conversion is
-  /// quadratic in it.
+  /// The maximum length of an integer's magnitude, in bytes (about 9,860 decimal digits). The time of decimal
+  /// conversion is quadratic in the length.
   public static let integerByteCountMax = 4096
 
-  /// The most decimal digits that an integer of `integerByteCountMax` bytes can have.
+  /// The maximum number of decimal digits of an integer of `integerByteCountMax` bytes.
   static let integerDigitCountMax = 9865
 
-  /// Where keyed lookup stops comparing one key after another and searches by halves.
+  /// The largest number of keys that a lookup searches one after another; beyond it, lookups use binary search.
   static let linearSearchCountMax = 12
 
-  /// Where sorting by insertion stops paying.
+  /// The largest number of elements for which insertion sort is used.
   static let insertionSortCountMax = 24
 }

@@ -1,7 +1,7 @@
-// Strings as the bytes they are: equality, order and hashing that know nothing of Unicode equivalence.
+// Strings as UTF-8 bytes: equality, order and hashing without Unicode equivalence.
 
 extension String {
-  /// Calls `body` with the UTF-8 bytes, without a copy where the string holds them in one piece.
+  /// Calls `body` with the UTF-8 bytes, without a copy if they are contiguous in the string.
   @inline(__always)
   func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
@@ -9,7 +9,7 @@ extension String {
     return copy.withUTF8(body)
   }
 
-  /// Whether both have the same UTF-8 bytes: é in one scalar is not é in two.
+  /// Whether both strings have the same UTF-8 bytes: é as one scalar differs from é as two.
   func hasSameBytes(as other: String) -> Bool {
     withUTF8Bytes { a in other.withUTF8Bytes { b in a.count == b.count && compareBytes(a, b) == 0 } }
   }
@@ -17,24 +17,24 @@ extension String {
   /// Whether the UTF-8 bytes come before the other's.
   func bytesPrecede(_ other: String) -> Bool { comparingBytes(to: other) < 0 }
 
-  /// Negative, zero or positive as the UTF-8 bytes come before, are, or come after the other's.
+  /// Compares the UTF-8 bytes: negative, zero or positive if they come before, equal or come after the other's.
   func comparingBytes(to other: String) -> Int {
     withUTF8Bytes { a in other.withUTF8Bytes { b in compareBytes(a, b) } }
   }
 
-  /// Feeds the UTF-8 bytes and an end mark that no UTF-8 contains.
+  /// Hashes the UTF-8 bytes, and an end mark that does not occur in UTF-8.
   func hashBytes(into hasher: inout Hasher) {
     withUTF8Bytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     hasher.combine(0xFF as UInt8)
   }
 
-  /// The first eight UTF-8 bytes as a number that sorts as they do, zeros where there are fewer. Different
-  /// prefixes order two strings; equal ones say nothing.
+  /// The first eight UTF-8 bytes as a number that sorts as they do, padded with zeros. Strings with different prefixes
+  /// are ordered by them; equal prefixes decide nothing.
   @inline(__always)
   var bytePrefix: UInt64 { withUTF8Bytes { prefixBytes($0) } }
 }
 
-/// The first eight bytes, big-endian, padded with zeros.
+/// Returns the first eight bytes as a big-endian number, padded with zeros.
 @inline(__always)
 func prefixBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
   guard let base = bytes.baseAddress else { return 0 }
@@ -46,7 +46,7 @@ func prefixBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
   return prefix
 }
 
-/// Compares byte by byte, a shorter string before its extensions. Eight bytes at a time.
+/// Compares bytes lexicographically, eight at a time. A string comes before the longer ones that begin with it.
 @inline(__always)
 func compareBytes(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Int {
   let common = min(a.count, b.count)

@@ -1,10 +1,10 @@
-// Bytes to strings, or not. The standard library's own check is generic and looks its types up at every call,
-// which took a third of the time of reading a log line.
+// The validation of UTF-8. The standard library's check is generic and looks up its types at every call, which took a
+// third of the time of reading a log line.
 
 internal import StrataBase
 
 extension String {
-  /// A string of these bytes, or nil where they are not UTF-8. O(n), eight ASCII bytes at a time.
+  /// Creates a string from these bytes; nil if they are not UTF-8. O(n), eight ASCII bytes at a time.
   @inline(__always)
   init?(validatingBytes bytes: UnsafeBufferPointer<UInt8>) {
     guard isASCII(bytes) || isUTF8(bytes) else { return nil }
@@ -12,16 +12,16 @@ extension String {
   }
 }
 
-/// The same question about bytes that become no string.
+/// The same check for bytes that are not made into a string.
 package enum UTF8Validation {
-  /// Whether the bytes are well-formed UTF-8. O(n), eight bytes at a time as long as they are ASCII.
+  /// Whether the bytes are well-formed UTF-8. O(n), eight bytes at a time if all are ASCII.
   package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let bytes = UnsafeBufferPointer(
       start: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count: bytes.count)
     return isASCII(bytes) || isUTF8(bytes)
   }
 
-  /// Whether there are only ASCII bytes. O(n), eight at a time.
+  /// Whether all bytes are ASCII. O(n), eight at a time.
   @inline(__always)
   static func isASCIIOnly(_ bytes: UnsafeRawBufferPointer) -> Bool {
     isASCII(
@@ -47,7 +47,7 @@ private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   return found & 0x8080_8080_8080_8080 == 0
 }
 
-/// Whether the bytes are well-formed UTF-8: table 3-7 of the Unicode Standard, row by row.
+/// Whether the bytes are well-formed UTF-8, by table 3-7 of the Unicode Standard.
 private func isUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   var index = 0
   while index < bytes.count {

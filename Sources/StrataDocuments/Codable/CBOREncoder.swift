@@ -1,37 +1,37 @@
-// Codable values to CBOR: the public face.
+// The public encoder from Codable values to CBOR.
 
-/// Encodes any `Encodable` as a document in deterministic CBOR, without a detour through `DocumentValue`.
+/// An encoder of any `Encodable` type as a document in deterministic CBOR, without a `DocumentValue` in between.
 ///
-/// The result is what `DocumentValue(cbor:)` reads and `logreplay` shows, so types are written in the way
-/// that JSON and filters can use:
+/// `DocumentValue(cbor:)` reads the result and `logreplay` shows it, so types are written in forms that JSON and
+/// filters can use:
 ///
 /// | Swift | document |
 /// |---|---|
 /// | integers of any width | integer |
-/// | `Double`, `Float` | double, also where it is whole |
-/// | `Date` | string, RFC 3339 in UTC with nine digits; eighteen where nine would not bring it back exactly |
-/// | `UUID` | string of 36 characters, capitals |
+/// | `Double`, `Float` | double, even if the value is integral |
+/// | `Date` | string, RFC 3339 in UTC with nine digits, or with eighteen if nine would not restore it exactly |
+/// | `UUID` | string of 36 characters, in upper case |
 /// | `Data` | bytes |
 /// | `URL` | string, absolute |
-/// | `Decimal` | integer; double where its shortest text is the decimal; else string |
+/// | `Decimal` | integer; else double, if its shortest text equals the decimal; else string |
 /// | `DocumentValue` | itself |
 /// | `[String: T]`, `[Int: T]` | object |
 ///
-/// A nil property is left out by synthesized code; `encodeNil` writes null. A key that is written twice holds
-/// what was written last. Equal keyed values give equal bytes whatever the order of encoding.
+/// Synthesized code omits a nil property; `encodeNil` writes null. If a key is written twice, the last value is kept.
+/// Equal keys and values give equal bytes, in whatever order they are encoded.
 ///
-/// A value costs O(bytes written), and O(k log k) for an object of k keys; the encoder is a value, and safe on
+/// Encoding costs O(bytes written), and O(k log k) for an object of k keys. The encoder is a value, and can be used on
 /// any thread.
 public struct CBOREncoder: Sendable {
-  /// What types can ask for while they are encoded.
+  /// Values that types can read while they are encoded.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
   public init() {}
 
-  /// The value as CBOR.
+  /// Encodes a value, and returns its CBOR.
   ///
-  /// Throws `EncodingError.invalidValue` for a date outside the years 0000…9999, a decimal that is no number,
-  /// nesting beyond `CodecLimits.depthMax`, and a value that encodes nothing; and what the value's own
+  /// Throws `EncodingError.invalidValue` for a date outside the years 0000…9999, a decimal that is not a number,
+  /// nesting deeper than `CodecLimits.depthMax`, and a value that encodes nothing; also whatever the value's
   /// `encode(to:)` throws.
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
     let state = try gather(value)
@@ -42,7 +42,7 @@ public struct CBOREncoder: Sendable {
     }
   }
 
-  /// Appends the value as CBOR to what was written before. If it throws, nothing was appended.
+  /// Encodes a value, and appends its CBOR to a writer. If this throws, nothing was appended.
   public func encode<Value: Encodable>(_ value: Value, to writer: inout CBORWriter) throws {
     let state = try gather(value)
     writer.reserve(state.byteCountMax)
@@ -62,12 +62,12 @@ public struct CBOREncoder: Sendable {
 }
 
 extension DocumentValue {
-  /// The document that `CBOREncoder` makes of a value. Throws as it does.
+  /// Creates the document that `CBOREncoder` encodes a value as. Throws what the encoder throws.
   public init(encoding value: some Encodable) throws {
     self = try DocumentValue(cbor: CBOREncoder().encode(value))
   }
 
-  /// The value that `CBORDecoder` makes of this document. Throws as it does.
+  /// Decodes a value from this document with `CBORDecoder`. Throws what the decoder throws.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     try CBORDecoder().decode(type, from: cbor())
   }

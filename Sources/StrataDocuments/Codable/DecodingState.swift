@@ -1,5 +1,5 @@
-// What one call of the decoder looks at: the bytes, and how each Swift type is read from them. A place is the
-// offset of an item; everything else, even the path for an error, can be found again from it.
+// The state of one call of the decoder: the bytes, and the reading of each Swift type from them. An item is identified
+// by its offset; everything else, even the coding path for an error, can be computed from that.
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -7,14 +7,14 @@
   import Foundation
 #endif
 
-/// The bytes of one call. Used by one thread only, and closed when the call returns: a decoder that a type
-/// kept finds an empty input, not memory that is gone.
+/// The bytes of one call. Used by one thread only, and closed when the call returns: if a type has kept its decoder,
+/// the decoder then finds an empty input instead of freed memory.
 final class DecodingState {
   let userInfo: [CodingUserInfoKey: any Sendable]
   @exclusivity(unchecked) private(set) var bytes: UnsafeRawBufferPointer
   /// Whether the bytes are known to be one well-formed item.
   @exclusivity(unchecked) private(set) var isChecked = false
-  /// The containers around the item whose path was asked for last, from the outermost to the innermost.
+  /// The containers around the item whose path was requested last, from the outermost to the innermost.
   private var trail: [PathContainer] = []
 
   init(_ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable]) {
@@ -22,7 +22,7 @@ final class DecodingState {
     self.userInfo = userInfo
   }
 
-  /// Whether the call still runs, so that the bytes may be read.
+  /// Whether the call is still running, so that the bytes may be read.
   @inline(__always)
   var isOpen: Bool { bytes.count > 0 }
 
@@ -48,7 +48,7 @@ final class DecodingState {
     }
   }
 
-  /// Takes note that the first item is well-formed and ends here; throws where the bytes go on.
+  /// Records that the first item is well-formed and ends here; throws if more bytes follow.
   func checkIsEnd(_ offset: Int) throws(CodecError) {
     guard offset == bytes.count else { throw CodecError(.trailingBytes, at: offset) }
     isChecked = true
@@ -85,9 +85,9 @@ extension DecodingState {
 
   /// The keys and indices that lead to the item at an offset.
   ///
-  /// A type that tries one kind after another asks at every item of a long array, so the way to the last item
-  /// is kept: an item behind it in the same container costs O(bytes in between), one before it O(log members).
-  /// What lies in another member is looked for from the beginning of that member.
+  /// A type that tries one kind after another requests the path at every item of a long array, so the path to the last
+  /// item is kept. A later item in the same container then costs O(bytes in between), and an earlier one O(log
+  /// members). An item in another member is searched for from the beginning of that member.
   func path(to target: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var offset = 0
@@ -111,18 +111,18 @@ extension DecodingState {
   }
 }
 
-/// An array or a map on the way to an item, and where the members end that were passed so far.
+/// An array or a map on the path to an item, and the ends of those members that have been visited.
 private struct PathContainer {
-  /// The offset of the head, behind the tags in front of it.
+  /// The offset of the head, after any tags.
   let start: Int
   let isMap: Bool
   /// The offset of the first member.
   let first: Int
   private var ends: [Int] = []
-  /// The member that the next container of the way is in.
+  /// The index of the member that contains the next container of the path.
   var entered: Int?
 
-  /// Nil where the item is no container.
+  /// Nil if the item is not a container.
   init?(_ reader: CBORReader) {
     var reader = reader
     while true {
@@ -140,10 +140,10 @@ private struct PathContainer {
     }
   }
 
-  /// The first member that ends behind the target, or nil where what comes before it cannot be read.
+  /// The index of the first member that ends after the target; nil if the members before it cannot be read.
   mutating func index(holding target: Int, _ reader: CBORReader) -> Int? {
     if let last = ends.last, last > target {
-      // Mostly the one that was asked for last.
+      // In most cases it is the member that was requested last.
       var (low, high) = (0, ends.count - 1)
       if high == 0 || ends[high - 1] <= target { low = high }
       while low < high {
@@ -166,7 +166,7 @@ private struct PathContainer {
     try reader.skip()
   }
 
-  /// The key of a member that was passed, and the offset of its value.
+  /// The key of a member that has been visited, and the offset of its value.
   func member(_ index: Int, _ reader: CBORReader) -> (key: DocumentKey, value: Int)? {
     var reader = reader
     reader.offset = index == 0 ? first : ends[index - 1]
@@ -179,7 +179,7 @@ private struct PathContainer {
 // MARK: Scalars
 
 extension DecodingState {
-  /// Reads a head, and over tags that say nothing about how to read a value.
+  /// Reads a head, and skips tags other than those of big integers.
   @inline(__always)
   private func readHead(_ reader: inout CBORReader) throws -> CBORHead {
     let start = reader.offset
@@ -266,8 +266,8 @@ extension DecodingState {
     }
   }
 
-  /// The UTF-8, not yet validated, of a text string whose length takes at most two bytes and that lies in one
-  /// piece: nearly every one. Nil for anything else, which is then read with more care.
+  /// The UTF-8, not yet validated, of a text string in one piece whose head takes at most two bytes, as almost every
+  /// string is. Nil for anything else, which the caller then reads in the general way.
   @inline(__always)
   private func plainText(at offset: Int) -> UnsafeBufferPointer<UInt8>? {
     guard offset &+ 1 < bytes.count else { return nil }
@@ -297,7 +297,8 @@ extension DecodingState {
 // MARK: Everything else
 
 extension DecodingState {
-  /// Decodes anything: what has a form of its own in documents here, the rest by its own code.
+  /// Decodes a value of any type. The types that have their own form in documents are decoded here, all others by their
+  /// `init(from:)`.
   func decode<Value: Decodable>(_ type: Value.Type, at offset: Int) throws -> Value {
     if type == String.self { return unsafeBitCast(try decodeString(at: offset), to: type) }
     if type == Int.self { return unsafeBitCast(try decodeInteger(Int.self, at: offset), to: type) }
@@ -332,7 +333,7 @@ extension DecodingState {
       return Date(timeIntervalSince1970: try decodeDouble(at: reader.offset))
     }
     guard let instant = try withText(at: offset, Date.self, { RFC3339.instant($0) }) else {
-      throw corrupted("a string that is no date and time of RFC 3339", at: offset)
+      throw corrupted("a string that is not a date and time of RFC 3339", at: offset)
     }
     return Date(instant)
   }
@@ -346,7 +347,7 @@ extension DecodingState {
       return UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
     }
     guard let value = try withText(at: offset, UUID.self, { UUID(text: $0) }) else {
-      throw corrupted("a string that is no UUID", at: offset)
+      throw corrupted("a string that is not a UUID", at: offset)
     }
     return value
   }
@@ -366,7 +367,7 @@ extension DecodingState {
 
   private func decodeURL(at offset: Int) throws -> URL {
     guard let value = URL(string: try decodeString(at: offset)) else {
-      throw corrupted("a string that is no URL", at: offset)
+      throw corrupted("a string that is not a URL", at: offset)
     }
     return value
   }
@@ -380,7 +381,7 @@ extension DecodingState {
       case .negative, .float, .text, .tag: Decimal(try decodeDocument(at: offset))
       default: throw mismatch(head, Decimal.self, at: offset)
       }
-    guard let value else { throw corrupted("what is no decimal", at: offset) }
+    guard let value else { throw corrupted("a value that is not a decimal number", at: offset) }
     return value
   }
 }

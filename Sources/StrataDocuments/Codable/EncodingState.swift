@@ -1,6 +1,6 @@
-// What one call of the encoder gathers: the bytes of all scalars in the order in which they came, and a tree
-// of slots that says where each belongs. Containers may be filled in any order and side by side; the tree is
-// sorted and written out once at the end.
+// The state of one call of the encoder: the bytes of all scalars in the order in which they were encoded, and a tree of
+// slots that says where each belongs. Several containers may be filled at the same time and in any order; at the end
+// the tree is sorted and written once.
 //
 //   scratch  │ key │ value │ key │ key │ value │ …
 //   slots    0 root ─ first child ─▶ 1 ─ next ─▶ 2 …
@@ -11,7 +11,7 @@
   import Foundation
 #endif
 
-/// One value that is or will be encoded, and its key.
+/// A value that is or will be encoded, and its key.
 struct EncodingSlot {
   enum Kind: UInt8 {
     case empty, scalar, array, map
@@ -19,13 +19,13 @@ struct EncodingSlot {
 
   /// The first eight bytes of the encoded key, for sorting.
   var keyPrefix: UInt64 = 0
-  /// The encoded key in the scratch bytes; empty for the root and in arrays.
+  /// The range of the encoded key in the scratch bytes; empty for the root and in arrays.
   var keyStart = 0
   var keyEnd = 0
-  /// The encoded value in the scratch bytes, of a scalar.
+  /// The range of a scalar's encoded value in the scratch bytes.
   var valueStart = 0
   var valueEnd = 0
-  /// The members of a container, in the order in which they came. 0 is none: the root is nobody's child.
+  /// The members of a container, in the order in which they were added. 0 means none, since the root is never a child.
   var firstChild: Int32 = 0
   var lastChild: Int32 = 0
   var nextSibling: Int32 = 0
@@ -37,10 +37,10 @@ struct EncodingSlot {
 
 /// The scratch bytes and slots of one call. Used by one thread only.
 final class EncodingState {
-  /// The slot of the value that the call is about.
+  /// The slot of the value that the call encodes.
   static let root = 0
-  /// How many values may be encoding themselves inside each other. A value that hands over to another one in a single
-  /// value container gets no deeper in the document, and the stack does.
+  /// The maximum number of nested calls of `encode(to:)`. A value that passes another one to a single value container
+  /// does not nest the document deeper, but it uses more stack.
   private static let callDepthMax = 4 * CodecLimits.depthMax
 
   let userInfo: [CodingUserInfoKey: any Sendable]
@@ -58,17 +58,17 @@ final class EncodingState {
 
   deinit { slots.deallocate() }
 
-  /// Whether anything was encoded there.
+  /// Whether anything was encoded in the slot.
   func isFilled(_ slot: Int) -> Bool { slots[slot].kind != .empty }
 
   /// The number of members so far.
   func count(of slot: Int) -> Int { Int(slots[slot].childCount) }
 
-  /// Makes the slot a container. Asking again for the same kind gives the same container, as a subclass does.
+  /// Makes the slot a container. A second request of the same kind, as a subclass makes, gives the same container.
   @inline(__always)
   func begin(_ kind: EncodingSlot.Kind, in slot: Int) {
     let old = slots[slot].kind
-    precondition(old == .empty || old == kind, "a value encodes itself as two different things")
+    precondition(old == .empty || old == kind, "a value encodes itself as only one kind of item")
     slots[slot].kind = kind
   }
 }
@@ -76,7 +76,7 @@ final class EncodingState {
 // MARK: Slots
 
 extension EncodingState {
-  /// A new member at the end of an array.
+  /// Adds a member at the end of an array.
   @inline(__always)
   func appendChild(of parent: Int) -> Int {
     if slotCount == slotCapacity { growSlots() }
@@ -93,7 +93,7 @@ extension EncodingState {
     return child
   }
 
-  /// A new member of an object.
+  /// Adds a member to an object.
   @inline(__always)
   func appendChild(of parent: Int, key: String) -> Int {
     let child = appendChild(of: parent)
@@ -110,7 +110,7 @@ extension EncodingState {
   }
 
   private func growSlots() {
-    precondition(slotCapacity < Int(Int32.max) / 2, "a document of more than a billion values")
+    precondition(slotCapacity < Int(Int32.max) / 2, "a document has at most a billion values")
     let larger = UnsafeMutablePointer<EncodingSlot>.allocate(capacity: slotCapacity * 2)
     larger.moveInitialize(from: slots, count: slotCount)
     slots.deallocate()
@@ -118,7 +118,7 @@ extension EncodingState {
     slotCapacity *= 2
   }
 
-  /// Where a slot stands, for errors and for types that ask. O(depth + siblings).
+  /// The coding path of a slot, for errors and for types that read it. O(depth + siblings).
   func path(to slot: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var current = slot
@@ -155,7 +155,7 @@ extension EncodingState {
   /// Writes a scalar into a slot.
   @inline(__always)
   func write(in slot: Int, _ body: (inout CBORWriter) -> Void) {
-    precondition(slots[slot].kind == .empty, "a value encodes itself twice")
+    precondition(slots[slot].kind == .empty, "a value encodes itself only once")
     slots[slot].kind = .scalar
     slots[slot].valueStart = scratch.count
     body(&scratch)
@@ -170,7 +170,8 @@ extension EncodingState {
   func encode(_ value: String, in slot: Int) { write(in: slot) { $0.writeText(value) } }
   func encode(_ value: DocumentValue, in slot: Int) { write(in: slot) { $0.write(value) } }
 
-  /// Encodes anything: what has a form of its own in documents here, the rest by its own code.
+  /// Encodes a value of any type. The types that have their own form in documents are encoded here, all others by their
+  /// `encode(to:)`.
   func encode<Value: Encodable>(_ value: Value, in slot: Int) throws {
     if Value.self == String.self { return encode(unsafeBitCast(value, to: String.self), in: slot) }
     if Value.self == Int.self { return encode(Int64(unsafeBitCast(value, to: Int.self)), in: slot) }
@@ -216,7 +217,7 @@ extension EncodingState {
       }
     }
     guard isWritten == nil else { return }
-    // The seconds and not the date: describing a date that is no time traps.
+    // The error holds the seconds and not the date, because describing such a date traps.
     throw invalid(
       value.timeIntervalSinceReferenceDate, "a date outside the years 0000…9999 (seconds since 2001)",
       in: slot)
@@ -228,7 +229,7 @@ extension EncodingState {
 
   private func encode(_ value: Decimal, in slot: Int) throws {
     guard let document = value.documentValue else {
-      throw invalid(value, "a decimal that is no number", in: slot)
+      throw invalid(value, "a decimal that is not a number", in: slot)
     }
     encode(document, in: slot)
   }
@@ -237,7 +238,7 @@ extension EncodingState {
     .invalidValue(value, .init(codingPath: path(to: slot), debugDescription: explanation))
   }
 
-  /// Names the type and not the value: to describe that could take more stack than there is.
+  /// The error holds the type and not the value, whose description could overflow the stack.
   private func tooDeep<Value>(_ value: Value, in slot: Int) -> EncodingError {
     invalid(Value.self, "nested deeper than \(CodecLimits.depthMax)", in: slot)
   }
@@ -246,15 +247,15 @@ extension EncodingState {
 // MARK: Writing it out
 
 extension EncodingState {
-  /// Containers can also be nested without a value's own code being called.
+  /// Checks the depth of all slots at the end, since containers can also be nested without a call of `encode(to:)`.
   func checkDepth() throws {
     for index in 0..<slotCount where slots[index].depth >= CodecLimits.depthMax {
       if slots[index].kind != .scalar { throw tooDeep((), in: index) }
     }
   }
 
-  /// No fewer bytes than `emit` writes: all keys and scalars, and a head for each container. Nine more make the
-  /// longest head fit wherever the writer stands.
+  /// An upper bound for the bytes that `emit` writes: all keys and scalars, and a head for each container. Nine more
+  /// make room for the longest head at any position of the writer.
   var byteCountMax: Int { scratch.count + 9 * (containerCountMax + 1) }
 
   private var containerCountMax: Int {
@@ -263,7 +264,7 @@ extension EncodingState {
     return count
   }
 
-  /// Writes the tree, the keys of every object in order. A slot that stayed empty is an empty object.
+  /// Writes the tree, with the keys of every object in order. A slot that is still empty is written as an empty object.
   func emit(to writer: inout CBORWriter) { emit(Self.root, to: &writer) }
 
   private func emit(_ slot: Int, to writer: inout CBORWriter) {
@@ -298,7 +299,8 @@ extension EncodingState {
     UnsafeRawBufferPointer(start: scratch.base + start, count: end &- start)
   }
 
-  /// The members by the bytes of their keys; those with the same key in the order in which they came.
+  /// Sorts the members by the bytes of their keys; members with the same key stay in the order in which they were
+  /// added.
   private func sortChildren(of slot: Int, into order: inout UnsafeMutableBufferPointer<Int32>) {
     var child = slots[slot].firstChild
     var index = 0
@@ -323,7 +325,7 @@ extension EncodingState {
     }
   }
 
-  /// Keeps the last of the members with the same key, and gives the number that is left.
+  /// Keeps only the last of several members with the same key, and returns the number of members that are left.
   private func dropReplaced(_ order: inout UnsafeMutableBufferPointer<Int32>) -> Int {
     var kept = 0
     for index in 0..<order.count {

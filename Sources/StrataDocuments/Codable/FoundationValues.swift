@@ -1,4 +1,4 @@
-// How Foundation's own value types look inside a document: as what a filter can compare and people can read.
+// The forms of Foundation's value types in a document, which filters can compare and people can read.
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -7,12 +7,12 @@
 #endif
 
 extension Date {
-  /// The seconds from 1970 to 2001, where `Date` begins to count.
+  /// The seconds from 1970 to 2001, the reference date of `Date`.
   private static let referenceSeconds: Int64 = 978_307_200
 
-  /// The instant that reads back as exactly this date: to the nanosecond where that is enough, else to the
-  /// attosecond (dates within eight milliseconds of 2001-01-01T00:00:00Z are rounded to that). Nil for what
-  /// is no instant in the years 0000…9999.
+  /// The instant that reads back as exactly this date: in nanoseconds if that is precise enough, else in attoseconds
+  /// (dates within eight milliseconds of 2001-01-01T00:00:00Z are rounded to attoseconds). Nil if the date is not an
+  /// instant in the years 0000…9999.
   var instant: Instant? {
     let time = timeIntervalSinceReferenceDate
     let whole = time.rounded(.down)
@@ -23,8 +23,8 @@ extension Date {
       seconds: Int64(whole) + (nanoseconds == 1_000_000_000 ? 1 : 0) + Self.referenceSeconds,
       attoseconds: nanoseconds == 1_000_000_000 ? 0 : nanoseconds * RFC3339.attosecondsPerNanosecond)
     if Date(coarse).timeIntervalSinceReferenceDate == time { return coarse }
-    // Exactly, from the part after the point (which subtracting the part before it leaves unrounded): a double
-    // is an integer times a power of two, and 2⁵³ · 10¹⁸ fits in 128 bits.
+    // Compute the attoseconds exactly from the fractional part, which the subtraction does not round. A double is an
+    // integer times a power of two, and 2⁵³ · 10¹⁸ fits in 128 bits.
     let rest = abs(time - time.rounded(.towardZero))
     guard rest > 1e-19 else { return coarse }
     let shift = 52 - Int(rest.exponent)
@@ -37,8 +37,8 @@ extension Date {
       attoseconds: sum - carry * RFC3339.attosecondsPerSecond)
   }
 
-  /// The nearest date to an instant; off by one unit in the last place at most where the instant has nine
-  /// digits or fewer.
+  /// Creates the date nearest to an instant. If the instant has nine digits or fewer, the result may be off by one unit
+  /// in the last place.
   init(_ instant: Instant) {
     let seconds = instant.seconds - Self.referenceSeconds
     let (nanoseconds, rest) = instant.attoseconds.quotientAndRemainder(
@@ -50,11 +50,11 @@ extension Date {
     }
   }
 
-  /// The double nearest to the sum of seconds and attoseconds, rounded once.
+  /// Returns the double nearest to the sum of seconds and attoseconds, rounded only once.
   private static func nearest(_ seconds: Int64, _ attoseconds: Int64) -> Double {
     let unit = UInt128(RFC3339.attosecondsPerSecond)
     let sum = Int128(seconds) * Int128(unit) + Int128(attoseconds)
-    // Shifted so that the quotient has at least 55 bits; what is cut off only decides ties.
+    // Shift so that the quotient has at least 55 bits. The remainder then only decides ties.
     let shift = max(0, sum.magnitude.leadingZeroBitCount - (128 - 115))
     let (quotient, remainder) = (sum.magnitude << UInt128(shift)).quotientAndRemainder(dividingBy: unit)
     let rounded = Double(quotient | (remainder == 0 ? 0 : 1))
@@ -64,7 +64,7 @@ extension Date {
 }
 
 extension UUID {
-  /// Calls `body` with the 36 characters, in capitals.
+  /// Calls `body` with the 36 characters, in upper case.
   func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { text in
       withUnsafeBytes(of: uuid) { bytes in
@@ -88,7 +88,7 @@ extension UUID {
     nibble < 10 ? UInt8(ascii: "0") &+ nibble : UInt8(ascii: "A") &+ nibble &- 10
   }
 
-  /// An identifier from 36 characters, capitals or not.
+  /// Creates a UUID from 36 characters, in upper or lower case.
   init?(text: UnsafeBufferPointer<UInt8>) {
     guard text.count == 36 else { return nil }
     var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -122,8 +122,8 @@ extension UUID {
 }
 
 extension Decimal {
-  /// The number that a document holds for this one: an integer, else the double whose shortest text is this
-  /// decimal, else (more digits than a double keeps) its digits as a string. Nil for NaN.
+  /// The value that a document holds for this decimal: an integer; else the double whose shortest text is this decimal;
+  /// else, if it has more digits than a double keeps, its digits as a string. Nil for NaN.
   var documentValue: DocumentValue? {
     guard isFinite else { return nil }
     let text = description
@@ -134,7 +134,7 @@ extension Decimal {
     return .string(text)
   }
 
-  /// The decimal that such a value stands for. A double stands for its shortest text.
+  /// Creates the decimal that such a value represents. A double is read as its shortest text.
   init?(_ value: DocumentValue) {
     switch value {
     case .int(let value): self.init(value)

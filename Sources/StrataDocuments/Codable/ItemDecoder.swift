@@ -1,6 +1,6 @@
-// The faces that the standard library's Codable asks for, each an offset into the input.
+// The decoder and the containers that Codable requires, each of them an offset into the input.
 
-/// Decodes the item at one offset. Two words, so that it needs no box of its own.
+/// The decoder of the item at an offset. It has two words, so that an existential holds it without an allocation.
 struct ItemDecoder: Decoder {
   let state: DecodingState
   let offset: Int
@@ -21,7 +21,7 @@ struct ItemDecoder: Decoder {
   }
 }
 
-/// An object. One reference, since the standard library copies a container at every call.
+/// The container of an object. It is one reference, since the standard library copies a container at every call.
 struct ItemKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let index: MapIndex
 
@@ -109,7 +109,7 @@ struct ItemKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-/// An array, and how far it has been decoded.
+/// The container of an array, and the position up to which it has been decoded.
 struct ItemUnkeyedContainer: UnkeyedDecodingContainer {
   let state: DecodingState
   let offset: Int
@@ -145,7 +145,7 @@ struct ItemUnkeyedContainer: UnkeyedDecodingContainer {
   var codingPath: [any CodingKey] { state.path(to: offset) }
   var isAtEnd: Bool { currentIndex >= count ?? 0 }
 
-  /// Decodes the next item, and moves past it only if that succeeds.
+  /// Decodes the next item, and moves past it only if decoding succeeds.
   @inline(__always)
   private mutating func advance<Value>(_ type: Any.Type, _ body: (DecodingState, Int) throws -> Value) throws
     -> Value
@@ -214,7 +214,7 @@ struct ItemUnkeyedContainer: UnkeyedDecodingContainer {
   }
 }
 
-/// One item, whatever it is.
+/// The container of a single item of any kind.
 struct ItemSingleContainer: SingleValueDecodingContainer {
   let state: DecodingState
   let offset: Int

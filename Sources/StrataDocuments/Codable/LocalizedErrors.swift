@@ -1,4 +1,4 @@
-// The errors of documents for those who show errors of any kind.
+// Conformances to Foundation's LocalizedError, for code that shows errors of any kind.
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

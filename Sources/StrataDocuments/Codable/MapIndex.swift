@@ -1,8 +1,8 @@
-// Where the keys and values of one object lie, sorted so that a key is found fast.
+// An index of the keys and values of one object, sorted for fast lookup.
 
-/// A key and its value.
+/// A key and the offset of its value.
 struct MapEntry {
-  /// The key's UTF-8: in the input, or among the index's own keys.
+  /// The key's UTF-8 bytes, which are in the input or in the index's `joinedKeys`.
   var key: UnsafeBufferPointer<UInt8>
   /// The offset of the value.
   var value: Int
@@ -15,12 +15,12 @@ final class MapIndex {
   let offset: Int
   let count: Int
   private let entries: UnsafeMutablePointer<MapEntry>
-  /// Where the last search ended: types ask for a key up to three times in a row.
+  /// The position at which the last search ended. Types look up the same key up to three times in a row.
   @exclusivity(unchecked) private var hint = 0
-  /// Keys that the input holds in chunks, put together.
+  /// Copies of those keys that are in chunks in the input.
   private var joinedKeys: [UnsafeMutableBufferPointer<UInt8>] = []
 
-  /// Reads the map at an offset. Throws where it is none, or has a key that is not text or occurs twice.
+  /// Reads the map at an offset. Throws if the item is not a map, or if a key is not text or occurs twice.
   init(_ state: DecodingState, at offset: Int) throws {
     self.state = state
     self.offset = offset
@@ -71,7 +71,7 @@ final class MapIndex {
   @inline(__always)
   private func readKey(_ reader: inout CBORReader) throws(CodecError) -> UnsafeBufferPointer<UInt8> {
     let start = reader.offset
-    // Nearly every key is shorter than 24 bytes.
+    // Almost every key is shorter than 24 bytes.
     if let initial = reader.nextByte, initial &- CBORMajor.text < 24 {
       reader.offset &+= 1
       return try reader.readRaw(count: Int(initial &- CBORMajor.text)).assumingMemoryBound(to: UInt8.self)
@@ -99,7 +99,7 @@ final class MapIndex {
     }
   }
 
-  /// The order of deterministic encodings: the shorter key first.
+  /// Compares keys in the order of deterministic encodings: by length, then by bytes.
   @inline(__always)
   private static func order(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Int {
     a.count != b.count ? a.count - b.count : compareBytes(a, b)
@@ -107,13 +107,13 @@ final class MapIndex {
 }
 
 extension MapIndex {
-  /// The keys; none when the call of the decoder is over.
+  /// The keys; empty after the decoder's call has returned.
   var keys: [String] {
     guard state.isOpen else { return [] }
     return (0..<count).map { String(decoding: entries[$0].key, as: UTF8.self) }
   }
 
-  /// The offset of a key's value, nil where there is no such key. O(log count).
+  /// The offset of a key's value; nil if there is no such key. O(log count).
   func value(of key: String) -> Int? {
     guard state.isOpen else { return nil }
     return key.withUTF8Bytes { find($0) }

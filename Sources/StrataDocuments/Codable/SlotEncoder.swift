@@ -1,6 +1,6 @@
-// The faces that the standard library's Codable asks for, each a slot of the state behind it.
+// The encoder and the containers that Codable requires, each of them a slot of the encoding state.
 
-/// Encodes one value into one slot. Two words, so that it needs no box of its own.
+/// The encoder of a value into a slot. It has two words, so that an existential holds it without an allocation.
 struct SlotEncoder: Encoder {
   let state: EncodingState
   let slot: Int
@@ -23,7 +23,7 @@ struct SlotEncoder: Encoder {
   }
 }
 
-/// An object that is being filled.
+/// The container of an object that is being encoded.
 struct SlotKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let state: EncodingState
   let slot: Int
@@ -73,7 +73,7 @@ struct SlotKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func superEncoder(forKey key: Key) -> any Encoder { SlotEncoder(state: state, slot: child(key)) }
 }
 
-/// An array that is being filled.
+/// The container of an array that is being encoded.
 struct SlotUnkeyedContainer: UnkeyedEncodingContainer {
   let state: EncodingState
   let slot: Int
@@ -116,7 +116,7 @@ struct SlotUnkeyedContainer: UnkeyedEncodingContainer {
   func superEncoder() -> any Encoder { SlotEncoder(state: state, slot: child()) }
 }
 
-/// A value that is one scalar or another value.
+/// The container of a single scalar or other value.
 struct SlotSingleContainer: SingleValueEncodingContainer {
   let state: EncodingState
   let slot: Int

@@ -1,41 +1,41 @@
-// What can be wrong with JSON text: the place, in a way that an editor can find, and the reason.
+// The error of reading JSON: a reason, and the position as an editor shows it.
 
-/// Text that is not the JSON that was asked for.
+/// An error in JSON text.
 public struct JSONError: Error, Hashable, Sendable {
   /// Why the text was refused.
   public enum Reason: Hashable, Sendable {
-    /// The text ends inside a value. More of it may help.
+    /// The text ends inside a value. The value may be complete if more text is read.
     case truncated
-    /// A byte that cannot stand here.
+    /// A byte is not allowed at this position.
     case unexpectedByte(UInt8)
-    /// Something follows the value that should have been the only one.
+    /// More text follows the value, which must be the only one.
     case trailingBytes
-    /// A control character inside a string; it has to be escaped.
+    /// A string contains a control character that is not escaped.
     case controlCharacter(UInt8)
-    /// A backslash and something that is no escape.
+    /// A backslash is not followed by a valid escape.
     case invalidEscape
-    /// Half of a surrogate pair: no character.
+    /// An escape is half of a surrogate pair, which is not a character.
     case loneSurrogate
     /// A string is not UTF-8.
     case notUTF8
-    /// No number: a leading zero, a point or exponent without digits.
+    /// A number is malformed: a leading zero, or a point or exponent without digits.
     case invalidNumber
-    /// A fraction or exponent beyond the range of a double.
+    /// A number with a fraction or exponent is beyond the range of a double.
     case numberOutOfRange
-    /// An integer longer than `CodecLimits.integerByteCountMax`.
+    /// An integer is longer than `CodecLimits.integerByteCountMax`.
     case tooLong
-    /// Deeper than `CodecLimits.depthMax`.
+    /// The value is nested deeper than `CodecLimits.depthMax`.
     case tooDeep
     /// An object has the same key twice.
     case duplicateKey(String)
   }
 
   public var reason: Reason
-  /// From 1; lines end with a line feed.
+  /// The line, from 1. Lines end with a line feed.
   public var line: Int
-  /// From 1, in characters (Unicode scalars) of the line, not bytes.
+  /// The column in the line, from 1, in characters (Unicode scalars), not bytes.
   public var column: Int
-  /// In bytes from the first one.
+  /// The offset in bytes from the first one.
   public var offset: Int
 
   public init(_ reason: Reason, line: Int, column: Int, offset: Int) {
@@ -45,7 +45,7 @@ public struct JSONError: Error, Hashable, Sendable {
     self.offset = offset
   }
 
-  /// Finds line and column of a place in the text. O(offset).
+  /// Creates an error from an offset, and computes its line and column. O(offset).
   init(_ reason: Reason, at offset: Int, in text: UnsafeBufferPointer<UInt8>) {
     var line = 1
     var column = 1
@@ -64,13 +64,13 @@ public struct JSONError: Error, Hashable, Sendable {
 extension JSONError: CustomStringConvertible {
   public var description: String { "JSON at line \(line), column \(column): \(explanation)" }
 
-  /// What is wrong, without its place.
+  /// The reason as a sentence, without the position.
   package var explanation: String {
     switch reason {
     case .truncated: "the text ends inside a value"
     case .unexpectedByte(let byte): "unexpected \(Self.name(of: byte))"
     case .trailingBytes: "more text after the value"
-    case .controlCharacter(let byte): "\(Self.name(of: byte)) inside a string has to be escaped"
+    case .controlCharacter(let byte): "\(Self.name(of: byte)) inside a string must be escaped"
     case .invalidEscape: "not an escape"
     case .loneSurrogate: "half of a surrogate pair"
     case .notUTF8: "a string that is not UTF-8"

@@ -1,7 +1,7 @@
-// Numbers of JSON text: integers exactly, everything else as the nearest double.
+// The parsing of numbers in JSON text: integers exactly, other numbers as the nearest double.
 
 extension JSONParser {
-  /// Reads a number; the next byte is a minus sign or a digit.
+  /// Reads a number. The next byte is a minus sign or a digit.
   mutating func parseNumber() throws(Failure) -> DocumentValue {
     let start = offset
     let isNegative = base[offset] == UInt8(ascii: "-")
@@ -43,7 +43,7 @@ extension JSONParser {
     byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e")
   }
 
-  /// Reads at least one digit. More than 19 of them overflow the significand, which is then not used.
+  /// Reads at least one digit. More than 19 digits may overflow the significand, which is then not used.
   @inline(__always)
   private mutating func parseDigits(_ significand: inout UInt64) throws(Failure) {
     let first = offset
@@ -68,7 +68,7 @@ extension JSONParser {
     let first = offset
     var value: UInt64 = 0
     try parseDigits(&value)
-    // Whatever is longer is beyond every double, and is read digit by digit.
+    // A longer exponent may have overflowed. Any value this large sends the number to the general conversion.
     if offset - first > 9 { value = 1_000_000_000 }
     return isNegative ? -Int(value) : Int(value)
   }
@@ -103,8 +103,8 @@ private let powersOfTen: [Double] = [
 ]
 
 extension Double {
-  /// The nearest double to significand × 10ᵉ where one rounding finds it: both factors are exact. Nil
-  /// elsewhere. (W. Clinger, How to read floating point numbers accurately, PLDI 1990.)
+  /// Creates the double nearest to significand × 10ᵉ if both factors are exact, so that the result is rounded only
+  /// once; nil otherwise. (W. Clinger, How to read floating point numbers accurately, PLDI 1990.)
   fileprivate init?(exactSignificand significand: UInt64, exponent: Int) {
     guard significand <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
     let value = Double(significand)

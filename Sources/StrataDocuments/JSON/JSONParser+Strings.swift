@@ -1,7 +1,7 @@
-// Strings of JSON text: eight bytes at a time up to the quote, by hand from the first backslash on.
+// The parsing of strings in JSON text: eight bytes at a time up to the quote, and in pieces after the first backslash.
 
 extension JSONParser {
-  /// Reads a string; the next byte is its opening quote.
+  /// Reads a string. The next byte is its opening quote.
   mutating func parseString() throws(Failure) -> String {
     let start = offset
     offset &+= 1
@@ -16,7 +16,7 @@ extension JSONParser {
     return try parseEscapedString(from: first, at: start)
   }
 
-  /// Stops at a quote, a backslash, a control character or the end.
+  /// Moves to the next quote, backslash or control character, or to the end.
   @inline(__always)
   private mutating func skipPlainBytes() {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -29,7 +29,7 @@ extension JSONParser {
       let found =
         ((word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes) & tops
       if found != 0 {
-        // The lowest mark is exact: a borrow only reaches the bytes above it.
+        // The lowest bit found is exact, since a borrow can affect only the bytes above it.
         offset &+= found.trailingZeroBitCount >> 3
         return
       }

@@ -1,12 +1,16 @@
-// JSON text to documents: RFC 8259 to the letter, over bytes, in one pass.
+// A parser from JSON text to documents: strict RFC 8259, on bytes, in one pass.
 
 extension DocumentValue {
-  /// Reads JSON text that holds one value and otherwise only white space.
+  /// Reads JSON text that contains one value and otherwise only white space.
   ///
-  /// Strict RFC 8259: UTF-8 without a byte order mark, no lone surrogates, no key twice, no deeper than
-  /// `CodecLimits.depthMax`. A number without fraction and exponent is an integer, kept exactly whatever its
-  /// size (`-0` is the double −0.0, the only value that JSON can mean by it); every other number is the
-  /// nearest double, and one beyond a double's range is an error. So `1` and `1.0` stay distinct.
+  /// The text must follow RFC 8259 strictly: UTF-8 without a byte order mark, no lone surrogates, no duplicate keys,
+  /// and no nesting deeper than `CodecLimits.depthMax`.
+  ///
+  /// A number without fraction and exponent is an integer, which is kept exactly, up to the limit
+  /// `CodecLimits.integerByteCountMax`. The exception is `-0`, which is the double −0.0, the only value that it can
+  /// mean. Every other number becomes the nearest double; a number beyond the range of a double is an error. So `1` and
+  /// `1.0` stay distinct.
+  ///
   /// O(n), and O(k log k) for an object of k keys.
   public init(json text: UnsafeRawBufferPointer) throws(JSONError) {
     let bytes = text.assumingMemoryBound(to: UInt8.self)
@@ -18,14 +22,14 @@ extension DocumentValue {
     }
   }
 
-  /// Reads JSON text that holds one value and otherwise only white space.
+  /// Reads JSON text that contains one value and otherwise only white space.
   public init(json text: [UInt8]) throws(JSONError) {
     self = try text.withUnsafeBufferPointer { (buffer) throws(JSONError) in
       try DocumentValue(json: UnsafeRawBufferPointer(buffer))
     }
   }
 
-  /// Reads JSON text that holds one value and otherwise only white space.
+  /// Reads JSON text that contains one value and otherwise only white space.
   public init(json text: String) throws(JSONError) {
     self = try text.withUTF8Bytes { buffer in
       Result { () throws(JSONError) in try DocumentValue(json: UnsafeRawBufferPointer(buffer)) }
@@ -33,9 +37,9 @@ extension DocumentValue {
   }
 }
 
-/// A recursive descent over the bytes of one text.
+/// A recursive descent parser of one text.
 struct JSONParser: ~Copyable {
-  /// A reason and the byte where it was found; line and column are counted only when there is one.
+  /// A reason and its offset. Line and column are computed only for an error that is thrown to the caller.
   struct Failure: Error {
     var reason: JSONError.Reason
     var offset: Int
@@ -59,7 +63,7 @@ struct JSONParser: ~Copyable {
     return value
   }
 
-  /// What is wrong at a place where something else was expected.
+  /// The error at an offset where something else was expected.
   func unexpected() -> Failure {
     if offset >= end { return Failure(reason: .truncated, offset: end) }
     return Failure(reason: .unexpectedByte(base[offset]), offset: offset)
@@ -130,7 +134,7 @@ struct JSONParser: ~Copyable {
     }
   }
 
-  /// Moves past a byte if it is the next one. At the end of the text there is none, which is an error.
+  /// Moves past a byte if it is the next one. Throws at the end of the text.
   @inline(__always)
   private mutating func skip(_ byte: UInt8) throws(Failure) -> Bool {
     guard offset < end else { throw unexpected() }

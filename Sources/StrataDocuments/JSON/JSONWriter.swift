@@ -1,20 +1,20 @@
-// Documents to JSON text: compact for programs, indented for people, the same bytes for equal documents.
+// A writer from documents to JSON text: compact for programs, indented for people. Equal documents give equal bytes.
 
-/// How JSON text is laid out.
+/// The layout of JSON text.
 public enum JSONStyle: Hashable, Sendable {
-  /// No white space at all.
+  /// No white space.
   case compact
-  /// A line per member, indented by two spaces; `"key": value`.
+  /// One line for each member, indented by two spaces, as `"key": value`.
   case pretty
 }
 
 extension DocumentValue {
-  /// The value as JSON text; see `JSONWriter` for what it looks like.
+  /// Returns the value as JSON text, in the form that `JSONWriter` describes.
   public func json(_ style: JSONStyle = .compact) -> String {
     String(decoding: jsonBytes(style), as: UTF8.self)
   }
 
-  /// The value as the UTF-8 of JSON text; see `JSONWriter` for what it looks like.
+  /// Returns the value as the UTF-8 of JSON text, in the form that `JSONWriter` describes.
   public func jsonBytes(_ style: JSONStyle = .compact) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(256)
@@ -23,13 +23,15 @@ extension DocumentValue {
   }
 }
 
-/// Appends JSON text (RFC 8259) to bytes.
+/// A writer that appends JSON text (RFC 8259) to bytes.
 ///
-/// Keys ascend by UTF-8. Text stays UTF-8; only quotes, backslashes and control characters are escaped. A
-/// double is the shortest text that reads back as the same double, always with a fraction or an exponent, so
-/// that it stays one. Whatever is valid JSON on the way in comes out as an equal value.
+/// Keys ascend by their UTF-8 bytes. Text is written as UTF-8; only quotes, backslashes and control characters are
+/// escaped. A double is written as the shortest text that reads back as the same double, always with a fraction or an
+/// exponent, so that it is read as a double again. A value that was read from JSON is written as JSON for an equal
+/// value.
 ///
-/// What JSON cannot say is written as an object with one telling key, and reads back as that object:
+/// A value that JSON cannot express is written as an object with a key that names its kind, and reads back as that
+/// object:
 ///
 /// | value | text |
 /// |---|---|
@@ -43,7 +45,7 @@ public enum JSONWriter {
     append(value, style: style, level: 0, to: &bytes)
   }
 
-  /// Appends a string with its quotes.
+  /// Appends a string in quotes.
   public static func append(_ text: String, to bytes: inout [UInt8]) {
     text.withUTF8Bytes { utf8 in
       bytes.append(UInt8(ascii: "\""))

@@ -1,8 +1,9 @@
-// CBOR as people read it: the diagnostic notation of RFC 8949, section 8.
+// CBOR as readable text: the diagnostic notation of RFC 8949, section 8.
 
 extension CBORReader {
-  /// One item that takes up all the bytes, in diagnostic notation: `{1: h'01ff', "a": 32("x"), "b": [_ 1]}`.
-  /// It shows every well-formed item, also those that no document can hold. O(n).
+  /// Returns the diagnostic notation of bytes that are exactly one item: `{1: h'01ff', "a": 32("x"), "b": [_ 1]}`.
+  ///
+  /// It shows every well-formed item, including those that a document cannot hold. O(n).
   public static func diagnosticNotation(of bytes: UnsafeRawBufferPointer) throws(CodecError) -> String {
     var reader = CBORReader(bytes)
     var text = ""
@@ -11,7 +12,7 @@ extension CBORReader {
     return text
   }
 
-  /// One item that takes up all the bytes, in diagnostic notation.
+  /// Returns the diagnostic notation of bytes that are exactly one item.
   public static func diagnosticNotation(of bytes: [UInt8]) throws(CodecError) -> String {
     try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
       try diagnosticNotation(of: UnsafeRawBufferPointer(buffer))
@@ -28,7 +29,7 @@ extension CBORReader {
     case .text(let count?): text += DocumentValue.string(try readText(count: count, at: start)).json()
     case .bytes(nil): try describeChunks(major: CBORMajor.bytes, into: &text)
     case .text(nil): try describeChunks(major: CBORMajor.text, into: &text)
-    // As for every other reader: also a container that holds nothing has its depth.
+    // An empty container counts as a level of nesting too, as in every other reader.
     case .array where depth == CodecLimits.depthMax, .map where depth == CodecLimits.depthMax:
       throw CodecError(.tooDeep, at: start)
     case .array(let count):

@@ -1,24 +1,24 @@
-// Where parsers gather the values of open arrays and objects: two stacks that are reused, so that every
-// array is allocated once and in its final size.
+// The builder in which parsers collect the values of open arrays and objects: two reused stacks, so that every array is
+// allocated once, in its final size.
 
-/// The unfinished containers of one parse. Memory grows with what was really read, never with what a
-/// count in the input claims.
+/// The unfinished containers of one parse. Memory grows with the values that were read, never with a count that the
+/// input claims.
 struct DocumentBuilder: ~Copyable {
-  /// A pair whose key's first bytes are at hand for sorting.
+  /// A pair, with the first bytes of its key for sorting.
   struct Pair {
     var prefix: UInt64
     var key: String
     var value: DocumentValue
-    /// Where the key stands in the input.
+    /// The offset of the key in the input.
     var offset: Int
   }
 
   private var values = MoveStack<DocumentValue>()
   private var pairs = MoveStack<Pair>()
 
-  /// Pass to `array(from:)` when the array that begins now ends.
+  /// The start of an array that begins now, to be passed to `array(from:)` at its end.
   var arrayStart: Int { values.count }
-  /// Pass to `object(from:)` when the object that begins now ends.
+  /// The start of an object that begins now, to be passed to `object(from:)` at its end.
   var objectStart: Int { pairs.count }
 
   mutating func append(_ value: consuming DocumentValue) { values.push(value) }
@@ -27,7 +27,7 @@ struct DocumentBuilder: ~Copyable {
     pairs.push(Pair(prefix: key.bytePrefix, key: key, value: value, offset: offset))
   }
 
-  /// The values that were appended since the start.
+  /// Removes the values that were appended since the start, and returns them as an array.
   mutating func array(from start: Int) -> [DocumentValue] {
     let count = values.count - start
     if count == 0 { return [] }
@@ -38,7 +38,8 @@ struct DocumentBuilder: ~Copyable {
     }
   }
 
-  /// The pairs that were appended since the start, sorted; or the later one of two with the same key.
+  /// Removes the pairs that were appended since the start, and returns them as an object; or, if a key occurs twice,
+  /// the second occurrence.
   mutating func object(from start: Int) -> Result<DocumentObject, DuplicateKey> {
     let count = pairs.count - start
     if count == 0 { return .success(DocumentObject()) }
@@ -89,7 +90,7 @@ struct DocumentBuilder: ~Copyable {
   }
 }
 
-/// A stack whose top can be moved out in one piece.
+/// A stack whose top elements can be moved out all at once.
 struct MoveStack<Element>: ~Copyable {
   private(set) var base: UnsafeMutablePointer<Element>
   private(set) var count = 0
@@ -112,7 +113,7 @@ struct MoveStack<Element>: ~Copyable {
     count &+= 1
   }
 
-  /// Takes note that all elements above were moved elsewhere.
+  /// Reduces the count, after the elements above it have been moved elsewhere.
   @inline(__always)
   mutating func forget(to count: Int) {
     assert(count <= self.count)

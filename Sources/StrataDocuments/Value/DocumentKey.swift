@@ -1,6 +1,6 @@
-// Keys of coding that come from a document.
+// The coding key of documents.
 
-/// A key that is known by its text or its position.
+/// A coding key that is a text or an index.
 struct DocumentKey: CodingKey {
   var stringValue: String
   var intValue: Int?
@@ -12,6 +12,6 @@ struct DocumentKey: CodingKey {
     self.intValue = intValue
   }
 
-  /// The key under which a superclass is kept.
+  /// The key for the value of a superclass.
   static let superclass = DocumentKey(stringValue: "super")
 }

@@ -2,13 +2,12 @@
 
 /// A map from keys to values, iterated in ascending order of the keys' UTF-8 bytes.
 ///
-/// The order in which keys were put in leaves no trace. Keys are compared byte by byte, so é as one scalar
-/// and é as two are different keys. Stored as one sorted array: lookup is O(log n), insertion O(n), a walk
-/// costs nothing beyond its entries.
+/// The order of insertion does not matter. Keys are compared byte by byte, so é as one scalar and é as two are
+/// different keys. The entries are in one sorted array: lookup is O(log n), insertion O(n), iteration O(n).
 public struct DocumentObject: Sendable {
   public typealias Element = (key: String, value: DocumentValue)
 
-  /// A key and its value. A struct, since arrays of tuples are copied and destroyed by way of the runtime.
+  /// A key and its value. A struct, since arrays of tuples are copied and destroyed through the Swift runtime.
   struct Entry: Sendable {
     var key: String
     var value: DocumentValue
@@ -19,7 +18,7 @@ public struct DocumentObject: Sendable {
 
   public init() { entries = [] }
 
-  /// An object of these pairs; no key may occur twice. O(n log n).
+  /// Creates an object from pairs, in which no key may occur twice. O(n²), or O(n) if the keys ascend.
   public init(uniqueKeysWithValues pairs: some Sequence<(String, DocumentValue)>) {
     self.init()
     for (key, value) in pairs {
@@ -28,7 +27,7 @@ public struct DocumentObject: Sendable {
     }
   }
 
-  /// Takes entries that are known to ascend strictly.
+  /// Creates an object from entries whose keys are strictly ascending.
   init(ascending entries: [Entry]) {
     assert(zip(entries, entries.dropFirst()).allSatisfy { $0.key.bytesPrecede($1.key) })
     self.entries = entries
@@ -36,7 +35,7 @@ public struct DocumentObject: Sendable {
 }
 
 extension DocumentObject {
-  /// The value of a key. O(log n); setting a new key or nil is O(n), except that keys set in ascending order
+  /// The value of a key. Reading is O(log n). Setting a new key or nil is O(n), except that keys set in ascending order
   /// cost O(1) each.
   public subscript(key: String) -> DocumentValue? {
     get {
@@ -52,7 +51,7 @@ extension DocumentObject {
     }
   }
 
-  /// Sets a key's value and gives back the one it had.
+  /// Sets a key's value, and returns the previous one.
   @discardableResult
   public mutating func updateValue(_ value: DocumentValue, forKey key: String) -> DocumentValue? {
     let (index, isFound) = position(of: key)
@@ -65,7 +64,7 @@ extension DocumentObject {
     return old
   }
 
-  /// Removes a key and gives back its value.
+  /// Removes a key, and returns its value.
   @discardableResult
   public mutating func removeValue(forKey key: String) -> DocumentValue? {
     let (index, isFound) = position(of: key)
@@ -75,7 +74,7 @@ extension DocumentObject {
   /// The keys, ascending.
   public var keys: some RandomAccessCollection<String> & Sendable { entries.lazy.map(\.key) }
 
-  /// Where the key stands or would stand.
+  /// The index of a key, or the index at which it would be inserted.
   private func position(of key: String) -> (index: Int, isFound: Bool) {
     guard let last = entries.last else { return (0, false) }
     let order = last.key.comparingBytes(to: key)
@@ -115,7 +114,7 @@ extension DocumentObject: Hashable {
 }
 
 extension DocumentObject: ExpressibleByDictionaryLiteral {
-  /// No key may occur twice.
+  /// Creates an object from a literal, in which no key may occur twice.
   public init(dictionaryLiteral elements: (String, DocumentValue)...) {
     self.init(uniqueKeysWithValues: elements)
   }

@@ -1,9 +1,9 @@
-// Documents as CBOR: deterministic on the way out, everything that a document can hold on the way in.
+// Documents as CBOR: the output is deterministic; the input may be any encoding that a document can hold.
 
 extension DocumentValue {
-  /// The value in the core deterministic encoding (RFC 8949, 4.2.1): equal values give equal bytes.
+  /// Returns the value in the core deterministic encoding (RFC 8949, 4.2.1). Equal values have equal bytes.
   ///
-  /// Values nested deeper than `CodecLimits.depthMax` break the contract: they could not be read back.
+  /// The value must not be nested deeper than `CodecLimits.depthMax`, since it could not be read back: this traps.
   /// O(n) in the bytes, and O(k log k) for an object of k keys.
   public func cbor() -> [UInt8] {
     var writer = CBORWriter()
@@ -11,17 +11,17 @@ extension DocumentValue {
     return writer.bytes
   }
 
-  /// Reads one item that takes up all the bytes. Non-deterministic encodings are read too.
+  /// Reads a value from bytes that are exactly one item. Encodings that are not deterministic are accepted too.
   ///
-  /// Throws where the bytes are damaged, something follows, an object has a key twice, or the item is one
-  /// that no document can hold (`.notRepresentable`). O(n), and O(k log k) for an object of k keys.
+  /// Throws if the bytes are damaged, if more bytes follow the item, if an object has a key twice, or if a document
+  /// cannot hold the item (`.notRepresentable`). O(n), and O(k log k) for an object of k keys.
   public init(cbor bytes: UnsafeRawBufferPointer) throws(CodecError) {
     var reader = CBORReader(bytes)
     self = try reader.readDocument()
     guard reader.isAtEnd else { throw CodecError(.trailingBytes, at: reader.offset) }
   }
 
-  /// Reads one item that takes up all the bytes. Non-deterministic encodings are read too.
+  /// Reads a value from bytes that are exactly one item. Encodings that are not deterministic are accepted too.
   public init(cbor bytes: [UInt8]) throws(CodecError) {
     self = try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
       try DocumentValue(cbor: UnsafeRawBufferPointer(buffer))
@@ -30,7 +30,7 @@ extension DocumentValue {
 }
 
 extension CBORWriter {
-  /// Writes a document; keys in the order of their encoded bytes.
+  /// Writes a document, with keys in the order of their encoded bytes.
   public mutating func write(_ value: DocumentValue) { write(value, depth: 0) }
 
   private mutating func write(_ value: DocumentValue, depth: Int) {
@@ -59,11 +59,11 @@ extension CBORWriter {
   }
 
   private func checkDepth(_ depth: Int) {
-    precondition(depth < CodecLimits.depthMax, "a document nested deeper than CodecLimits.depthMax")
+    precondition(depth < CodecLimits.depthMax, "a document is not nested deeper than CodecLimits.depthMax")
   }
 
-  /// Writes the pairs of an object. They ascend by UTF-8; encoded text ascends by length first, so a stable
-  /// sort by length is all that is needed.
+  /// Writes the pairs of an object. They are sorted by UTF-8, and encoded text is sorted by length first, so a stable
+  /// sort by length gives the right order.
   private mutating func writePairs(_ entries: [DocumentObject.Entry], depth: Int) {
     var previous = 0
     var isOrdered = true

@@ -1,8 +1,8 @@
-// Documents as a property of other types.
+// The Codable conformance of documents, for use as a property of other types.
 
 extension DocumentValue: Codable {
-  /// With `CBOREncoder` the value is written exactly. Other encoders get what they can express: bytes, big
-  /// integers, tags and numbers that are none in the forms of `JSONWriter`, big integers as strings.
+  /// Encodes the value. `CBOREncoder` writes it exactly. Other encoders receive what they can express: bytes, tags, NaN
+  /// and infinities in the forms of `JSONWriter`, and big integers as strings.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .array(let values):
@@ -31,8 +31,8 @@ extension DocumentValue: Codable {
     try DocumentValue(json: jsonBytes()).encode(to: encoder)
   }
 
-  /// With `CBORDecoder` the value is read exactly. Other decoders give what they can tell apart: most take
-  /// 1.0 for 1, and know neither bytes nor big integers.
+  /// Decodes a value. `CBORDecoder` reads it exactly. Other decoders give what they can distinguish: most read 1.0 as
+  /// 1, and support neither bytes nor big integers.
   public init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: DocumentKey.self) {
       var object = DocumentObject()

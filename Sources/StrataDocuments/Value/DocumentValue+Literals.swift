@@ -1,6 +1,6 @@
-// Documents written down in code: `["impact": "High", "open": true, "hours": 1.5, "owner": .null]`.
+// Documents as literals in code: `["impact": "High", "open": true, "hours": 1.5, "owner": .null]`.
 //
-// There is no literal `nil`: it would turn "no value" into "the value null" wherever an optional value is
+// `nil` is not a literal for null: it would turn "no value" into "the value null" wherever an optional value is
 // expected, as in `found ? value : nil`.
 
 extension DocumentValue: ExpressibleByBooleanLiteral {
@@ -24,7 +24,7 @@ extension DocumentValue: ExpressibleByArrayLiteral {
 }
 
 extension DocumentValue: ExpressibleByDictionaryLiteral {
-  /// No key may occur twice.
+  /// Creates an object from a literal, in which no key may occur twice.
   public init(dictionaryLiteral elements: (String, DocumentValue)...) {
     self = .object(DocumentObject(uniqueKeysWithValues: elements))
   }

@@ -1,12 +1,12 @@
-// The data model of payloads, metadata and documents: what JSON can say, and bytes, and big integers.
+// The data model of payloads, metadata and documents: the values of JSON, plus bytes, big integers and tags.
 
 /// A value of a document.
 ///
-/// Two values are equal exactly when their deterministic encodings (`cbor()`) are the same bytes. So strings
-/// and keys are compared by their UTF-8, `1` is not `1.0`, `-0.0` is not `0.0`, and NaN is NaN.
+/// Two values are equal exactly if their deterministic encodings (`cbor()`) have the same bytes. So strings and keys
+/// are compared by their UTF-8 bytes, `1` is not `1.0`, `-0.0` is not `0.0`, and NaN equals NaN.
 ///
-/// Integers have one form each: `int` where 64 bits with a sign hold it, `uint` above, `bigInt` beyond. The
-/// initialisers choose it; a value put together by hand in a longer form is read as the shorter one.
+/// Each integer has one form: `int` if it fits in 64 bits with a sign, `uint` if it fits in 64 bits without one, and
+/// `bigInt` otherwise. The initialisers choose it. A value that was created in a longer form equals the shorter one.
 public enum DocumentValue: Sendable {
   case null
   case bool(Bool)
@@ -25,11 +25,11 @@ public enum DocumentValue: Sendable {
 }
 
 extension DocumentValue {
-  /// The integer in its one form.
+  /// Creates an integer in its shortest form.
   @inline(__always)
   public init(_ value: Int) { self = .int(Int64(value)) }
 
-  /// The integer in its one form.
+  /// Creates an integer in its shortest form.
   public init(_ value: some BinaryInteger) {
     if let small = Int64(exactly: value) {
       self = .int(small)
@@ -40,7 +40,7 @@ extension DocumentValue {
     }
   }
 
-  /// The integer in its one form.
+  /// Creates an integer in its shortest form.
   public init(_ value: BigInteger) {
     guard let magnitude = UInt64(bigEndianBytes: value.magnitude) else {
       self = .bigInt(value)
@@ -55,7 +55,7 @@ extension DocumentValue {
     }
   }
 
-  /// The value of a key, nil where this is no object or has no such key. O(log n).
+  /// The value of a key; nil if this is not an object or has no such key. O(log n).
   public subscript(key: String) -> DocumentValue? {
     guard case .object(let object) = self else { return nil }
     return object[key]
@@ -66,14 +66,14 @@ extension DocumentValue {
     if case .null = self { true } else { false }
   }
 
-  /// How many arrays, objects and tags stand inside each other here: 0 for a scalar. O(n).
+  /// The nesting depth of arrays, objects and tags: 0 for a scalar. O(n).
   public var depth: Int {
     let limit = CodecLimits.depthMax + 1
     let depth = depth(countedTo: limit)
     return depth < limit ? depth : depthWithoutRecursion
   }
 
-  /// The depth, or the limit where it is more: a value may be nested deeper than a stack is.
+  /// The depth, but at most the limit: a deeply nested value could overflow the stack.
   private func depth(countedTo limit: Int) -> Int {
     guard limit > 0 else { return 0 }
     return switch self {
@@ -105,7 +105,7 @@ extension DocumentValue {
     return deepest
   }
 
-  /// The same value, an integer in its shortest form.
+  /// The same value, with an integer in its shortest form.
   var withShortestInteger: DocumentValue {
     switch self {
     case .uint(let value) where value <= UInt64(Int64.max): .int(Int64(value))

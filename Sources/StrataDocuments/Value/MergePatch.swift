@@ -1,10 +1,10 @@
-// JSON merge patches, RFC 7396, applied and found.
+// JSON merge patches, RFC 7396: applying them, and computing them from two values.
 
 extension DocumentValue {
-  /// The value after a merge patch (RFC 7396, section 2): members of the patch replace members of this value,
-  /// objects are merged, null removes. A patch that is no object replaces the whole value.
+  /// Returns the value after a merge patch (RFC 7396, section 2): members of the patch replace members of this value,
+  /// objects are merged, and null removes a member. A patch that is not an object replaces the whole value.
   ///
-  /// O(patch), and a copy of every object on the way.
+  /// O(patch), plus a copy of every object that is changed.
   public func applying(mergePatch patch: DocumentValue) -> DocumentValue {
     guard case .object(let changes) = patch else { return patch }
     var object: DocumentObject = if case .object(let object) = self { object } else { [:] }
@@ -18,8 +18,8 @@ extension DocumentValue {
     return .object(object)
   }
 
-  /// The smallest merge patch that makes `new` of `old`; an empty object where they are equal objects. Nil
-  /// where none exists: in a merge patch a null removes, so it cannot set a member to null.
+  /// Returns the smallest merge patch that turns `old` into `new`; an empty object if they are equal objects. Nil if
+  /// there is no such patch: null removes a member, so a merge patch cannot set a member to null.
   ///
   /// `old.applying(mergePatch: patch) == new` holds for every patch that this returns. O(old + new).
   public static func mergePatch(from old: DocumentValue, to new: DocumentValue) -> DocumentValue? {

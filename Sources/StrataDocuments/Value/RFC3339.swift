@@ -1,10 +1,10 @@
-// Instants as text, RFC 3339: `2026-11-20T21:15:03.120000000Z`.
+// Instants as text in the form of RFC 3339: `2026-11-20T21:15:03.120000000Z`.
 
-/// A point in time in whole seconds and attoseconds, so that every double near today's date has one.
+/// A point in time in whole seconds and attoseconds, so that every double near today's date can be represented.
 package struct Instant: Hashable, Sendable {
   /// Whole seconds since 1970-01-01T00:00:00Z, rounded down; leap seconds are not counted.
   package var seconds: Int64
-  /// What is left, in units of 10⁻¹⁸ s: 0 ..< 10¹⁸.
+  /// The fraction of a second, in units of 10⁻¹⁸ s: 0 ..< 10¹⁸.
   package var attoseconds: Int64
 
   package init(seconds: Int64, attoseconds: Int64) {
@@ -15,23 +15,23 @@ package struct Instant: Hashable, Sendable {
 
 /// The date and time format of RFC 3339, section 5.6.
 package enum RFC3339 {
-  /// The seconds since 1970 that the format can say: the years 0000 to 9999.
+  /// The seconds since 1970 that the format can represent: the years 0000 to 9999.
   package static let secondsRange: Range<Int64> = -62_167_219_200..<253_402_300_800
 
   static let attosecondsPerNanosecond: Int64 = 1_000_000_000
   static let attosecondsPerSecond: Int64 = 1_000_000_000_000_000_000
 
-  /// The instant in UTC with nine digits of a second; with eighteen where nine do not say it exactly. Nil for
-  /// other years than 0000…9999.
+  /// Returns the instant as text in UTC, with nine fraction digits, or with eighteen if nine are not exact. Nil for
+  /// years outside 0000…9999.
   package static func text(_ instant: Instant) -> String? {
     withText(instant) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The instant in text of any number of fraction digits (those after the eighteenth are ignored), with
-  /// `Z` or an offset. A leap second counts as the first second of the next minute. Nil for anything else.
+  /// Parses an instant from text with any number of fraction digits (those after the eighteenth are ignored), and with
+  /// `Z` or an offset. A leap second is read as the first second of the next minute. Nil for anything else.
   package static func instant(_ text: String) -> Instant? { text.withUTF8Bytes { instant($0) } }
 
-  /// Calls `body` with the text; it is valid inside only.
+  /// Calls `body` with the text, which is valid only during the call.
   static func withText<Result>(_ instant: Instant, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result?
   {
     guard secondsRange.contains(instant.seconds) else { return nil }
@@ -71,7 +71,7 @@ package enum RFC3339 {
     }
   }
 
-  /// The same for the UTF-8 of a text.
+  /// Parses an instant from the UTF-8 bytes of a text.
   package static func instant(_ text: UnsafeBufferPointer<UInt8>) -> Instant? {
     guard text.count >= 20, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
       text[10] | 0x20 == UInt8(ascii: "t") || text[10] == UInt8(ascii: " "), text[13] == UInt8(ascii: ":"),
@@ -98,7 +98,7 @@ package enum RFC3339 {
     return Instant(seconds: Int64(seconds), attoseconds: attoseconds)
   }
 
-  /// The seconds that a zone is ahead of UTC; nil unless the rest of the text is `Z` or `±hh:mm`.
+  /// The seconds that the time zone is ahead of UTC; nil unless the rest of the text is `Z` or `±hh:mm`.
   private static func zoneOffset(_ text: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
     guard index < text.count else { return nil }
     if text.count == index + 1 { return text[index] | 0x20 == UInt8(ascii: "z") ? 0 : nil }
@@ -123,7 +123,7 @@ package enum RFC3339 {
   }
 }
 
-/// A day of the proleptic Gregorian calendar, and the number of days since 1970-01-01, both ways without loops
+/// A day of the proleptic Gregorian calendar, with conversions from and to days since 1970-01-01 that need no loops
 /// (H. Hinnant, chrono-compatible low-level date algorithms).
 struct CivilDate {
   var year: Int
@@ -148,7 +148,7 @@ struct CivilDate {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// Nil where the month has no such day.
+  /// The number of days since 1970-01-01; nil if the month has no such day.
   var daysSince1970: Int? {
     guard (1...12).contains(month), day >= 1, day <= Self.dayCount(year: year, month: month) else {
       return nil
