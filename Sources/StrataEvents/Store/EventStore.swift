@@ -11,7 +11,7 @@ public import StrataLog
 
 /// An open event store. Safe to use from any task and thread.
 ///
-/// One process at a time may have a store open for writing; any number of others may read it at the same time.
+/// Only one process at a time may have a store open for writing; any number of readers may use it at the same time.
 /// Releasing the last reference without `close` loses nothing that was acknowledged.
 public final class EventStore: Sendable {
   /// How a store is opened.
@@ -157,7 +157,7 @@ public final class EventStore: Sendable {
   /// The first sequence that the log still has; 1 unless the log was trimmed.
   public var firstSequence: UInt64 { log.mark.logBegin }
 
-  /// The damage that this store has found since it was opened, without being asked to verify.
+  /// The damage that this store has found by itself since it was opened.
   ///
   /// A writer finds damage in segments that it is about to seal in the background (see `StoreOptions.damageFound`). A
   /// reader finds it at the end of what it can read, and continues with what comes before. Restore the files in

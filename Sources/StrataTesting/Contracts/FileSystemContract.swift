@@ -1,10 +1,12 @@
-// What every file system behind the seam does alike, as a random walk that is written down.
+// The contract of file systems: a random walk of calls whose record must be equal for every implementation.
 
 internal import StrataBase
 package import StrataLog
 
-/// A walk of random calls on a file system. Two file systems that keep the same contract write the same
-/// record of the same walk: each line is a call and what came of it, a value or the number of an error.
+/// A random walk of calls on a file system.
+///
+/// Two file systems that fulfil the contract give the same record of the same walk. Each line of the record is a call
+/// and its result, which is a value or an error number.
 package struct FileSystemContract {
   private let fileSystem: any FileSystem
   private let root: String
@@ -14,10 +16,10 @@ package struct FileSystemContract {
 
   private static let files = ["a", "b", "log/c", "log/d", "missing/e", "a/f", "log/deep/g"]
   private static let folders = ["", "log", "log/deep", "absent/folder", "a/folder"]
-  /// Across the chunks of a file in memory, and across sectors.
+  /// Offsets around the boundaries of sectors, and of the chunks of a file in memory.
   private static let offsets = [0, 1, 511, 512, 4_096, 65_535, 65_536, 131_000]
 
-  /// What is written, from different starts: the period is odd, so that misplaced bytes differ.
+  /// The bytes that are written, from varying starts. The period is odd, so that misplaced bytes differ.
   private static let pattern = (0..<71_000).map { UInt8($0 % 251) }
 
   private init(_ fileSystem: any FileSystem, root: String, seed: UInt64) {
@@ -26,7 +28,7 @@ package struct FileSystemContract {
     random = SeededGenerator(seed: seed)
   }
 
-  /// Walks, and returns the record.
+  /// Runs a walk, and returns its record.
   /// - Parameter root: an existing, empty folder.
   package static func record(
     of fileSystem: any FileSystem, root: String, seed: UInt64, callCount: Int
@@ -91,7 +93,8 @@ package struct FileSystemContract {
       }
     case 4:
       let folder = Self.folders.randomElement(using: &random)!
-      // What is a file stays one, and what is absent too, so that the walk meets both to its end.
+      // Do not create a folder at the path of a file or at an absent path, so that both occur until the end of the
+      // walk.
       let isAllowed = folder == "" || folder.hasPrefix("log") || isFile("a")
       let created = isAllowed && !folder.hasPrefix("absent") ? folder : "log/deep"
       note("create folder \(created)") { (walk) throws(StoreError) in
@@ -141,7 +144,7 @@ package struct FileSystemContract {
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
       defer { buffer.deallocate() }
       let found = try file.read(into: buffer, at: Int64(offset))
-      // Every byte of a short read, and of a long one so many that no sector goes unseen.
+      // Every byte of a short read; of a long one, enough bytes that every sector is included.
       let places = stride(from: 0, to: found, by: count > 700 ? 37 : 1)
       let sum = places.reduce(UInt64(found)) { ($0 &* 1_099_511_628_211) ^ UInt64(buffer[$1]) }
       return "\(found) bytes, sum \(sum)"
@@ -171,12 +174,12 @@ package struct FileSystemContract {
     case 0:
       let kind = Bool.random(using: &random) ? FileLockKind.shared : .exclusive
       use(slot, "lock \(kind)") { (file) throws(StoreError) in
-        try file.tryLock(kind) ? "taken" : "somebody else has it"
+        try file.tryLock(kind) ? "taken" : "already held"
       }
     case 1:
       use(slot, "unlock") { (file) throws(StoreError) in
         file.unlock()
-        return "given back"
+        return "released"
       }
     case 2:
       use(slot, "size") { (file) throws(StoreError) in "\(try file.size()) bytes" }

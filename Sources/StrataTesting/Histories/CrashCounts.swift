@@ -1,21 +1,21 @@
-// What a run of crash cases came to: a suite that never reached a place has not tested it.
+// The counts of a run of crash cases, which show whether every kind of case has been tested.
 
-/// How many cases ended where. A case is one power cut, or the end of one process, with something unsynced.
+/// The number of cases by outcome. A case is one power cut, or the end of one process, with unsynced data.
 package struct CrashCounts: Sendable, CustomStringConvertible {
   package var cases = 0
   package var clean = 0
-  /// Clean ones with zeros behind the end.
+  /// The clean ones that have zeros after the end.
   package var zeroTails = 0
   package var torn = 0
-  /// Refused as corrupt, which only a disk outside the model may bring about.
+  /// The stores refused as corrupt, which is allowed only for a disk outside the model.
   package var corrupt = 0
-  /// A block that is right by itself behind a place where none is.
+  /// Cases with a valid block after a gap, that is, after an offset without a valid block.
   package var holes = 0
-  /// By the work that was interrupted.
+  /// The number of cases by the work that was interrupted.
   package var phases: [CrashPhase: Int]
-  /// By what became of what was not synced.
+  /// The number of cases by what remained of the unsynced data.
   package var models: [CrashModel: Int]
-  /// By the depth of crashes within recoveries from crashes; index 0 is the first crash.
+  /// The number of cases by the depth of crashes within recoveries from crashes; index 0 is the first crash.
   package var depths: [Int]
 
   package init(depthMax: Int = CrashHistory.depthMax) {
@@ -36,7 +36,7 @@ package struct CrashCounts: Sendable, CustomStringConvertible {
     for depth in counts.depths.indices { counts.depths[depth] += other.depths[depth] }
   }
 
-  /// What was never reached, by its name; empty where every kind of place was.
+  /// The names of the kinds of cases that never occurred; empty if every kind did.
   package var missing: [String] {
     parts.filter { $0.count == 0 }.map(\.name)
   }

@@ -1,32 +1,33 @@
-// One life of a store on a simulated disk, and the power cuts that may end it.
+// A workload on a store on a simulated disk, and the power cuts that may end it.
 
 internal import StrataBase
 internal import StrataLog
 
-/// A workload from a seed, and every check of what power cuts leave of it.
+/// A workload from a seed, with all checks of what remains after power cuts.
 ///
-/// The same seed gives the same calls in the same order: one thread hands appends over and waits, and the
-/// committer works while it waits.
+/// The same seed gives the same calls in the same order: one thread hands over appends and waits, and the committer
+/// works while that thread waits.
 package struct CrashHistory {
-  /// What was wrong, and how to have it again.
+  /// A check that failed, and the seed that reproduces it.
   package struct Failure: Error, CustomStringConvertible {
     package var seed: UInt64
     package var what: String
     package var description: String { "history \(seed): \(what)" }
   }
 
-  /// What the disk does to what was not synced.
+  /// What a disk does to unsynced data.
   package enum Disk: Sendable {
-    /// Sectors are old or new.
+    /// Each sector is old or new.
     case keepsSectors
-    /// Sectors being written may hold garbage; groups are padded against that.
+    /// Sectors that were being written may hold garbage; groups are padded against that.
     case tearsSectors
-    /// Outside the model: garbage without padding, or syncs that lie. Damage may be refused, never served.
+    /// A disk outside the model: garbage without padding, or syncs that do nothing. The store may then refuse damage,
+    /// but must never return it as data.
     case outsideModel
   }
 
   private static let root = "/store"
-  /// Power cuts within recoveries within recoveries.
+  /// The maximum depth of power cuts within recoveries from power cuts.
   package static let depthMax = 3
 
   private let seed: UInt64
@@ -37,11 +38,11 @@ package struct CrashHistory {
   private var appends: RandomAppends
   private var model = LogModel()
   package private(set) var counts = CrashCounts()
-  /// A sum over every cut that was checked and what it left: equal where two runs were the same.
+  /// A checksum of all cuts that were checked and of what remained after them. Equal runs have equal checksums.
   package private(set) var trace: UInt64 = 0
 
-  /// - Parameter preallocationStep: for a history that is to be the one it was before this was chosen by the seed;
-  ///   nil for the seed's choice.
+  /// - Parameter preallocationStep: nil to choose it from the seed. A value reproduces a history from before the seed
+  ///   chose this option.
   package init(seed: UInt64, capturesMax: Int = 12, preallocationStep: Int? = nil) {
     self.seed = seed
     self.capturesMax = capturesMax
@@ -65,17 +66,17 @@ package struct CrashHistory {
     options.writesInStep = true
     options.clock = StoreClock { 1_767_225_600_000_000_000 }
     if disk == .outsideModel { options.padsGroupsToPages = false }
-    // A generator of its own, so that all other choices are the seed's as they were.
+    // A separate generator, so that all other choices of a seed stay as they were.
     var own = SeededGenerator(seed: ~seed)
     options.preallocationStep = preallocationStep ?? [0, 4_096, 4_096, 16_384].randomElement(using: &own)!
   }
 
-  /// Lives once, and checks every power cut that was noted on the way.
+  /// Runs the workload once, and checks every power cut that was recorded during it.
   package mutating func run() throws(Failure) {
     let simulated = SimulatedDisk()
     let recorder = CrashRecorder(on: simulated, countMax: capturesMax, random: random.split())
     if disk == .outsideModel, Int.random(in: 0..<4, using: &random) > 0 {
-      // Of all files, or of segments alone, so that HEAD promises what is not there.
+      // For all files, or only for segments, so that HEAD promises data that is not there.
       simulated.inject(
         SimulatedSyncFailure(
           number: Int.random(in: 1...6, using: &random), keepsData: true, isReported: false, isLasting: true,
@@ -92,7 +93,8 @@ package struct CrashHistory {
     for capture in recorder.captures { try check(capture, depth: 0) }
   }
 
-  /// Closes without telling HEAD, as a killed process does: the power is cut before the close writes anything.
+  /// Closes the log without an update of HEAD, like a killed process: every call of the close that would change the
+  /// disk fails.
   private static func drop(_ log: Log, _ disk: SimulatedDisk) {
     disk.onOperation { $0.operation.isChange ? .fail(SystemErrorCode.inputOutput) : .proceed }
     try? log.close()
@@ -114,7 +116,7 @@ package struct CrashHistory {
         + "\(options.preallocationStep) written ahead)")
   }
 
-  /// Appends some batches. The recorder is told what was handed over and what was acknowledged.
+  /// Appends some batches, and reports to the recorder what was acknowledged and what is durable.
   private mutating func work(_ log: Log, _ recorder: CrashRecorder, batches: Int) throws(Failure) {
     for _ in 0..<batches {
       var batch: [ModelAppend] = []
@@ -140,7 +142,7 @@ package struct CrashHistory {
     }
   }
 
-  /// Now and then the store is sealed, or the content of one stream is taken out.
+  /// Sometimes seals the store, or erases the content of one stream.
   private mutating func rewrite(_ log: Log, _ recorder: CrashRecorder) throws(Failure) {
     let draw = Int.random(in: 0..<8, using: &random)
     guard draw < 2 else { return }
@@ -159,7 +161,7 @@ package struct CrashHistory {
         }
       }
     } catch {
-      // What such a disk got wrong is found before it takes the place of anything.
+      // A rewrite may find damage on such a disk. It does so before it replaces any file.
       if disk == .outsideModel { return }
       throw failure("a rewrite failed: \(error)")
     }
@@ -168,7 +170,7 @@ package struct CrashHistory {
 
   // MARK: After the power cut
 
-  /// What becomes of what was not synced, for this kind of disk.
+  /// Draws what happens to the unsynced data, for this kind of disk.
   private mutating func drawModel() -> CrashModel {
     switch (disk, Int.random(in: 0..<10, using: &random)) {
     case (_, 0): .lossless
@@ -190,7 +192,7 @@ package struct CrashHistory {
     counts.models[cut, default: 0] += 1
     note(capture, after)
     let place = "depth \(depth + 1), \(cut), \(capture)"
-    // A process that ends loses nothing that the system has.
+    // The end of a process loses nothing that was handed to the system.
     let isSafe = options.durability != .buffered || cut == .lossless
     let countMin = isSafe ? capture.acknowledged : capture.durable
     let tail = look(at: after)
@@ -230,8 +232,8 @@ package struct CrashHistory {
     trace = text.withUnsafeBytes { XXH64.of($0) } &+ (trace &* 31)
   }
 
-  /// Opens what the cut left, holds it against the model, and makes the model what is there. Nil where the
-  /// store is refused, or cannot be read, as a disk outside the model may deserve.
+  /// Opens the store after a cut, compares it with the model, and updates the model to what remains. Nil if the store
+  /// is refused or cannot be read, which is allowed for a disk outside the model.
   private mutating func openAfter(
     _ disk: SimulatedDisk, countMin: Int, _ place: String
   ) throws(Failure) -> Log? {
@@ -257,7 +259,7 @@ package struct CrashHistory {
     return log
   }
 
-  /// A store that recovered and was closed has nothing to report.
+  /// Checks that the verifier finds nothing in a store that has recovered and was closed.
   private func verify(_ disk: SimulatedDisk, _ place: String) throws(Failure) {
     do throws(StoreError) {
       var verifier = LogVerifier(disk, path: Self.root)
@@ -266,8 +268,8 @@ package struct CrashHistory {
     } catch { throw failure("\(place): a check after recovery says \(error)") }
   }
 
-  /// Counts what the cut left: a clean end, a torn one, a hole before a valid block.
-  /// - Returns: the torn tail, where there is one.
+  /// Counts the state after a cut: a clean end, a torn tail, a hole before a valid block.
+  /// - Returns: the torn tail, if there is one.
   private mutating func look(at disk: SimulatedDisk) -> [UInt8]? {
     let layout = StoreLayout(root: Self.root)
     guard let first = try? SegmentCatalog.names(disk, layout).last,

@@ -1,20 +1,20 @@
-// What a store was about when its power was cut.
+// The kinds of work that a power cut can interrupt.
 
-/// The work that a power cut interrupted. Every one of them must be met by a run of histories: a kind of work is
-/// added with a case here and a line in `init`, and the counts ask for it from then on.
+/// The work that a power cut interrupted. A run of histories must meet every kind. To add a kind, add a case here and a
+/// line in `init`; `CrashCounts` then requires it.
 package enum CrashPhase: String, Sendable, CaseIterable {
   case creation
   case recovery
   case roll
   case seal
   case erasing
-  /// Groups, HEAD, the close.
+  /// Writing groups or HEAD, and closing.
   case writing
 
   /// - Parameters:
-  ///   - isCreated: whether the store was whole before this life of it.
-  ///   - isInRecovery: whether it was opened with a torn tail, and nothing is acknowledged since.
-  ///   - asked: what the store was asked to do, where that is a phase of its own.
+  ///   - isCreated: whether the store has been completely created.
+  ///   - isInRecovery: whether the store was opened with a torn tail, and has acknowledged nothing since.
+  ///   - asked: the requested operation, if it has a phase of its own.
   init(of call: SimulatedCall, isCreated: Bool, isInRecovery: Bool, asked: CrashPhase?) {
     let path = call.path.utf8
     self =
@@ -37,7 +37,7 @@ extension String.UTF8View {
     count >= suffix.count && self.suffix(suffix.count).elementsEqual(suffix)
   }
 
-  /// Whether one of the names of a path is this.
+  /// Whether the path has this name as one of its components.
   fileprivate func hasComponent(_ name: String.UTF8View) -> Bool {
     split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual(name) }
   }

@@ -1,14 +1,14 @@
-// Notes what the disk was like at some of its calls, so that one workload gives many power cuts.
+// A recorder of the disk's state at some of its calls, so that one workload gives many power cuts.
 
 internal import StrataBase
 
-/// Copies of a disk, each as it was before one call, with what had been acknowledged by then.
+/// A recorder of copies of a disk, each taken before a call, with the number of appends acknowledged by then.
 final class CrashRecorder: Sendable {
   struct Capture: Sendable, CustomStringConvertible {
     var disk: SimulatedDisk
     var phase: CrashPhase
     var call: SimulatedCall
-    /// Appends acknowledged, and those of them that the store had called durable.
+    /// The number of appends acknowledged, and of those among them that the store had reported as durable.
     var acknowledged: Int
     var durable: Int
 
@@ -41,7 +41,7 @@ final class CrashRecorder: Sendable {
     watch(disk)
   }
 
-  /// Notes calls of the disk from now on.
+  /// Records calls of the disk from now on.
   func watch(_ disk: SimulatedDisk) {
     guard countMax > 0 else { return }
     disk.onOperation { [weak self, weak disk] call in
@@ -50,7 +50,8 @@ final class CrashRecorder: Sendable {
     }
   }
 
-  /// The store is whole, and holds so many appends on the disk; a recovery is not over before the next append is.
+  /// Records that the store is open, and that it has `count` appends on the disk. A recovery lasts until the next
+  /// append is acknowledged.
   func isOpen(holding count: Int) {
     state.withLock {
       $0.isCreated = true
@@ -67,10 +68,10 @@ final class CrashRecorder: Sendable {
     }
   }
 
-  /// What the store is asked to do from now on; nil for appends.
+  /// Sets the operation that is requested of the store from now on; nil for appends.
   func isAsked(_ phase: CrashPhase?) { state.withLock { $0.asked = phase } }
 
-  /// How likely a call is noted: where there is most to lose, always.
+  /// The probability that a call is recorded. It is 1 for the calls at which most data can be lost.
   private static func chance(of call: SimulatedCall, _ phase: CrashPhase) -> Double {
     switch phase {
     case .recovery: return 1
@@ -82,7 +83,7 @@ final class CrashRecorder: Sendable {
     }
   }
 
-  /// Reservoir sampling, so that late calls are noted as likely as early ones.
+  /// Records a call by reservoir sampling, so that late calls are as likely to be recorded as early ones.
   private func note(_ call: SimulatedCall, _ disk: SimulatedDisk) {
     state.withLock { state in
       let phase = CrashPhase(

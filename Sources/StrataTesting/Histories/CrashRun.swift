@@ -1,33 +1,34 @@
-// Many crash histories on several threads, for as many cases or as long as somebody wants.
+// Many crash histories on several threads, up to a number of cases or a time limit.
 
 internal import StrataBase
 package import StrataLog
 
-/// Histories from one seed after another, until there are enough cases, the time is over or too many failed.
+/// A run of histories, one seed after another, until there are enough cases, the time is over, or too many have failed.
 package struct CrashRun: Sendable {
-  /// What a run came to.
+  /// The result of a run.
   package struct Outcome: Sendable {
     package var counts = CrashCounts()
     package var failures: [CrashHistory.Failure] = []
     package var duration: Duration = .zero
 
-    /// Cases in a second.
+    /// The number of cases per second.
     package var rate: Double { Double(counts.cases) / max(1e-9, duration / .seconds(1)) }
   }
 
-  /// No further history begins once there are so many cases.
+  /// The number of cases from which on no further history is begun.
   package var casesMax = Int.max
   package var timeMax: Duration = .seconds(1 << 40)
   package var failuresMax = 10
-  /// Each history waits for its committer some of the time, so there may be more threads than processors.
+  /// The number of threads. It may exceed the number of processors, since each history sometimes waits for its
+  /// committer.
   package var threadCount = 4
 
   package init() {}
 
   /// - Parameters:
-  ///   - seed: all seeds of histories follow from it.
-  ///   - interval: how often `progress` is called, on this thread, with what there is so far.
-  /// - Returns: when all threads have ended. Blocks.
+  ///   - seed: the seed from which the seeds of all histories are generated.
+  ///   - interval: the interval at which `progress` is called, on this thread, with the outcome so far.
+  /// - Returns: the outcome, once all threads have ended. Blocks.
   package func run(
     seed: UInt64, interval: Duration = .seconds(30), progress: (Outcome) -> Void = { _ in }
   ) throws(StoreError) -> Outcome {
@@ -49,7 +50,7 @@ package struct CrashRun: Sendable {
           state.signalAll()
         }
       } catch {
-        // One thread will do, and none will not.
+        // Continue with fewer threads, as long as there is at least one.
         let isAnyLeft = state.withLock { state in
           state.running -= 1
           return state.running > 0

@@ -1,13 +1,13 @@
-// What a data source says: sections of cells, each with the version of its content.
+// The data of a list's data source: sections of cells, each with the version of its content.
 
 public import StrataLists
 public import StrataViews
 
-/// The answers of a data source, and what a view shows: which item, and which version of its content.
+/// The data that a data source returns, or that a view shows: the items, and the versions of their content.
 public struct MockListData<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable>: Hashable, Sendable {
   public struct Cell: Hashable, Sendable {
     public var id: ItemID
-    /// Anything that differs where the content does.
+    /// A number that differs if the content differs.
     public var version: Int
 
     public init(id: ItemID, version: Int) {
@@ -18,7 +18,7 @@ public struct MockListData<ItemID: Hashable & Sendable, SectionID: Hashable & Se
 
   public struct Section: Hashable, Sendable {
     public var id: SectionID
-    /// Anything that differs where the content of the header does.
+    /// A number that differs if the content of the header differs.
     public var version: Int
     public var cells: [Cell]
 
@@ -33,7 +33,7 @@ public struct MockListData<ItemID: Hashable & Sendable, SectionID: Hashable & Se
 
   public init(sections: [Section] = []) { self.sections = sections }
 
-  /// What a data source of a snapshot says.
+  /// Creates the data that a data source of a snapshot returns.
   public init(
     _ snapshot: DiffableSnapshot<ItemID, SectionID>, version: (ItemID) -> Int,
     sectionVersion: (SectionID) -> Int
@@ -51,7 +51,7 @@ public struct MockListData<ItemID: Hashable & Sendable, SectionID: Hashable & Se
   public subscript(index: ListIndex) -> Cell { sections[index.section].cells[index.item] }
 
   var counts: [Int] {
-    // Not by a key path: this is asked at every step of a hundred thousand runs.
+    // Not with a key path, since this is called at every step of a hundred thousand runs.
     sections.map { $0.cells.count }
   }
 

@@ -1,24 +1,24 @@
-// The exceptions of list views as errors.
+// The exceptions of list views, as errors.
 
 internal import StrataLists
 
-/// What a list view would have thrown, or done wrong in silence.
+/// An exception that a list view would have thrown, or a mistake that it would have made without one.
 public struct MockListError: Error, Hashable, Sendable {
   public enum Kind: Hashable, Sendable {
-    /// The counts of the data source are not those before, plus and minus the operations.
+    /// The counts of the data source are not the counts before, plus and minus the operations.
     case invalidCount
-    /// A place is not there.
+    /// An index does not exist.
     case outOfBounds
-    /// Two operations take the same item or section, or give the same place.
+    /// Two operations take the same item or section, or put two at the same index.
     case conflict
-    /// A move out of a deleted section or into an inserted one.
+    /// An item moves out of a deleted section or into an inserted one.
     case moveAcrossLifetime
-    /// UIKit throws nothing, and shows nonsense or ends later.
+    /// UIKit throws nothing, and shows wrong content or crashes later.
     case silentCorruption
   }
 
   public var kind: Kind
-  /// The exception's reason as UIKit or AppKit words it; our own words where they are silent.
+  /// The exception's reason in the words of UIKit or AppKit, or a message of this module if they throw nothing.
   public var message: String
 }
 
@@ -27,7 +27,7 @@ extension MockListError: CustomStringConvertible {
 }
 
 extension ListIndex {
-  /// As Foundation prints it, whose address says nothing.
+  /// The index path as Foundation prints it, with a zero for the address.
   var path: String { "<NSIndexPath: 0x0> {length = 2, path = \(section) - \(item)}" }
 }
 

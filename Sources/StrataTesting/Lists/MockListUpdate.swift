@@ -1,20 +1,20 @@
-// One batch update under UIKit's rules: checked, and resolved into where each cell comes from.
+// One batch update under UIKit's rules: it is checked, and the origin of each cell is computed.
 
 internal import StrataLists
 internal import StrataViews
 
-/// A batch that passed all checks.
+/// A batch that has passed all checks.
 ///
-/// The order of the checks, and how a reload becomes a deletion and an insertion, are UIKit's: the new place of a
-/// reloaded item is its old one, less what is deleted before it, plus what is inserted before it. Moves are not
-/// counted, which is why a reload next to a move shows nonsense or collides with it.
+/// The order of the checks is UIKit's, and so is the way in which a reload becomes a deletion and an insertion: the new
+/// index of a reloaded item is its old one, minus the items deleted before it, plus the items inserted before it. Moves
+/// are not counted, so a reload next to a move shows wrong content or conflicts with the move.
 struct MockListUpdate {
-  /// For each new section the old one, nil where it is inserted.
+  /// For each new section, the index of the old one; nil if the section is inserted.
   private(set) var oldSections: [Int?] = []
-  /// By old section: the items that are deleted or move.
+  /// By old section, the items that are deleted or moved.
   private(set) var itemsGone: [Int: Set<Int>] = [:]
   private(set) var insertions: Set<ListIndex> = []
-  /// New place → old place.
+  /// New index → old index.
   private(set) var moves: [ListIndex: ListIndex] = [:]
 
   private var deletions: Set<ListIndex> = []
@@ -24,7 +24,7 @@ struct MockListUpdate {
   private let before: [Int]
   private let after: [Int]
 
-  init<SectionID, ItemID>(
+  init<ItemID, SectionID>(
     _ updates: MockListView<ItemID, SectionID>.Updates, before: [Int], after: [Int]
   ) throws(MockListError) {
     batch = updates.batch
@@ -99,7 +99,7 @@ struct MockListUpdate {
     }
   }
 
-  // MARK: Each operation by itself
+  // MARK: Single operations
 
   private func checkDeletions() throws(MockListError) {
     for section in sectionDeletions.sorted(by: >) {
@@ -259,7 +259,8 @@ struct MockListUpdate {
 
   // MARK: Stricter than UIKit
 
-  /// What UIKit takes without a word, and then shows wrong cells, runs no animation or ends later.
+  /// Refuses what UIKit accepts without an exception, and after which it shows wrong cells, runs no animation, or
+  /// crashes later.
   private func refuseWhatIsSilent() throws(MockListError) {
     let movedOld = Set(batch.sectionMoves.map { $0.from })
     let movedNew = Set(batch.sectionMoves.map { $0.to })

@@ -1,9 +1,9 @@
-// A mock list view that shows what the emitters make.
+// Showing the output of the emitters in a mock list view.
 
 public import StrataViews
 
 extension MockListView {
-  /// Shows one batch, and then what follows it.
+  /// Performs one batch, and then the reloads and reconfigurations that follow it.
   public mutating func show(_ batch: ListBatch, _ data: Data) throws(MockListError) {
     if batch.hasOperations {
       try performBatchUpdates { updates in
@@ -11,7 +11,7 @@ extension MockListView {
         updates.batch = batch
       }
     } else {
-      // No count may change without an operation, but content may.
+      // Without an operation, content may change, but no count may.
       try performBatchUpdates { $0.data = data }
     }
     try reconfigureItems(at: batch.reconfigures)
@@ -21,9 +21,9 @@ extension MockListView {
     try reconfigureSections(at: batch.sectionUpdates)
   }
 
-  /// Shows stage after stage.
+  /// Shows one stage after another.
   ///
-  /// - Parameter data: what the data source says of a stage's snapshot.
+  /// - Parameter data: returns the data source's data for a stage's snapshot.
   public mutating func show(
     _ stages: [ListStage<ItemID, SectionID>], _ data: (DiffableSnapshot<ItemID, SectionID>) -> Data
   ) throws(MockListError) {

@@ -1,13 +1,13 @@
-// A list view without a screen, as strict as UIKit and a little stricter.
+// A list view without a screen, slightly stricter than UIKit.
 
 public import StrataLists
 public import StrataViews
 
-/// Shows sections of cells, and changes them by batches under the rules of `UICollectionView`.
+/// A list view that shows sections of cells, and changes them by batches under the rules of `UICollectionView`.
 ///
-/// Its cells remember what they were given: an item and the version of its content. A cell is given something only
-/// when UIKit would ask the data source for it: when it is inserted, reloaded or reconfigured. So a batch that
-/// leaves out an update leaves a stale cell, and one that moves the wrong row leaves a wrong one.
+/// Each cell remembers the item and the version of its content that it was given. A cell is given content only when
+/// UIKit would request it from the data source: when the cell is inserted, reloaded or reconfigured. So a batch that
+/// omits an update leaves a stale cell, and a batch that moves the wrong row leaves a wrong cell.
 ///
 /// ```swift
 /// var view = MockListView(data: before)
@@ -20,21 +20,21 @@ public import StrataViews
 public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable>: Sendable {
   public typealias Data = MockListData<ItemID, SectionID>
 
-  /// What happens inside `performBatchUpdates`.
+  /// The changes of one call of `performBatchUpdates`.
   public struct Updates {
-    /// The data source's data, to be replaced by the new.
+    /// The data source's data, which the caller replaces with the new data.
     public var data: Data
-    /// The operations; what a batch leaves for later is not looked at.
+    /// The operations. `reconfigures`, `sectionUpdates` and `sectionReloads` are not used here.
     public var batch = ListBatch()
-    /// Old places of sections that are built anew. UIKit takes that as a deletion and an insertion.
+    /// The old indexes of sections to reload. UIKit treats a reload as a deletion and an insertion.
     public var reloadedSections: [Int] = []
   }
 
-  /// What the view shows.
+  /// The data that the view shows.
   public private(set) var shown: Data
-  /// What the data source says.
+  /// The data of the data source.
   public private(set) var data: Data
-  /// The places whose content the data source was asked for since the last `reloadData`, in order.
+  /// The indexes whose content was requested from the data source since the last `reloadData`, in order.
   public private(set) var askedCells: [ListIndex] = []
 
   public init(data: Data) {
@@ -49,9 +49,9 @@ public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Se
     askedCells = []
   }
 
-  /// One batch update: the operations and the change of the data, both made in `updates`.
+  /// Performs one batch update. `updates` sets both the operations and the new data.
   public mutating func performBatchUpdates(_ updates: (inout Updates) -> Void) throws(MockListError) {
-    // The view compares counts before anything is changed: data that ran ahead are found out here.
+    // The view compares counts before it changes anything, so data that was changed too early is detected here.
     try checkCounts()
     var block = Updates(data: data)
     updates(&block)
@@ -60,7 +60,7 @@ public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Se
     show(update)
   }
 
-  /// Gives cells that stay their content again. Places are those of the data as they are.
+  /// Gives existing cells their content again. The indexes are those of the current data.
   public mutating func reconfigureItems(at places: [ListIndex]) throws(MockListError) {
     for place in places {
       guard shown.contains(place) else {
@@ -85,7 +85,7 @@ public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Se
     }
   }
 
-  /// The places whose cell does not show what the data source says.
+  /// The indexes of cells that do not show the data of the data source.
   public var staleCells: [ListIndex] {
     var stale: [ListIndex] = []
     for (section, content) in shown.sections.enumerated() {
@@ -97,7 +97,7 @@ public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Se
     return stale
   }
 
-  /// The sections whose header does not show what the data source says.
+  /// The indexes of sections whose header does not show the data of the data source.
   public var staleSections: [Int] {
     shown.sections.indices.filter { place in
       guard data.sections.indices.contains(place) else { return true }
@@ -124,7 +124,7 @@ public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Se
     return data[place]
   }
 
-  /// Rebuilds what is shown: inserted cells are asked for, all others are those that were there.
+  /// Rebuilds the shown data: inserted cells are requested from the data source, all others are kept.
   private mutating func show(_ update: MockListUpdate) {
     let old = shown.sections
     var sections: [Data.Section] = []

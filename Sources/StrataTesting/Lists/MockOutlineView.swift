@@ -1,10 +1,10 @@
-// A list view of AppKit's kind: every step is done before the next is looked at.
+// A list view like AppKit's, which performs each step before it checks the next one.
 
 internal import StrataLists
 public import StrataViews
 
-/// Shows sections of cells, and changes them step by step under the rules of `NSOutlineView`: a place is one of
-/// what is shown at that moment.
+/// A list view that shows sections of cells, and changes them step by step under the rules of `NSOutlineView`. The
+/// indexes of a step refer to what is shown at that moment.
 public struct MockOutlineView<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable>: Sendable {
   public typealias Data = MockListData<ItemID, SectionID>
 
@@ -12,7 +12,7 @@ public struct MockOutlineView<ItemID: Hashable & Sendable, SectionID: Hashable &
 
   public init(shown: Data) { self.shown = shown }
 
-  /// One step; new content is that of `data`, the data after all steps, by identity.
+  /// Performs one step. `cell` and `sectionVersion` return the content after all steps, by id.
   public mutating func show(
     _ step: ListStep<ItemID, SectionID>, cell: (ItemID) -> Data.Cell, sectionVersion: (SectionID) -> Int
   ) throws(MockListError) {

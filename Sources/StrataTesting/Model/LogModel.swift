@@ -1,13 +1,13 @@
-// A log as an array and two dictionaries: what the real one is held against.
+// A model of the log, as an array and two dictionaries, with which tests compare the real log.
 
 package import StrataLog
 
-/// Everything that a log of appends must answer, computed the plain way.
+/// A model of a log of appends, which computes all answers in the simplest way.
 package struct LogModel: Sendable {
   package private(set) var appends: [ModelAppend] = []
   /// The sequences of each stream's events, in order.
   package private(set) var streams: [String: [UInt64]] = [:]
-  /// The place in `appends` of each append id.
+  /// The index in `appends` of each append id.
   package private(set) var ids: [String: Int] = [:]
 
   package init() {}
@@ -17,7 +17,7 @@ package struct LogModel: Sendable {
 
   package func version(of stream: String) -> UInt64 { UInt64(streams[stream]?.count ?? 0) }
 
-  /// Whether an append with this expectation would be accepted.
+  /// Whether an append that expects this version of a stream would be accepted.
   package func meets(_ version: ExpectedVersion, of stream: String) -> Bool {
     switch version {
     case .any: true
@@ -27,7 +27,7 @@ package struct LogModel: Sendable {
     }
   }
 
-  /// Adds an append behind the others. Its time is the one that the log gave it.
+  /// Adds an append at the end. `time` is the time that the log gave it.
   package mutating func add(_ append: ModelAppend, time: Int64?) {
     var append = append
     append.first = head + 1
@@ -40,7 +40,7 @@ package struct LogModel: Sendable {
     appends.append(append)
   }
 
-  /// The append that holds a sequence.
+  /// Returns the append that holds a sequence.
   package func append(holding sequence: UInt64) -> ModelAppend? {
     var low = 0
     var high = appends.count
@@ -52,12 +52,12 @@ package struct LogModel: Sendable {
     return appends[low]
   }
 
-  /// The last append whose time is not later.
+  /// Returns the last append whose time is not later than `time`.
   package func lastAppend(notAfter time: Int64) -> ModelAppend? {
     appends.last { ($0.time ?? .max) <= time }
   }
 
-  /// The event with a sequence.
+  /// Returns the event with a sequence.
   package func event(_ sequence: UInt64) -> ModelEvent? {
     guard let append = append(holding: sequence) else { return nil }
     return append.events[Int(sequence - append.first)]
@@ -65,15 +65,15 @@ package struct LogModel: Sendable {
 }
 
 extension LogModel {
-  /// What a log holds that this model does not say, as a sentence; nil where it holds a prefix of at least
-  /// `countMin` appends: whole appends, in order, with dense sequences and revisions.
+  /// Compares a log with this model. Returns a sentence about the first difference; nil if the log holds a prefix of at
+  /// least `countMin` appends of the model: whole appends, in order, with dense sequences and revisions.
   package func difference(from log: Log, countMin: Int) -> String? {
     do throws(StoreError) {
       return difference(from: log, holding: try log.modelAppends(), countMin: countMin)
     } catch { return "reading failed: \(error)" }
   }
 
-  /// The same, of a log whose appends were read already.
+  /// Compares a log whose appends were read already with this model, as `difference(from:countMin:)` does.
   package func difference(
     from log: Log, holding found: [(append: ModelAppend, revisions: [UInt64])], countMin: Int
   ) -> String? {
@@ -118,7 +118,7 @@ extension LogModel {
     return nil
   }
 
-  /// Notes that the content of some events may be gone from now on.
+  /// Records that the content of some events may be erased from now on.
   package mutating func perhapsErase(where isMeant: (ModelEvent) -> Bool) {
     for append in appends.indices {
       for event in appends[append].events.indices where isMeant(appends[append].events[event]) {
@@ -127,7 +127,7 @@ extension LogModel {
     }
   }
 
-  /// Forgets the appends behind the first `count`: a power cut took them, and nobody had been told of them.
+  /// Removes the appends after the first `count`, which a power cut lost and which had not been acknowledged.
   package mutating func keepFirst(_ count: Int) {
     if count >= appends.count { return }
     let kept = appends.prefix(count)
@@ -135,12 +135,12 @@ extension LogModel {
     for append in kept { add(append, time: append.time) }
   }
 
-  /// Notes the times that the log gave to appends whose caller was never told.
+  /// Takes over the times that the log gave to appends that were never acknowledged.
   package mutating func adoptTimes(from log: Log) throws(StoreError) {
     adoptTimes(from: try log.modelAppends())
   }
 
-  /// The same, of a log whose appends were read already.
+  /// Takes over the times from a log whose appends were read already.
   package mutating func adoptTimes(from found: [(append: ModelAppend, revisions: [UInt64])]) {
     for (index, entry) in found.enumerated() where index < appends.count {
       appends[index].time = entry.append.time

@@ -1,13 +1,13 @@
-// An append as plain values: what a test hands over, and what it expects to read back.
+// An append as plain values, which a test appends and expects to read back.
 
 package import StrataLog
 
 /// One event of the model.
 package struct ModelEvent: Hashable, Sendable {
-  /// What a log may hold of its content.
+  /// The state of the event's content in the log.
   package enum State: Hashable, Sendable {
     case whole
-    /// An erasure of it was begun, and may have been cut short.
+    /// An erasure of the content was begun, and may have been interrupted.
     case perhapsErased
     case erased
   }
@@ -31,7 +31,7 @@ package struct ModelEvent: Hashable, Sendable {
 }
 
 extension ModelEvent {
-  /// True where a log that should hold `expected` may hold this.
+  /// True if a log that should hold `expected` may hold this event.
   fileprivate func isFound(for expected: ModelEvent) -> Bool {
     guard expected.state == .perhapsErased else { return self == expected }
     guard state == .erased else {
@@ -43,7 +43,7 @@ extension ModelEvent {
   }
 }
 
-/// One append of the model. Sequence and time are what the log gave it, or 0 and nil before that.
+/// One append of the model. The sequence and the time are those that the log gave it; before that, 0 and nil.
 package struct ModelAppend: Hashable, Sendable {
   package var first: UInt64 = 0
   package var id: String?
@@ -59,13 +59,13 @@ package struct ModelAppend: Hashable, Sendable {
 
   package var last: UInt64 { first + UInt64(events.count) - 1 }
 
-  /// True where this, as a log holds it, is what the other one says, apart from what the log decides.
+  /// True if this append, as read from a log, equals the expected one, except for the values that the log chooses.
   package func hasSameContent(as expected: ModelAppend) -> Bool {
     id == expected.id && events.count == expected.events.count
       && zip(events, expected.events).allSatisfy { $0.isFound(for: $1) }
   }
 
-  /// The same append as the log takes it.
+  /// Returns the append in the form that the log takes.
   package func draft(expecting: [(stream: String, version: ExpectedVersion)] = []) -> AppendDraft {
     let draft = AppendDraft()
     draft.id = Array((id ?? "").utf8)
@@ -88,7 +88,7 @@ package struct ModelAppend: Hashable, Sendable {
 }
 
 extension Log {
-  /// Every visible append behind a sequence, decoded, with the revisions of its events in order.
+  /// Returns every visible append after a sequence, decoded, with the revisions of its events in order.
   package func modelAppends(
     after sequence: UInt64 = 0
   ) throws(StoreError) -> [(append: ModelAppend, revisions: [UInt64])] {

@@ -1,9 +1,9 @@
-// Appends from a seed: many sizes, many streams, most of them small and some awkward.
+// Random appends from a seed, of many sizes and in many streams: most are small, some are unusual.
 
 /// A source of random appends.
 package struct RandomAppends: Sendable {
   package var random: SeededGenerator
-  /// Payloads are mostly below this, and now and then beyond.
+  /// Most payloads are at most this long; some are longer, up to `sizeMax`.
   package var sizeTypical: Int
   package var sizeMax: Int
   package var streamCount: Int
@@ -49,7 +49,7 @@ package struct RandomAppends: Sendable {
       payload: payload())
   }
 
-  /// The next append; a third of them have ids of their own.
+  /// Returns the next append. A third of the appends have an id.
   package mutating func append() -> ModelAppend {
     let count = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 1...eventsMax, using: &random) : 1
     var id: String?

@@ -1,4 +1,4 @@
-// Randomness that can be had again.
+// Random numbers that can be reproduced from a seed.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -23,13 +23,13 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A generator of its own for a part of the work, whose numbers do not depend on how many the rest takes.
+  /// Returns a separate generator for a part of the work. Its numbers do not depend on how many the other parts draw.
   public mutating func split() -> SeededGenerator { SeededGenerator(seed: next()) }
 }
 
 extension SeededGenerator {
-  /// The seed of a random test: the one in the environment variable `SEED`, or a new one. It is printed, so
-  /// that a failure can be had again.
+  /// Returns the seed for a random test: the value of the environment variable `SEED`, or a new one. It is printed, so
+  /// that a failure can be reproduced.
   public static func testSeed(_ test: String = #function) -> UInt64 {
     let given = getenv("SEED").flatMap { UInt64(String(cString: $0)) }
     let seed = given ?? UInt64.random(in: 0...UInt64(UInt32.max))

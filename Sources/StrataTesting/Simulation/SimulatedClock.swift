@@ -1,20 +1,20 @@
-// A clock that a test sets: it goes on, stands still, and jumps either way.
+// A clock that a test sets: it can advance, stop, and jump forwards and backwards.
 
 internal import StrataBase
 public import StrataLog
 
-/// A wall clock in the hands of a test. It stands still until it is told otherwise.
+/// A wall clock that a test controls. It does not advance until the test changes it.
 ///
 ///     let clock = SimulatedClock()
 ///     options.clock = clock.storeClock
 ///     clock.advance(by: .seconds(5))
-///     clock.set(to: 0)                      // as a machine that lost its time
+///     clock.set(to: 0)                      // like a machine that has lost its time
 public final class SimulatedClock: Sendable {
   private let state: Lock<(now: Int64, step: Int64)>
 
   /// - Parameters:
-  ///   - nanoseconds: the first time, since 1970-01-01T00:00:00Z.
-  ///   - step: how many nanoseconds pass with each look at the clock.
+  ///   - nanoseconds: the initial time, since 1970-01-01T00:00:00Z.
+  ///   - step: the nanoseconds by which each read advances the clock.
   public init(_ nanoseconds: Int64 = 1_767_225_600_000_000_000, step: Int64 = 0) {
     state = Lock((nanoseconds, step))
   }
@@ -27,19 +27,19 @@ public final class SimulatedClock: Sendable {
     }
   }
 
-  /// Jumps to a time.
+  /// Sets the time.
   public func set(to nanoseconds: Int64) { state.withLock { $0.now = nanoseconds } }
 
-  /// Jumps ahead by a positive duration, or back by a negative one.
+  /// Moves the time forwards by a positive duration, or backwards by a negative one.
   public func advance(by duration: Duration) {
     let (seconds, attoseconds) = duration.components
     state.withLock { $0.now = $0.now.addingSaturating(seconds * 1_000_000_000 + attoseconds / 1_000_000_000) }
   }
 
-  /// How much time passes with each look, in nanoseconds: 0 for a clock that stands still.
+  /// Sets the nanoseconds by which each read advances the clock: 0 for a clock that does not advance.
   public func setStep(_ nanoseconds: Int64) { state.withLock { $0.step = nanoseconds } }
 
-  /// The clock as a store takes it.
+  /// The clock in the form that a store's options take.
   public var storeClock: StoreClock { StoreClock { self.now } }
 }
 

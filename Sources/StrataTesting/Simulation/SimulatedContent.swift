@@ -1,7 +1,7 @@
-// The bytes of one simulated file: what a program reads, and what would be there after a power cut.
+// The bytes of one simulated file: those that a program reads, and those that would remain after a power cut.
 
-/// A file's content twice: `live` as the page cache has it and `durable` as the medium has it, with the
-/// state of each sector between them.
+/// The content of a file, twice: `live` as in the page cache, and `durable` as on the medium, with the state of each
+/// sector.
 ///
 ///     live      [ A ][ B'][ C'][ D ]     what reads return
 ///     durable   [ A ][ B ][ C ]          what the medium holds; past its end it holds zeros
@@ -12,24 +12,24 @@ struct SimulatedContent: Sendable {
   enum Sector: UInt8, Sendable {
     /// Live and durable are equal.
     case clean
-    /// Written since the last sync; the next one writes it to the medium.
+    /// Written since the last sync; the next sync writes it to the medium.
     case dirty
-    /// A failed sync marked it clean although it is not on the medium: it reads well until the cache drops
-    /// it, and no later sync writes it.
+    /// A failed sync marked it clean, although it is not on the medium: it can be read until the cache drops it, and no
+    /// later sync writes it.
     case lost
   }
 
   private(set) var live: [UInt8] = []
   private(set) var durable: [UInt8] = []
   private(set) var sectors: [Sector] = []
-  /// Where sectors that are not clean can be.
+  /// The range that contains all sectors that are not clean.
   private var touched: Range<Int> = 0..<0
-  /// The smallest that the file has been since its size was last durable.
+  /// The smallest size of the file since its size was last made durable.
   private var lowestSize = 0
 
   init() {}
 
-  /// A file that is wholly on the medium.
+  /// Creates the content of a file that is completely on the medium.
   init(durable bytes: [UInt8]) {
     live = bytes
     durable = bytes
@@ -39,14 +39,14 @@ struct SimulatedContent: Sendable {
 
   static func sectorCount(_ size: Int) -> Int { (size + sectorSize - 1) / sectorSize }
 
-  /// How many sectors a power cut may lose.
+  /// The number of sectors that a power cut may lose.
   var unsyncedSectorCount: Int { touched.count { sectors[$0] != .clean } }
 
   var isSizeUnsynced: Bool { live.count != durable.count || lowestSize < durable.count }
 
   var isFullyDurable: Bool { !isSizeUnsynced && unsyncedSectorCount == 0 }
 
-  // MARK: What a program does
+  // MARK: Writing
 
   mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
     guard !bytes.isEmpty else { return }
@@ -64,7 +64,7 @@ struct SimulatedContent: Sendable {
     lowestSize = min(lowestSize, size)
   }
 
-  /// Zeros to the new end. They differ from the medium only where it still holds bytes that were cut off.
+  /// Appends zeros up to the new size. They differ from the medium only where it still holds bytes that were cut off.
   private mutating func extend(to size: Int) {
     let before = live.count
     live.append(contentsOf: repeatElement(0, count: size - before))
@@ -83,9 +83,9 @@ struct SimulatedContent: Sendable {
 
   // MARK: Syncing
 
-  /// Brings dirty sectors to the medium.
-  /// - Parameter shrinks: whether a smaller size is made durable too. `syncData` owes only the length that
-  ///   reading the content back needs, so it does not.
+  /// Writes the dirty sectors to the medium.
+  /// - Parameter shrinks: whether a smaller size is made durable too. `syncData` guarantees only the length that is
+  ///   needed to read the content back, so it does not shrink the file.
   mutating func sync(shrinks: Bool) {
     if live.count > durable.count {
       durable.append(contentsOf: repeatElement(0, count: live.count - durable.count))
@@ -101,12 +101,12 @@ struct SimulatedContent: Sendable {
     lowestSize = live.count
   }
 
-  /// A failed sync that forgets what it could not write.
+  /// Simulates a failed sync that marks the sectors clean which it could not write.
   mutating func loseDirtySectors() {
     for index in touched where sectors[index] == .dirty { sectors[index] = .lost }
   }
 
-  /// The cache forgets what it holds to be clean.
+  /// Drops the sectors that the cache takes for clean, so that lost ones are read from the medium again.
   mutating func dropCache() {
     for index in touched where sectors[index] == .lost {
       let range = liveRange(of: index)
@@ -138,14 +138,13 @@ struct SimulatedContent: Sendable {
 
   // MARK: Power cuts
 
-  /// The file after a power cut in which nothing unsynced reached the medium.
+  /// Returns the file after a power cut, if nothing unsynced reached the medium.
   func droppingUnsynced() -> SimulatedContent { SimulatedContent(durable: durable) }
 
-  /// The file after a power cut in which any part of what was unsynced reached the medium.
+  /// Returns the file after a power cut, if some of the unsynced data reached the medium.
   ///
-  /// The size is anywhere between the smallest and the largest that the medium may have learned of. One
-  /// draw decides how likely a sector is to be new, so that among many cuts there are some that keep nearly
-  /// all and some that keep nearly nothing.
+  /// The size is anywhere between the smallest and the largest that the medium may have recorded. One random draw
+  /// decides how likely a sector is to be new, so that some cuts keep almost all sectors and some almost none.
   func keepingSome(garbage: Bool, using random: inout SeededGenerator) -> SimulatedContent {
     if isFullyDurable { return self }
     let size = crashSize(using: &random)
@@ -173,7 +172,7 @@ struct SimulatedContent: Sendable {
   private func crashSize(using random: inout SeededGenerator) -> Int {
     let lowest = min(lowestSize, durable.count, live.count)
     let highest = max(durable.count, live.count)
-    // Half of the cuts leave a size that some call had set; the others any.
+    // Half of the cuts leave a size that some call has set; the others leave any size.
     return switch Int.random(in: 0..<6, using: &random) {
     case 0: live.count
     case 1: durable.count
@@ -182,7 +181,7 @@ struct SimulatedContent: Sendable {
     }
   }
 
-  /// New up to some byte and old after it, or random bytes.
+  /// Fills a sector with new bytes up to some offset and old bytes after it, or with random bytes.
   private func tear(_ bytes: inout [UInt8], _ range: Range<Int>, using random: inout SeededGenerator) {
     if Bool.random(using: &random) {
       let cut = Int.random(in: range.lowerBound...range.upperBound, using: &random)

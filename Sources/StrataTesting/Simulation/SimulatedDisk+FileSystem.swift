@@ -1,10 +1,10 @@
-// A simulated disk behind the seam.
+// The simulated disk as a FileSystem.
 
 internal import StrataBase
 package import StrataLog
 
 extension SimulatedDisk: FileSystem {
-  /// Creates what is missing, each folder made durable in the one above it, as the machine's file system does.
+  /// Creates the missing folders, and makes each of them durable in its parent, as the system's file system does.
   package func createDirectory(_ path: String) throws(StoreError) {
     let parts = PathParts(path)
     let firstMissing = try perform(.createDirectory, path) { (state) throws(StoreError) -> Int? in
@@ -73,7 +73,7 @@ extension SimulatedDisk: FileSystem {
   private func rename(_ path: String, to newPath: String, replaces: Bool) throws(StoreError) {
     let (from, to) = (PathParts(path), PathParts(newPath))
     try perform(.rename, path) { (state) throws(StoreError) in
-      // Both folders first, then the names in them: the order in which the system looks.
+      // The system checks both folders first, and then the names in them.
       let parent = try state.get("rename", path, state.image.parent(of: from))
       let newParent = try state.get("rename", path, state.image.parent(of: to))
       let inode = try state.file("rename", path)
@@ -104,7 +104,7 @@ extension SimulatedDisk: FileSystem {
 }
 
 extension SimulatedDisk {
-  /// Numbers in their order, so that one seed gives one history.
+  /// Returns consecutive numbers, so that one seed gives one history.
   package func freshToken() -> UInt64 {
     state.withLock { state in
       state.lastToken += 1
@@ -142,7 +142,7 @@ extension SimulatedDisk.State {
     }
   }
 
-  /// The file to open, created where the mode says so.
+  /// Returns the file to open, and creates it if the mode says so.
   fileprivate mutating func openInode(
     _ path: String, _ parts: PathParts, _ mode: FileOpenMode
   ) throws(StoreError) -> SimulatedImage.Inode {

@@ -1,4 +1,4 @@
-// How a test looks at a simulated disk, and how it damages it, past the seam and uncounted.
+// Inspecting and damaging a simulated disk in tests, without calls of FileSystem, so that nothing is counted.
 
 internal import StrataBase
 internal import StrataLog
@@ -7,20 +7,20 @@ extension SimulatedDisk {
   /// The paths of all files, in ascending order.
   package var paths: [String] { state.withLock { $0.image.paths() } }
 
-  /// How many files are open; one that was opened twice counts twice.
+  /// The number of open files; a file that was opened twice counts twice.
   package var openFileCount: Int { state.withLock { $0.openCounts.values.reduce(0, +) } }
 
-  /// What a program would read; nil where there is no such file.
+  /// The bytes that a program would read; nil if there is no such file.
   package func contents(_ path: String) -> [UInt8]? {
     state.withLock { state in state.image.file(at: path).map { state.image.content($0).live } }
   }
 
-  /// What a program would read of each file in a folder, in the order of their paths; files of folders in it too.
+  /// The bytes that a program would read of each file in a folder and its subfolders, in the order of their paths.
   package func contents(in folder: String) -> [[UInt8]] {
     paths.filter { $0.hasPrefix(folder + "/") }.compactMap { contents($0) }
   }
 
-  /// Gives a file these bytes, live and durable.
+  /// Replaces a file's bytes, both live and durable.
   /// - Precondition: there is such a file.
   package func replace(_ path: String, _ bytes: [UInt8]) {
     state.withLock { state in
@@ -31,9 +31,9 @@ extension SimulatedDisk {
     }
   }
 
-  /// Turns one bit around: the lowest of the first byte is 0. Live and durable, and everything else in the
-  /// file becomes durable too.
-  /// - Precondition: there is such a file and it has that bit.
+  /// Flips one bit, where bit 0 is the lowest of the first byte. The file then is as it was except for that bit, and
+  /// all of it is durable.
+  /// - Precondition: there is such a file, and it has that bit.
   package func flipBit(_ path: String, _ bit: Int) {
     guard var bytes = contents(path), bytes.indices.contains(bit / 8) else {
       preconditionFailure("\(path) has no bit \(bit)")
@@ -42,8 +42,10 @@ extension SimulatedDisk {
     replace(path, bytes)
   }
 
-  /// Makes bytes of a file unreadable, as bad sectors are: a read that touches one of them fails with `EIO`, now,
-  /// after a crash, and under another name, until `makeReadable`. Writing over them mends nothing.
+  /// Makes bytes of a file unreadable, as bad sectors are.
+  ///
+  /// A read of any of them fails with `EIO`, even after a crash or a rename, until `makeReadable` is called.
+  /// Overwriting them does not make them readable.
   /// - Precondition: there is such a file.
   package func makeUnreadable(_ path: String, _ bytes: Range<Int>) {
     state.withLock { state in
@@ -57,7 +59,7 @@ extension SimulatedDisk {
   /// Makes every byte readable again.
   package func makeReadable() { state.withLock { $0.image.makeReadable() } }
 
-  /// Creates a file with these bytes, and the folders above it; all durable.
+  /// Creates a file with these bytes, and the folders that contain it. All of it is durable.
   package func add(_ path: String, _ bytes: [UInt8]) {
     state.withLock { state in
       let parts = PathParts(path)
@@ -66,7 +68,7 @@ extension SimulatedDisk {
         if state.image.folders[folder]?.live[name] == nil { state.image.addFolder(name, in: folder) }
         state.image.syncFolder(folder)
         guard let next = state.image.folders[folder]?.live[name], state.image.folders[next] != nil else {
-          preconditionFailure("a file stands on the way to \(path)")
+          preconditionFailure("one of the folders of \(path) is a file")
         }
         folder = next
       }

@@ -1,13 +1,13 @@
-// A disk that can lose its power, run full and fail, over and over and from a seed.
+// A simulated disk that can lose its power, run full and fail, reproducibly from a seed.
 
 internal import StrataBase
 internal import StrataLog
 
-/// A file system in memory that knows what of it is on the medium.
+/// A file system in memory that tracks which of its data is on the medium.
 ///
-/// A write is durable after `sync` or `syncData` of its file; a name after `syncDirectory` of its folder, and
-/// syncing a new file does not make its name durable. `syncData` owes only the length that reading the
-/// content back needs, so a file that was cut and synced only by it may still have its old length, and old
+/// A write is durable after `sync` or `syncData` of its file. A name is durable after `syncDirectory` of its folder;
+/// syncing a new file does not make its name durable. `syncData` guarantees only the length that is needed to read the
+/// content back, so a file that was truncated and then synced only with `syncData` may have its old length, and old
 /// bytes, after a power cut.
 ///
 ///     let disk = SimulatedDisk()
@@ -15,8 +15,7 @@ internal import StrataLog
 ///     workload(on: disk)                                    // fails at some point, as it should
 ///     let after = disk.crash(seed: 4, model: .reorder)      // what the machine would boot with
 ///
-/// Everything follows from the calls and the seeds; calls from several threads come in the order in which
-/// they take the disk's lock.
+/// Everything is determined by the calls and the seeds. Calls from several threads are ordered by the disk's lock.
 package final class SimulatedDisk: Sendable {
   struct State {
     var image: SimulatedImage
@@ -24,7 +23,7 @@ package final class SimulatedDisk: Sendable {
     var openCounts: [SimulatedImage.Inode: Int] = [:]
     var lastOwner: UInt64 = 0
     var operationCount = 0
-    /// The last token that was given. A disk after a crash goes on from it, as unfinished files may be on it.
+    /// The last token that was given. The disk after a crash continues from it, since it may hold unfinished files.
     var lastToken: UInt64 = 0
     var isPoweredOff = false
     var capacity: Int?
@@ -37,7 +36,7 @@ package final class SimulatedDisk: Sendable {
   }
   let state: Lock<State>
 
-  /// An empty disk.
+  /// Creates an empty disk.
   package convenience init() { self.init(image: SimulatedImage(), capacity: nil) }
 
   init(image: SimulatedImage, capacity: Int?) {
@@ -46,9 +45,10 @@ package final class SimulatedDisk: Sendable {
 
   // MARK: Power
 
-  /// The disk that a machine finds after its power was cut now, or its process killed. This disk is left as
-  /// it is, so that many seeds can be tried on it. Locks and open files are gone, failures and hooks too; the
-  /// capacity stays.
+  /// Returns the disk as it would be if the power were cut, or the process killed, now.
+  ///
+  /// This disk does not change, so that many seeds can be tried on it. The returned disk has no locks, open files,
+  /// failures and hooks; the capacity is kept.
   package func crash(seed: UInt64, model: CrashModel) -> SimulatedDisk {
     var random = SeededGenerator(seed: seed)
     let (image, capacity, lastToken) = state.withLock { ($0.image, $0.capacity, $0.lastToken) }
@@ -57,10 +57,11 @@ package final class SimulatedDisk: Sendable {
     return disk
   }
 
-  /// A copy as it is now, dirty sectors and all, with nothing open. Bytes are shared until one changes.
+  /// Returns a copy of the disk as it is now, including dirty sectors, with no files open. The copies share their bytes
+  /// until one of them changes.
   package func clone() -> SimulatedDisk { crash(seed: 0, model: .lossless) }
 
-  /// Cuts the power at the call with this number, counted over the disk's life.
+  /// Cuts the power at the call with this number, counted from the creation of the disk.
   package func cutPower(atOperation number: Int, partOfWrite: Double = 0) {
     state.withLock { $0.powerCut = (number, partOfWrite) }
   }
@@ -70,7 +71,7 @@ package final class SimulatedDisk: Sendable {
 
   package var isPoweredOff: Bool { state.withLock { $0.isPoweredOff } }
 
-  /// What a power cut now could take.
+  /// The data that a power cut could lose now.
   package var unsynced: SimulatedUnsynced { state.withLock { $0.image.unsynced } }
 
   // MARK: Failures
@@ -79,7 +80,7 @@ package final class SimulatedDisk: Sendable {
 
   package func inject(_ failure: SimulatedSyncFailure) { state.withLock { $0.syncFailures.append(failure) } }
 
-  /// Takes all failures back, also those that last.
+  /// Removes all failures, including lasting ones.
   package func clearFailures() {
     state.withLock {
       $0.failures = []
@@ -87,36 +88,36 @@ package final class SimulatedDisk: Sendable {
     }
   }
 
-  /// Whether some failure is still to come: a workload that ended before it has been tried to its end.
+  /// Whether some failure has not occurred yet. If so, the workload ended before it.
   package var hasPendingFailures: Bool {
     state.withLock { state in
       state.failures.contains { $0.number > 0 } || state.syncFailures.contains { $0.number > 0 }
     }
   }
 
-  /// How many bytes all files together may have; nil for no limit. A write that does not fit is done as far
-  /// as it fits and fails with `ENOSPC`.
+  /// The maximum size of all files together, in bytes; nil for no limit. A write that does not fit is done as far as it
+  /// fits, and then fails with `ENOSPC`.
   package var capacity: Int? {
     get { state.withLock { $0.capacity } }
     set { state.withLock { $0.capacity = newValue } }
   }
 
-  /// The bytes of all files.
+  /// The size of all files together, in bytes.
   package var usedSize: Int { state.withLock { $0.image.usedSize(open: $0.openInodes) } }
 
-  /// How many calls there have been.
+  /// The number of calls so far.
   package var operationCount: Int { state.withLock { $0.operationCount } }
 
-  /// Asks before every call what is to become of it. The hook runs on the calling thread without the disk's
-  /// lock, so it may look at the disk and clone it.
+  /// Sets a hook that is called before every call and decides its outcome. The hook runs on the calling thread, without
+  /// the disk's lock, so it may inspect the disk and clone it.
   package func onOperation(_ hook: (@Sendable (SimulatedCall) -> SimulatedVerdict)?) {
     state.withLock { $0.hook = hook }
   }
 }
 
 extension SimulatedDisk {
-  /// Counts a call, asks the hook and the failures, and carries it out.
-  /// - Parameter writePart: for a write, does this part of it before it fails.
+  /// Counts a call, consults the hook and the failures, and carries the call out.
+  /// - Parameter writePart: for a write, writes the given part of it before the call fails.
   func perform<Result>(
     _ operation: SimulatedOperation,
     _ path: String,
@@ -138,7 +139,8 @@ extension SimulatedDisk {
 }
 
 extension SimulatedDisk.State {
-  /// The code with which a call fails, or nil where it goes on, and how much of a write is done before.
+  /// Returns the code with which a call fails, or nil if it proceeds, and the part of a write that is done before it
+  /// fails.
   fileprivate mutating func decide(
     _ operation: SimulatedOperation, number: Int, verdict: SimulatedVerdict
   ) -> (code: Int32?, partOfWrite: Double) {
@@ -163,7 +165,7 @@ extension SimulatedDisk.State {
     return decision
   }
 
-  /// The failure that is due for the next sync of a file.
+  /// Counts a sync of a file, and returns the failure that is due for it.
   mutating func takeSyncFailure(of path: String) -> SimulatedSyncFailure? {
     var due: SimulatedSyncFailure?
     for index in syncFailures.indices where path.hasSuffix(syncFailures[index].pathSuffix) {
@@ -176,7 +178,7 @@ extension SimulatedDisk.State {
     return due
   }
 
-  /// How far a file may grow, where a limit is set.
+  /// The size to which a file may grow within the capacity.
   func sizeMax(of inode: SimulatedImage.Inode) -> Int {
     guard let capacity else { return .max }
     let free = capacity - image.usedSize(open: openInodes)

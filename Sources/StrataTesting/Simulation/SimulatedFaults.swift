@@ -1,23 +1,23 @@
-// What can go wrong on a simulated disk, and how a test says so.
+// The faults of a simulated disk that a test can request.
 
 internal import StrataBase
 package import StrataLog
 
-/// What a power cut, or the end of a process, leaves of what was not synced.
+/// What remains of unsynced data after a power cut, or after the end of a process.
 package enum CrashModel: Sendable, CaseIterable {
-  /// The process died and the machine lives: everything is still there, and still not synced.
+  /// Only the process died: everything is still there, and still unsynced.
   case lossless
-  /// Nothing unsynced reached the medium.
+  /// No unsynced data reached the medium.
   case dropAll
-  /// Each dirty sector is old or new, a size is anywhere between what it was and what it became, each
-  /// unsynced entry is there or not.
+  /// Each dirty sector is old or new, each size is anywhere between the old and the new one, and each unsynced entry
+  /// exists or does not.
   case reorder
-  /// As `reorder`, but some dirty sectors are new up to a byte and old after it, or hold random bytes.
+  /// Like `reorder`, but some dirty sectors are new up to a byte and old after it, or hold random bytes.
   case garbage
 }
 
-/// The calls of the seam, as a disk counts them. Dropping the cache, giving a lock back and closing are not
-/// among them: they cannot fail.
+/// The calls of the file system that a disk counts. Dropping the cache, releasing a lock and closing are not counted:
+/// they cannot fail.
 package enum SimulatedOperation: String, Sendable, CaseIterable {
   case createDirectory = "create folder"
   case list
@@ -34,7 +34,7 @@ package enum SimulatedOperation: String, Sendable, CaseIterable {
   case syncData = "sync data"
   case lock
 
-  /// Whether the call can change what a power cut would leave.
+  /// Whether the call can change what remains after a power cut.
   package var isChange: Bool {
     switch self {
     case .createDirectory, .open, .rename, .remove, .syncDirectory, .write, .truncate, .sync, .syncData: true
@@ -43,33 +43,33 @@ package enum SimulatedOperation: String, Sendable, CaseIterable {
   }
 }
 
-/// One call, as a hook sees it before it is carried out.
+/// A call, as a hook receives it before it is carried out.
 package struct SimulatedCall: Sendable {
   package var operation: SimulatedOperation
   package var path: String
-  /// Counted over the disk's life, from 1.
+  /// The number of the call, counted from 1 since the creation of the disk.
   package var number: Int
 }
 
-/// What is to become of a call.
+/// The outcome of a call, as a hook decides it.
 package enum SimulatedVerdict: Sendable, Equatable {
   case proceed
-  /// The call fails with this value of `errno`, having done nothing.
+  /// The call fails with this value of `errno`, and does nothing.
   case fail(Int32)
-  /// The power goes now: this call and all after it fail. Of a write, this part has been done, 0 to 1.
+  /// The power is cut now: this call and all later ones fail. This part of a write, 0 to 1, is done first.
   case cutPower(partOfWrite: Double = 0)
 }
 
-/// A call that fails.
+/// A failure to inject into calls.
 package struct SimulatedFailure: Sendable {
-  /// Which calls are counted; nil for all.
+  /// The calls that are counted; nil for all.
   package var operations: Set<SimulatedOperation>?
-  /// The first that fails, from 1 for the next one of those counted.
+  /// The number of the first call that fails, among those counted, from 1 for the next one.
   package var number: Int
   package var code: Int32
-  /// Whether all those after it fail too.
+  /// Whether all counted calls after it fail too.
   package var isLasting: Bool
-  /// How much of a failing write is done, 0 to 1.
+  /// The part of a failing write that is done, 0 to 1.
   package var partOfWrite: Double
 
   package init(
@@ -89,16 +89,17 @@ package struct SimulatedFailure: Sendable {
 
 /// A sync of a file that does not reach the medium.
 package struct SimulatedSyncFailure: Sendable {
-  /// The first that fails, from 1 for the next one.
+  /// The number of the first sync that fails, from 1 for the next one.
   package var number: Int
-  /// Whether the data stays dirty, so that a later sync writes it; or is taken for clean, and gone with the
-  /// cache.
+  /// Whether the data stays dirty, so that a later sync writes it. If not, it is marked clean, and lost when the cache
+  /// drops it.
   package var keepsData: Bool
-  /// Whether the caller hears of it.
+  /// Whether the call throws an error.
   package var isReported: Bool
-  /// Whether all those after it fail too. With `keepsData` and not `isReported`: a disk that lies.
+  /// Whether all later syncs fail too. With `keepsData` and without `isReported`, this is a disk whose syncs do
+  /// nothing.
   package var isLasting: Bool
-  /// Which files' syncs are counted: those whose paths end so; all where it is empty.
+  /// The files whose syncs are counted: those whose paths have this suffix; all if it is empty.
   package var pathSuffix: String
 
   package init(
@@ -112,7 +113,7 @@ package struct SimulatedSyncFailure: Sendable {
   }
 }
 
-/// How much a power cut could take.
+/// How much data a power cut could lose.
 package struct SimulatedUnsynced: Sendable, Equatable {
   package var sectorCount: Int
   package var sizeCount: Int
@@ -127,13 +128,13 @@ package struct SimulatedUnsynced: Sendable, Equatable {
   package var isEmpty: Bool { sectorCount == 0 && sizeCount == 0 && entryCount == 0 }
 }
 
-/// The failure of every call after the power was cut.
+/// The failure of every call after a power cut.
 package enum SimulatedPowerCut {
-  /// No system's `errno`, so that a test can tell it from all others.
+  /// Not an `errno` of any system, so that a test can distinguish it from all others.
   package static let code: Int32 = 90_001
 }
 
 extension StoreError {
-  /// Whether a simulated disk lost its power, rather than refusing the call.
+  /// Whether the call failed because a simulated disk has lost its power.
   package var isSimulatedPowerCut: Bool { systemCode == SimulatedPowerCut.code }
 }

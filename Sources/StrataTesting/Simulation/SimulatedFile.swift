@@ -1,9 +1,9 @@
-// One open file of a simulated disk.
+// An open file of a simulated disk.
 
 internal import StrataBase
 internal import StrataLog
 
-/// An open file. It keeps its bytes after its name is gone, and its lock until it is closed.
+/// An open file. It keeps its bytes after its name was removed, and its lock until it is closed.
 final class SimulatedFile: File {
   let path: String
   private let disk: SimulatedDisk
@@ -12,7 +12,7 @@ final class SimulatedFile: File {
   private let owner: UInt64
   private let isClosed = Lock(false)
 
-  /// A wild offset is an error of the program, and must not become an allocation of ours.
+  /// The maximum size of a file, so that a wrong offset of the program does not become a huge allocation.
   private static let sizeMax: Int64 = 1 << 32
 
   init(disk: SimulatedDisk, path: String, mode: FileOpenMode, inode: SimulatedImage.Inode, owner: UInt64) {
@@ -123,7 +123,7 @@ final class SimulatedFile: File {
     }
   }
 
-  /// Makes a call of this file, if it is open.
+  /// Makes a call on this file; throws `EBADF` if it is closed.
   private func perform<Result>(
     _ operation: SimulatedOperation,
     writePart: ((inout SimulatedDisk.State, Double) -> Void)? = nil,

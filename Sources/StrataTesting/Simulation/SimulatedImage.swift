@@ -1,10 +1,10 @@
-// A whole simulated disk as a value: files, folders, and the entries that a power cut may lose.
+// The state of a simulated disk as a value: files, folders, and the entries that a power cut may lose.
 
 internal import StrataBase
 internal import StrataLog
 
-/// Files and folders by number, and the names that lead to them, live and durable. Copying it is cheap until
-/// one of the copies changes.
+/// Files and folders by inode number, and their names, both live and durable. Copies are cheap until one of them
+/// changes.
 struct SimulatedImage: Sendable {
   typealias Inode = Int
   static let root: Inode = 0
@@ -14,20 +14,20 @@ struct SimulatedImage: Sendable {
     var durable: [String: Inode] = [:]
   }
 
-  /// One entry set or removed, and not yet durable. A rename is two with one operation number: the new name
-  /// set, then the old one removed.
+  /// An entry that was set or removed, and is not yet durable. A rename is two changes with the same operation number:
+  /// the new name is set, then the old one is removed.
   struct EntryChange: Sendable {
     var operation: Int
     var folder: Inode
     var name: String
-    /// What the name leads to; nil where it was removed.
+    /// The file or folder that has the name; nil if the name was removed.
     var inode: Inode?
     var isRename: Bool
   }
 
   private(set) var folders: [Inode: Folder] = [root: Folder()]
   private(set) var files: [Inode: SimulatedContent] = [:]
-  /// Bytes of files that cannot be read, however often somebody tries.
+  /// The bytes of files that cannot be read.
   private var unreadable: [Inode: [Range<Int>]] = [:]
   /// Oldest first.
   private(set) var changes: [EntryChange] = []
@@ -41,7 +41,7 @@ struct SimulatedImage: Sendable {
 
   // MARK: Names
 
-  /// What a path leads to, or the code of why it leads nowhere.
+  /// Returns the file or folder at a path, or the error code if there is none.
   func node(at parts: PathParts) -> Result<Node, SimulatedCode> {
     var folder = Self.root
     for (index, name) in parts.names.enumerated() {
@@ -57,7 +57,7 @@ struct SimulatedImage: Sendable {
     return .success(.folder(folder))
   }
 
-  /// The folder in which the path's last name stands or would stand.
+  /// Returns the folder that contains, or would contain, the path's last name.
   func parent(of parts: PathParts) -> Result<Inode, SimulatedCode> {
     guard let parent = parts.parent else { return .failure(.init(SystemErrorCode.isDirectory)) }
     return node(at: parent).flatMap { node in
@@ -121,8 +121,8 @@ struct SimulatedImage: Sendable {
     }
   }
 
-  /// Makes the folder's entries durable. Where a name was moved out of it, the new name is made durable too:
-  /// no file system forgets a file because it was renamed.
+  /// Makes the folder's entries durable. If a file was renamed out of the folder, its new name is made durable too,
+  /// since no file system loses a file through a rename.
   mutating func syncFolder(_ folder: Inode) {
     let movedOut = Set(
       changes.filter { $0.folder == folder && $0.isRename && $0.inode == nil }.map(\.operation))
@@ -132,7 +132,7 @@ struct SimulatedImage: Sendable {
     for change in changes where change.folder == folder { makeDurable(change) }
   }
 
-  /// What happened to the name before is superseded with it.
+  /// Makes a change durable, and removes the earlier changes of the same name, which it supersedes.
   private mutating func makeDurable(_ change: EntryChange) {
     folders[change.folder]!.durable[change.name] = change.inode
     changes.removeAll {
@@ -140,7 +140,7 @@ struct SimulatedImage: Sendable {
     }
   }
 
-  /// Forgets the files that no name leads to, neither now nor after any power cut, and that nobody has open.
+  /// Removes the files that are not open, and that have no name, neither now nor after any power cut.
   mutating func removeUnreachable(open: Set<Inode>) {
     var reachable = open
     for folder in folders.values {
@@ -152,7 +152,7 @@ struct SimulatedImage: Sendable {
     files = files.filter { reachable.contains($0.key) }
   }
 
-  /// Bytes of all files that have a name or are open.
+  /// The size of all files that have a name or are open, in bytes.
   func usedSize(open: Set<Inode>) -> Int {
     var counted = open
     for folder in folders.values { counted.formUnion(folder.live.values) }
@@ -187,7 +187,7 @@ struct SimulatedImage: Sendable {
 
   // MARK: Power cuts
 
-  /// The disk after a power cut: everything that is left is durable.
+  /// Returns the disk after a crash. Unless the model is `lossless`, everything that remains is durable.
   func crashed(_ model: CrashModel, using random: inout SeededGenerator) -> SimulatedImage {
     if model == .lossless { return self }
     var image = self
@@ -195,7 +195,7 @@ struct SimulatedImage: Sendable {
     let kept = model == .dropAll ? [] : keptChanges(using: &random)
     for change in kept { image.folders[change.folder]!.durable[change.name] = change.inode }
     for inode in image.folders.keys { image.folders[inode]!.live = image.folders[inode]!.durable }
-    // In ascending order: a dictionary's own order differs from run to run, and with it the draws.
+    // In ascending order: the order of a dictionary differs between runs, and with it the random draws would too.
     for (inode, content) in files.sorted(by: { $0.key < $1.key }) where !content.isFullyDurable {
       image.files[inode] =
         model == .dropAll
@@ -205,8 +205,8 @@ struct SimulatedImage: Sendable {
     return image
   }
 
-  /// The entry changes that reached the medium: as a journal has them, all up to some operation; or for each
-  /// name by itself, all up to some change, in which case a renamed file may have both names, but not none.
+  /// The entry changes that reached the medium: either all up to some operation, as in a journal; or for each name
+  /// separately, all up to some change. In the second case, a renamed file may have both names, but never none.
   private func keptChanges(using random: inout SeededGenerator) -> [EntryChange] {
     guard let first = changes.first, let last = changes.last else { return [] }
     if Bool.random(using: &random) {
@@ -228,7 +228,7 @@ struct SimulatedImage: Sendable {
       let name = Name(folder: change.folder, name: change.name)
       if drawn.insert(name).inserted { left[name] = Int.random(in: 0...left[name]!, using: &random) }
     }
-    // New names that are pending and were not kept: their old names must stay.
+    // The renames whose new name has not been kept; their old names must stay.
     var unlinked = Set(changes.filter { $0.isRename && $0.inode != nil }.map(\.operation))
     return changes.filter { change in
       let name = Name(folder: change.folder, name: change.name)
@@ -244,7 +244,7 @@ struct SimulatedImage: Sendable {
   }
 }
 
-/// A value of `errno` on its way to become an error with an operation and a path.
+/// A value of `errno`, before the operation and the path are added to make an error.
 struct SimulatedCode: Error {
   var code: Int32
   init(_ code: Int32) { self.code = code }

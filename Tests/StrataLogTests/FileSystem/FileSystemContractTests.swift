@@ -36,7 +36,7 @@ import Testing
       FileSystemContract.record(of: disk, root: "/", seed: UInt64($0), callCount: 300)
     }
     for ending in [
-      ": opened", ": renamed", ": removed", ": written", ": taken", ": somebody else has it", ": true",
+      ": opened", ": renamed", ": removed", ": written", ": taken", ": already held", ": true",
       ": false",
       ": synced",
     ] {
