@@ -121,7 +121,7 @@ internal import Testing
     #expect(try await list.performFetch().numberOfItems == 1)
     for id in 1...5 {
       let receipt = try await chores.put(Chore(id: id, title: "b"))
-      let snapshot = try await list.reaches(receipt)
+      let snapshot = try await list.fetch(through: receipt)
       #expect(snapshot.sequence >= receipt.sequences.upperBound)
       #expect(snapshot.contains(id))
     }
@@ -160,11 +160,11 @@ internal import Testing
     // One that this store will have given later.
     receipt.sequences = 5...5
     let list = List(Self.all, from: chores)
-    let waiting = Task { [receipt] in try await list.reaches(receipt) }
+    let waiting = Task { [receipt] in try await list.fetch(through: receipt) }
     while !writer.log.tail.hasWaiters { await Task.yield() }
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
-    let closing = Task { [receipt] in try await list.reaches(receipt) }
+    let closing = Task { [receipt] in try await list.fetch(through: receipt) }
     while !writer.log.tail.hasWaiters { await Task.yield() }
     try await writer.close()
     await #expect(throws: ListError.self) { try await closing.value }

@@ -16,7 +16,7 @@ internal import Testing
     try await store.erase(Erasure(streams: ["task/2"], because: "asked to"))
     #expect(try await list.performFetch().itemIdentifiers == [0, 1, 3, 4, 5])
     let done = try await chores.put(Chore(id: 7, title: "a", owner: nil))
-    #expect(try await list.reaches(done).itemIdentifiers == [7, 0, 1, 3, 4, 5])
+    #expect(try await list.fetch(through: done).itemIdentifiers == [7, 0, 1, 3, 4, 5])
     #expect(try await chores[2] == nil)
     try await store.close()
   }

@@ -57,7 +57,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
       ListRequest(Chore.self).sorted(by: \.title), from: store.collection("task", of: Chore.self))
     let snapshot = try await list.performFetch()
     #expect(snapshot.itemIdentifiers == [7])
-    #expect(snapshot.row(for: 7).item?.title == "7")
+    #expect(snapshot.row(for: 7)?.title == "7")
     #expect(snapshot.problems.map(\.id) == ["+7", "-0", "0", "07"])
     let id = UUID()
     try await put(store, "keyed/\(id.uuidString.lowercased())", ["id": .string(id.uuidString)])
@@ -111,7 +111,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
       for id in ids + [""] {
         let place = try #require(snapshot.index(of: id))
         #expect(snapshot.itemIdentifier(at: place).utf8.elementsEqual(id.utf8))
-        #expect(snapshot.row(for: id).item?.id.utf8.elementsEqual(id.utf8) == true)
+        #expect(snapshot.row(for: id)?.id.utf8.elementsEqual(id.utf8) == true)
       }
     }
   }
@@ -187,7 +187,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     ) async throws {
       let snapshot = try await FetchController(request, from: notes).performFetch()
       #expect(snapshot.sectionIdentifiers == expected)
-      for (place, section) in expected.enumerated() { #expect(snapshot.index(ofSection: section) == place) }
+      for (place, section) in expected.enumerated() { #expect(snapshot.indexOfSection(section) == place) }
       let list = FetchController(request.sectionsOrdered(by: .list(listed)), from: notes)
       let ordered = try await list.performFetch().sectionIdentifiers
       #expect(ordered.prefix(1) == listed.prefix(1) && Set(ordered) == Set(expected))

@@ -64,8 +64,8 @@ internal import Testing
     let before = try await list.performFetch()
     let receipt = try await chores.put(Chore(id: 9, title: "last"))
     try await store.close()
-    #expect(before.row(for: 3).item?.title == "t3")
-    #expect(try await list.reaches(receipt).contains(9))
+    #expect(before.row(for: 3)?.title == "t3")
+    #expect(try await list.fetch(through: receipt).contains(9))
     #expect(
       try await list.apply(ListRequest(Chore.self).filtered { $0.id > 2 }).itemIdentifiers == [3, 4, 9])
     #expect(try await list.snapshot(at: .sequence(2)).numberOfItems == 0)

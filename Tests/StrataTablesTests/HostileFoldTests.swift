@@ -15,7 +15,7 @@ private struct Index: Projection {
   static let version = 1
   static let entries = TableKey<Entry>("entry")
 
-  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
     guard case .string(let id) = try event.payload.document() else { return }
     tables[Self.entries, "last"] = Entry(id: "last")
     tables[Self.entries, id] = Entry(id: id)

@@ -10,13 +10,13 @@ internal import Testing
   private static let rows = TableKey<Row>("row")
 
   /// Where the list of changes lies in memory.
-  private func address(of tables: Tables) -> UnsafeRawPointer? {
+  private func address(of tables: ProjectionTables) -> UnsafeRawPointer? {
     tables.undo.withUnsafeBytes { $0.baseAddress }
   }
 
   @Test
   func `An event that writes n rows copies neither what it wrote nor the tables at each of them`() {
-    var tables = Tables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
+    var tables = ProjectionTables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
     for number in 0..<2_000 { tables[Self.rows, "\(number)"] = Row(number: number) }
     var (addresses, roots) = (Set<UnsafeRawPointer>(), 0)
     var (address, root) = (address(of: tables), tables.set["row"].rows.root.map { ObjectIdentifier($0) })
@@ -40,7 +40,7 @@ internal import Testing
 
   @Test
   func `Removals copy nothing either`() {
-    var tables = Tables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
+    var tables = ProjectionTables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
     for number in 0..<1_000 { tables[Self.rows, "\(number)"] = Row(number: number) }
     var moves = 0
     var last = address(of: tables)

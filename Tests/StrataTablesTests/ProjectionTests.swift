@@ -5,7 +5,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-private enum TicketEvent: Event {
+private enum TicketEvent: DomainEvent {
   case opened(title: String), assigned(to: String), closed, broken
 }
 
@@ -27,7 +27,7 @@ private struct TicketBoard: Projection {
   static let tickets = TableKey<Ticket>("ticket")
   static let owners = TableKey<Owner>("owner")
 
-  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
     let id = event.stream.id
     switch try event.decode(TicketEvent.self) {
     case .opened(let title): tables[Self.tickets, id] = Ticket(id: id, title: title)
@@ -50,7 +50,7 @@ private struct TicketBoard: Projection {
   }
 }
 
-extension Tables {
+extension ProjectionTables {
   fileprivate subscript<Row>(key: TableKey<Row>, id: String, default row: Row) -> Row {
     mutating get { self[key, id] ?? row }
     set { self[key, id] = newValue }

@@ -94,33 +94,33 @@ enum DocumentOrder {
   }
 
   /// A finite number times 2¹⁰⁷⁴, which is an integer; −infinity as something below every number.
-  private static func scaled(_ value: DocumentValue) -> BigInteger {
+  private static func scaled(_ value: DocumentValue) -> DocumentInteger {
     switch value {
-    case .int(let value): return shifted(BigInteger(value), by: 1074)
-    case .uint(let value): return shifted(BigInteger(value), by: 1074)
+    case .int(let value): return shifted(DocumentInteger(value), by: 1074)
+    case .uint(let value): return shifted(DocumentInteger(value), by: 1074)
     case .bigInt(let value): return shifted(value, by: 1074)
     case .double(let value):
-      if value == 0 { return BigInteger(0) }
+      if value == 0 { return DocumentInteger(0) }
       if value == -.infinity {
-        return BigInteger(isNegative: true, magnitude: [1] + [UInt8](repeating: 0, count: 9000))
+        return DocumentInteger(isNegative: true, magnitude: [1] + [UInt8](repeating: 0, count: 9000))
       }
       // The last bit of a double is worth 2 to its ulp's exponent, which is −1074 or more.
       let unit = value.ulp
-      let count = BigInteger(Int64(value.magnitude / unit))
+      let count = DocumentInteger(Int64(value.magnitude / unit))
       let magnitude = shifted(count, by: Int(unit.exponent) + 1074).magnitude
-      return BigInteger(isNegative: value < 0, magnitude: magnitude)
-    default: return BigInteger(0)
+      return DocumentInteger(isNegative: value < 0, magnitude: magnitude)
+    default: return DocumentInteger(0)
     }
   }
 
-  private static func shifted(_ value: BigInteger, by bitCount: Int) -> BigInteger {
+  private static func shifted(_ value: DocumentInteger, by bitCount: Int) -> DocumentInteger {
     var bytes = [0] + value.magnitude
     for _ in 0..<bitCount % 8 {
       for index in bytes.indices {
         bytes[index] = bytes[index] << 1 | (index + 1 < bytes.count ? bytes[index + 1] >> 7 : 0)
       }
     }
-    return BigInteger(
+    return DocumentInteger(
       isNegative: value.isNegative, magnitude: bytes + [UInt8](repeating: 0, count: bitCount / 8))
   }
 }
@@ -167,7 +167,7 @@ extension SeededGenerator {
     return (chance(50) ? power : -power) &+ Int64.random(in: -2...2, using: &self)
   }
 
-  mutating func bigInteger() -> BigInteger {
+  mutating func bigInteger() -> DocumentInteger {
     let sizes = [8, 8, 9, 9, 16, 127, 128, 128, 129, 300]
     let count = sizes.randomElement(using: &self) ?? 9
     var magnitude = [UInt8](repeating: chance(50) ? 0xFF : 0, count: count)
@@ -175,7 +175,7 @@ extension SeededGenerator {
     for _ in 0..<Int.random(in: 0...3, using: &self) {
       magnitude[Int.random(in: 0..<count, using: &self)] = UInt8.random(in: 0...255, using: &self)
     }
-    return BigInteger(isNegative: chance(50), magnitude: magnitude)
+    return DocumentInteger(isNegative: chance(50), magnitude: magnitude)
   }
 
   /// A value that can be a key.

@@ -152,7 +152,7 @@ private enum RandomCBOR {
     case 6: return text(&random)
     case 7:
       let magnitude = (0..<count * 5).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-      return DocumentValue(BigInteger(isNegative: count % 2 == 0, magnitude: magnitude)).cbor()
+      return DocumentValue(DocumentInteger(isNegative: count % 2 == 0, magnitude: magnitude)).cbor()
     case 8:
       guard Int.random(in: 0..<3, using: &random) == 0 else { return text(&random) }
       return [[0xF7], [0xE5], [0xF8, 0x63]].randomElement(using: &random)!

@@ -4,12 +4,12 @@ extension CBORReader {
   /// Whether these bytes are one item in the core deterministic encoding (RFC 8949, 4.2.1): shortest heads and
   /// floats, no indefinite lengths, keys strictly ascending by their encoded bytes, big integers only where 64
   /// bits are not enough. False for bytes that are not an item. O(n).
-  public static func isDeterministic(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  package static func isDeterministic(_ bytes: UnsafeRawBufferPointer) -> Bool {
     isDeterministic(bytes, isDocument: false)
   }
 
   /// Whether these bytes are one item in the core deterministic encoding.
-  public static func isDeterministic(_ bytes: [UInt8]) -> Bool {
+  package static func isDeterministic(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { isDeterministic($0) }
   }
 

@@ -1,7 +1,7 @@
 // The head of a CBOR data item (RFC 8949, section 3): its kind, and its length or count.
 
 /// The first bytes of a data item, decoded. For numbers and simple values the head is the whole item.
-public enum CBORHead: Hashable, Sendable {
+package enum CBORHead: Hashable, Sendable {
   case unsigned(UInt64)
   /// The integer −1 − n.
   case negative(UInt64)
@@ -26,7 +26,7 @@ public enum CBORHead: Hashable, Sendable {
   case breakCode
 
   /// The kind of the item.
-  public var kind: CBORKind {
+  package var kind: CBORKind {
     switch self {
     case .unsigned, .negative: .integer
     case .bytes: .bytes
@@ -45,12 +45,12 @@ public enum CBORHead: Hashable, Sendable {
 }
 
 /// The kinds of data items, for messages.
-public enum CBORKind: Hashable, Sendable, CustomStringConvertible {
+package enum CBORKind: Hashable, Sendable, CustomStringConvertible {
   case integer, bytes, text, array, map, bool, null, undefined, float, breakCode
   case tag(UInt64)
   case simple(UInt8)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .integer: "an integer"
     case .bytes: "a byte string"

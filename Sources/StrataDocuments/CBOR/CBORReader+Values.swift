@@ -3,7 +3,7 @@
 extension CBORReader {
   /// Reads an integer that fits in an `Int64`. Any other item throws `.unexpectedKind`, and so does a larger integer:
   /// use `readHead()` for those.
-  public mutating func readInteger() throws(CodecError) -> Int64 {
+  package mutating func readInteger() throws(CodecError) -> Int64 {
     let start = offset
     let head = try readHead()
     switch head {
@@ -14,7 +14,7 @@ extension CBORReader {
   }
 
   /// Reads a float of any width.
-  public mutating func readDouble() throws(CodecError) -> Double {
+  package mutating func readDouble() throws(CodecError) -> Double {
     let start = offset
     let head = try readHead()
     guard case .float(let value) = head else { throw CodecError(.unexpectedKind(head.kind), at: start) }
@@ -22,7 +22,7 @@ extension CBORReader {
   }
 
   /// Reads true or false.
-  public mutating func readBool() throws(CodecError) -> Bool {
+  package mutating func readBool() throws(CodecError) -> Bool {
     let start = offset
     let head = try readHead()
     guard case .bool(let value) = head else { throw CodecError(.unexpectedKind(head.kind), at: start) }
@@ -30,14 +30,14 @@ extension CBORReader {
   }
 
   /// Moves past a null if there is one.
-  public mutating func readNullIfPresent() -> Bool {
+  package mutating func readNullIfPresent() -> Bool {
     guard nextByte == CBORByte.null else { return false }
     offset += 1
     return true
   }
 
   /// Reads the head of an array, and returns the number of items; nil if they continue up to a break.
-  public mutating func readArrayHead() throws(CodecError) -> Int? {
+  package mutating func readArrayHead() throws(CodecError) -> Int? {
     let start = offset
     let head = try readHead()
     guard case .array(let count) = head else { throw CodecError(.unexpectedKind(head.kind), at: start) }
@@ -45,7 +45,7 @@ extension CBORReader {
   }
 
   /// Reads the head of a map, and returns the number of pairs; nil if they continue up to a break.
-  public mutating func readMapHead() throws(CodecError) -> Int? {
+  package mutating func readMapHead() throws(CodecError) -> Int? {
     let start = offset
     let head = try readHead()
     guard case .map(let count) = head else { throw CodecError(.unexpectedKind(head.kind), at: start) }
@@ -53,7 +53,7 @@ extension CBORReader {
   }
 
   /// Reads a text string, whole or in chunks. O(bytes).
-  public mutating func readText() throws(CodecError) -> String {
+  package mutating func readText() throws(CodecError) -> String {
     let start = offset
     let head = try readHead()
     guard case .text(let count) = head else { throw CodecError(.unexpectedKind(head.kind), at: start) }
@@ -61,7 +61,7 @@ extension CBORReader {
   }
 
   /// Reads a byte string, whole or in chunks. O(bytes).
-  public mutating func readBytes() throws(CodecError) -> [UInt8] {
+  package mutating func readBytes() throws(CodecError) -> [UInt8] {
     let start = offset
     let head = try readHead()
     guard case .bytes(let count) = head else { throw CodecError(.unexpectedKind(head.kind), at: start) }
@@ -69,7 +69,7 @@ extension CBORReader {
   }
 
   /// Moves past `count` bytes of a string whose head was just read, and returns them without copying.
-  public mutating func readRaw(count: Int) throws(CodecError) -> UnsafeRawBufferPointer {
+  package mutating func readRaw(count: Int) throws(CodecError) -> UnsafeRawBufferPointer {
     guard count >= 0, count <= remaining else { throw CodecError(.truncated, at: end) }
     defer { offset &+= count }
     return UnsafeRawBufferPointer(start: base + offset, count: count)

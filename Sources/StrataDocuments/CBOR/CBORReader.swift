@@ -14,16 +14,16 @@
 ///   for _ in 0..<(try reader.readArrayHead() ?? 0) { total += try reader.readInteger() }
 /// }
 /// ```
-public struct CBORReader {
+package struct CBORReader {
   /// The first byte.
   let base: UnsafeRawPointer
   /// The number of bytes.
   let end: Int
   /// The offset of the next item, in bytes from the first one.
-  public internal(set) var offset: Int
+  package internal(set) var offset: Int
 
   /// Creates a reader at the first of these bytes.
-  public init(_ bytes: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer) {
     self.init(bytes, at: 0)
   }
 
@@ -35,7 +35,7 @@ public struct CBORReader {
   }
 
   /// Whether all bytes have been read.
-  public var isAtEnd: Bool { offset >= end }
+  package var isAtEnd: Bool { offset >= end }
 
   /// The number of bytes that have not been read yet.
   @inline(__always)
@@ -47,7 +47,7 @@ extension CBORReader {
   ///
   /// For a number or a simple value, the head is the whole item. For a string, continue with `readRaw(count:)`; for a
   /// container or a tag, with the items inside. A count that the remaining bytes cannot hold throws `.truncated`.
-  public mutating func readHead() throws(CodecError) -> CBORHead {
+  package mutating func readHead() throws(CodecError) -> CBORHead {
     let start = offset
     guard offset < end else { throw CodecError(.truncated, at: end) }
     let initial = base.load(fromByteOffset: offset, as: UInt8.self)
@@ -77,7 +77,7 @@ extension CBORReader {
   }
 
   /// Reads the head of the next item without moving past it.
-  public func peekHead() throws(CodecError) -> CBORHead {
+  package func peekHead() throws(CodecError) -> CBORHead {
     var copy = self
     return try copy.readHead()
   }
@@ -140,11 +140,11 @@ extension CBORReader {
 extension CBORReader {
   /// Moves past one item with everything inside it, and checks that it is well-formed. Strings are not checked for
   /// UTF-8. O(bytes of the item).
-  public mutating func skip() throws(CodecError) { try skip(depth: 0) }
+  package mutating func skip() throws(CodecError) { try skip(depth: 0) }
 
   /// Returns whether the next byte is the break that ends an item of indefinite length, and if so, moves past it.
   @inline(__always)
-  public mutating func readBreak() throws(CodecError) -> Bool {
+  package mutating func readBreak() throws(CodecError) -> Bool {
     guard let byte = nextByte else { throw CodecError(.truncated, at: end) }
     guard byte == CBORByte.breakCode else { return false }
     offset &+= 1

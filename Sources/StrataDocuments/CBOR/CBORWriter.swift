@@ -7,16 +7,16 @@
 /// first; `write(_:)` of a document does so.
 ///
 /// Memory is freed with the writer. Appending costs O(1) per byte, amortised.
-public struct CBORWriter: ~Copyable {
+package struct CBORWriter: ~Copyable {
   private(set) var base: UnsafeMutableRawPointer
   /// The number of bytes written.
-  public private(set) var count = 0
+  package private(set) var count = 0
   private var capacity: Int
   /// False if the caller owns the memory, which then cannot grow and must be large enough.
   private let ownsMemory: Bool
 
   /// Creates an empty writer with room for `capacity` bytes before it has to grow.
-  public init(capacity: Int = 512) {
+  package init(capacity: Int = 512) {
     self.capacity = max(capacity, 64)
     base = .allocate(byteCount: self.capacity, alignment: 8)
     ownsMemory = true
@@ -34,17 +34,17 @@ public struct CBORWriter: ~Copyable {
   }
 
   /// A copy of the bytes written so far.
-  public var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: count)) }
+  package var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: count)) }
 
   /// Calls `body` with the bytes written so far. The pointer is valid only during the call.
-  public func withUnsafeBytes<Result, Failure: Error>(
+  package func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(UnsafeRawBufferPointer(start: base, count: count))
   }
 
   /// Removes everything that was written, and keeps the memory.
-  public mutating func removeAll() { count = 0 }
+  package mutating func removeAll() { count = 0 }
 
   /// Makes room for `additional` more bytes.
   @inline(__always)
@@ -65,12 +65,12 @@ public struct CBORWriter: ~Copyable {
 }
 
 extension CBORWriter {
-  public mutating func writeNull() { writeByte(CBORByte.null) }
+  package mutating func writeNull() { writeByte(CBORByte.null) }
 
-  public mutating func writeBool(_ value: Bool) { writeByte(value ? CBORByte.true : CBORByte.false) }
+  package mutating func writeBool(_ value: Bool) { writeByte(value ? CBORByte.true : CBORByte.false) }
 
   @inline(__always)
-  public mutating func writeInteger(_ value: Int64) {
+  package mutating func writeInteger(_ value: Int64) {
     if value >= 0 {
       writeHead(CBORMajor.unsigned, UInt64(bitPattern: value))
     } else {
@@ -78,13 +78,13 @@ extension CBORWriter {
     }
   }
 
-  public mutating func writeUnsigned(_ value: UInt64) { writeHead(CBORMajor.unsigned, value) }
+  package mutating func writeUnsigned(_ value: UInt64) { writeHead(CBORMajor.unsigned, value) }
 
   /// Writes the integer −1 − `offset`.
-  public mutating func writeNegative(_ offset: UInt64) { writeHead(CBORMajor.negative, offset) }
+  package mutating func writeNegative(_ offset: UInt64) { writeHead(CBORMajor.negative, offset) }
 
   /// Writes an integer of any size: in 64 bits if it fits, else with tag 2 or 3 (RFC 8949, 3.4.3).
-  public mutating func writeInteger(_ value: BigInteger) {
+  package mutating func writeInteger(_ value: DocumentInteger) {
     let bytes = value.isNegative ? value.negativeOffset : value.magnitude
     if let short = UInt64(bigEndianBytes: bytes) {
       writeHead(value.isNegative ? CBORMajor.negative : CBORMajor.unsigned, short)
@@ -95,7 +95,7 @@ extension CBORWriter {
   }
 
   /// Writes the shortest float that keeps the value.
-  public mutating func writeDouble(_ value: Double) {
+  package mutating func writeDouble(_ value: Double) {
     reserve(9)
     guard !value.isNaN else {
       storeArgument(CBORByte.half, UInt16(0x7E00))
@@ -114,38 +114,38 @@ extension CBORWriter {
   }
 
   @inline(__always)
-  public mutating func writeText(_ text: String) {
+  package mutating func writeText(_ text: String) {
     text.withUTF8Bytes { utf8 in
       writeHead(CBORMajor.text, UInt64(truncatingIfNeeded: utf8.count))
       writeEncoded(UnsafeRawBufferPointer(utf8))
     }
   }
 
-  public mutating func writeBytes(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func writeBytes(_ bytes: UnsafeRawBufferPointer) {
     writeHead(CBORMajor.bytes, UInt64(bytes.count))
     writeEncoded(bytes)
   }
 
   /// Begins an array. Exactly `count` items must follow.
-  public mutating func writeArrayHead(count: Int) { writeHead(CBORMajor.array, UInt64(count)) }
+  package mutating func writeArrayHead(count: Int) { writeHead(CBORMajor.array, UInt64(count)) }
 
   /// Begins a map. Exactly `count` pairs must follow, ascending by the keys' encoded bytes.
-  public mutating func writeMapHead(count: Int) { writeHead(CBORMajor.map, UInt64(count)) }
+  package mutating func writeMapHead(count: Int) { writeHead(CBORMajor.map, UInt64(count)) }
 
   /// Tags the item that follows.
-  public mutating func writeTag(_ tag: UInt64) { writeHead(CBORMajor.tag, tag) }
+  package mutating func writeTag(_ tag: UInt64) { writeHead(CBORMajor.tag, tag) }
 
-  public mutating func writeUndefined() { writeByte(CBORByte.undefined) }
+  package mutating func writeUndefined() { writeByte(CBORByte.undefined) }
 
   /// Writes a simple value. The values 20…31 are not allowed: they have their own functions, or are reserved.
-  public mutating func writeSimple(_ value: UInt8) {
+  package mutating func writeSimple(_ value: UInt8) {
     precondition(!(20..<32).contains(value), "simple value \(value) is reserved, or has its own function")
     writeHead(CBORMajor.simple, UInt64(value))
   }
 
   /// Writes bytes that are encoded already.
   @inline(__always)
-  public mutating func writeEncoded(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func writeEncoded(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
     reserve(bytes.count)
     (base + count).copyMemory(from: source, byteCount: bytes.count)

@@ -3,9 +3,9 @@
 /// An error in CBOR bytes: they are damaged, or are not what the caller expected.
 ///
 /// No function of this module traps on damaged CBOR bytes: each failure is a value of this type.
-public struct CodecError: Error, Hashable, Sendable {
+package struct CodecError: Error, Hashable, Sendable {
   /// Why the bytes were refused.
-  public enum Reason: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
     /// The bytes end inside an item. The item may be complete if more bytes are read.
     case truncated
     /// The bytes are not CBOR (RFC 8949, appendix F): a reserved value, a misplaced break, a wrong chunk.
@@ -27,18 +27,18 @@ public struct CodecError: Error, Hashable, Sendable {
     case trailingBytes
   }
 
-  public var reason: Reason
+  package var reason: Reason
   /// The offset of the item, or of the missing byte if the bytes are truncated, in bytes from the first one.
-  public var offset: Int
+  package var offset: Int
 
-  public init(_ reason: Reason, at offset: Int) {
+  package init(_ reason: Reason, at offset: Int) {
     self.reason = reason
     self.offset = offset
   }
 }
 
 extension CodecError: CustomStringConvertible {
-  public var description: String { "CBOR at byte \(offset): \(explanation)" }
+  package var description: String { "CBOR at byte \(offset): \(explanation)" }
 
   private var explanation: String {
     switch reason {

@@ -1,13 +1,13 @@
 // The limits of the codecs, each with a name.
 
 /// The limits of the codecs, so that no input can exhaust the reader's stack or time.
-public enum CodecLimits {
+package enum CodecLimits {
   /// The maximum nesting depth of arrays, objects and tags. An array of integers has depth 1.
-  public static let depthMax = 128
+  package static let depthMax = 128
 
   /// The maximum length of an integer's magnitude, in bytes (about 9,860 decimal digits). The time of decimal
   /// conversion is quadratic in the length.
-  public static let integerByteCountMax = 4096
+  package static let integerByteCountMax = 4096
 
   /// The maximum number of decimal digits of an integer of `integerByteCountMax` bytes.
   static let integerDigitCountMax = 9865

@@ -1,4 +1,4 @@
-// The public decoder from CBOR to Codable values.
+// The decoder from CBOR to Codable values.
 
 /// A decoder of any `Decodable` type from CBOR, without a `DocumentValue` in between.
 ///
@@ -22,14 +22,14 @@
 /// Errors are of type `DecodingError` and have the coding path of the item. Damaged bytes throw `.dataCorrupted` with
 /// the `CodecError` as the underlying error. Decoding costs O(bytes) per level of nesting; finding a key costs O(log
 /// k).
-public struct CBORDecoder: Sendable {
+package struct CBORDecoder: Sendable {
   /// Values that types can read while they are decoded.
-  public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-  public init() {}
+  package init() {}
 
   /// Decodes a value from bytes that are exactly one item. The bytes are not kept.
-  public func decode<Value: Decodable>(
+  package func decode<Value: Decodable>(
     _ type: Value.Type = Value.self,
     from bytes: UnsafeRawBufferPointer
   ) throws -> Value {
@@ -43,7 +43,8 @@ public struct CBORDecoder: Sendable {
   }
 
   /// Decodes a value from bytes that are exactly one item.
-  public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from bytes: [UInt8]) throws -> Value {
+  package func decode<Value: Decodable>(_ type: Value.Type = Value.self, from bytes: [UInt8]) throws -> Value
+  {
     try bytes.withUnsafeBytes { try decode(type, from: $0) }
   }
 }

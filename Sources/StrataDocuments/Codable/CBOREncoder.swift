@@ -1,39 +1,24 @@
-// The public encoder from Codable values to CBOR.
+// The encoder from Codable values to CBOR.
 
 /// An encoder of any `Encodable` type as a document in deterministic CBOR, without a `DocumentValue` in between.
 ///
-/// `DocumentValue(cbor:)` reads the result and `logreplay` shows it, so types are written in forms that JSON and
-/// filters can use:
-///
-/// | Swift | document |
-/// |---|---|
-/// | integers of any width | integer |
-/// | `Double`, `Float` | double, even if the value is integral |
-/// | `Date` | string, RFC 3339 in UTC with nine digits, or with eighteen if nine would not restore it exactly |
-/// | `UUID` | string of 36 characters, in upper case |
-/// | `Data` | bytes |
-/// | `URL` | string, absolute |
-/// | `Decimal` | integer; else double, if its shortest text equals the decimal; else string |
-/// | `DocumentValue` | itself |
-/// | `[String: T]`, `[Int: T]` | object |
-///
-/// Synthesized code omits a nil property; `encodeNil` writes null. If a key is written twice, the last value is kept.
-/// Equal keys and values give equal bytes, in whatever order they are encoded.
+/// ``DocumentValue/init(encoding:)`` says how types are encoded. Equal values give equal bytes, in whatever order they are
+/// encoded.
 ///
 /// Encoding costs O(bytes written), and O(k log k) for an object of k keys. The encoder is a value, and can be used on
 /// any thread.
-public struct CBOREncoder: Sendable {
+package struct CBOREncoder: Sendable {
   /// Values that types can read while they are encoded.
-  public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-  public init() {}
+  package init() {}
 
   /// Encodes a value, and returns its CBOR.
   ///
   /// Throws `EncodingError.invalidValue` for a date outside the years 0000…9999, a decimal that is not a number,
   /// nesting deeper than `CodecLimits.depthMax`, and a value that encodes nothing; also whatever the value's
   /// `encode(to:)` throws.
-  public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
+  package func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
     let state = try gather(value)
     return [UInt8](unsafeUninitializedCapacity: state.byteCountMax) { buffer, count in
       var writer = CBORWriter(into: UnsafeMutableRawBufferPointer(buffer))
@@ -43,7 +28,7 @@ public struct CBOREncoder: Sendable {
   }
 
   /// Encodes a value, and appends its CBOR to a writer. If this throws, nothing was appended.
-  public func encode<Value: Encodable>(_ value: Value, to writer: inout CBORWriter) throws {
+  package func encode<Value: Encodable>(_ value: Value, to writer: inout CBORWriter) throws {
     let state = try gather(value)
     writer.reserve(state.byteCountMax)
     state.emit(to: &writer)
@@ -62,12 +47,33 @@ public struct CBOREncoder: Sendable {
 }
 
 extension DocumentValue {
-  /// Creates the document that `CBOREncoder` encodes a value as. Throws what the encoder throws.
+  /// Creates the document that a value is encoded as, in events, collections and projected tables alike.
+  ///
+  /// Types are encoded in forms that JSON and filters can use:
+  ///
+  /// | Swift | document |
+  /// |---|---|
+  /// | integers of any width | integer |
+  /// | `Double`, `Float` | double, even if the value is integral |
+  /// | `Date` | string, RFC 3339 in UTC with nine digits, or with eighteen if nine would not restore it exactly |
+  /// | `UUID` | string of 36 characters, in upper case |
+  /// | `Data` | bytes |
+  /// | `URL` | string, absolute |
+  /// | `Decimal` | integer; else double, if its shortest text equals the decimal; else string |
+  /// | `DocumentValue` | itself |
+  /// | `[String: T]`, `[Int: T]` | object |
+  ///
+  /// Synthesized code omits a nil property; `encodeNil` writes null. If a key is written twice, the last value is kept.
+  /// Equal keys and values give equal bytes, in whatever order they are encoded.
+  ///
+  /// Throws `EncodingError.invalidValue` for a date outside the years 0000…9999, a decimal that is not a number, nesting
+  /// deeper than 128 levels, and a value that encodes nothing; also whatever the value's `encode(to:)` throws.
   public init(encoding value: some Encodable) throws {
     self = try DocumentValue(cbor: CBOREncoder().encode(value))
   }
 
-  /// Decodes a value from this document with `CBORDecoder`. Throws what the decoder throws.
+  /// Decodes a value from this document. Throws `DecodingError` if the document is not one of the type; also whatever the
+  /// type's `init(from:)` throws.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     try CBORDecoder().decode(type, from: cbor())
   }

@@ -127,7 +127,7 @@ extension Decimal {
   var documentValue: DocumentValue? {
     guard isFinite else { return nil }
     let text = description
-    if let integer = BigInteger(text) { return DocumentValue(integer) }
+    if let integer = DocumentInteger(text) { return DocumentValue(integer) }
     if let double = Double(text), double.isFinite, Decimal(string: double.description) == self {
       return .double(double)
     }

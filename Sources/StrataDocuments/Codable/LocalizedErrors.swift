@@ -7,7 +7,7 @@
 #endif
 
 extension CodecError: LocalizedError {
-  public var errorDescription: String? { description }
+  package var errorDescription: String? { description }
 }
 
 extension JSONError: LocalizedError {

@@ -22,9 +22,9 @@ public struct JSONError: Error, Hashable, Sendable {
     case invalidNumber
     /// A number with a fraction or exponent is beyond the range of a double.
     case numberOutOfRange
-    /// An integer is longer than `CodecLimits.integerByteCountMax`.
+    /// An integer is longer than 4,096 bytes.
     case tooLong
-    /// The value is nested deeper than `CodecLimits.depthMax`.
+    /// The value is nested deeper than 128 levels.
     case tooDeep
     /// An object has the same key twice.
     case duplicateKey(String)

@@ -89,7 +89,7 @@ extension JSONParser {
       if significand <= Int64.min.magnitude { return .int(Int64(truncatingIfNeeded: 0 &- significand)) }
     }
     guard digitCount <= CodecLimits.integerDigitCountMax,
-      let value = BigInteger(
+      let value = DocumentInteger(
         isNegative: isNegative,
         digits: UnsafeBufferPointer(start: base + firstDigit, count: digitCount))
     else { throw Failure(reason: .tooLong, offset: start) }

@@ -4,10 +4,10 @@ extension DocumentValue {
   /// Reads JSON text that contains one value and otherwise only white space.
   ///
   /// The text must follow RFC 8259 strictly: UTF-8 without a byte order mark, no lone surrogates, no duplicate keys,
-  /// and no nesting deeper than `CodecLimits.depthMax`.
+  /// and no nesting deeper than 128 levels.
   ///
   /// A number without fraction and exponent is an integer, which is kept exactly, up to the limit
-  /// `CodecLimits.integerByteCountMax`. The exception is `-0`, which is the double −0.0, the only value that it can
+  /// 4,096 bytes. The exception is `-0`, which is the double −0.0, the only value that it can
   /// mean. Every other number becomes the nearest double; a number beyond the range of a double is an error. So `1` and
   /// `1.0` stay distinct.
   ///

@@ -40,13 +40,13 @@ extension DocumentValue {
 /// | tagged | `{"tag":32,"value":"https://strata.example"}` |
 ///
 /// All calls cost O(bytes written).
-public enum JSONWriter {
-  public static func append(_ value: DocumentValue, style: JSONStyle = .compact, to bytes: inout [UInt8]) {
+package enum JSONWriter {
+  package static func append(_ value: DocumentValue, style: JSONStyle = .compact, to bytes: inout [UInt8]) {
     append(value, style: style, level: 0, to: &bytes)
   }
 
   /// Appends a string in quotes.
-  public static func append(_ text: String, to bytes: inout [UInt8]) {
+  package static func append(_ text: String, to bytes: inout [UInt8]) {
     text.withUTF8Bytes { utf8 in
       bytes.append(UInt8(ascii: "\""))
       var plain = 0

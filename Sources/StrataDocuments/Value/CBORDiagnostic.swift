@@ -4,7 +4,7 @@ extension CBORReader {
   /// Returns the diagnostic notation of bytes that are exactly one item: `{1: h'01ff', "a": 32("x"), "b": [_ 1]}`.
   ///
   /// It shows every well-formed item, including those that a document cannot hold. O(n).
-  public static func diagnosticNotation(of bytes: UnsafeRawBufferPointer) throws(CodecError) -> String {
+  package static func diagnosticNotation(of bytes: UnsafeRawBufferPointer) throws(CodecError) -> String {
     var reader = CBORReader(bytes)
     var text = ""
     try reader.describe(into: &text, depth: 0)
@@ -13,7 +13,7 @@ extension CBORReader {
   }
 
   /// Returns the diagnostic notation of bytes that are exactly one item.
-  public static func diagnosticNotation(of bytes: [UInt8]) throws(CodecError) -> String {
+  package static func diagnosticNotation(of bytes: [UInt8]) throws(CodecError) -> String {
     try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
       try diagnosticNotation(of: UnsafeRawBufferPointer(buffer))
     }

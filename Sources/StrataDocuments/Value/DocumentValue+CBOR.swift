@@ -5,7 +5,7 @@ extension DocumentValue {
   ///
   /// The value must not be nested deeper than `CodecLimits.depthMax`, since it could not be read back: this traps.
   /// O(n) in the bytes, and O(k log k) for an object of k keys.
-  public func cbor() -> [UInt8] {
+  package func cbor() -> [UInt8] {
     var writer = CBORWriter()
     writer.write(self)
     return writer.bytes
@@ -15,14 +15,14 @@ extension DocumentValue {
   ///
   /// Throws if the bytes are damaged, if more bytes follow the item, if an object has a key twice, or if a document
   /// cannot hold the item (`.notRepresentable`). O(n), and O(k log k) for an object of k keys.
-  public init(cbor bytes: UnsafeRawBufferPointer) throws(CodecError) {
+  package init(cbor bytes: UnsafeRawBufferPointer) throws(CodecError) {
     var reader = CBORReader(bytes)
     self = try reader.readDocument()
     guard reader.isAtEnd else { throw CodecError(.trailingBytes, at: reader.offset) }
   }
 
   /// Reads a value from bytes that are exactly one item. Encodings that are not deterministic are accepted too.
-  public init(cbor bytes: [UInt8]) throws(CodecError) {
+  package init(cbor bytes: [UInt8]) throws(CodecError) {
     self = try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
       try DocumentValue(cbor: UnsafeRawBufferPointer(buffer))
     }
@@ -31,7 +31,7 @@ extension DocumentValue {
 
 extension CBORWriter {
   /// Writes a document, with keys in the order of their encoded bytes.
-  public mutating func write(_ value: DocumentValue) { write(value, depth: 0) }
+  package mutating func write(_ value: DocumentValue) { write(value, depth: 0) }
 
   private mutating func write(_ value: DocumentValue, depth: Int) {
     switch value {
@@ -103,7 +103,7 @@ extension CBORWriter {
 
 extension CBORReader {
   /// Reads one item as a document.
-  public mutating func readDocument() throws(CodecError) -> DocumentValue {
+  package mutating func readDocument() throws(CodecError) -> DocumentValue {
     var builder = DocumentBuilder()
     return try readDocument(&builder, depth: 0)
   }
@@ -118,7 +118,7 @@ extension CBORReader {
     case .unsigned(let value): return value <= UInt64(Int64.max) ? .int(Int64(value)) : .uint(value)
     case .negative(let offset):
       if offset <= UInt64(Int64.max) { return .int(-1 - Int64(offset)) }
-      return .bigInt(BigInteger(-1 - Int128(offset)))
+      return .bigInt(DocumentInteger(-1 - Int128(offset)))
     case .bytes(let count): return .bytes(try readBytes(count: count))
     case .text(let count): return .string(try readText(count: count, at: start))
     case .array(let count): return .array(try readItems(count, &builder, depth: depth, at: start))
@@ -194,8 +194,8 @@ extension CBORReader {
     let bytes = try readBytes(count: count)
     guard bytes.count <= CodecLimits.integerByteCountMax else { throw CodecError(.tooLong, at: start) }
     if tag == CBORTag.positiveBignum {
-      return DocumentValue(BigInteger(isNegative: false, magnitude: bytes))
+      return DocumentValue(DocumentInteger(isNegative: false, magnitude: bytes))
     }
-    return DocumentValue(BigInteger(negativeOffset: bytes))
+    return DocumentValue(DocumentInteger(negativeOffset: bytes))
   }
 }

@@ -14,7 +14,7 @@ public enum DocumentValue: Sendable {
   /// Above `Int64.max`.
   case uint(UInt64)
   /// Above `UInt64.max` or below `Int64.min`.
-  case bigInt(BigInteger)
+  case bigInt(DocumentInteger)
   case double(Double)
   case string(String)
   case bytes([UInt8])
@@ -36,12 +36,12 @@ extension DocumentValue {
     } else if let large = UInt64(exactly: value) {
       self = .uint(large)
     } else {
-      self = .bigInt(BigInteger(value))
+      self = .bigInt(DocumentInteger(value))
     }
   }
 
   /// Creates an integer in its shortest form.
-  public init(_ value: BigInteger) {
+  public init(_ value: DocumentInteger) {
     guard let magnitude = UInt64(bigEndianBytes: value.magnitude) else {
       self = .bigInt(value)
       return

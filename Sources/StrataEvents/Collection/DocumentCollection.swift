@@ -57,9 +57,10 @@ where Item.ID: DocumentID {
       store.draft([event], id: nil, time: nil, expecting: [event.stream: version], isOwn: false))
   }
 
-  /// Writes many documents as one append.
+  /// Writes many documents as one append; nil, and no append, if there are none.
   @discardableResult
-  public func put(_ items: [Item]) async throws -> AppendReceipt {
+  public func put(_ items: [Item]) async throws -> AppendReceipt? {
+    if items.isEmpty { return nil }
     var events: [NewEvent] = []
     events.reserveCapacity(items.count)
     for item in items { events.append(try putEvent(item)) }

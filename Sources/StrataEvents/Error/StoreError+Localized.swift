@@ -16,7 +16,7 @@ extension StoreError: LocalizedError {
   public var recoverySuggestion: String? { next }
 }
 
-extension Finding: LocalizedError {
+extension StoreFinding: LocalizedError {
   /// What is wrong, and where.
   public var errorDescription: String? { "\(what) (\(file) at byte \(offset))" }
   /// What to do about it.

@@ -3,20 +3,6 @@
 internal import StrataBase
 public import StrataLog
 
-/// The position at which a feed begins.
-public enum FeedStart: Sendable, Hashable {
-  /// At the first append of the log.
-  case beginning
-  /// At the next append from now on. In a store that is open for reading, "now" is the end of the log that the store
-  /// last saw; reading at the head, waiting, or a feed that ends brings it up to date.
-  case head
-  /// After a sequence. The sequence may lie in the future: nothing older is ever delivered.
-  case after(UInt64)
-  /// After a position that was read before. If the log's events up to that position are not the ones that were read,
-  /// the feed throws `position`, diverged, instead of skipping anything.
-  case position(LogPosition)
-}
-
 /// The point at which a feed ends.
 public enum FeedEnd: Sendable, Hashable {
   /// The feed does not end: it waits for new appends.
@@ -35,7 +21,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
   public typealias Failure = StoreError
 
   let store: EventStore
-  let start: FeedStart
+  let start: LogPoint
   let end: FeedEnd
   let isDurableOnly: Bool
 
@@ -70,7 +56,7 @@ extension EventStore {
   ///   - isDurableOnly: delivers only what is synced to disk. This makes a difference if the store is written as
   ///     `buffered`.
   public func feed(
-    from start: FeedStart = .beginning, until end: FeedEnd = .never, durableOnly isDurableOnly: Bool = false
+    from start: LogPoint = .beginning, until end: FeedEnd = .never, durableOnly isDurableOnly: Bool = false
   ) -> ChangeFeed {
     ChangeFeed(store: self, start: start, end: end, isDurableOnly: isDurableOnly)
   }
@@ -82,7 +68,7 @@ final class FeedPosition: @unchecked Sendable {
   private let store: EventStore
   private let end: FeedEnd
   private let isDurableOnly: Bool
-  private var start: FeedStart?
+  private var start: LogPoint?
   private var cursor: LogCursor
   /// The last sequence delivered.
   private var delivered: UInt64 = 0
@@ -91,7 +77,7 @@ final class FeedPosition: @unchecked Sendable {
   private var place = 0
   private var isEnded = false
 
-  init(store: EventStore, start: FeedStart, end: FeedEnd, isDurableOnly: Bool) {
+  init(store: EventStore, start: LogPoint, end: FeedEnd, isDurableOnly: Bool) {
     self.store = store
     self.start = start
     self.end = end
@@ -101,8 +87,10 @@ final class FeedPosition: @unchecked Sendable {
       switch start {
       case .beginning: 0
       case .head: store.log.mark.sequence
-      case .after(let sequence): sequence
+      case .sequence(let sequence): sequence
       case .position(let position): position.sequence
+      // Found at the first pull, since that reads the disk.
+      case .time: 0
       }
     cursor = store.log.cursor(after: delivered, isDurableOnly: isDurableOnly)
   }
@@ -188,6 +176,11 @@ final class FeedPosition: @unchecked Sendable {
       if case .position(let position) = start { position.sequence > store.log.mark.sequence } else { false }
     if isBehind || end == .caughtUp {
       try store.log.refresh()
+    }
+    if case .time(let time) = start {
+      try store.log.refresh()
+      delivered = try store.positionBlocking(at: time)
+      cursor = store.log.cursor(after: delivered, isDurableOnly: isDurableOnly)
     }
     let mark = store.log.mark
     if end == .caughtUp { limit = isDurableOnly ? mark.durable.sequence : mark.visible.sequence }

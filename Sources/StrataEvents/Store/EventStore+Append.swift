@@ -28,7 +28,7 @@ extension EventStore {
 
   /// Appends an application's own events to one stream, as one append.
   @discardableResult
-  public func append<Value: Event>(
+  public func append<Value: DomainEvent>(
     _ events: [Value], to stream: StreamName, id: String? = nil, metadata: DocumentObject = [:],
     expecting version: ExpectedVersion = .any
   ) async throws -> AppendReceipt {
@@ -65,7 +65,7 @@ extension EventStore {
     AppendReceipt(try await log.append(draft), in: log.storeID)
   }
 
-  func newEvents<Value: Event>(
+  func newEvents<Value: DomainEvent>(
     _ events: [Value], to stream: StreamName, metadata: DocumentObject
   ) throws(StoreError) -> [NewEvent] {
     var encoded: [NewEvent] = []

@@ -162,7 +162,7 @@ public final class EventStore: Sendable {
   /// A writer finds damage in segments that it is about to seal in the background (see `StoreOptions.damageFound`). A
   /// reader finds it at the end of what it can read, and continues with what comes before. Restore the files in
   /// question from a backup. `logreplay verify` finds all damage.
-  public var knownDamage: [Finding] { log.knownDamage }
+  public var knownDamage: [StoreFinding] { log.knownDamage }
 
   /// The size of the torn tail that the open found, in bytes. It was never acknowledged, and is kept until the next
   /// append moves it to `quarantine/`.

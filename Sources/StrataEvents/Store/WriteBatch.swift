@@ -12,7 +12,7 @@ public struct WriteBatch {
   init(store: EventStore) { self.store = store }
 
   /// Adds an application's own events for a stream, and optionally the version that the stream must have.
-  public mutating func append<Value: Event>(
+  public mutating func append<Value: DomainEvent>(
     _ values: [Value], to stream: StreamName, metadata: DocumentObject = [:],
     expecting version: ExpectedVersion = .any
   ) throws(StoreError) {

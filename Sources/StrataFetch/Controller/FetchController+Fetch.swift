@@ -25,7 +25,7 @@ extension FetchController {
   /// store has seen that part of the writer's log. A receipt of another store, which the list would wait for in vain,
   /// throws `otherStore`.
   @discardableResult
-  public func reaches(_ receipt: AppendReceipt) async throws -> FetchSnapshot<Item, Section> {
+  public func fetch(through receipt: AppendReceipt) async throws -> FetchSnapshot<Item, Section> {
     let (store, last) = (rows.store, receipt.sequences.upperBound)
     guard receipt.storeID == store.log.storeID else {
       throw ListError.otherStore(receipt.store, expected: store.id)

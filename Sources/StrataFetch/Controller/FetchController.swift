@@ -20,7 +20,7 @@ public import StrataTables
 /// - An append that changes nothing visible in the list makes no update.
 /// - Every delivered list is the state after exactly one append. It includes every append that its store had
 ///   acknowledged before the call that made the list. For a store that is open for reading, it includes what the store
-///   has seen of its writer; `reaches` waits for more.
+///   has seen of its writer; `fetch(through:)` waits for more.
 ///
 /// Fetching, `apply` and reading the past throw ``ListError``, and `CancellationError` if the task or the list was
 /// cancelled.

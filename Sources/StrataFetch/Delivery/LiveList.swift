@@ -153,15 +153,15 @@ where Item.ID: DocumentID {
   public subscript(item: Int) -> ListRow<Item> {
     precondition(item >= 0 && item < endIndex, "row \(item) is out of range: there are \(endIndex)")
     let id = snapshot.itemIdentifier(at: ListIndex(section: place, item: item))
-    return ListRow(id: id, access: snapshot.row(for: id))
+    return ListRow(id: id, item: snapshot.row(for: id))
   }
 }
 
-/// A row of a list: its id, and its content if it is loaded.
+/// A row of a list: its id and its content.
 public struct ListRow<Item: Identifiable & Sendable>: Identifiable, Sendable where Item.ID: DocumentID {
   public let id: Item.ID
-  public let access: RowAccess<Item>
-  public var item: Item? { access.item }
+  /// Nil if the row cannot be decoded; `snapshot.problems` says why.
+  public let item: Item?
 }
 
 extension FetchSnapshot {

@@ -41,7 +41,7 @@ enum ObservedFields<Item: Identifiable & Sendable>: Sendable where Item.ID: Docu
         if update.changedFields.isEmpty { return false }
         return !update.changedFields.contains { names.contains(Array($0.utf8)) }
       case .properties(let areEqual):
-        guard let a = old.row(for: update.id).item, let b = new.row(for: update.id).item else { return false }
+        guard let a = old.row(for: update.id), let b = new.row(for: update.id) else { return false }
         return areEqual.allSatisfy { $0(a, b) }
       }
     }

@@ -2,7 +2,7 @@
 
 public import StrataEvents
 public import StrataLists
-public import StrataTables
+internal import StrataTables
 
 extension DocumentCollection {
   /// The documents that pass a filter at a point, ordered by the bytes of their ids. O(n); a point other than the head

@@ -1,8 +1,8 @@
 // The list at any point of the log, and what changed between two of them.
 
-internal import StrataEvents
+public import StrataEvents
 public import StrataLists
-public import StrataTables
+internal import StrataTables
 
 extension FetchController {
   /// The same list at a point of the log.

@@ -1,10 +1,10 @@
 // Explaining a list: why it shows an item or not, at any point of the log.
 
 internal import StrataBase
-internal import StrataEvents
+public import StrataEvents
 internal import StrataLists
 internal import StrataLog
-public import StrataTables
+internal import StrataTables
 
 extension FetchController {
   /// Why the list shows an item where it does, or does not show it, at a point of the log.

@@ -8,7 +8,7 @@ internal import StrataTables
 /// Explains rows of a list at one moment. Pure: it reads nothing but the state.
 struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable> where Item.ID: DocumentID {
   /// The explanation from the state, and the sequences of the events to add to it.
-  struct Finding {
+  struct StoreFinding {
     var explanation: ListExplanation
     var created: UInt64?
     var changed: UInt64?
@@ -19,7 +19,7 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
   let version: ListVersion
 
   /// O(log n), plus O(sections) for the rank in the whole list and O(shown sections) if the row is outside the window.
-  func finding(for id: String) -> Finding {
+  func finding(for id: String) -> StoreFinding {
     var text = id
     return text.withUTF8 { bytes in
       let id = UnsafeRawBufferPointer(bytes)
@@ -29,7 +29,7 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
           what.map { String(decoding: $0, as: UTF8.self) }
         }
         let outcome: ListExplanation.Outcome = problem.map { .problem($0) } ?? .absent
-        return Finding(explanation: explanation(String(decoding: id, as: UTF8.self), outcome))
+        return StoreFinding(explanation: explanation(String(decoding: id, as: UTF8.self), outcome))
       }
     }
   }
@@ -38,7 +38,7 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
     ListExplanation(id: id, table: rows.name, sequence: version.sequence, outcome: outcome)
   }
 
-  private func finding(for row: RowView) -> Finding {
+  private func finding(for row: RowView) -> StoreFinding {
     var result = explanation(row.idText, .leftOut)
     let item = try? rows.decode(row)
     let sectionKey = sectionKey(of: row, item)
@@ -59,7 +59,7 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
         result.outcome = outcome(of: row, bytes, sectionLength: key.sectionLength, rank)
       }
     }
-    return Finding(explanation: result, created: row.created, changed: row.revision)
+    return StoreFinding(explanation: result, created: row.created, changed: row.revision)
   }
 }
 

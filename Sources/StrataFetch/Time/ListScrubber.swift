@@ -4,7 +4,7 @@ internal import StrataBase
 public import StrataEvents
 public import StrataLists
 internal import StrataLog
-public import StrataTables
+internal import StrataTables
 
 /// A list that can be moved to any point of the log, for example with a slider.
 ///

@@ -2,6 +2,7 @@
 
 extension [Int] {
   /// The number of elements of an ascending array that are less than `number`. O(log count).
+  @usableFromInline
   package func countBelow(_ number: Int) -> Int {
     var low = 0
     var high = count

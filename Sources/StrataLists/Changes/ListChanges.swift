@@ -184,6 +184,17 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
   }
 }
 
+// What is coded is the stored properties of each type, under their names.
+extension ListChanges: Codable where ItemID: Codable, Section: Codable {}
+extension ListChanges.Deletion: Codable where ItemID: Codable, Section: Codable {}
+extension ListChanges.Insertion: Codable where ItemID: Codable, Section: Codable {}
+extension ListChanges.Move: Codable where ItemID: Codable, Section: Codable {}
+extension ListChanges.Update: Codable where ItemID: Codable, Section: Codable {}
+extension ListChanges.SectionDeletion: Codable where ItemID: Codable, Section: Codable {}
+extension ListChanges.SectionInsertion: Codable where ItemID: Codable, Section: Codable {}
+extension ListChanges.SectionMove: Codable where ItemID: Codable, Section: Codable {}
+extension ListChanges.SectionUpdate: Codable where ItemID: Codable, Section: Codable {}
+
 extension ListChanges {
   /// The changes between two snapshots of the same store's list.
   ///

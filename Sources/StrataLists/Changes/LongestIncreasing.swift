@@ -2,6 +2,7 @@
 
 /// The indexes of a longest strictly increasing subsequence of distinct numbers. O(n log n); the algorithm is patience
 /// sorting (Fredman, "On computing the length of longest increasing subsequences", 1975).
+@usableFromInline
 package func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
   // tails[k] is the index of the smallest number that ends an increasing subsequence of length k + 1.
   var tails: [Int] = []

@@ -30,7 +30,7 @@ extension FilterLexer {
     guard isWellFormed else { throw error("this is not a number", suggestion, from: start) }
     let digits = String(scalars[start..<index])
     if isInteger {
-      guard let value = BigInteger(digits) else {
+      guard let value = DocumentInteger(digits) else {
         throw error("the number has too many digits", "write fewer digits", from: start)
       }
       return DocumentValue(value)

@@ -4,7 +4,7 @@ public import StrataEvents
 package import StrataTables
 
 /// The position of an item in a list: the index of its section, and its index in the section.
-public struct ListIndex: Hashable, Comparable, Sendable {
+public struct ListIndex: Hashable, Comparable, Codable, Sendable {
   public var section: Int
   public var item: Int
 
@@ -19,21 +19,6 @@ public struct ListIndex: Hashable, Comparable, Sendable {
 extension ListIndex: CustomStringConvertible {
   /// `[section, item]`.
   public var description: String { "[\(section), \(item)]" }
-}
-
-/// The result of reading a row from a snapshot without waiting.
-public enum RowAccess<Item: Sendable>: Sendable {
-  case loaded(Item)
-  /// The list does not show it.
-  case absent
-  /// The list shows it, but its content has to be read first: `await snapshot.rows(in:)`. Currently all rows are in
-  /// memory, so no snapshot returns this; code that handles it is prepared for rows on disk.
-  case notLoaded
-}
-
-extension RowAccess {
-  /// The row, nil if it is absent or not loaded.
-  public var item: Item? { if case .loaded(let item) = self { item } else { nil } }
 }
 
 /// A list at one moment. It is an immutable value, costs nothing to copy, and is safe on any thread.
@@ -120,18 +105,18 @@ extension FetchSnapshot {
 
   /// The ids of the items that a section shows; empty if the list does not show it.
   public func itemIdentifiers(inSection section: Section) -> [Item.ID] {
-    index(ofSection: section).map { itemIdentifiers(inSectionAt: $0) } ?? []
+    indexOfSection(section).map { itemIdentifiers(inSectionAt: $0) } ?? []
   }
 
   /// The number of items that a section shows; 0 if the list does not show it.
   public func numberOfItems(inSection section: Section) -> Int {
-    index(ofSection: section).map { numberOfItems(inSectionAt: $0) } ?? 0
+    indexOfSection(section).map { numberOfItems(inSectionAt: $0) } ?? 0
   }
 
   /// The index of a section, nil if the list does not show it. O(log sections).
   ///
   /// Sections are compared by the bytes of their keys: strings by their UTF-8, even where Swift considers them equal.
-  public func index(ofSection section: Section) -> Int? {
+  public func indexOfSection(_ section: Section) -> Int? {
     encodeSection(section).withUnsafeBytes { version.place(ofSection: $0) }
   }
 
@@ -174,32 +159,31 @@ extension FetchSnapshot {
 // MARK: Rows
 
 extension FetchSnapshot {
-  /// A row of the list, without waiting. O(log n), and the decoding of the row.
-  public func row(for id: Item.ID) -> RowAccess<Item> {
-    guard contains(id) else { return .absent }
+  /// A row of the list; nil if the list does not show it. O(log n), and the decoding of the row.
+  public func row(for id: Item.ID) -> Item? {
+    guard contains(id) else { return nil }
     var text = id.documentID
     return text.withUTF8 { id in
       version.table.withRow(UnsafeRawBufferPointer(id)) { row in
         // Rows that do not decode are not in the list.
-        guard let row, let item = try? decode(row) else { return .absent }
-        return .loaded(item)
+        row.flatMap { try? decode($0) }
       }
     }
   }
 
-  /// The row at an index, without waiting. O(log n), and the decoding of the row.
-  public func row(at index: ListIndex) -> RowAccess<Item> {
+  /// The row at an index; nil if the list shows none there. O(log n), and the decoding of the row.
+  public func row(at index: ListIndex) -> Item? {
     guard index.section >= 0, index.section < numberOfSections, index.item >= 0,
       index.item < numberOfItems(inSectionAt: index.section)
-    else { return .absent }
+    else { return nil }
     // A row at an index is always shown: unlike a lookup by id, this needs no key of the row.
-    var access = RowAccess<Item>.absent
+    var item: Item?
     version.forEachItem(inSectionAt: index.section, index.item..<index.item + 1) { key in
       version.table.withRow(key.id) { row in
-        if let row, let item = try? decode(row) { access = .loaded(item) }
+        if let row { item = try? decode(row) }
       }
     }
-    return access
+    return item
   }
 
   /// Rows of one section by their indexes, loaded if necessary. O(log n + rows).

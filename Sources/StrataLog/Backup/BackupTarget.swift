@@ -128,18 +128,20 @@ final class BackupTarget {
   /// What is erased in a segment that has its name, up to damage in it, and that.
   func erased(
     _ header: SegmentHeader
-  ) throws(StoreError) -> (erased: ErasedSequences, finding: Finding?) {
+  ) throws(StoreError) -> (erased: ErasedSequences, finding: StoreFinding?) {
     try erased(header, at: layout.segment(header.firstSequence))
   }
 
   /// The same of a copy that does not have its name yet.
-  func erasedInCopy(_ part: BackupPart) throws(StoreError) -> (erased: ErasedSequences, finding: Finding?) {
+  func erasedInCopy(_ part: BackupPart) throws(StoreError) -> (
+    erased: ErasedSequences, finding: StoreFinding?
+  ) {
     try erased(part.header, at: "\(layout.log)/\(part.copiedName())")
   }
 
   private func erased(
     _ header: SegmentHeader, at path: String
-  ) throws(StoreError) -> (erased: ErasedSequences, finding: Finding?) {
+  ) throws(StoreError) -> (erased: ErasedSequences, finding: StoreFinding?) {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
     return try ErasedSequences.read(

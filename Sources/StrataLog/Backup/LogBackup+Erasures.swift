@@ -90,7 +90,7 @@ extension LogBackup {
     case .kept(let why):
       let last = next.firstSequence - 1
       throw .unsupported(
-        Finding(
+        StoreFinding(
           .unsupported, file: handle.name, offset: 0, first: handle.header.firstSequence, last: last,
           what: "the segment holds \(why), which this version would lose if it rewrote it"))
     }

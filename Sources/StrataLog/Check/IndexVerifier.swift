@@ -14,9 +14,9 @@ package struct IndexVerifier {
 
   /// One finding for each index file that differs, and for each closed segment whose events do not continue
   /// their streams. Segments in `damaged` (names as in findings) are left out: they have a finding already.
-  package func run(skipping damaged: Set<String>) throws(StoreError) -> [Finding] {
+  package func run(skipping damaged: Set<String>) throws(StoreError) -> [StoreFinding] {
     let names = try SegmentCatalog.names(fileSystem, layout)
-    var findings: [Finding] = []
+    var findings: [StoreFinding] = []
     for (number, first) in names.dropLast().enumerated() {
       let name = StoreLayout.segmentName(first)
       let behind = StoreLayout.segmentName(names[number + 1])
@@ -31,7 +31,7 @@ package struct IndexVerifier {
     return findings
   }
 
-  private func check(_ first: UInt64, next: UInt64) throws(StoreError) -> Finding? {
+  private func check(_ first: UInt64, next: UInt64) throws(StoreError) -> StoreFinding? {
     let path = layout.index(first)
     let kind = try fileSystem.kind(of: path)
     guard kind == .file else { return nil }
@@ -49,7 +49,7 @@ package struct IndexVerifier {
     let actual = try fileSystem.open(path, .read)
     defer { actual.close() }
     guard let offset = try Self.firstDifference(wanted, actual) else { return nil }
-    return Finding(
+    return StoreFinding(
       .index, file: "\(StoreLayout.derivedName)/\(path.dropFirst(layout.derived.count + 1))",
       offset: offset,
       first: first, last: first - 1, what: "the derived index is not the one that the log makes")

@@ -7,7 +7,7 @@ package struct VerifyReport: Sendable {
   package var segments = 0
   package var blocks = 0
   package var events: UInt64 = 0
-  package var findings: [Finding] = []
+  package var findings: [StoreFinding] = []
   /// Behind the last block that was reached.
   package var end = LogMark(offset: 0, sequence: 0, chain: 0)
 
@@ -35,7 +35,7 @@ package struct LogVerifier {
     var name: String
     var header: SegmentHeader?
     /// What is wrong with the header.
-    var trouble: Finding?
+    var trouble: StoreFinding?
     var size: UInt64
 
     /// The header, or one that only has the name, for what the next segment says of it.
@@ -204,7 +204,7 @@ package struct LogVerifier {
     }
     if let head, !parts.contains(where: { $0.first == head.segment }) {
       report.findings.append(
-        Finding(
+        StoreFinding(
           .missing, file: StoreLayout.segmentName(head.segment), offset: 0, first: head.segment,
           last: max(head.durable.sequence, max(head.segment, 1) - 1),
           what: "HEAD names a segment that is not there"))
@@ -213,7 +213,7 @@ package struct LogVerifier {
     report.findings = Self.oneForEachFile(report.findings)
   }
 
-  private static func oneForEachFile(_ findings: [Finding]) -> [Finding] {
+  private static func oneForEachFile(_ findings: [StoreFinding]) -> [StoreFinding] {
     var seen: Set<String> = []
     return findings.filter { seen.insert($0.file).inserted }
   }
@@ -230,7 +230,7 @@ package struct LogVerifier {
   /// Counts a valid block, and decodes it. The finding is nil where it is right.
   private mutating func content(
     of block: BlockHeader, _ payload: UnsafeRawBufferPointer, in name: String
-  ) -> Finding? {
+  ) -> StoreFinding? {
     do throws(ContentProblem) {
       // Nothing is erased in a segment as first written.
       var erasures = ErasureMark()
@@ -269,7 +269,7 @@ package struct LogVerifier {
     _ part: Part, _ header: SegmentHeader, _ file: any File, head: HeadSlot?, bound: HeadSlot?
   ) throws(StoreError) {
     if let bound { return try checkLive(part, header, file, bound) }
-    var problem: Finding?
+    var problem: StoreFinding?
     var verifier = self
     let assessment = try TailRule.assess(file: file, name: part.name, segment: header, head: head) {
       block, payload throws(StoreError) in
@@ -285,7 +285,7 @@ package struct LogVerifier {
     case .torn:
       problem =
         problem
-        ?? Finding(
+        ?? StoreFinding(
           .torn, file: part.name, offset: assessment.link.offset, first: assessment.link.nextSequence,
           last: assessment.link.lastSequence,
           what: "\(assessment.fileSize - assessment.link.offset) bytes of an unfinished write")
@@ -322,7 +322,7 @@ package struct LogVerifier {
     report.end = walk.link.mark
     if walk.link.mark != bound.visible {
       report.findings.append(
-        Finding(
+        StoreFinding(
           .stale, file: StoreLayout.headName, offset: 0, first: walk.link.nextSequence,
           last: walk.link.lastSequence, what: "HEAD's visible mark is not the end of a block"))
     }

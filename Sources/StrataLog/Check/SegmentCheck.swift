@@ -22,7 +22,7 @@ struct SegmentCheck {
     }
     if let mark, let end = outcome.end, end.mark != mark {
       throw .damaged(
-        Finding(
+        StoreFinding(
           .stale, file: StoreLayout.headName, offset: 0, first: end.nextSequence,
           last: max(mark.sequence, end.lastSequence),
           what: "HEAD's durable mark is not the end of a block"))

@@ -14,7 +14,7 @@ public enum StoreError: Error, Sendable, Equatable {
   /// Another writer has the store: which process, where that is known. Open it for reading, or wait.
   case locked(path: String, holder: String?)
   /// The bytes on disk are not what was written. The finding says where and which events are in doubt.
-  case damaged(Finding)
+  case damaged(StoreFinding)
   /// There is no room: the disk is full, or what this user may have of it. Nothing of the append remains. Make room and
   /// append again.
   case full(path: String)
@@ -44,7 +44,7 @@ extension StoreError {
   }
 
   /// What was found on disk, where that is what the error is about: damage, or what a newer version wrote.
-  public var finding: Finding? {
+  public var finding: StoreFinding? {
     switch self {
     case .damaged(let finding): finding
     case .unavailable(let unavailability): unavailability.finding
@@ -100,7 +100,7 @@ extension StoreError {
   }
 
   /// What a check found: damage, or what a newer version wrote.
-  package static func found(_ finding: Finding) -> StoreError {
+  package static func found(_ finding: StoreFinding) -> StoreError {
     finding.class == .unsupported ? .unsupported(finding) : .damaged(finding)
   }
 

@@ -45,7 +45,7 @@ extension StoreError {
       case state
       case text(String)
       case path(String, what: String)
-      case finding(Finding)
+      case finding(StoreFinding)
       case call(FileSystemError)
       case events(ClosedRange<UInt64>, offset: UInt64, FileSystemError)
       case segment(UInt64)
@@ -73,7 +73,7 @@ extension StoreError {
 
 extension StoreError.Unavailability {
   /// What a newer version wrote.
-  public var finding: Finding? {
+  public var finding: StoreFinding? {
     if case .finding(let finding) = detail { finding } else { nil }
   }
 
@@ -170,7 +170,7 @@ extension StoreError {
   }
 
   /// A newer version wrote it.
-  package static func unsupported(_ finding: Finding) -> StoreError {
+  package static func unsupported(_ finding: StoreFinding) -> StoreError {
     .unavailable(Unavailability(.unsupported, .finding(finding)))
   }
 

@@ -81,6 +81,7 @@ extension IndexFile {
   /// The bytes at an offset are not those that were written: remove the file and build it again from the log.
   func damage(at offset: UInt64) -> StoreError {
     .damaged(
-      Finding(.index, file: path, offset: offset, first: 1, last: 0, what: "the derived index is damaged"))
+      StoreFinding(
+        .index, file: path, offset: offset, first: 1, last: 0, what: "the derived index is damaged"))
   }
 }

@@ -68,7 +68,7 @@ package final class StoreIndex: Sendable {
       min(index.nextSequence - 1, mark.sequence), max(index.nextSequence - 1, mark.sequence)
     )
     throw .damaged(
-      Finding(
+      StoreFinding(
         .stale, file: StoreLayout.segmentName(mark.segment), offset: mark.visible.offset, first: first + 1,
         last: last, what: "the segment is not the one that was looked at a moment before"))
   }
@@ -239,7 +239,7 @@ package final class StoreIndex: Sendable {
     }
     guard cursor.chain == identity.chain, tables.nextSequence == identity.lastSequence + 1 else {
       throw .damaged(
-        Finding(
+        StoreFinding(
           .stale, file: StoreLayout.segmentName(first), offset: 0, first: first, last: identity.lastSequence,
           what: "the segment does not end with the chain that the next one names"))
     }

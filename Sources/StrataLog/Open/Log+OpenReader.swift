@@ -84,8 +84,8 @@ extension Log {
 
 extension HeadSlot {
   /// The finding where there is no segment at all.
-  fileprivate var nothing: Finding {
-    Finding(
+  fileprivate var nothing: StoreFinding {
+    StoreFinding(
       .missing, file: StoreLayout.segmentName(segment), offset: 0, first: 1, last: durable.sequence,
       what: "HEAD names a segment, and there is none")
   }

@@ -129,13 +129,13 @@ extension Log {
     let chain = try SegmentChain(fileSystem, layout, names: names, head: head)
     if let feature = chain.readOnlyFeature {
       throw .unsupported(
-        Finding(
+        StoreFinding(
           .unsupported, file: StoreLayout.segmentName(names[0]), offset: 0, first: names[0],
           last: names[0] - 1, what: feature))
     }
     guard let activeFirst = names.last else {
       throw .damaged(
-        Finding(
+        StoreFinding(
           .missing, file: StoreLayout.segmentName(head?.segment ?? 1), offset: 0, first: 1,
           last: head?.durable.sequence ?? 0, what: "HEAD names a segment, and there is none"))
     }
@@ -195,7 +195,7 @@ extension Log {
     let generation = found.head?.generation ?? 0
     guard let last = epochs.max(), last < .max, generation < HeadSlot.generationLimit else {
       throw .damaged(
-        Finding(
+        StoreFinding(
           .stale, file: StoreLayout.headName, offset: 0, first: link.nextSequence, last: link.lastSequence,
           what: "the epochs or generations of writers are used up"))
     }

@@ -59,7 +59,7 @@ extension Log {
   }
 
   /// What sealing in the background found wrong with closed segments since the log was opened.
-  package var knownDamage: [Finding] {
+  package var knownDamage: [StoreFinding] {
     guard case .writer(_, _, let sealer) = role else { return damage.map { [$0] } ?? [] }
     return sealer.damage
   }
@@ -92,7 +92,7 @@ extension Log {
           if let left { throw .unsupported(left) }
         case .kept(let why):
           throw .unsupported(
-            Finding(
+            StoreFinding(
               .unsupported, file: StoreLayout.segmentName(first), offset: 0, first: first,
               last: sequences(ofClosed: first).upperBound,
               what: "the segment holds \(why), which this version would lose if it rewrote it"))

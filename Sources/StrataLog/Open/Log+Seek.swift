@@ -92,7 +92,7 @@ extension Log {
     case .valid(let header, let payload):
       if let what = header.unsupported {
         throw .unsupported(
-          Finding(
+          StoreFinding(
             .unsupported, file: handle.name, offset: offset, first: first, last: header.nextSequence &- 1,
             what: what))
       }

@@ -14,7 +14,7 @@ package final class Log: Sendable {
   /// What the open found behind the end: a torn tail, in bytes.
   package let tornBytes: UInt64
   /// What a reader that goes on up to damage found at the open: the visible end is before it.
-  package let damage: Finding?
+  package let damage: StoreFinding?
   let role: Role
   let phase = Gate(Phase.open)
 
@@ -25,7 +25,7 @@ package final class Log: Sendable {
 
   init(
     options: StoreOptions, layout: StoreLayout, source: LogSource, index: StoreIndex, tornBytes: UInt64,
-    damage: Finding? = nil, role: Role
+    damage: StoreFinding? = nil, role: Role
   ) {
     self.options = options
     self.layout = layout

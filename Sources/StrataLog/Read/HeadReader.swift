@@ -22,7 +22,7 @@ struct HeadReader {
     var mark: VisibleMark
     var tornBytes: UInt64
     /// What stands behind the mark, where the reader goes on up to damage.
-    var damage: Finding?
+    var damage: StoreFinding?
   }
 
   /// A writer that opens the store while it is looked at makes this look again, at most so often.
@@ -81,7 +81,7 @@ struct HeadReader {
   }
 
   /// The end before damage in the headers: the segments before it are those of the catalog.
-  func sight(upTo damage: Finding) throws(StoreError) -> Sight {
+  func sight(upTo damage: StoreFinding) throws(StoreError) -> Sight {
     guard let last = catalog.names.last else {
       throw .notFound(path: catalog.layout.root, what: "the store has no segment before the damage")
     }
@@ -129,7 +129,7 @@ struct HeadReader {
 
   /// HEAD's mark with what HEAD does not say: the appends, which the last block counts. A finding where the segment was
   /// rewritten meanwhile, or ends elsewhere than HEAD says.
-  private mutating func mark(of head: HeadSlot) throws(StoreError) -> Result<VisibleMark, Finding> {
+  private mutating func mark(of head: HeadSlot) throws(StoreError) -> Result<VisibleMark, StoreFinding> {
     if !catalog.names.contains(head.segment) { try catalog.refresh(through: head.segment) }
     guard catalog.names.contains(head.segment) else {
       return .failure(SegmentChain.missing(head.segment, before: head.visible.sequence &+ 1))
@@ -174,17 +174,17 @@ extension HeadSlot {
   }
 
   /// The finding where HEAD goes on naming a rewritten segment as the one that grows.
-  static func rewritten(_ segment: UInt64, through last: UInt64) -> Finding {
-    Finding(
+  static func rewritten(_ segment: UInt64, through last: UInt64) -> StoreFinding {
+    StoreFinding(
       .stale, file: StoreLayout.headName, offset: 0, first: segment, last: max(last, max(segment, 1) - 1),
       what: "HEAD names a segment that was rewritten, with another end than that has")
   }
 
-  var rewritten: Finding { Self.rewritten(segment, through: lastSequence) }
+  var rewritten: StoreFinding { Self.rewritten(segment, through: lastSequence) }
 
   /// The finding where the marks are no places of the segment that they are in.
-  func disagreeing(with name: String) -> Finding {
-    Finding(
+  func disagreeing(with name: String) -> StoreFinding {
+    StoreFinding(
       .stale, file: StoreLayout.headName, offset: 0, first: segment,
       last: max(lastSequence, max(segment, 1) - 1),
       what: "HEAD's marks are not the end of a block of \(name) with that sequence and chain")

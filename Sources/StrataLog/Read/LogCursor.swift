@@ -93,7 +93,7 @@ package struct LogCursor: ~Copyable {
         let next = try source.catalog.segment(first: behind)
         if let chain, next.header.previousChain != chain {
           throw .damaged(
-            Finding(
+            StoreFinding(
               .stale, file: next.name, offset: 0, first: nextSequence, last: bound.sequence,
               what: "the segment does not continue the chain of the one before it"))
         }
@@ -129,8 +129,8 @@ package struct LogCursor: ~Copyable {
       throw .unreadable(
         error, path: segment.file.path, offset: place, sequences: nextSequence...max(end, nextSequence))
     }
-    func finding(_ kind: Finding.Class, _ what: String) -> Finding {
-      Finding(kind, file: segment.name, offset: place, first: nextSequence, last: last, what: what)
+    func finding(_ kind: StoreFinding.Class, _ what: String) -> StoreFinding {
+      StoreFinding(kind, file: segment.name, offset: place, first: nextSequence, last: last, what: what)
     }
     switch verdict {
     case .invalid(let problem):
@@ -191,7 +191,7 @@ package struct LogCursor: ~Copyable {
 
   private func missing(_ what: String, at offset: UInt64) -> StoreError {
     .damaged(
-      Finding(
+      StoreFinding(
         .missing, file: segment?.name ?? StoreLayout.logName, offset: offset, first: nextSequence,
         last: nextSequence, what: what))
   }

@@ -50,7 +50,7 @@ struct ErasedSequences: Equatable {
   /// What is erased in a segment, up to the first thing that is wrong with the file, and what that is. O(bytes).
   static func read(
     _ file: any File, _ header: SegmentHeader, name: String
-  ) throws(StoreError) -> (erased: ErasedSequences, finding: Finding?) {
+  ) throws(StoreError) -> (erased: ErasedSequences, finding: StoreFinding?) {
     var erased = ErasedSequences()
     let size = try UInt64(file.size())
     let walk = ClosedWalk(file: file, header: header, name: name, size: size, last: nil, next: nil)

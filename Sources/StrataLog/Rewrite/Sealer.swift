@@ -14,7 +14,7 @@ final class Sealer: Sendable {
     /// Segments of which a rewrite failed, perhaps when the new file had the name already.
     var doubtful: Set<UInt64> = []
     /// What is wrong with segments that could not be sealed for that reason.
-    var damage: [UInt64: Finding] = [:]
+    var damage: [UInt64: StoreFinding] = [:]
   }
 
   private let source: LogSource
@@ -56,7 +56,7 @@ final class Sealer: Sendable {
   }
 
   /// What was found wrong in the background, in the order of the log.
-  var damage: [Finding] { state.withLock { $0.damage.sorted { $0.key < $1.key }.map(\.value) } }
+  var damage: [StoreFinding] { state.withLock { $0.damage.sorted { $0.key < $1.key }.map(\.value) } }
 
   /// The next segment to seal, or nil where there is none: the thread then ends.
   private func next() -> UInt64? {

@@ -11,9 +11,9 @@ struct SegmentRewriter {
   /// What became of a segment.
   enum Outcome: Equatable {
     /// The new file has the name, on disk. What is left could not be erased.
-    case rewritten(erased: UInt64, left: Finding?)
+    case rewritten(erased: UInt64, left: StoreFinding?)
     /// Nothing in it was to be erased, or could be, and that was all that was asked.
-    case unchanged(left: Finding?)
+    case unchanged(left: StoreFinding?)
     /// It holds something that a newer version wrote and that a rewrite by this one would lose.
     case kept(String)
     /// Somebody asked to stop.
@@ -116,8 +116,8 @@ struct SegmentRewriter {
     return .rewritten(erased: appends.erasedCount, left: left)
   }
 
-  private func tooLong(_ events: ClosedRange<UInt64>, in name: String) -> Finding {
-    Finding(
+  private func tooLong(_ events: ClosedRange<UInt64>, in name: String) -> StoreFinding {
+    StoreFinding(
       .unsupported, file: name, offset: 0, first: events.lowerBound, last: events.upperBound,
       what:
         "the append of some of the events \(events.lowerBound) to \(events.upperBound) would be longer than a block "

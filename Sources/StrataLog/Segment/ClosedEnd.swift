@@ -28,7 +28,7 @@ struct ClosedEnd {
   }
 
   /// Takes a valid, decodable block in; a finding where a footer stands that is not the segment's.
-  mutating func pass(_ block: BlockHeader, _ payload: UnsafeRawBufferPointer) -> Finding? {
+  mutating func pass(_ block: BlockHeader, _ payload: UnsafeRawBufferPointer) -> StoreFinding? {
     if let footerOffset { return finding(.corrupt, footerOffset, block, "the FOOTER is not the last block") }
     assert(places.last.map { $0.offset < block.ownOffset } ?? true, "blocks are passed in their order")
     if block.kind == BlockKind.events { places.append(BlockPlace(block)) }
@@ -48,17 +48,17 @@ struct ClosedEnd {
   }
 
   private func finding(
-    _ kind: Finding.Class, _ offset: UInt64, _ block: BlockHeader, _ what: String
-  ) -> Finding {
-    Finding(
+    _ kind: StoreFinding.Class, _ offset: UInt64, _ block: BlockHeader, _ what: String
+  ) -> StoreFinding {
+    StoreFinding(
       kind, file: name, offset: offset, first: block.firstSequence, last: last(from: block.firstSequence),
       what: what)
   }
 
   /// What is wrong where the blocks end with the file, or nil.
-  func finding(at link: BlockLink) -> Finding? {
-    func end(_ kind: Finding.Class, _ what: String) -> Finding {
-      Finding(
+  func finding(at link: BlockLink) -> StoreFinding? {
+    func end(_ kind: StoreFinding.Class, _ what: String) -> StoreFinding {
+      StoreFinding(
         kind, file: name, offset: link.offset, first: link.nextSequence, last: last(from: link.nextSequence),
         what: what)
     }
@@ -89,7 +89,7 @@ struct ClosedEnd {
 
   private func disagreement(
     _ link: BlockLink, last: UInt64, chain: UInt64, of whom: String
-  ) -> (kind: Finding.Class, what: String)? {
+  ) -> (kind: StoreFinding.Class, what: String)? {
     if link.lastSequence < last {
       return (.missing, "the segment ends at sequence \(link.lastSequence), and \(whom) names \(last)")
     }

@@ -17,7 +17,7 @@ struct ClosedWalk {
   /// What a pass came to.
   struct Outcome {
     /// The first thing that is wrong.
-    var finding: Finding?
+    var finding: StoreFinding?
     /// Behind the last block that is right; nil where the finding stands before the end of the file.
     var end: BlockLink?
   }

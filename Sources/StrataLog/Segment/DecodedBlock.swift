@@ -146,12 +146,12 @@ extension UnsafeRawBufferPointer {
 
 extension ContentProblem {
   /// This problem as a finding in a file.
-  package func finding(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> Finding {
+  package func finding(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> StoreFinding {
     switch self {
     case .damaged(let what):
-      Finding(.corrupt, file: file, offset: offset, first: first, last: last, what: what)
+      StoreFinding(.corrupt, file: file, offset: offset, first: first, last: last, what: what)
     case .unsupported(let what):
-      Finding(.unsupported, file: file, offset: offset, first: first, last: last, what: what)
+      StoreFinding(.unsupported, file: file, offset: offset, first: first, last: last, what: what)
     }
   }
 

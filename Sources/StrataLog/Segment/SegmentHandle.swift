@@ -46,9 +46,9 @@ package final class SegmentHandle: Sendable {
     of file: any File, first: UInt64, storeID: StoreID?, hasPrevious: Bool = false
   ) throws(StoreError) -> SegmentHeader {
     let name = StoreLayout.segmentName(first)
-    func finding(_ kind: Finding.Class, _ what: String) -> Finding {
+    func finding(_ kind: StoreFinding.Class, _ what: String) -> StoreFinding {
       // HEAD may name a segment 0, which none is.
-      Finding(kind, file: name, offset: 0, first: first, last: max(first, 1) - 1, what: what)
+      StoreFinding(kind, file: name, offset: 0, first: first, last: max(first, 1) - 1, what: what)
     }
     var bytes = [UInt8](repeating: 0, count: SegmentHeader.length)
     let count = try bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0) }
@@ -158,7 +158,7 @@ package final class SegmentHandle: Sendable {
       case .success(let block):
         if let what = block.unsupported {
           throw .unsupported(
-            Finding(
+            StoreFinding(
               .unsupported, file: name, offset: offset, first: block.firstSequence,
               last: block.nextSequence &- 1, what: what))
         }
@@ -199,13 +199,14 @@ extension BlockPlace {
 
 extension BlockProblem {
   /// This problem as a finding at a place.
-  package func finding(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> Finding {
+  package func finding(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> StoreFinding {
     switch self {
     case .corrupt(let what):
-      Finding(.corrupt, file: file, offset: offset, first: first, last: last, what: what)
+      StoreFinding(.corrupt, file: file, offset: offset, first: first, last: last, what: what)
     case .misplaced(let what):
-      Finding(.misplaced, file: file, offset: offset, first: first, last: last, what: what)
-    case .stale(let what): Finding(.stale, file: file, offset: offset, first: first, last: last, what: what)
+      StoreFinding(.misplaced, file: file, offset: offset, first: first, last: last, what: what)
+    case .stale(let what):
+      StoreFinding(.stale, file: file, offset: offset, first: first, last: last, what: what)
     }
   }
 }

@@ -8,9 +8,9 @@ package struct TailAssessment: Sendable {
     case clean
     /// Bytes behind X that were never acknowledged.
     case torn
-    case corrupt(Finding)
+    case corrupt(StoreFinding)
     /// Behind X stands a block that needs a newer reader.
-    case unsupported(Finding)
+    case unsupported(StoreFinding)
   }
 
   /// X, and what a next block must continue there.
@@ -22,7 +22,7 @@ package struct TailAssessment: Sendable {
   package var fileSize: UInt64
   package var state: State
   /// What HEAD gets wrong about the valid prefix, if anything.
-  package var staleHead: Finding?
+  package var staleHead: StoreFinding?
 
   /// How many bytes a torn tail has.
   package var tornBytes: UInt64 { state == .torn ? fileSize - link.offset : 0 }
@@ -39,14 +39,14 @@ package enum TailRule {
     let slot = head.flatMap { $0.segment == segment.firstSequence ? $0 : nil }
     var walk = BlockWalk(file: file, segment: segment, limit: size)
     var problem: BlockProblem?
-    var unsupported: Finding?
+    var unsupported: StoreFinding?
     var isMarkSeen = slot.map { $0.durable == walk.link.mark } ?? true
     while !walk.isAtLimit, problem == nil {
       let before = walk.link
       switch try walk.next() {
       case .valid(let block, let payload):
         if let what = block.unsupported, unsupported == nil {
-          unsupported = Finding(
+          unsupported = StoreFinding(
             .unsupported, file: name, offset: before.offset, first: before.nextSequence,
             last: block.nextSequence &- 1, what: what)
         }
@@ -63,7 +63,7 @@ package enum TailRule {
     var state = try judge(
       tail, problem: problem, link: link, segment: segment, slot: slot, file: file, name: name)
     if let unsupported { state = .unsupported(unsupported) }
-    var staleHead: Finding?
+    var staleHead: StoreFinding?
     if let slot, !segment.isRewritten, slot.durable.offset <= link.offset, !isMarkSeen {
       staleHead = slot.stale(behind: link, in: name)
     }
@@ -87,8 +87,9 @@ package enum TailRule {
     if tail.promised > link.offset || isShort || isBehindClean || mustBeWhole {
       let offset = link.offset
       let last = max(tail.lastPromised, link.lastSequence)
-      func finding(_ kind: Finding.Class, _ what: String) -> TailAssessment.State {
-        .corrupt(Finding(kind, file: name, offset: offset, first: link.nextSequence, last: last, what: what))
+      func finding(_ kind: StoreFinding.Class, _ what: String) -> TailAssessment.State {
+        .corrupt(
+          StoreFinding(kind, file: name, offset: offset, first: link.nextSequence, last: last, what: what))
       }
       if mustBeWhole, offset == tail.size {
         return finding(.missing, "the file ends before its header says")
@@ -112,8 +113,8 @@ extension HeadSlot {
   package var lastSequence: UInt64 { max(visible.sequence, durable.sequence) }
 
   /// The finding where the durable mark is no place of the segment that it names.
-  package func stale(behind link: BlockLink, in name: String) -> Finding {
-    Finding(
+  package func stale(behind link: BlockLink, in name: String) -> StoreFinding {
+    StoreFinding(
       .stale, file: StoreLayout.headName, offset: 0, first: link.nextSequence,
       last: max(lastSequence, link.lastSequence),
       what: "HEAD's durable mark is not the end of a block of \(name) with that sequence and chain")

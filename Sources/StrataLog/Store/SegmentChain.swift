@@ -7,7 +7,7 @@ struct SegmentChain {
   private(set) var storeID: StoreID
   private(set) var headers: [SegmentHeader]
   /// Why the headers end before the last segment; only where the caller goes on up to the damage.
-  private(set) var damage: Finding?
+  private(set) var damage: StoreFinding?
 
   /// Reads and checks the header of every segment. `names` is not empty.
   ///
@@ -52,20 +52,20 @@ struct SegmentChain {
   /// What is missing, or wrong, between a segment and the file before it; nil where they link.
   static func gap(
     before header: SegmentHeader, behind previous: SegmentHeader?, logBegin: UInt64?
-  ) -> Finding? {
+  ) -> StoreFinding? {
     guard let previous else {
       guard let logBegin, logBegin < header.firstSequence else { return nil }
       return missing(logBegin, before: header.firstSequence)
     }
     if header.previousFirst == previous.firstSequence { return nil }
     if header.previousFirst > 0 { return missing(header.previousFirst, before: header.firstSequence) }
-    return Finding(
+    return StoreFinding(
       .corrupt, file: StoreLayout.segmentName(header.firstSequence), offset: 0, first: header.firstSequence,
       last: header.firstSequence - 1, what: "the segment names no segment before it, and there is one")
   }
 
-  static func missing(_ first: UInt64, before next: UInt64) -> Finding {
-    Finding(
+  static func missing(_ first: UInt64, before next: UInt64) -> StoreFinding {
+    StoreFinding(
       .missing, file: StoreLayout.segmentName(first), offset: 0, first: first, last: max(first, next, 1) - 1,
       what: "the segment is not there")
   }

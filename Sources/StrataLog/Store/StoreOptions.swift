@@ -74,7 +74,7 @@ public struct StoreOptions: Sendable {
   /// Called when that finds a segment which is not what was written: it reads each of them whole, which nobody else
   /// may do for years. Called on its thread, which waits meanwhile, once for a segment in each life of the store.
   /// `EventStore.knownDamage` says the same later.
-  public var damageFound: (@Sendable (Finding) -> Void)?
+  public var damageFound: (@Sendable (StoreFinding) -> Void)?
   /// Gives each event 16 random bytes, so that once it is erased nobody can guess its content from the hash that stays.
   /// It may be changed from one open to the next: an append with an id that is repeated is compared with what was
   /// recorded. Of an event that had a salt and is erased, stream and type are all that can be compared.

@@ -28,7 +28,7 @@ package enum Folding: Sendable {
       // Moved, not copied, so that the trees keep the only references to their pages.
       var moved = TableSet()
       swap(&moved, &set)
-      var tables = Tables(moved, stamp: stamp, scratch: scratch)
+      var tables = ProjectionTables(moved, stamp: stamp, scratch: scratch)
       moved = TableSet()
       var failure: String?
       do {

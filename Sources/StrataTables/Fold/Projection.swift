@@ -19,7 +19,7 @@ public protocol Projection: Sendable {
   ///
   /// Events with erased content are not passed to it. If it throws, the event changes nothing and is listed among the
   /// failures with the error that was thrown (`store.failures(of:)`); the fold continues.
-  func apply(_ event: RecordedEvent, to tables: inout Tables) throws
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws
 }
 
 /// A table of a projection, and the type of its rows.
@@ -37,7 +37,7 @@ public struct TableKey<Row: Codable & Sendable>: Sendable, Hashable {
 ///
 /// Rows are encoded when they are set and decoded when they are read. Setting a row to an equal value does not change
 /// it.
-public struct Tables {
+public struct ProjectionTables {
   var set: TableSet
   let stamp: Stamp
   let scratch: FoldScratch

@@ -1,14 +1,14 @@
 // Errors of sort keys, and of values that cannot become one.
 
-public import StrataDocuments
+internal import StrataDocuments
 
 /// A value that cannot be a key, or bytes that are not a key of the requested type.
 public enum SortKeyError: Error, Hashable, Sendable {
-  /// A document value of this kind cannot be a sort or section key. Choose another field.
-  case notAKey(CBORKind)
+  /// A document value of this kind, an array for example, cannot be a sort or section key. Choose another field.
+  case notAKey(String)
   /// The document's bytes are damaged.
   case damagedValue
-  /// An integer longer than `CodecLimits.integerByteCountMax`.
+  /// An integer longer than 4,096 bytes.
   case integerTooLong
   /// The bytes end inside a component.
   case truncated

@@ -25,7 +25,7 @@ extension SortKeyReader {
       }
       return Self.integer(magnitude: integer, isNegative: isNegative)
     }
-    return DocumentValue(BigInteger(isNegative: isNegative, magnitude: Self.sum(magnitude, rest)))
+    return DocumentValue(DocumentInteger(isNegative: isNegative, magnitude: Self.sum(magnitude, rest)))
   }
 
   private static func integer(magnitude: UInt64, isNegative: Bool) -> DocumentValue {

@@ -11,7 +11,7 @@ extension SortKeyWriter {
   /// instants come between numbers and the other strings.
   ///
   /// Throws, without writing anything, for arrays, objects and tags (`.notAKey`; big integers do not count as tags),
-  /// for integers above `CodecLimits.integerByteCountMax` bytes and for damaged bytes. O(bytes).
+  /// for integers above 4,096 bytes and for damaged bytes. O(bytes).
   public mutating func append(
     documentValue item: UnsafeRawBufferPointer?, _ options: SortKeyOptions = []
   ) throws(SortKeyError) {
@@ -48,8 +48,8 @@ extension SortKeyWriter {
         throw .damagedValue
       }
       append(text: content)
-    case 4: throw .notAKey(.array)
-    case 5: throw .notAKey(.map)
+    case 4: throw .notAKey("\(CBORKind.array)")
+    case 5: throw .notAKey("\(CBORKind.map)")
     case 6: try appendTagged(item, bytes)
     default: try appendSimple(item)
     }
@@ -71,17 +71,17 @@ extension SortKeyWriter {
     case 20, 21: append(item.info == 21)
     case 22, 23: appendNil()
     case 25, 26, 27: append(number: item.float ?? .nan)
-    default: throw .notAKey(.simple(UInt8(truncatingIfNeeded: item.argument)))
+    default: throw .notAKey("\(CBORKind.simple(UInt8(truncatingIfNeeded: item.argument)))")
     }
   }
 
   private mutating func appendTagged(
     _ item: CBORItem, _ bytes: UnsafeRawBufferPointer
   ) throws(SortKeyError) {
-    guard item.argument == 2 || item.argument == 3 else { throw .notAKey(.tag(item.argument)) }
+    guard item.argument == 2 || item.argument == 3 else { throw .notAKey("\(CBORKind.tag(item.argument))") }
     let inner = UnsafeRawBufferPointer(rebasing: bytes[item.headLength...])
     guard let head = CBORItem(inner) else { throw .damagedValue }
-    guard head.major == 2 else { throw .notAKey(.tag(item.argument)) }
+    guard head.major == 2 else { throw .notAKey("\(CBORKind.tag(item.argument))") }
     guard !head.isIndefinite else { return try appendSlowly(bytes) }
     guard let content = head.content(in: inner) else { throw .damagedValue }
     try append(bigInteger: content, isNegativeOffset: item.argument == 3)

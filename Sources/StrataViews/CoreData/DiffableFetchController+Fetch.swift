@@ -83,7 +83,7 @@ extension DiffableFetchController {
     _ receipt: AppendReceipt
   ) async throws -> FetchSnapshot<Item, Section> {
     guard fetchRequest.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
-    try await DiffableFetchError.wrapping { try await list.reaches(receipt) }
+    try await DiffableFetchError.wrapping { try await list.fetch(through: receipt) }
     return try fetched()
   }
 
@@ -107,7 +107,7 @@ extension DiffableFetchController {
 
   /// Items whose key is not their id would be looked for in vain: the first one that is shown tells.
   private func check(_ snapshot: FetchSnapshot<Item, Section>) throws(DiffableFetchError) {
-    guard snapshot.numberOfSections > 0, let item = snapshot.row(at: ListIndex(section: 0, item: 0)).item
+    guard snapshot.numberOfSections > 0, let item = snapshot.row(at: ListIndex(section: 0, item: 0))
     else {
       return
     }

@@ -23,7 +23,7 @@ extension DiffableFetchController {
 
   /// A row as the newest list has it, nil where that does not show it. O(log n), and the decoding of the row.
   public func object(with id: Item.ID) -> Item? {
-    guard let item = list.snapshot?.row(for: id).item else { return nil }
+    guard let item = list.snapshot?.row(for: id) else { return nil }
     state.withLock { $0.statistics.rowReadCount += 1 }
     return item
   }
@@ -40,12 +40,12 @@ extension DiffableFetchController {
       return (state.current, state.nearbyItemsSize, kept)
     }
     if let kept { return kept }
-    guard let current, let item = current.row(for: id).item else { return nil }
+    guard let current, let item = current.row(for: id) else { return nil }
     let nearby = (Self.nearby(id, size, in: current) ?? []).map { ($0, Self.cacheKey($0)) }
     let missing = state.withLock { state in nearby.filter { !state.cache.contains($0.1) } }
     var rows = [(key, item)]
     for (neighbour, neighbourKey) in missing where neighbourKey != key {
-      if let row = current.row(for: neighbour).item { rows.append((neighbourKey, row)) }
+      if let row = current.row(for: neighbour) { rows.append((neighbourKey, row)) }
     }
     withCache { state in
       state.statistics.rowReadCount += rows.count

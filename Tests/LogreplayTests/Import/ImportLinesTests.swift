@@ -46,7 +46,7 @@ struct ImportLinesTests {
     let documents = try await folder.documents()
     #expect(documents == text.split(separator: "\n").map { try? DocumentValue(json: String($0)) })
     #expect(documents[5] != documents[6])
-    #expect(documents[3]["v"] == DocumentValue(BigInteger("123456789012345678901234567890")!))
+    #expect(documents[3]["v"] == DocumentValue(DocumentInteger("123456789012345678901234567890")!))
   }
 
   @Test func `an id is a string or an integer of any size, and its stream is its text`() async throws {

@@ -39,8 +39,8 @@ struct DocumentValueTests {
     #expect(DocumentValue.double(.nan) == .double(-.nan))
     #expect(DocumentValue.uint(7) == .int(7))
     #expect(DocumentValue.uint(7).hashValue == DocumentValue.int(7).hashValue)
-    #expect(DocumentValue.bigInt(BigInteger(-7)) == .int(-7))
-    #expect(DocumentValue.bigInt(BigInteger(-7)).cbor() == DocumentValue.int(-7).cbor())
+    #expect(DocumentValue.bigInt(DocumentInteger(-7)) == .int(-7))
+    #expect(DocumentValue.bigInt(DocumentInteger(-7)).cbor() == DocumentValue.int(-7).cbor())
     if case .int = DocumentValue(UInt64(5)) {} else { Issue.record("5 is not an int") }
     if case .uint = DocumentValue(UInt64(1) << 63) {} else { Issue.record("2⁶³ is not a uint") }
     if case .int = DocumentValue(Int128(Int64.min)) {} else { Issue.record("−2⁶³ is not an int") }
@@ -77,28 +77,28 @@ struct DocumentValueTests {
     "340282366920938463463374607431768211455", "-340282366920938463463374607431768211456",
   ])
   func `A big integer is its decimal digits`(digits: String) throws {
-    #expect(try #require(BigInteger(digits)).description == digits)
-    if let exact = Int128(digits) { #expect(BigInteger(digits) == BigInteger(exact)) }
+    #expect(try #require(DocumentInteger(digits)).description == digits)
+    if let exact = Int128(digits) { #expect(DocumentInteger(digits) == DocumentInteger(exact)) }
   }
 
   @Test(arguments: ["", "-", "+", "1.0", " 1", "1 ", "0x1", "--1", "１"])
-  func `What is no integer has no big integer`(text: String) { #expect(BigInteger(text) == nil) }
+  func `What is no integer has no big integer`(text: String) { #expect(DocumentInteger(text) == nil) }
 
   @Test
   func `Big integers compare as numbers`() {
     let values = ["-99999999999999999999", "-256", "-1", "0", "1", "255", "256", "99999999999999999999"]
-    let integers = values.compactMap { BigInteger($0) }
+    let integers = values.compactMap { DocumentInteger($0) }
     #expect(integers.shuffled().sorted() == integers)
   }
 
   @Test
   func `A big integer of the longest length survives, a longer one is refused`() throws {
-    let longest = BigInteger(
+    let longest = DocumentInteger(
       isNegative: true, magnitude: [UInt8](repeating: 0xFF, count: CodecLimits.integerByteCountMax))
-    #expect(BigInteger(longest.description) == longest)
+    #expect(DocumentInteger(longest.description) == longest)
     #expect(try DocumentValue(cbor: DocumentValue(longest).cbor()) == DocumentValue(longest))
     #expect(try DocumentValue(json: DocumentValue(longest).json()) == DocumentValue(longest))
-    #expect(BigInteger(longest.description + "0") == nil)
+    #expect(DocumentInteger(longest.description + "0") == nil)
     #expect(throws: JSONError(.tooLong, line: 1, column: 1, offset: 0)) {
       try DocumentValue(json: longest.description + "0")
     }

@@ -49,7 +49,7 @@ struct DocumentRecipe {
     case 4: return DocumentValue(UInt64.max - UInt64.random(in: 0...9, using: &random))
     case 5:
       let bytes = random.bytes(count: Int.random(in: 0...20, using: &random))
-      return DocumentValue(BigInteger(isNegative: Bool.random(using: &random), magnitude: bytes))
+      return DocumentValue(DocumentInteger(isNegative: Bool.random(using: &random), magnitude: bytes))
     case 6: return .double(double(using: &random))
     case 7, 8: return .string(string(using: &random))
     case 9:

@@ -73,7 +73,7 @@ import Testing
     return found
   }
 
-  static func findings(_ disk: SimulatedDisk) throws -> [Finding] {
+  static func findings(_ disk: SimulatedDisk) throws -> [StoreFinding] {
     var verifier = LogVerifier(disk, path: root)
     return try verifier.run().findings
   }

@@ -44,7 +44,7 @@ import Testing
   private static func consume(_ orders: EventStore, into books: EventStore) async throws {
     let last = try await books.events(in: "books/1", limit: 10_000).last
     var sum: Int64 = 0
-    var start = FeedStart.beginning
+    var start = LogPoint.beginning
     if let last, case .object(let fields) = try last.payload.document() {
       guard case .int(let known)? = fields["sum"], case .string(let text)? = fields["position"] else {
         throw Damaged()

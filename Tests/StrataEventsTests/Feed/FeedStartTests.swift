@@ -19,7 +19,7 @@ import Testing
     return store
   }
 
-  private func appends(_ store: EventStore, from start: FeedStart) async throws -> [RecordedAppend] {
+  private func appends(_ store: EventStore, from start: LogPoint) async throws -> [RecordedAppend] {
     var appends: [RecordedAppend] = []
     for try await append in store.feed(from: start, until: .caughtUp) { appends.append(append) }
     return appends
@@ -33,7 +33,7 @@ import Testing
     let all = (0..<8 as Range<UInt64>).map { (number: UInt64) in number * 3 + 1...number * 3 + 3 }
     #expect(try await appends(store, from: .beginning).map(\.sequences) == all)
     for start in 0...UInt64(25) {
-      let seen = try await appends(store, from: .after(start))
+      let seen = try await appends(store, from: .sequence(start))
       #expect(seen.map(\.sequences) == all.filter { $0.upperBound > start }, "after \(start)")
       #expect(seen.allSatisfy { $0.events.map(\.sequence) == Array($0.sequences) }, "after \(start)")
     }

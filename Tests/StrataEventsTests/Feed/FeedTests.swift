@@ -17,11 +17,11 @@ import Testing
     let store = EventStore.inMemory()
     let future = Task {
       var seen: [UInt64] = []
-      for try await append in store.feed(from: .after(5)) { seen += append.sequences }
+      for try await append in store.feed(from: .sequence(5)) { seen += append.sequences }
       return seen
     }
     let never = Task {
-      for try await _ in store.feed(from: .after(.max)) {
+      for try await _ in store.feed(from: .sequence(.max)) {
         Issue.record("something stands behind the last sequence")
       }
     }

@@ -38,7 +38,7 @@ import Testing
     switch read {
     case .feed:
       var sequences: [UInt64] = []
-      for try await append in reader.feed(from: .after(1), until: .caughtUp) {
+      for try await append in reader.feed(from: .sequence(1), until: .caughtUp) {
         sequences += append.sequences
       }
       #expect(sequences == [2, 3, 4])
@@ -70,7 +70,7 @@ import Testing
       }
       disk.clearFailures()
       let next = Task { [reader] in
-        var feed = reader.feed(from: .after(UInt64(number - 1))).makeAsyncIterator()
+        var feed = reader.feed(from: .sequence(UInt64(number - 1))).makeAsyncIterator()
         return try await feed.next()?.sequences
       }
       try await Task.sleep(for: .milliseconds(2 * number))

@@ -41,14 +41,14 @@ import Testing
     let (disk, begin, positions) = try trimmed()
     let store = try EventStore.open(disk, path: "/store", access, options: StoreOptions())
     #expect(store.firstSequence == begin)
-    func seen(_ start: FeedStart) async throws -> [UInt64] {
+    func seen(_ start: LogPoint) async throws -> [UInt64] {
       var seen: [UInt64] = []
       for try await append in store.feed(from: start, until: .caughtUp) { seen += append.sequences }
       return seen
     }
     #expect(try await seen(.beginning) == [4, 5, 6])
     for sequence in 0...UInt64(6) {
-      for start in [FeedStart.after(sequence), .position(positions[Int(sequence)])] {
+      for start in [LogPoint.sequence(sequence), .position(positions[Int(sequence)])] {
         if sequence < begin - 1 {
           await #expect(throws: StoreError.trimmed(firstAvailable: begin), "\(start)") {
             try await seen(start)

@@ -188,7 +188,7 @@ private final class Writer: Sendable {
     let reader = try EventStore.openBlocking(at: writer.path, .readOnly)
     let future = Task {
       var seen: [UInt64] = []
-      for try await append in reader.feed(from: .after(25)) {
+      for try await append in reader.feed(from: .sequence(25)) {
         seen += append.sequences
         if seen.count == 5 { break }
       }

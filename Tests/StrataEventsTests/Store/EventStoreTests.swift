@@ -7,7 +7,7 @@ import StrataLog
 import StrataTesting
 import Testing
 
-enum TicketEvent: Event, Equatable {
+enum TicketEvent: DomainEvent, Equatable {
   case opened(title: String)
   case assigned(to: String)
   case closed

@@ -213,14 +213,17 @@ struct ModelledStore {
   private mutating func checkFeeds(_ store: EventStore) async throws {
     let inside = UInt64.random(in: 0...model.head, using: &random)
     for start in [
-      FeedStart.beginning, .head, .after(0), .after(inside), .after(model.head + 5), .after(.max),
+      LogPoint.beginning, .head, .sequence(0), .sequence(inside), .sequence(model.head + 5), .sequence(.max),
+      .time(Timestamp(nanoseconds: model.appends.randomElement(using: &random)?.time ?? 0)),
     ] {
       let after: UInt64 =
         switch start {
         case .beginning: 0
         case .head: model.head
-        case .after(let sequence): sequence
+        case .sequence(let sequence): sequence
         case .position(let position): position.sequence
+        case .time(let time):
+          model.appends.last { $0.time.map { $0 <= time.nanoseconds } ?? false }?.last ?? 0
         }
       var expected = model.appends.filter { $0.last > after }[...]
       for try await append in store.feed(from: start, until: .caughtUp) {

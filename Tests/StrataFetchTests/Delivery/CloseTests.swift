@@ -29,7 +29,7 @@ private struct Waiting: Projection {
     await IOThreads(name: "test", threadCountMax: 1).run { doors.wait { $0.arrived.contains(door) } }
   }
 
-  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
     if event.stream.category == "door" {
       let door = event.stream.id
       Self.doors.withLock { _ = $0.arrived.insert(door) }
@@ -128,7 +128,7 @@ private struct Waiting: Projection {
     let later = receipt
     let list = FetchController(Household.all, from: chores)
     let other = FetchController(Household.open, from: chores)
-    let reaches = Task { try await list.reaches(later) }
+    let reaches = Task { try await list.fetch(through: later) }
     let iterations = [UpdatePolicy.latest, .everyCommit].map { policy in
       Task {
         var count = 0

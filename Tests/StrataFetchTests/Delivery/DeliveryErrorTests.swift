@@ -123,7 +123,7 @@ private actor Desk {}
     let late = Task { try await home.chores.put(Chore(id: 999, title: "t")) }
     let receipt = try await late.value
     late.cancel()
-    #expect(try await home.list.reaches(receipt).contains(999))
+    #expect(try await home.list.fetch(through: receipt).contains(999))
   }
 
   @Test

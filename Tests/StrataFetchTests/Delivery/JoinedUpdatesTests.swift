@@ -18,7 +18,7 @@ private struct Owners: Projection {
   static let version = 1
   static let rows = TableKey<Row>("owners")
 
-  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
     guard event.stream.category == "task", event.type == DocumentEvent.put else { return }
     let chore = try event.document().decode(Chore.self)
     for id in ["ann", "bob"] {
@@ -58,7 +58,7 @@ private struct Owners: Projection {
     #expect(b.reason == .initial)
     #expect(a.after.itemIdentifiers == [0, 2])
     #expect(b.after.itemIdentifiers == [1, 3])
-    #expect(c.after.row(for: "bob").item?.chores == [1, 3])
+    #expect(c.after.row(for: "bob")?.chores == [1, 3])
     // Something that none of them shows, then a chore that goes from one to the other.
     try await chores.put(Chore(id: 50, title: "t", owner: "eve"))
     try await chores.put(Chore(id: 2, title: "t", owner: "bob"))
@@ -70,7 +70,7 @@ private struct Owners: Projection {
     #expect(c.sequence == 6)
     #expect(a.changes.deletions.map(\.id) == [2])
     #expect(b.changes.insertions.map(\.id) == [2])
-    #expect(c.after.row(for: "bob").item?.chores == [1, 3, 2])
+    #expect(c.after.row(for: "bob")?.chores == [1, 3, 2])
     #expect(a.before?.sequence == 4)
     #expect(c.before?.sequence == 4)
     // A write of the same changes the list that reports it; the others come along unchanged.

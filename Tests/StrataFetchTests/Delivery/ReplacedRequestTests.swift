@@ -44,7 +44,7 @@ internal import Testing
     #expect(asked.withLock { $0.count } == 1, "lists were made of \(asked.withLock { $0.count }) requests")
     // What is in force goes on as always.
     try await chores.put(Chore(id: 3, title: "changed"))
-    #expect(try await list.performFetch().row(for: 3).item?.title == "changed")
+    #expect(try await list.performFetch().row(for: 3)?.title == "changed")
   }
 
   @Test
@@ -53,12 +53,12 @@ internal import Testing
     let list = FetchController(ListRequest(Chore.self), from: home.collection("task", of: Chore.self))
     let receipt = try await other.collection("task", of: Chore.self).put(Chore(id: 1, title: "elsewhere"))
     await #expect {
-      try await list.reaches(receipt)
+      try await list.fetch(through: receipt)
     } throws: { error in
       guard case .otherStore(let store, let expected)? = error as? ListError else { return false }
       return store == other.id && expected == home.id
     }
     let own = try await home.collection("task", of: Chore.self).put(Chore(id: 2, title: "here"))
-    #expect(try await list.reaches(own).contains(2))
+    #expect(try await list.fetch(through: own).contains(2))
   }
 }

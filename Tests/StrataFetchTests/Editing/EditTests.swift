@@ -61,7 +61,7 @@ internal import Testing
       return
     }
     #expect(card.id == 2 && receipt.sequences.count == 1)
-    #expect(try await list.performFetch().row(for: 2).item?.title == "new")
+    #expect(try await list.performFetch().row(for: 2)?.title == "new")
   }
 
   @Test
@@ -178,7 +178,7 @@ internal import Testing
       static let name = "copy"
       static let version = 1
       static let cards = TableKey<Card>("copies")
-      func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+      func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
         tables[Self.cards, event.stream.id] = try event.document().decode(Card.self)
       }
     }
@@ -233,7 +233,7 @@ internal import Testing
     try await list.move(from: ListIndex(section: 0, item: 3), to: ListIndex(section: 0, item: 0))
     while list.snapshot?.itemIdentifiers != [3, 0, 1, 2] { await Task.yield() }
     try await list.update(at: ListIndex(section: 0, item: 0)) { $0.title = "first" }
-    while list.snapshot?.row(for: 3).item?.title != "first" { await Task.yield() }
+    while list.snapshot?.row(for: 3)?.title != "first" { await Task.yield() }
     try await list.delete(at: ListIndex(section: 0, item: 1))
     while list.snapshot?.itemIdentifiers != [3, 1, 2] { await Task.yield() }
   }

@@ -140,10 +140,10 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
       if case .renumbered(_, let rowCount) = result {
         renumbered += 1
         try #require(cards.store.head.sequence == head + UInt64(rowCount))
-        for id in model { lengthMax = max(lengthMax, snapshot.row(for: id).item?.rank?.utf8.count ?? 0) }
+        for id in model { lengthMax = max(lengthMax, snapshot.row(for: id)?.rank?.utf8.count ?? 0) }
       } else {
         try #require(cards.store.head.sequence == head + 1)
-        lengthMax = max(lengthMax, snapshot.row(for: id).item?.rank?.utf8.count ?? 0)
+        lengthMax = max(lengthMax, snapshot.row(for: id)?.rank?.utf8.count ?? 0)
       }
     }
     print("\(place): ranks of at most \(lengthMax) bytes, \(renumbered) appends with more than one row")

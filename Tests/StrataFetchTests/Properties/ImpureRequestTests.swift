@@ -43,7 +43,7 @@ internal import Testing
       }
       try law(list.itemIdentifier(at: place) == id, "\(id) is not where it is found: \(place)")
       try law(
-        list.row(at: place).item?.id == nil || list.row(at: place).item?.id == id, "another row at \(place)")
+        list.row(at: place)?.id == nil || list.row(at: place)?.id == id, "another row at \(place)")
     }
     try law(!list.contains(-1), "a row that never was is found")
   }

@@ -50,7 +50,7 @@ internal import Testing
       let change = try #require(await spy.next())
       #expect(change.moves == [0] && change.updates == [0] && change.changes.count == 1)
       #expect(change.snapshot?.index(of: 0) == ListIndex(section: 0, item: 4))
-      #expect(change.update.after.row(for: 0).item?.isDone == true)
+      #expect(change.update.after.row(for: 0)?.isDone == true)
     }
   }
 
@@ -145,7 +145,7 @@ internal import Testing
       #expect(Set(change.updates).isSubset(of: after.intersection(shown)))
       #expect(Set(change.moves).isSubset(of: after.intersection(shown)))
       for id in change.inserts + change.updates {
-        #expect(change.update.after.row(for: id).item?.isDone == false)
+        #expect(change.update.after.row(for: id)?.isDone == false)
       }
       shown = after
     }
@@ -231,7 +231,7 @@ internal import Testing
     #expect(last.itemIdentifiers == fresh.itemIdentifiers)
     while controller.currentSnapshot?.itemIdentifiers != fresh.itemIdentifiers { await Task.yield() }
     for id in fresh.itemIdentifiers {
-      #expect(controller.viewObject(with: id) == fresh.row(for: id).item)
+      #expect(controller.viewObject(with: id) == fresh.row(for: id))
     }
   }
 

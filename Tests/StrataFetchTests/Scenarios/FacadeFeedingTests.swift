@@ -71,7 +71,8 @@ internal import Testing
     try await controller.process(upTo: deleted.sequences.upperBound)
     #expect(await spy.next()?.deletes == [10])
     try await chores.put(FacadeTests.chore(11))
-    for try await append in chores.store.feed(from: .after(deleted.sequences.upperBound), until: .caughtUp) {
+    for try await append in chores.store.feed(from: .sequence(deleted.sequences.upperBound), until: .caughtUp)
+    {
       try await controller.process(events: append.events)
     }
     #expect(await spy.next()?.inserts == [11])

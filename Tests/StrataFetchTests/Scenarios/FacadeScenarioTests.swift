@@ -170,7 +170,7 @@ internal import Testing
         #expect(change.updates.isEmpty && change.moves.isEmpty)
         #expect(change.deletes == (isLeaving ? [item] : []))
         #expect(change.inserts == (isLeaving ? [] : [item]))
-        #expect(change.snapshot?.index(ofSection: "Ant") == (name == "Ant" && isLeaving ? nil : 0))
+        #expect(change.snapshot?.indexOfSection("Ant") == (name == "Ant" && isLeaving ? nil : 0))
       }
     }
   }

@@ -90,7 +90,7 @@ final class ScenarioList {
   /// The row as the list shows it.
   func row(_ id: UUID) -> ScenarioEvent? {
     switch kind {
-    case .plain: plain.snapshot?.row(for: id).item
+    case .plain: plain.snapshot?.row(for: id)
     case .facade: facade.viewObject(with: id)
     }
   }

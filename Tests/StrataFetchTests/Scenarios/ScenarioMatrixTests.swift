@@ -166,6 +166,6 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
     #expect(change.inserts.count == (test.form == .limited ? 1 : 0))
     #expect(change.changes.deletions.first?.from == ListIndex(section: test.place, item: 0))
     let snapshot = try #require(change.snapshot)
-    #expect(snapshot.index(ofSection: test.section) == (test.size == 1 ? nil : test.place))
+    #expect(snapshot.indexOfSection(test.section) == (test.size == 1 ? nil : test.place))
   }
 }

@@ -29,7 +29,7 @@ internal import Testing
     #expect(
       try await board.show(last.sectionsOrdered { _, _ in false }).sectionIdentifiers == ["", "a", "b", nil])
     let snapshot = try await board.show(last)
-    #expect(snapshot.itemIdentifiers(inSection: nil) == ["3"] && snapshot.index(ofSection: nil) == 3)
+    #expect(snapshot.itemIdentifiers(inSection: nil) == ["3"] && snapshot.indexOfSection(nil) == 3)
     #expect(base != last && last == ListRequest(Ticket.self).sectioned(by: \.status, nils: .last))
     // It is the same section in both lists, and moves with its items in it.
     let changes = ListChanges(from: try await board.show(base), to: snapshot)
@@ -120,7 +120,7 @@ internal import Testing
       #expect(changes.sectionDeletions.isEmpty && changes.sectionInsertions.isEmpty)
       #expect(changes.sectionUpdates.contains { $0.section == "a" && $0.count == 0 })
       for (place, section) in after.sectionIdentifiers.enumerated() {
-        #expect(after.index(ofSection: section) == place)
+        #expect(after.indexOfSection(section) == place)
       }
       // The list is a function of the rows, whichever way it came to them.
       let rebuilt = try await board.show(

@@ -42,7 +42,7 @@ internal import Testing
     #expect(tied.sectionIdentifiers == [nil, "closed", "new", "open", "waiting"])
     for snapshot in [ascending, descending, tied] {
       for (place, section) in snapshot.sectionIdentifiers.enumerated() {
-        #expect(snapshot.index(ofSection: section) == place)
+        #expect(snapshot.indexOfSection(section) == place)
       }
     }
   }
@@ -57,7 +57,7 @@ internal import Testing
     try await board.put("7", "a")
     let snapshot = try await list.performFetch()
     #expect(snapshot.sectionIdentifiers == [nil, "waiting", "closed", "later", "open", "new", "a"])
-    #expect(snapshot.index(ofSection: "later") == 3)
+    #expect(snapshot.indexOfSection("later") == 3)
   }
 
   @Test
@@ -80,7 +80,7 @@ internal import Testing
       let new = try await list.performFetch()
       let sections = new.sectionIdentifiers
       #expect(Set(sections).count == sections.count && new.ids.allSatisfy { !$0.isEmpty })
-      for (place, section) in sections.enumerated() { #expect(new.index(ofSection: section) == place) }
+      for (place, section) in sections.enumerated() { #expect(new.indexOfSection(section) == place) }
       // What stays was not moved by what came.
       let stayed = old.sectionIdentifiers.filter { sections.contains($0) }
       #expect(sections.filter { stayed.contains($0) } == stayed)

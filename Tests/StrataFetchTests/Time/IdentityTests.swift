@@ -53,7 +53,7 @@ internal import Testing
       #expect(try await reopened.performFetch().itemIdentifiers == after.itemIdentifiers)
       #expect(try await reopened.snapshot(at: .sequence(60)).itemIdentifiers == before.itemIdentifiers)
       #expect(try await reopened.changes(from: .sequence(60), to: .head) == change)
-      #expect(try await reopened.performFetch().row(for: ids[4]).item?.sectionName == "z")
+      #expect(try await reopened.performFetch().row(for: ids[4])?.sectionName == "z")
       try await again.close()
     }
   }

@@ -62,7 +62,7 @@ import Testing
     return found
   }
 
-  private func findings(_ disk: SimulatedDisk) throws -> [Finding] {
+  private func findings(_ disk: SimulatedDisk) throws -> [StoreFinding] {
     var verifier = LogVerifier(disk, path: Self.path)
     return try verifier.run().findings
   }

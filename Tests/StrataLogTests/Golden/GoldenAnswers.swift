@@ -13,7 +13,7 @@ struct GoldenAnswers: Decodable {
     var first: UInt64
     var last: UInt64
 
-    init(_ finding: Finding) {
+    init(_ finding: StoreFinding) {
       `class` = finding.class.rawValue
       file = finding.file
       offset = finding.offset

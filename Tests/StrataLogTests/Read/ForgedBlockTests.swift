@@ -61,7 +61,7 @@ import Testing
     case overlap, short, long, rawLength, otherLength
 
     /// Changes a header, and says what class of damage that is.
-    func tell(_ header: inout BlockHeader) -> Finding.Class {
+    func tell(_ header: inout BlockHeader) -> StoreFinding.Class {
       switch self {
       case .ownOffset: header.ownOffset += 8
       case .segment: header.segment += 1
@@ -147,7 +147,7 @@ import Testing
     return copy
   }
 
-  private static func finding(_ body: () throws(StoreError) -> Void) -> Finding? {
+  private static func finding(_ body: () throws(StoreError) -> Void) -> StoreFinding? {
     do throws(StoreError) { try body() } catch {
       if case .damaged(let finding) = error { return finding }
     }

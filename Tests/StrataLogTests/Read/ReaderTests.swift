@@ -415,8 +415,8 @@ import Testing
 
 extension HeadSlot {
   /// What is said of a HEAD whose segment was rewritten.
-  fileprivate var finding: Finding {
-    Finding(
+  fileprivate var finding: StoreFinding {
+    StoreFinding(
       .stale, file: "HEAD", offset: 0, first: segment, last: visible.sequence,
       what: "HEAD names a segment that was rewritten, with another end than that has")
   }

@@ -35,7 +35,7 @@ import Testing
     return (disk, model, log)
   }
 
-  static func findings(_ disk: SimulatedDisk) throws -> [Finding] {
+  static func findings(_ disk: SimulatedDisk) throws -> [StoreFinding] {
     var verifier = LogVerifier(disk, path: root)
     return try verifier.run().findings
   }
@@ -87,7 +87,7 @@ import Testing
     try file.write(byte, at: 5_000)
     file.close()
 
-    let found = Gate<[Finding]>([])
+    let found = Gate<[StoreFinding]>([])
     var options = Self.options()
     options.writesInStep = false
     options.damageFound = { finding in

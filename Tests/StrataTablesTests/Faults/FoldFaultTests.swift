@@ -21,7 +21,7 @@ private struct Scores: Projection {
   static var version: Int { code.withLock { $0.version } }
   static let tallies = TableKey<Tally>("tally")
 
-  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
     let (id, weight) = (event.stream.id, Self.code.withLock { $0.weight })
     tables[Self.tallies, id] = Tally(id: id, points: (tables[Self.tallies, id]?.points ?? 0) + weight)
   }

@@ -53,7 +53,7 @@ struct GatedProjection: Projection {
   static let version = 1
   static let rows = TableKey<Row>("rows")
 
-  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
     if event.stream.category == "door" { Door.named(event.stream.id).passThrough() }
     let id = "\(event.sequence)"
     tables[Self.rows, id] = Row(id: id)

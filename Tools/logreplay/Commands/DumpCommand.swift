@@ -45,7 +45,7 @@ struct BlockDump {
   private let names: [UInt64]
   private let onlyBlock: UInt64?
   private let printer: BlockPrinter
-  private var findings: [Finding] = []
+  private var findings: [StoreFinding] = []
 
   init(
     path: String, output: OutputOptions, withPayload: Bool, onlyBlock: UInt64?,
@@ -275,7 +275,7 @@ struct BlockDump {
     case .corrupt(let finding), .unsupported(let finding): findings.append(finding)
     case .torn:
       findings.append(
-        Finding(
+        StoreFinding(
           .torn, file: name, offset: place.offset, first: place.nextSequence, last: place.lastSequence,
           what: "\(assessment.fileSize - place.offset) bytes of an unfinished write"))
     }

@@ -105,7 +105,7 @@ extension VerifyReport {
   }
 }
 
-extension Finding {
+extension StoreFinding {
   fileprivate var json: [UInt8] {
     var line = JSONLine()
     line.field("class", `class`.rawValue)

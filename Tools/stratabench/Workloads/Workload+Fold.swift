@@ -111,7 +111,7 @@ private struct Fanning: Projection {
   static let rows = TableKey<Row>("row")
   static let rowCount = 100_000
 
-  func apply(_ event: RecordedEvent, to tables: inout Tables) throws {
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
     for number in 0..<Self.rowCount { tables[Self.rows, "\(number)"] = Row(number: number) }
   }
 }

@@ -65,7 +65,7 @@ extension Workload {
     let store = try await EventStore.open(at: path)
     let list = FetchController(ListedEvent.request, from: store.collection("event", of: ListedEvent.self))
     try await list.performFetch()
-    precondition(list.snapshot?.row(at: ListIndex(section: 0, item: 0)).item != nil)
+    precondition(list.snapshot?.row(at: ListIndex(section: 0, item: 0)) != nil)
     let time = now() - start
     try await store.close()
     return time
@@ -78,20 +78,20 @@ extension Workload {
 
   private static func firstRow(_ store: EventStore) async throws {
     let snapshot = try await fetch(store)
-    precondition(snapshot.row(at: ListIndex(section: 0, item: 0)).item != nil)
+    precondition(snapshot.row(at: ListIndex(section: 0, item: 0)) != nil)
   }
 
   private static func firstRowByFields(_ store: EventStore) async throws {
     let snapshot = try await FetchController(ListedEvent.requestByFields, from: store.documents("event"))
       .performFetch()
-    precondition(snapshot.row(at: ListIndex(section: 0, item: 0)).item != nil)
+    precondition(snapshot.row(at: ListIndex(section: 0, item: 0)) != nil)
   }
 
   private static func rowsOneByOne(_ store: EventStore) async throws {
     let snapshot = try await fetch(store)
     var latest = Date.distantPast
     for id in snapshot.itemIdentifiers {
-      if let row = snapshot.row(for: id).item { latest = max(latest, row.timestamp) }
+      if let row = snapshot.row(for: id) { latest = max(latest, row.timestamp) }
     }
     precondition(latest > .distantPast)
   }
@@ -101,7 +101,7 @@ extension Workload {
     var latest = Date.distantPast
     for section in 0..<snapshot.numberOfSections {
       for item in 0..<snapshot.numberOfItems(inSectionAt: section) {
-        let row = snapshot.row(at: ListIndex(section: section, item: item)).item
+        let row = snapshot.row(at: ListIndex(section: section, item: item))
         if let row { latest = max(latest, row.timestamp) }
       }
     }

@@ -7,19 +7,19 @@ public import StrataLog
 ///
 /// Each case of an enum is an event type: the event of `.opened(title: "x")` has the type `opened`, with `eventPrefix`
 /// before it, and the payload `{"title":"x"}`. A struct names its type with `static let eventType`.
-public protocol Event: Codable, Sendable {
+public protocol DomainEvent: Codable, Sendable {
   /// The text before the case's name or `eventType` in the event's type; empty by default.
   static var eventPrefix: String { get }
   /// The type of a struct's events; empty for an enum, which has one type for each case.
   static var eventType: String { get }
 }
 
-extension Event {
+extension DomainEvent {
   public static var eventPrefix: String { "" }
   public static var eventType: String { "" }
 }
 
-extension Event {
+extension DomainEvent {
   /// Returns the type and the payload that represent this value. Throws `invalid` if it cannot be encoded.
   public func encoded() throws(StoreError) -> (type: String, payload: EventPayload) {
     let bytes: [UInt8]
@@ -80,7 +80,7 @@ extension RecordedEvent {
   /// Returns the value that this event represents, or nil if the event has another type or its content was erased.
   ///
   /// Throws `StoreError.invalid` if the type matches and the payload does not decode.
-  public func decode<Value: Event>(_ type: Value.Type) throws(StoreError) -> Value? {
+  public func decode<Value: DomainEvent>(_ type: Value.Type) throws(StoreError) -> Value? {
     try Value.decode(self)
   }
 }

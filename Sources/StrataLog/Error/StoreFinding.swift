@@ -1,7 +1,7 @@
 // What is wrong on disk: one thing, its class, its place, and the events in doubt.
 
 /// One thing that a check found wrong: its class, where it is, and which events it puts in doubt.
-public struct Finding: Error, Equatable, Sendable {
+public struct StoreFinding: Error, Equatable, Sendable {
   /// The classes of FORMAT.md.
   public enum Class: String, Sendable, CaseIterable {
     case torn, corrupt, missing, misplaced, stale, unsupported, index

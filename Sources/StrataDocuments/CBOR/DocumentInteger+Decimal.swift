@@ -3,9 +3,9 @@
 private let chunkDigitCount = 18
 private let chunkValue: UInt64 = 1_000_000_000_000_000_000
 
-extension BigInteger: LosslessStringConvertible {
+extension DocumentInteger: LosslessStringConvertible {
   /// Creates an integer from an optional sign and decimal digits, leading zeros allowed; nil for anything else and
-  /// for more than `CodecLimits.integerByteCountMax` bytes. O(n²) in the digits.
+  /// for more than 4,096 bytes. O(n²) in the digits.
   public init?(_ description: String) {
     var digits = Substring(description).utf8
     let isNegative = digits.first == UInt8(ascii: "-")
@@ -13,7 +13,7 @@ extension BigInteger: LosslessStringConvertible {
     let significant = digits.drop { $0 == UInt8(ascii: "0") }
     guard !digits.isEmpty, significant.count <= CodecLimits.integerDigitCountMax,
       let value = Array(significant).withUnsafeBufferPointer({
-        BigInteger(isNegative: isNegative, digits: $0)
+        DocumentInteger(isNegative: isNegative, digits: $0)
       })
     else { return nil }
     self = value

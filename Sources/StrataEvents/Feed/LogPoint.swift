@@ -1,6 +1,5 @@
 // Points in the log as programs name them.
 
-public import StrataEvents
 package import StrataLog
 
 #if canImport(FoundationEssentials)
@@ -9,14 +8,20 @@ package import StrataLog
   public import Foundation
 #endif
 
-/// A point in the log. The state at a point is the one after everything up to it.
+/// A point in the log, between two of its events: a past state is the one at a point, and a feed begins at one.
+///
+/// The state at a point is the result of every event before it; a feed from a point delivers every event after it.
 public enum LogPoint: Sendable, Hashable {
   /// The visible end at the time of the request.
   case head
   /// Before the first event.
   case beginning
-  /// After the event with this sequence, which may be inside an append.
+  /// After the event with this sequence, which may be inside an append. A state needs one that the log has; a feed may
+  /// begin at one that it does not have yet.
   case sequence(UInt64)
+  /// After the event of a position that was read before. If the log's events up to it are not the ones that were read,
+  /// a read there throws `position`, diverged, instead of skipping anything.
+  case position(LogPosition)
   /// After the last append whose commit time is not later.
   case time(Timestamp)
 
@@ -30,7 +35,8 @@ public enum LogPoint: Sendable, Hashable {
 extension EventStore {
   /// The sequence of a point. May block on the disk.
   ///
-  /// Throws `invalid` for a sequence past the end of the log, and `trimmed` for one before its first available event.
+  /// Throws `invalid` for a sequence past the end of the log, `trimmed` for one before its first available event, and
+  /// `diverged` for a position of another history.
   package func sequenceBlocking(of point: LogPoint) throws(StoreError) -> UInt64 {
     // The writer in another process may have appended more.
     if point != .beginning { try log.refresh() }
@@ -38,6 +44,11 @@ extension EventStore {
     switch point {
     case .head: return mark.sequence
     case .beginning: return mark.logBegin - 1
+    case .position(let position):
+      guard position.sequence >= mark.logBegin - 1 else { throw .trimmed(firstAvailable: mark.logBegin) }
+      let chain = try log.chain(after: position.sequence)
+      guard chain == position.chain else { throw .diverged(sequence: position.sequence) }
+      return position.sequence
     case .sequence(let sequence):
       guard sequence <= mark.sequence else {
         throw .invalid(what: "sequence \(sequence) is past the end of the log, which is \(mark.sequence)")

@@ -1,10 +1,10 @@
 // Integers beyond 64 bits, stored exactly as a sign and the bytes of a magnitude.
 
-/// An integer of any size up to `CodecLimits.integerByteCountMax`, without arithmetic: it can only be stored and
+/// An integer of any size up to 4,096 bytes, without arithmetic: it can only be stored and
 /// compared.
 ///
 /// Every value has one form: the magnitude has no leading zeros, and zero is not negative.
-public struct BigInteger: Hashable, Sendable {
+public struct DocumentInteger: Hashable, Sendable {
   public let isNegative: Bool
   /// The absolute value, most significant byte first; empty for zero.
   public let magnitude: [UInt8]
@@ -27,19 +27,19 @@ public struct BigInteger: Hashable, Sendable {
   }
 }
 
-extension BigInteger: Comparable {
-  public static func < (a: BigInteger, b: BigInteger) -> Bool {
+extension DocumentInteger: Comparable {
+  public static func < (a: DocumentInteger, b: DocumentInteger) -> Bool {
     if a.isNegative != b.isNegative { return a.isNegative }
     return a.isNegative ? b.magnitudePrecedes(a) : a.magnitudePrecedes(b)
   }
 
-  private func magnitudePrecedes(_ other: BigInteger) -> Bool {
+  private func magnitudePrecedes(_ other: DocumentInteger) -> Bool {
     if magnitude.count != other.magnitude.count { return magnitude.count < other.magnitude.count }
     return magnitude.lexicographicallyPrecedes(other.magnitude)
   }
 }
 
-extension BigInteger {
+extension DocumentInteger {
   /// Creates the integer −1 − n from the bytes of n, which is how CBOR's tag 3 represents it (RFC 8949, 3.4.3).
   init(negativeOffset bytes: [UInt8]) {
     var magnitude = bytes
