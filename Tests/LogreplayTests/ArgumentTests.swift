@@ -15,7 +15,7 @@ struct ArgumentTests {
     let outcome = try await LogreplayProcess(command).wait()
     #expect(outcome.code == 64 && outcome.output.isEmpty, "\(outcome)")
     let words = try #require(arguments.last { $0.hasPrefix("-") && $0 != "--utc" })
-    #expect(outcome.errors.contains("'\(words)' is no point"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("'\(words)' is not a point"), "\(outcome.errors)")
     guard !arguments.contains("--") else { return }
     let json = try await LogreplayProcess(command + ["-o", "json"]).wait()
     #expect(try DocumentValue(json: json.errors)["error"]?["code"] == 64)

@@ -96,7 +96,7 @@ struct BackupCommandTests {
     }
     try await expect(66, folder.file("nothing"), target, "no store is there")
     try await expect(64, folder.store, folder.store, "into the store itself")
-    try await expect(64, folder.store, "", "no name")
+    try await expect(64, folder.store, "", "folder is empty")
     #expect(try await LogreplayProcess.run("backup", folder.store, target).code == 0)
     try await expect(73, other.store, target, "another one")
     try FileManager.default.createDirectory(atPath: folder.file("notes"), withIntermediateDirectories: true)
@@ -106,7 +106,7 @@ struct BackupCommandTests {
     try await expect(75, folder.store, target, "open for writing")
     try await writer.append([NewEvent("t", in: "s/1", .null)])
     try await writer.close()
-    try await expect(68, folder.store, target, "does not go on with this store's events")
+    try await expect(68, folder.store, target, "does not continue with this store's events")
     let segment = folder.store + "/log/00000000000000000001.seg"
     var bytes = try Data(contentsOf: URL(fileURLWithPath: segment))
     bytes[SegmentHeader.length + 200] ^= 1

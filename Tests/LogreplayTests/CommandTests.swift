@@ -232,7 +232,7 @@ struct CommandTests {
     #expect(one.code == 0 && one.output.contains("00000000  "))
     for (arguments, next) in [
       (["--block", "4097"], "begins at byte 4096"), (["--block", "4100"], "begins at byte 4096"),
-      (["--block", "0"], "begins at byte 4096"), (["--block", "99999999"], "to see where blocks begin"),
+      (["--block", "0"], "begins at byte 4096"), (["--block", "99999999"], "to see where its blocks begin"),
       (["--segment", "8"], "the log holds 1…7"),
     ] {
       let missing = try await LogreplayProcess(["dump", folder.store] + arguments).wait()

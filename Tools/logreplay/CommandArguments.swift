@@ -1,11 +1,11 @@
-// The arguments before the parser has them: what it would take for something else is refused here.
+// Checks of the command line before parsing: arguments that the parser would misread are rejected here.
 
 internal import ArgumentParser
 internal import LogreplayPoints
 
 /// Checks of the arguments as a whole.
 enum CommandArguments {
-  /// Throws where an argument is not UTF-8: as repaired text it would be the name of another file.
+  /// Throws if an argument is not UTF-8: its repaired text would name another file.
   static func checkText() throws(CommandFailure) {
     for number in 1..<max(1, Int(CommandLine.argc)) {
       guard let bytes = CommandLine.unsafeArgv[number], String(validatingCString: bytes) == nil else {
@@ -17,9 +17,9 @@ enum CommandArguments {
     }
   }
 
-  /// The arguments with every length of time before now as a point that the parser takes for one: `2h.ago` for
-  /// `-2h`, in which it would read options, and a call for help. What may be the value of an option, or follows
-  /// `--`, stays as it is.
+  /// The arguments with each relative time rewritten so that the parser accepts it as a point: `-2h` becomes `2h.ago`,
+  /// because the parser would read `-2h` as options, one of them a request for help. Arguments that may be the value of
+  /// an option, or that follow `--`, are not changed.
   static func withoutSigns(_ arguments: [String]) -> [String] {
     var arguments = arguments
     for index in arguments.indices {
@@ -35,29 +35,30 @@ enum CommandArguments {
     return arguments
   }
 
-  /// Whether the argument behind this one may be its value.
+  /// Whether the argument after this one may be its value.
   private static func mayTakeNext(_ argument: String) -> Bool {
     guard argument.hasPrefix("-"), !takesNothing.contains(argument) else { return false }
     if argument.hasPrefix("--") { return !argument.contains("=") }
-    // Short options in one argument, of which the last may take a value.
+    // Several short options in one argument: the last one may take a value.
     return !argument.dropFirst().allSatisfy { takesNothing.contains("-\($0)") }
   }
 
-  /// Options before points that take no value.
+  /// Options that take no value and may come before a point.
   private static let takesNothing: Set<String> = [
     "-r", "--reverse", "-R", "-f", "--follow", "--utc", "--stat", "--summary", "--exit-code",
     "--until-caught-up",
   ]
 
-  /// The options whose values may be any text, and so begin with a sign.
+  /// The options whose values may be any text, including text that begins with a sign.
   private static let takesText: Set<String> = ["--since", "--until", "--where", "--grep", "-g"]
 
-  /// Throws where a signed number stands as an argument of its own: the parser would read options in it.
+  /// Throws if a signed number is an argument by itself: the parser would read it as options.
   static func checkSigns(_ arguments: [String]) throws(CommandFailure) {
     try checkSigns(arguments) { $0.hasPrefix("-") }
   }
 
-  /// What the parser threw, but a failure where it took a signed number behind a flag for a call for help.
+  /// The error to report for what the parser threw: a failure if the parser took a signed number after a flag for a
+  /// request for help, the parser's own error otherwise.
   static func explained(_ error: any Error, _ arguments: [String]) -> any Error {
     guard CommandFailure(any: error) == nil, Logreplay.exitCode(for: error) == .success,
       !arguments.contains(where: { ["-h", "--help", "help"].contains($0) })
@@ -75,14 +76,14 @@ enum CommandArguments {
       else { continue }
       let number = argument.dropFirst()
       throw CommandFailure(
-        ExitStatus.usage, "'\(argument)' is no point", at: argument,
+        ExitStatus.usage, "'\(argument)' is not a point", at: argument,
         next: number.isDigits
           ? "write head~\(number) for that many appends before the head"
-          : "see logreplay help; what is no option and begins with - stands behind --")
+          : "see logreplay help; write -- before arguments that begin with - and are not options")
     }
   }
 
-  /// Throws where the first word is no command, and says which one is near.
+  /// Throws if the first word is not a command, and suggests the nearest one.
   static func checkCommand(_ arguments: [String]) throws(CommandFailure) {
     let words = arguments.drop { $0 == "help" }
     guard let name = words.first, !name.hasPrefix("-") else { return }

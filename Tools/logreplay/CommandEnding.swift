@@ -1,4 +1,4 @@
-// How every command ends: an exit code, and for an error what happened, where, and what to do next.
+// How every command ends: with an exit code, and after an error with what happened, where, and what to do next.
 
 internal import ArgumentParser
 internal import StrataBase
@@ -15,9 +15,9 @@ internal import StrataLog
 
 /// The end of the process.
 enum CommandEnding {
-  /// A closed pipe is an error that `write` returns and no signal, and an interrupt ends with its own code.
+  /// Makes a closed pipe an error of `write` instead of a signal, and makes an interrupt end with its own exit code.
   static func handleSignals() {
-    // A handler, unlike "ignore", does not pass to the pager.
+    // Unlike "ignore", a handler is not inherited by the pager.
     signal(SIGPIPE) { _ in }
     signal(SIGINT) { _ in
       Pager.finish()
@@ -25,8 +25,8 @@ enum CommandEnding {
     }
   }
 
-  /// Ends the process at a moment, in the middle of whatever it does then. That is for work that does not
-  /// look at the time: who does has `grace` to say itself how far it came.
+  /// Ends the process at a deadline, whatever it is doing then. This is for work that does not check the time; work
+  /// that does has `grace` to report its own progress first.
   static func end(at deadline: MonotonicTime, with failure: CommandFailure, isJSON: Bool) throws {
     let last = deadline.advanced(by: grace)
     _ = try DedicatedThread(name: "timeout") {
@@ -42,12 +42,12 @@ enum CommandEnding {
     }
   }
 
-  /// Whoever looks at the time does so at least this often.
+  /// Work that checks the time does so at least this often.
   private static let grace: Duration = .seconds(1)
 
   private static let isEnding = Lock(false)
 
-  /// Lets one thread end the process: a command that is done may wait for the reader of its pager for long.
+  /// Lets only one thread end the process: a finished command may wait a long time for its pager to be closed.
   private static func begin() {
     let isTaken = isEnding.withLock { isEnding in
       defer { isEnding = true }
@@ -62,17 +62,17 @@ enum CommandEnding {
     exit(0)
   }
 
-  /// Says what went wrong on standard error, as JSON where the answer was to be JSON, and ends.
+  /// Reports the error on standard error, as JSON if the output was to be JSON, and ends the process.
   static func fail(with error: any Error, isJSON: Bool) -> Never {
     begin()
     let isShown = Pager.finish()
     if error is BrokenPipe {
-      // Nobody reads any more: a success, unless nobody ever did.
+      // The reader has closed the pipe. That is a success, unless the pager never started.
       if !isShown { say(Pager.failure, isJSON: isJSON) }
       exit(0)
     }
     if let failure = CommandFailure(any: error) { say(failure, isJSON: isJSON) }
-    // What is left is the argument parser's: wrong usage, and what is no error at all, as help is.
+    // The remaining errors are the argument parser's: wrong usage, and requests such as help that are not errors.
     let code = Logreplay.exitCode(for: error).rawValue
     if code == 0 || !isJSON || error is ExitCode { Logreplay.exit(withError: error) }
     Terminal.note(
@@ -89,7 +89,7 @@ enum CommandEnding {
 }
 
 extension CommandFailure {
-  /// Any error of ours as a failure; nil for those of the argument parser.
+  /// Any of Strata's errors as a failure; nil for those of the argument parser.
   init?(any error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure
@@ -101,16 +101,16 @@ extension CommandFailure {
     }
   }
 
-  /// For people: what and where, then what to do.
+  /// The text for people: what happened and where, then what to do.
   var text: String {
     let place = place.isEmpty ? "" : " (\(PeopleText.printable(place)))"
-    // A filter's error shows the expression with a caret under the place, on lines of their own.
+    // A filter's error shows the expression with a caret below the position, on separate lines.
     let next = next.split(separator: "\n", omittingEmptySubsequences: false)
       .map { PeopleText.printable(String($0)) }.joined(separator: "\n  ")
     return "logreplay: \(PeopleText.printable(what))\(place)\n  \(next)"
   }
 
-  /// For programs: `{"schema":1,"error":{"code":…,"what":…,"where":…,"next":…}}`.
+  /// The JSON for programs: `{"schema":1,"error":{"code":…,"what":…,"where":…,"next":…}}`.
   var json: String {
     var error = JSONLine()
     error.field("code", Int(code))

@@ -1,4 +1,4 @@
-// What the parser's help leaves out: the grammar of points, at the end of every command that takes them.
+// Help that the parser does not write: the grammar of points, after the help of every command that takes points.
 
 internal import ArgumentParser
 internal import LogreplayPoints
@@ -6,9 +6,10 @@ internal import LogreplayPoints
 /// A command whose arguments are points.
 protocol PointCommand: ParsableCommand {}
 
-/// Help beyond options.
+/// Help beyond the options.
 enum CommandHelp {
-  /// Prints what belongs to the end of the help that was asked for, before it ends the process.
+  /// Prints the requested help followed by the grammar of points, and ends the process. Returns if the error is not a
+  /// request for the help of a command that takes points.
   static func print(_ error: any Error, _ arguments: [String]) {
     guard CommandFailure(any: error) == nil, Logreplay.exitCode(for: error) == .success,
       arguments.first == "help" || arguments.contains("-h") || arguments.contains("--help"),

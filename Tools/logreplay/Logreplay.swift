@@ -1,4 +1,4 @@
-// The command itself: its subcommands, and how every one of them ends.
+// The `logreplay` command: its subcommands, and how each of them ends.
 
 internal import ArgumentParser
 internal import StrataLog
@@ -7,11 +7,11 @@ internal import StrataLog
 struct Logreplay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logreplay",
-    abstract: "Looks into a Strata store: its log, any past state, and what changed.",
+    abstract: "Inspects a Strata store: its log, any past state, and what changed.",
     discussion: """
-      Commands, options and their values can be completed by the shell: see what \
-      logreplay --generate-completion-script bash (or zsh, fish) prints. -o json makes every command speak to \
-      programs, in its errors too.
+      The shell can complete commands, options and their values: see the output of \
+      logreplay --generate-completion-script bash (or zsh, fish). With -o json every command prints JSON, for its \
+      errors too.
       """,
     version: "\(version), store format \(FormatLimits.major).\(FormatLimits.minor)",
     subcommands: [

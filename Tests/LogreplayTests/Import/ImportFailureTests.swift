@@ -12,11 +12,11 @@ import Testing
 
 struct ImportFailureTests {
   @Test(arguments: [
-    ("nonsense", 2, "unexpected 'o'"), ("{\"id\":1", 8, "ends inside"), ("[1]", 1, "no object"),
-    ("  7", 3, "no object"),
+    ("nonsense", 2, "unexpected 'o'"), ("{\"id\":1", 8, "ends inside"), ("[1]", 1, "not an object"),
+    ("  7", 3, "not an object"),
     ("{\"a\":1}", 1, "\"id\" is missing"), ("{\"id\":\"\"}", 7, "empty"),
-    ("{\"x\":[{\"id\":2}],\"id\" : 1.5}", 24, "no string"),
-    ("{\"é\":1,\"id\":null}", 13, "no string"), ("{\"id\":1,\"id\":2}", 9, "occurs twice"),
+    ("{\"x\":[{\"id\":2}],\"id\" : 1.5}", 24, "neither a string"),
+    ("{\"é\":1,\"id\":null}", 13, "neither a string"), ("{\"id\":1,\"id\":2}", 9, "occurs twice"),
     ("{\"id\":1,\"n\":{\"a\":1,\"\\u0061\":2}}", 20, "occurs twice"), ("{\"id\":1} {}", 10, "more text"),
     ("", 1, "blank"),
     ("{\"id\":1,\"at\":\"yesterday\"}", 14, "no time"),

@@ -75,7 +75,7 @@ struct AtTests {
     )
     #expect(
       try await folder.answer("at", "4", "--section-by", "status", "--limit", "1", "--fields", "n")
-        == "null  1\n  d  n=4\nand 2 sections that the limit hides\n")
+        == "null  1\n  d  n=4\nand 2 sections hidden by the limit\n")
     #expect(try await folder.answer("at", "0", "--section-by", "status") == "incident  0\n")
   }
 

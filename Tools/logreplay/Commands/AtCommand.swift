@@ -7,17 +7,18 @@ internal import StrataEvents
 
 struct AtCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
-    commandName: "at", abstract: "Shows a table's list at a point: the state after everything up to it.",
+    commandName: "at", abstract: "Shows a table's list at a point of the log.",
     discussion: """
-      The state at a time is the one after the last append that is not later; the state at a sequence inside an \
-      append holds a part of it, and says so.
+      The list is the state after all events up to and including the point. The state at a time is the state after \
+      the last append that is not later. The state at a sequence inside an append holds only part of that append, \
+      and the output says so.
       """)
 
   @OptionGroup var target: StoreArgument
 
   @Argument(
     help:
-      "The point: a sequence, head, head~N, first, 0, id:APPEND, a time; see POINTS below. The head without it."
+      "The point: a sequence, head, head~N, first, 0, id:APPEND or a time; see POINTS below. Default: head."
   )
   var point: String?
 

@@ -1,4 +1,4 @@
-// `backup`: a copy of a store that is a store itself, made while others write.
+// `backup`: copies a store, even while another process writes to it; the copy is a store itself.
 
 internal import ArgumentParser
 internal import StrataEvents
@@ -7,19 +7,21 @@ internal import StrataLog
 struct BackupCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract: "Copies a store into a folder, beside a running writer too, and checks every block on the way.",
+    abstract:
+      "Backs up a store into a folder, even while a writer is running, and checks every block it copies.",
     discussion: """
-      The copy is the log as it was durable when the command began, and a store itself. Into a folder that holds a \
-      backup of the same store only what is new is copied: whole segments, and the last one anew. A backup that was \
-      interrupted is refused by all commands, or is what it was before; run the command again, and it goes on. \
-      Indexes and quarantine/ are not copied. It ends with 65 for damage in the store, 68 where the folder holds \
-      events that the store does not, 73 where it holds something else, 74 where the disk is full, and 75 where a \
-      writer has the folder.
+      The backup is a store itself. It holds the part of the log that was durable when the command began. If the \
+      folder already holds a backup of the same store, only new data is copied: whole segments, and the last segment \
+      again. After an interrupted backup the folder either still holds the previous backup or is rejected by all \
+      commands; run the command again to continue. Indexes and quarantine/ are not copied.
+
+      Exit codes: 65 damage in the store, 68 the folder holds events that the store does not have, 73 the folder \
+      holds something other than a backup, 74 the disk is full, 75 a writer has the folder open.
       """)
 
   @OptionGroup var source: StoreArgument
 
-  @Argument(help: "The folder for the backup.")
+  @Argument(help: "The folder to write the backup to.")
   var target: String
 
   @OptionGroup var output: OutputOptions
@@ -28,7 +30,7 @@ struct BackupCommand: BlockingCommand {
     try output.refuse(.csv)
     guard !target.isEmpty else {
       throw CommandFailure(
-        ExitStatus.usage, "the folder for the backup has no name", next: "give the path of a folder")
+        ExitStatus.usage, "the path of the backup folder is empty", next: "give the path of a folder")
     }
     let (id, backup) = try copy()
     var writer = OutputWriter()
@@ -56,8 +58,9 @@ struct BackupCommand: BlockingCommand {
         throw CommandFailure(ExitStatus.usage, what, at: target, next: "choose another folder for the backup")
       case .position:
         throw CommandFailure(
-          ExitStatus.diverged, "the backup there does not go on with this store's events", at: target,
-          next: "choose another folder for the backup; what stands there was not touched")
+          ExitStatus.diverged, "the backup in the folder does not continue with this store's events",
+          at: target,
+          next: "choose another folder for the backup; nothing in this one was changed")
       default: throw CommandFailure(error)
       }
     }

@@ -1,4 +1,4 @@
-// `diff`: what changed in a list between two points.
+// `diff`: shows what changed in a list between two points.
 
 internal import ArgumentParser
 internal import LogreplayPoints
@@ -10,8 +10,8 @@ struct DiffCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Shows what changed in a table's list between two points.",
     discussion: """
-      A range is A..B, A.., ..B or two points: what the events behind A up to B did. One point alone is ..B, all \
-      that happened up to it. B may be before A.
+      The range is A..B, A.., ..B or two points, and means the changes made by the events after A, up to and \
+      including B. A single point B means ..B: all changes up to it. B may be before A.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -19,16 +19,16 @@ struct DiffCommand: BlockingCommand, PointCommand {
   @Argument(help: "A range, or two points.")
   var range: [String]
 
-  @Flag(help: "Only how much changed, for each section and in all.")
+  @Flag(help: "Print only the number of changes, per section and in total.")
   var stat = false
 
-  @Flag(help: "Only how much changed in all, in one line.")
+  @Flag(help: "Print only the total number of changes, on one line.")
   var summary = false
 
-  @Flag(help: "Ends with exit code 1 where something changed.")
+  @Flag(help: "Exit with code 1 if anything changed.")
   var exitCode = false
 
-  @Flag(name: [.customShort("R"), .customLong("reverse")], help: "Swaps the two points.")
+  @Flag(name: [.customShort("R"), .customLong("reverse")], help: "Swap the two points.")
   var isReversed = false
 
   @OptionGroup var options: ListOptions
@@ -41,14 +41,14 @@ struct DiffCommand: BlockingCommand, PointCommand {
     try query.checkShowsItems()
     if stat || summary, output.format == .patch || (stat && summary) {
       throw CommandFailure(
-        ExitStatus.usage, "--stat, --summary and -o patch are three answers", next: "choose one of them")
+        ExitStatus.usage, "--stat, --summary and -o patch cannot be combined", next: "choose one of them")
     }
     let opened = try OpenedStore.open(target.store)
     let resolver = PointResolver(store: opened)
     let replay = try ListReplay(opened, query)
     let from = try points.from.map { try resolver.resolve($0) } ?? resolver.beginning
     let to = try points.to.map { try resolver.resolve($0) } ?? resolver.head()
-    // One replay serves both points, in the order of the log.
+    // One replay produces both states, so they are read in the order of the log.
     let isForward = from.sequence <= to.sequence
     let earlier = try replay.state(at: isForward ? from : to)
     let later = try replay.state(at: isForward ? to : from)
@@ -87,7 +87,7 @@ struct DiffCommand: BlockingCommand, PointCommand {
   }
 }
 
-/// The layouts of a diff.
+/// The output formats of a diff.
 enum DiffFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
   case short, table, json, jsonl, patch
 
@@ -98,7 +98,7 @@ enum DiffFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
 struct DiffOutputOptions: ParsableArguments, Sendable {
   @Option(
     name: [.customShort("o", allowingJoined: true), .customLong("output")],
-    help: "short, table, json, jsonl or patch. A table on a terminal, short otherwise.")
+    help: "The format: short, table, json, jsonl or patch. Default: table on a terminal, short otherwise.")
   var requestedFormat: DiffFormat?
 
   @OptionGroup var people: PeopleOptions

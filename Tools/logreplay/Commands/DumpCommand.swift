@@ -1,4 +1,4 @@
-// `dump`: the blocks of the log as they stand in their files.
+// `dump`: shows the blocks of the log as they are stored in their files.
 
 internal import ArgumentParser
 internal import StrataBase
@@ -7,21 +7,21 @@ internal import StrataLog
 
 struct DumpCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "dump", abstract: "Shows the raw blocks of a store, damaged or not.",
+    commandName: "dump", abstract: "Shows the raw blocks of a store, even of a damaged one.",
     discussion: """
-      Each segment is read as far as its blocks are valid; then the dump says why it stopped there and goes on \
+      Each segment is read up to its first invalid block. The dump then reports why it stopped there and continues \
       with the next segment.
       """)
 
   @OptionGroup var target: StoreArgument
 
-  @Option(help: "Only the segment that holds this sequence.")
+  @Option(help: "Dump only the segment that holds this sequence.")
   var segment: UInt64?
 
-  @Option(help: "Only the block at this offset, whatever stands before it.")
+  @Option(help: "Dump only the block at this offset, whatever comes before it.")
   var block: UInt64?
 
-  @Flag(help: "Also the decoded payload, in hexadecimal.")
+  @Flag(help: "Also print the decoded payload in hexadecimal.")
   var hex = false
 
   @OptionGroup var output: OutputOptions
@@ -35,7 +35,7 @@ struct DumpCommand: BlockingCommand {
   }
 }
 
-/// Walks the blocks of segments without an open store, so that nothing needs to be whole.
+/// Walks the blocks of segments without opening the store, so that it works on damaged stores too.
 struct BlockDump {
   private let path: String
   private let layout: StoreLayout
@@ -61,7 +61,7 @@ struct BlockDump {
       let kind = try fileSystem.kind(of: path)
       guard let kind else { throw .notFound(path: path, what: "no store is there") }
       guard kind == .directory else {
-        throw .notAStore(path: path, what: "a file stands there, and a store is a folder")
+        throw .notAStore(path: path, what: "the path is a file, and a store is a folder")
       }
       return try (
         StoreLock.isHeld(fileSystem, layout), HeadFile.read(fileSystem, path: layout.head),
@@ -70,11 +70,12 @@ struct BlockDump {
     }
     if names.isEmpty {
       throw CommandFailure(
-        ExitStatus.notFound, "the folder holds no segment", at: path, next: "check the path")
+        ExitStatus.notFound, "the folder contains no segment", at: path, next: "check the path")
     }
   }
 
-  /// Dumps all segments, or the one that holds a sequence. Ends with the first finding's exit code.
+  /// Dumps all segments, or the one that holds a sequence. The exit code is that of the first finding that is not a
+  /// torn tail, else that of the torn tail.
   mutating func run(segment: UInt64?) throws {
     var chosen = names
     if let segment {
@@ -106,7 +107,8 @@ struct BlockDump {
     throw CommandFailure(reading: path, .found(worst))
   }
 
-  /// Throws where the log ends before a sequence. A last segment that is damaged or not finished may hold it.
+  /// Throws if the log ends before a sequence. Does not throw if the last segment is damaged or unfinished, since it may
+  /// hold the sequence.
   private func checkHolds(_ sequence: UInt64, _ first: UInt64) throws(CommandFailure) {
     guard first == names.last, sequence > first else { return }
     var last = first - 1
@@ -120,7 +122,7 @@ struct BlockDump {
       else { return }
       let (block, end) = Self.lastBlock(of: file, header, before: size)
       guard end == size else { return }
-      // Only the header was looked at, and one may say that it begins at 0.
+      // Only the block header was checked, and a header may claim to begin at 0.
       if let block { last = max(block.nextSequence, 1) - 1 }
     }
     guard sequence > last else { return }
@@ -129,8 +131,8 @@ struct BlockDump {
       next: last < names[0] ? "the store is empty" : "the log holds \(names[0])…\(last)")
   }
 
-  /// The last block that begins before an offset, and where it ends. The walk goes by the headers and ends
-  /// before the first that is not valid.
+  /// The last block that begins before an offset, and where it ends. The walk reads headers only and stops at the first
+  /// one that is not valid.
   private static func lastBlock(
     of file: any File, _ segment: SegmentHeader, before limit: UInt64
   ) -> (block: BlockHeader?, end: UInt64) {
@@ -143,16 +145,16 @@ struct BlockDump {
     return (last, end)
   }
 
-  /// LOCK and HEAD, which say how far a segment is to be read.
+  /// The state of LOCK and HEAD, which decides how far a segment is read.
   private struct Sight: Equatable {
     var isWriterAlive: Bool
     var head: HeadSlot?
   }
 
-  /// How far a file is read, and what that was taken from.
+  /// How far a file is read, and the LOCK and HEAD that this was taken from.
   private struct Bounds {
     var limit: UInt64
-    /// The last segment of a store that nobody writes: what it ends with may never have been finished.
+    /// Whether this is the last segment of a store without a writer: its end may be unfinished.
     var isActive: Bool
     var sight: Sight
   }
@@ -165,20 +167,20 @@ struct BlockDump {
     }
   }
 
-  /// The bounds of a segment's file that was opened after HEAD was read. Nil where HEAD's marks are no offsets in it,
-  /// because the segment was closed and rewritten in between; HEAD names a later one by then.
+  /// The bounds of a segment's file that was opened after HEAD was read. Nil if HEAD's marks are not offsets in this
+  /// file because the segment was closed and rewritten in between; HEAD then names a later segment.
   private func bounds(_ sight: Sight, _ header: SegmentHeader, size: UInt64) -> Bounds? {
     let first = header.firstSequence
     if sight.isWriterAlive, let head = sight.head, head.segment == first {
       guard head.isOf(header) else { return nil }
-      // Behind the mark of a running writer stands what it is writing.
+      // Past the visible mark are bytes that the running writer is still writing.
       return Bounds(limit: min(size, head.visible.offset), isActive: false, sight: sight)
     }
     let isClosed = sight.head.map { $0.segment > first } ?? false
     return Bounds(limit: size, isActive: first == names.last && !isClosed, sight: sight)
   }
 
-  /// A writer that closes segments makes this look again, at most so often.
+  /// The most times that a segment is opened again because a writer closed it in the meantime.
   private static let looksMax = 8
 
   private mutating func dump(_ first: UInt64) throws(CommandFailure) {
@@ -196,7 +198,7 @@ struct BlockDump {
         guard let finding = error.finding else { throw CommandFailure(reading: path, error) }
         return findings.append(finding)
       }
-      // One that is rewritten has its end in its own header, whatever HEAD goes on saying.
+      // A rewritten segment has its end in its own header, whatever HEAD still says.
       let last = Bounds(limit: size, isActive: false, sight: sight)
       guard let bounds = bounds(sight, header, size: size) ?? (number == Self.looksMax ? last : nil) else {
         continue
@@ -227,7 +229,7 @@ struct BlockDump {
               last: block.nextSequence &- 1))
         }
         do { try printer.flushIfLarge() } catch let error as CommandFailure { throw error } catch {
-          return  // Nobody reads any more; the end of the dump finds that out again.
+          return  // The output is closed; the end of the dump reports that again.
         }
       case .invalid(let problem):
         guard let newer = try newerBounds(than: bounds, file, header) else {
@@ -239,15 +241,16 @@ struct BlockDump {
     }
   }
 
-  /// The bounds where a writer opened the store since, so that what looked wrong may be what it was writing. Nil where
-  /// that cannot be: nothing is different, or what was read is behind no mark.
+  /// New bounds, if a writer has opened the store in the meantime, so that bytes that looked wrong may be a write in
+  /// progress. Nil if that is not possible: the segment is not the active one, nothing has changed, or the path now
+  /// names another file.
   private func newerBounds(
     than bounds: Bounds, _ file: any File, _ header: SegmentHeader
   ) throws(CommandFailure) -> Bounds? {
     guard bounds.isActive else { return nil }
     let now = try sight()
     guard now != bounds.sight else { return nil }
-    // Another file may have the name by now, and its bounds say nothing of this one.
+    // Another file may have this name by now, and its bounds do not apply to this file.
     let isNamed = try Self.failing(path) { () throws(StoreError) in
       try file.isStillAtItsPath()
     }
@@ -258,7 +261,7 @@ struct BlockDump {
     return self.bounds(now, header, size: size)
   }
 
-  /// Says why a walk ended before the file did: damage, or the tail of an active segment.
+  /// Records why a walk ended before the end of the file: damage, or the tail of an active segment.
   private mutating func stop(
     at place: BlockLink, _ problem: BlockProblem, _ file: any File, _ header: SegmentHeader, _ bounds: Bounds
   ) throws(CommandFailure) {
@@ -288,7 +291,7 @@ struct BlockDump {
     guard offset < size else {
       throw CommandFailure(
         ExitStatus.notFound, "the file ends at byte \(size)", at: "\(layout.root)/\(name) at byte \(offset)",
-        next: "dump the segment without --block to see where blocks begin")
+        next: "dump the segment without --block to see where its blocks begin")
     }
     var source = BlockSource(file: file, segment: header)
     let verdict: BlockVerdict
@@ -306,8 +309,8 @@ struct BlockDump {
       guard end <= offset else {
         throw CommandFailure(
           ExitStatus.notFound, "no block begins at byte \(offset)", at: "\(layout.root)/\(name)",
-          next: block.map { "the one around it begins at byte \($0.ownOffset)" }
-            ?? "the first one begins at byte \(end)")
+          next: block.map { "the block that contains it begins at byte \($0.ownOffset)" }
+            ?? "the first block begins at byte \(end)")
       }
       findings.append(
         problem.finding(in: name, at: offset, first: header.firstSequence, last: header.firstSequence - 1))

@@ -1,4 +1,4 @@
-// `erase`: takes the content out of events, for good.
+// `erase`: permanently removes the content of events.
 
 internal import ArgumentParser
 internal import StrataEvents
@@ -7,29 +7,33 @@ internal import StrataLog
 struct EraseCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
     commandName: "erase",
-    abstract: "Takes the content of events out of the store for good.",
+    abstract: "Permanently removes the content of events from the store.",
     discussion: """
-      Payload and metadata go, of all events of a stream up to now or of single ones; stream, type, time, revision \
-      and append id stay, with the content's length and a hash of it. The order and its reason stay in the log. \
-      Segments that hold such events are rewritten and quarantine/ is emptied; what crashes in between is finished by \
-      the next command that writes. A segment that is damaged, or that the disk has no room for, keeps no other one \
-      from being rewritten; the same command again goes on with what is left. Backups and other copies are not \
-      reached. It cannot be taken back, so it asks for --yes; without it, it only says how many events it would erase \
-      (exit 1).
+      Removes payload and metadata, either of all events that a stream has now or of single events. Stream, type, \
+      time, revision and append id stay, and so do the length and a hash of the removed content. The erasure and its \
+      reason are recorded in the log.
+
+      Segments that hold such events are rewritten, and quarantine/ is emptied. If the command is interrupted, the \
+      next command that writes to the store finishes the work. If a segment is damaged, or the disk has no room to \
+      rewrite it, the other segments are still rewritten; run the same command again to continue. Backups and other \
+      copies are not changed.
+
+      An erasure cannot be undone, so --yes is required. Without it, the command only prints how many events it \
+      would erase, and exits with code 1.
       """)
 
   @OptionGroup var target: StoreArgument
 
-  @Option(help: "A stream, as TABLE/ID. May be given again.")
+  @Option(help: "Erase the events of this stream, given as TABLE/ID. Repeatable.")
   var stream: [String] = []
 
-  @Option(help: "A sequence, or a range of them as A-B, both included. May be given again.")
+  @Option(help: "Erase the event with this sequence, or those of the range A-B, both included. Repeatable.")
   var sequence: [String] = []
 
-  @Option(help: "Why. It stays in the log, so it names nobody.")
+  @Option(help: "The reason. It stays in the log, so do not put personal data in it.")
   var reason: String
 
-  @Flag(help: "Do it.")
+  @Flag(help: "Carry out the erasure.")
   var yes = false
 
   @OptionGroup var output: OutputOptions
@@ -40,7 +44,7 @@ struct EraseCommand: BlockingCommand {
       streams: try stream.map(Self.name), sequences: try sequence.map(Self.range), because: reason)
     guard !stream.isEmpty || !sequence.isEmpty else {
       throw CommandFailure(
-        ExitStatus.usage, "nothing to erase is named", next: "name it with --stream or --sequence")
+        ExitStatus.usage, "nothing to erase is given", next: "give --stream or --sequence")
     }
     guard yes else { return try rehearse(erasure) }
     let store = try OpenedStore.openForWriting(target.store)
@@ -62,7 +66,7 @@ struct EraseCommand: BlockingCommand {
     try store.closeBlocking()
   }
 
-  /// Counts what would be erased, and changes nothing.
+  /// Counts the events that would be erased, and changes nothing.
   private func rehearse(_ erasure: Erasure) throws {
     let opened = try OpenedStore.open(target.store)
     try check(erasure, in: opened)
@@ -71,11 +75,11 @@ struct EraseCommand: BlockingCommand {
       throw opened.failure(error)
     }
     throw CommandFailure(
-      ExitStatus.negative, "\(count) events would lose their content, for good", at: target.store,
-      next: "say it again with --yes")
+      ExitStatus.negative, "\(count) events would permanently lose their content", at: target.store,
+      next: "run it again with --yes")
   }
 
-  /// Throws where the store does not have what is to be erased.
+  /// Throws if the store does not have the streams or events to erase.
   private func check(_ erasure: Erasure, in opened: OpenedStore) throws(CommandFailure) {
     let resolver = PointResolver(store: opened)
     let log = opened.log
@@ -102,7 +106,7 @@ struct EraseCommand: BlockingCommand {
     }
     guard name != ErasureEvent.stream else {
       throw CommandFailure(
-        ExitStatus.usage, "what was erased, and why, is not erased", at: "--stream \(text)",
+        ExitStatus.usage, "the record of erasures cannot be erased", at: "--stream \(text)",
         next: "name another stream")
     }
     return name
@@ -114,7 +118,7 @@ struct EraseCommand: BlockingCommand {
     if parts.count == 1, let only = bounds[0], only > 0 { return only...only }
     if parts.count == 2, let low = bounds[0], let high = bounds[1], low > 0, low <= high { return low...high }
     throw CommandFailure(
-      ExitStatus.usage, "'\(text)' is neither a sequence nor a range of them", at: "--sequence",
+      ExitStatus.usage, "'\(text)' is neither a sequence nor a range of sequences", at: "--sequence",
       next: "give a number from 1, or two with - between them, as 100-120")
   }
 }

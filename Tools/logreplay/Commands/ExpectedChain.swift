@@ -1,9 +1,9 @@
-// What `verify --expect-chain` expects: a log up to a sequence, or up to its end.
+// The chain that `verify --expect-chain` expects, at a sequence or at the end of the log.
 
 internal import StrataEvents
 internal import StrataLog
 
-/// A chain as `info` shows it: with its sequence, or alone for the end of the log.
+/// A chain as `info` shows it: with its sequence, or without one for the end of the log.
 struct ExpectedChain {
   private let sequence: UInt64?
   private let chain: UInt64
@@ -16,14 +16,14 @@ struct ExpectedChain {
       (sequence, chain) = (nil, position.chain)
     } else {
       throw CommandFailure(
-        ExitStatus.usage, "'\(text)' is no chain", at: "--expect-chain",
+        ExitStatus.usage, "'\(text)' is not a chain", at: "--expect-chain",
         next:
-          "give a sequence, @ and the chain behind it in 16 hex digits, as `info` shows them, or the chain alone "
+          "give SEQ@CHAIN, a sequence and the chain after it in 16 hex digits as `info` shows them, or the chain alone "
           + "for the end of the log")
     }
   }
 
-  /// Throws where the store's log has another chain there.
+  /// Throws if the store's log has another chain at that sequence.
   func check(_ opened: OpenedStore) throws {
     let head = opened.log.mark.visible
     if let sequence {
@@ -36,6 +36,6 @@ struct ExpectedChain {
       "the log's chain is \(LogPosition.hex(head.chain)) at its end, seq \(head.sequence)",
       at: opened.path,
       next:
-        "where events were appended since, give the chain with its sequence: SEQ@\(LogPosition.hex(chain))")
+        "if events were appended since, give the chain with its sequence: SEQ@\(LogPosition.hex(chain))")
   }
 }

@@ -1,4 +1,4 @@
-// `follow`: the events of new appends, or what they change in a list, as they come.
+// `follow`: prints the events of new appends, or what they change in a list, as they arrive.
 
 internal import ArgumentParser
 internal import LogreplayPoints
@@ -9,16 +9,17 @@ internal import StrataLog
 struct FollowCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "follow",
-    abstract: "Prints new appends as they come: their events, or what they change in a list.",
+    abstract: "Prints new appends as they arrive: their events, or what they change in a list.",
     discussion: """
-      With --table, or any other option of a list, it prints the list at the head, and then what each append \
-      changes in it; an append that changes nothing there is not printed. As JSON that is one object like that of \
-      `at`, and then objects like those of `diff`, a line each. --count counts what is printed after the list.
+      With --table or any other list option, it prints the list at the head, and then what each append changes in \
+      it; an append that changes nothing in the list is not printed. As JSON this is one object like the output of \
+      `at`, followed by objects like the output of `diff`, one per line. --count then counts the changes printed \
+      after the list.
       """)
 
   @OptionGroup var target: StoreArgument
 
-  @Option(help: "Begins behind this point instead of the head.")
+  @Option(help: "Begin after this point instead of the head.")
   var from: String?
 
   @OptionGroup(title: "Events") var filter: EventFilterOptions
@@ -33,8 +34,8 @@ struct FollowCommand: BlockingCommand, PointCommand {
       try output.refuse(.csv)
       guard filter.isEmpty else {
         throw CommandFailure(
-          ExitStatus.usage, "a list is not made of chosen events",
-          next: "choose rows with --where, or leave the options of the list out")
+          ExitStatus.usage, "the options that choose events do not apply to a list",
+          next: "choose rows with --where, or leave out the list options")
       }
     }
     let times = TimeText(now: systemNanoseconds(), zone: output.zone)

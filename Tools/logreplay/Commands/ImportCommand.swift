@@ -1,4 +1,4 @@
-// `logreplay import`: JSON lines, or a git repository's history, into a store.
+// `import`: appends JSON lines, or the history of a git repository, to a store.
 
 internal import ArgumentParser
 internal import StrataBase
@@ -16,60 +16,64 @@ struct ImportCommand: AsyncParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Appends what a file of JSON lines, or a git repository, has and the store has not.",
+    abstract: "Imports JSON lines or a git history, and appends only what the store does not have yet.",
     discussion: """
-      JSON lines: each line is one append of one event in the stream TABLE/ID, and in a new store line n \
-      becomes sequence n. Its append id is SOURCE:LINE:HASH, so importing again appends only what the file has \
-      gained, an interrupted import goes on where it stopped, and a line that was changed is refused. A source \
-      longer than 34 bytes stands in ids as its first 17, ~, and a hash of the whole. To import one file into \
-      two tables of a store, give each import a --source of its own.
+      JSON lines: each line becomes one append of one event in the stream TABLE/ID; in a new store, line n \
+      becomes sequence n. The append id is SOURCE:LINE:HASH. Importing a file again therefore appends only its new \
+      lines, an interrupted import continues where it stopped, and a line that was changed is rejected. A source \
+      name longer than 34 bytes is shortened in ids to at most its first 17 bytes, ~, and a hash of the whole name. \
+      To import one file into two tables of a store, give each import its own --source.
 
-      git: each commit along first parents is one append, oldest first, whose id is the commit's hash: an event \
-      git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from the first \
-      parent's tree. A path in the root has the folder "". Text that is not UTF-8 is read with replacement \
-      characters; a path that is not UTF-8, or begins with a double quote, is an id as git quotes it, with \
-      "quoted":true. The size of a submodule is null.
+      git: each commit along first parents becomes one append, oldest first, whose id is the commit's hash. It \
+      holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \
+      the first parent's tree. A path in the root has the folder "". Text that is not UTF-8 is read with \
+      replacement characters. A path that is not UTF-8, or that begins with a double quote, becomes an id as git \
+      quotes it, with "quoted":true. The size of a submodule is null.
 
-      Exit codes: 3 with bad lines skipped, 64 usage, 65 a bad line or one that was changed, 66 no such file, \
-      73 cannot create the store, 74 an I/O error or a full disk, 75 the store is open in another process.
+      Exit codes: 3 bad lines were skipped, 64 usage, 65 a bad or changed line, 66 no such file, 73 the store cannot \
+      be created, 74 an I/O error or a full disk, 75 the store is open in another process.
       """)
 
-  @Argument(help: "The store; created where there is none.")
+  @Argument(help: "The store; created if it does not exist.")
   var store: String
 
-  @Argument(help: "The file, perhaps compressed by gzip; - is standard input; or a git repository's folder.")
+  @Argument(
+    help: "The file to import, plain or gzip-compressed; - for standard input; or a git repository's folder.")
   var file: String
 
-  @Option(help: "jsonl, or git. Default: git where FILE is a repository.")
+  @Option(help: "The input's format, jsonl or git. Default: git if FILE is a repository, jsonl otherwise.")
   var format: Format?
 
-  @Option(help: "The table that the lines are of.")
+  @Option(help: "jsonl: the table to import into.")
   var table: String?
 
-  @Option(help: "The field that is a line's id: a string or an integer.")
+  @Option(help: "jsonl: the field that holds a line's id, a string or an integer.")
   var id: String?
 
-  @Option(help: "The field that is a line's time: RFC 3339, with an offset. Default: the clock.")
+  @Option(
+    help: "jsonl: the field that holds a line's time, in RFC 3339 with an offset. Default: the current time.")
   var time: String?
 
   @Option(
     help:
-      "What the lines are called in append ids. Default: the file's name; none for standard input and pipes.")
+      "jsonl: the name of the source in append ids. Default: the file's name; none for standard input and pipes."
+  )
   var source: String?
 
-  @Flag(help: "Each line is a merge patch (RFC 7396), not a whole document.")
+  @Flag(help: "jsonl: each line is a merge patch (RFC 7396) instead of a whole document.")
   var merge = false
 
-  @Flag(help: "Pass over bad lines and count them.")
+  @Flag(help: "jsonl: skip bad lines and count them.")
   var skipBad = false
 
-  @Flag(help: "Import a new source even if its times are earlier than the store's; they are raised.")
+  @Flag(
+    help: "Import a new source even if its times are earlier than the store's; raise them to the store's.")
   var clampTime = false
 
-  @Option(help: "git: the history of this branch, tag or commit. Default: HEAD.")
+  @Option(help: "git: the branch, tag or commit whose history to import. Default: HEAD.")
   var ref: String?
 
-  @Option(name: .shortAndLong, help: "short, or json.")
+  @Option(name: .shortAndLong, help: "The format of the report, short or json.")
   var output: Output = .short
 
   func run() async throws {
@@ -78,7 +82,7 @@ struct ImportCommand: AsyncParsableCommand {
     if report.skipped > 0 { throw ExitCode(ExitStatus.skipped) }
   }
 
-  /// Does everything but printing the report.
+  /// Runs the import, without printing the report.
   func execute(note: @escaping @Sendable (String) -> Void) async throws(CommandFailure) -> ImportReport {
     let result = await StoreMachine.process.reads.result { () throws(CommandFailure) in
       try withoutBrokenPipeSignal { () throws(CommandFailure) in
@@ -96,23 +100,24 @@ struct ImportCommand: AsyncParsableCommand {
     guard file != "-", (try? PosixFileSystem().kind(of: file)) == .directory else { return .jsonl }
     guard ImportGitRepository.isOne(file) else {
       throw CommandFailure(
-        ExitStatus.notFound, "the folder is no git repository", at: file,
-        next: "name a file of JSON lines or a repository's folder")
+        ExitStatus.notFound, "the folder is not a git repository", at: file,
+        next: "give a file of JSON lines or a repository's folder")
     }
     return .git
   }
 
   private func openStore(_ options: StoreOptions) throws(CommandFailure) -> EventStore {
-    guard !store.isEmpty else { throw usage("the store has no name", next: "give the path of a folder") }
+    guard !store.isEmpty else { throw usage("the store's path is empty", next: "give the path of a folder") }
     do throws(StoreError) {
       return try EventStore.openBlocking(at: store, options: options)
     } catch {
-      // What is damaged is named with the store; a path where none can be made is no store that is missing.
+      // Damage is reported with the store's path. Any other error keeps its own exit code: a store that cannot be
+      // created is not a missing store.
       throw error.finding == nil ? CommandFailure(error) : CommandFailure(reading: store, error)
     }
   }
 
-  /// Appends wait in memory until they are on disk; this many bytes are enough to keep the disk busy.
+  /// The options for the store. Appends wait in memory until they are on disk; 8 MiB of them keep the disk busy.
   private var options: StoreOptions {
     var options = StoreOptions()
     options.pendingBytesMax = 8 << 20
@@ -124,32 +129,32 @@ struct ImportCommand: AsyncParsableCommand {
   private func importLines(_ note: @escaping (String) -> Void) throws(CommandFailure) -> ImportReport {
     var choices = try lineChoices()
     let input = try ImportInput(file)
-    // A pipe in place of a file has the name of a descriptor, which the next one has too.
+    // A pipe given in place of a file is named after its descriptor, and so is the next one.
     if source == nil, !input.isFile { choices.source = nil }
     let store = try openStore(options)
     defer { try? store.closeBlocking() }
     if choices.source == nil {
       note(
-        "\(file == "-" ? "standard input" : "a pipe") without --source: the lines get no ids, and importing them "
-          + "again appends them again")
+        "\(file == "-" ? "standard input" : "a pipe") without --source: the appends get no ids, so importing the "
+          + "lines again appends them again")
     }
     let lines = try ImportLines(input, into: store, choices, note: note)
     return try lines.importAll()
   }
 
   private func lineChoices() throws(CommandFailure) -> ImportLines.Choices {
-    guard ref == nil else { throw usage("--ref is for git", next: "leave it out") }
+    guard ref == nil else { throw usage("--ref applies only to git", next: "leave it out") }
     guard let table else { throw usage("the table is missing", next: "name it with --table") }
     guard !table.isEmpty, !table.contains("/"), !table.hasPrefix("$") else {
       throw usage(
-        "\(String(reflecting: table)) is no name of a table",
-        next: "a table's name is not empty, holds no slash, and does not begin with a dollar sign")
+        "\(String(reflecting: table)) is not a table's name",
+        next: "a table's name is not empty, contains no slash, and does not begin with a dollar sign")
     }
     guard let id, !id.isEmpty else {
-      throw usage("the id field is missing", next: "name the field that is a line's id with --id")
+      throw usage("the id field is missing", next: "name the field that holds a line's id with --id")
     }
     guard source != "", time != "" else {
-      throw usage("an option is empty", next: "give it a value, or leave it out")
+      throw usage("--source or --time is empty", next: "give it a value, or leave it out")
     }
     let name = source ?? (file == "-" ? nil : file.split(separator: "/").last.map { String($0) } ?? file)
     return ImportLines.Choices(
@@ -166,13 +171,13 @@ struct ImportCommand: AsyncParsableCommand {
   private func importGit() throws(CommandFailure) -> ImportReport {
     guard table == nil || table == "file", id == nil, time == nil, source == nil, !merge, !skipBad else {
       throw usage(
-        "--table, --id, --time, --source, --merge and --skip-bad are for lines",
-        next: "leave them out: a repository's files are the table file, and their paths the ids")
+        "--table, --id, --time, --source, --merge and --skip-bad apply only to JSON lines",
+        next: "leave them out: a repository's files become the table file, with their paths as ids")
     }
     let repository = ImportGitRepository(file)
     let head = try repository.resolve(ref ?? "HEAD")
     var options = options
-    // A commit is one append however large it is, up to what the format allows.
+    // A commit is always one append, however large, up to the limit of the format.
     options.appendSizeMax = FormatLimits.rawLengthMax - AppendDraft.headLengthMax
     let store = try openStore(options)
     defer { try? store.closeBlocking() }

@@ -1,4 +1,4 @@
-// `info`: what a store holds, in one page.
+// `info`: summarises a store on one page.
 
 internal import ArgumentParser
 internal import StrataBase
@@ -8,13 +8,14 @@ internal import StrataTables
 
 struct InfoCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "info", abstract: "Says what a store holds: identity, range, sizes, durability, tables.",
+    commandName: "info",
+    abstract: "Summarises a store: identity, range of events, sizes, durability, tables.",
     discussion:
-      "The tables' items are counted by a replay of the log, at some hundred thousand events a second.")
+      "The items of the tables are counted by replaying the log, at some hundred thousand events a second.")
 
   @OptionGroup var target: StoreArgument
 
-  @Flag(help: "Lists the tables whose names begin with $ too.")
+  @Flag(help: "Also list the tables whose names begin with $.")
   var all = false
 
   @OptionGroup var output: OutputOptions
@@ -37,7 +38,7 @@ struct InfoCommand: BlockingCommand {
   }
 }
 
-/// What `info` says.
+/// The facts that `info` prints.
 struct StoreInfo {
   var uuid: String
   var format: String
@@ -49,22 +50,22 @@ struct StoreInfo {
   var durability: Durability?
   var appends: UInt64
   var segments = 0
-  /// Those that were rewritten in fewer bytes.
+  /// Segments that were rewritten to take fewer bytes.
   var sealed = 0
   /// Bytes of the log on disk, up to the end.
   var bytes: UInt64 = 0
-  /// Bytes of everything in `derived/`, which can be built again from the log.
+  /// Bytes of everything in `derived/`, which can be rebuilt from the log.
   var derivedBytes: UInt64 = 0
   /// Bytes of the events' blocks before compression.
   var rawBytes: UInt64 = 0
   var isClean: Bool
-  /// An erasure was ordered, perhaps, and not carried out.
+  /// Whether an erasure may have been requested and not finished.
   var isErasing: Bool
   var tornBytes: UInt64
-  /// Nil where the log cannot be read to its end.
+  /// Nil if the log cannot be read to its end.
   var tables: TableCounts?
 
-  /// Reads headers only: those of the segments, and one for each block.
+  /// Reads the headers of all segments and blocks.
   init(_ opened: OpenedStore) throws {
     let log = opened.log
     let mark = log.mark
@@ -84,7 +85,7 @@ struct StoreInfo {
       for first in log.source.catalog.names where first <= mark.segment {
         let handle = try log.source.catalog.segment(first: first)
         let size = try UInt64(handle.file.size())
-        // The header of a rewritten segment may name any end.
+        // The header of a rewritten segment may claim any end.
         let end = min(try log.source.end(of: handle, in: mark), size)
         segments += 1
         if handle.header.isRewritten { sealed += 1 }
@@ -97,7 +98,8 @@ struct StoreInfo {
     } catch { throw opened.failure(error) }
   }
 
-  /// Up to the first block whose header does not verify: `verify` says more about that.
+  /// The raw bytes of a segment's event blocks, up to the first block whose header does not verify; `verify` reports
+  /// such a block in full.
   private static func rawBytes(of handle: SegmentHandle, end: UInt64) throws(StoreError) -> UInt64 {
     var source = BlockSource(file: handle.file, segment: handle.header, step: 1 << 14)
     var offset = UInt64(SegmentHeader.length)
@@ -111,8 +113,8 @@ struct StoreInfo {
     return sum
   }
 
-  /// Counts what the tables hold at the head. Everything else can be said of a damaged log too, so an error is
-  /// for the end.
+  /// Counts the items of the tables at the head. Returns an error instead of throwing it, because the other facts can be
+  /// printed for a damaged log too.
   mutating func countTables(_ opened: OpenedStore, all: Bool) -> CommandFailure? {
     let fold = Fold(opened.log, .documents(only: nil))
     do throws(StoreError) { try fold.run(through: last) } catch { return opened.failure(error) }
@@ -158,12 +160,12 @@ struct StoreInfo {
       ("chain", "\(last)@\(LogPosition.hex(chain))"), ("durability", durability?.name ?? "unknown"),
       ("segments", "\(segments), of which \(sealed) are sealed"),
       ("bytes", "\(bytes) (\(rawBytes) before compression)"),
-      ("derived", "\(derivedBytes) bytes of indexes, made from the log"),
-      ("tables", tables?.text ?? "unknown, since the log is damaged"),
+      ("derived", "\(derivedBytes) bytes of indexes, built from the log"),
+      ("tables", tables?.text ?? "unknown, because the log is damaged"),
       ("closed cleanly", isClean ? "yes" : "no"),
     ]
     if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
-    if isErasing { lines.append(("erasing", "not finished; the next open for writing goes on with it")) }
+    if isErasing { lines.append(("erasing", "unfinished; the next open for writing continues it")) }
     return KeyedText.lines(lines)
   }
 }

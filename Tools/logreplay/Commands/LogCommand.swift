@@ -1,4 +1,4 @@
-// `log`: the events of a range.
+// `log`: lists the events of a range.
 
 internal import ArgumentParser
 internal import LogreplayPoints
@@ -8,32 +8,32 @@ internal import StrataLog
 
 /// The options of commands that wait for new events.
 struct WaitOptions: ParsableArguments, Sendable {
-  @Flag(help: "Ends once it has printed what was there when it began.")
+  @Flag(help: "Stop after printing the events that were there at the start.")
   var untilCaughtUp = false
 
-  @Option(help: "Ends after this many events.")
+  @Option(help: "Stop after this many events.")
   var count: Int?
 
-  @Option(help: "Gives up after this long, with exit code 124: 10s, 500ms, 2m.")
+  @Option(help: "Give up after this time, such as 10s, 500ms or 2m, with exit code 124.")
   var timeout: String?
 
-  @Option(help: "Begins behind the cursor in this file, and keeps it up to date.")
+  @Option(help: "Begin after the cursor in this file, and keep the file up to date.")
   var cursorFile: String?
 
-  /// The moment at which `--timeout` is over.
+  /// The moment at which `--timeout` expires.
   func deadline() throws(CommandFailure) -> MonotonicTime? {
     guard let timeout else { return nil }
     let length =
       TimeText.duration(timeout) ?? Double(timeout).flatMap { Int64(exactly: ($0 * 1e9).rounded()) }
     guard let length, length >= 0 else {
       throw CommandFailure(
-        ExitStatus.usage, "'\(timeout)' is no length of time", at: "--timeout",
+        ExitStatus.usage, "'\(timeout)' is not a length of time", at: "--timeout",
         next: "write a number and a unit, such as 10s, 500ms or 2m")
     }
     return MonotonicTime.now().advanced(by: .nanoseconds(length))
   }
 
-  /// The same for a command that reads a store, which ends then whatever it is doing.
+  /// The same moment, for a command that reads a store: the process ends at that moment, whatever it is doing.
   func armedDeadline(reading path: String, isJSON: Bool) throws -> MonotonicTime? {
     guard let deadline = try deadline() else { return nil }
     try CommandEnding.end(at: deadline, with: AppendWait.timeIsUp(reading: path), isJSON: isJSON)
@@ -42,7 +42,8 @@ struct WaitOptions: ParsableArguments, Sendable {
 
   func check() throws(CommandFailure) {
     if let count, count < 0 {
-      throw CommandFailure(ExitStatus.usage, "--count is at least 0", at: "--count", next: "give a count")
+      throw CommandFailure(
+        ExitStatus.usage, "--count must be at least 0", at: "--count", next: "give a count")
     }
   }
 }
@@ -51,8 +52,8 @@ struct LogCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "log", abstract: "Lists the events of a range, oldest first.",
     discussion: """
-      A range is A..B, A.., ..B or two points: the events behind A up to B. One point alone is ..B. Without a \
-      range the whole log is listed.
+      The range is A..B, A.., ..B or two points, and means the events after A, up to and including B. A single \
+      point B means ..B. Without a range, the whole log is listed.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -62,19 +63,20 @@ struct LogCommand: BlockingCommand, PointCommand {
 
   @Option(
     name: [.customShort("n", allowingJoined: true), .customLong("lines")],
-    help: "Only the last so many events.")
+    help: "Show only the last N events.")
   var last: Int?
 
-  @Flag(name: [.customShort("r"), .customLong("reverse")], help: "Newest first.")
+  @Flag(name: [.customShort("r"), .customLong("reverse")], help: "Show the newest events first.")
   var isReversed = false
 
-  @Flag(name: [.customShort("f"), .customLong("follow")], help: "Goes on with events as they are appended.")
+  @Flag(
+    name: [.customShort("f"), .customLong("follow")], help: "Continue with new events as they are appended.")
   var follows = false
 
-  @Option(parsing: .unconditional, help: "Only events at this time or later; -2h is two hours ago.")
+  @Option(parsing: .unconditional, help: "Show only events at this time or later; -2h means two hours ago.")
   var since: String?
 
-  @Option(parsing: .unconditional, help: "Only events at this time or earlier.")
+  @Option(parsing: .unconditional, help: "Show only events at this time or earlier.")
   var until: String?
 
   @OptionGroup var filter: EventFilterOptions
@@ -117,9 +119,9 @@ struct LogCommand: BlockingCommand, PointCommand {
     try EventRun(opened, events, filter: filter, output: output).run()
   }
 
-  /// `diff` reads a range either way; a list of events has nothing to show for one that ends before it begins.
+  /// Warns that the range ends before it begins: `diff` accepts such a range, and `log` finds no events in it.
   private func noteBackwards(_ from: String, _ to: String) {
-    let what = "\(from) is after \(to), and a range is what lies after its first point; write \(to)..\(from)"
+    let what = "\(from) is after \(to), so the range holds no events; write \(to)..\(from)"
     Terminal.note("logreplay: warning: \(PeopleText.printable(what))")
   }
 
@@ -130,18 +132,18 @@ struct LogCommand: BlockingCommand, PointCommand {
         throw CommandFailure(ExitStatus.usage, what, next: "leave one of them out; see logreplay log --help")
       }
     }
-    try refuse(last.map { $0 < 0 } ?? false, "-n is at least 0")
-    try refuse(follows && isReversed, "-f goes forward and -r backward")
-    try refuse(follows && until != nil, "-f has no end and --until is one")
-    try refuse(wait.cursorFile != nil && isReversed, "a cursor file goes forward and -r backward")
-    try refuse(wait.cursorFile != nil && last != nil, "a cursor file and -n both say where to begin")
+    try refuse(last.map { $0 < 0 } ?? false, "-n must be at least 0")
+    try refuse(follows && isReversed, "-f reads forward and -r reads backward")
+    try refuse(follows && until != nil, "-f has no end, and --until sets one")
+    try refuse(wait.cursorFile != nil && isReversed, "a cursor file reads forward and -r reads backward")
+    try refuse(wait.cursorFile != nil && last != nil, "a cursor file and -n both set where to begin")
   }
 
   private func time(_ text: String?, _ option: String, _ times: TimeText) throws(CommandFailure) -> Int64? {
     guard let text else { return nil }
     if let time = times.nanoseconds(text) { return time }
     throw CommandFailure(
-      ExitStatus.usage, "'\(text)' is no time", at: option,
+      ExitStatus.usage, "'\(text)' is not a time", at: option,
       next: "write \(PointGrammar.timeExamples)")
   }
 }

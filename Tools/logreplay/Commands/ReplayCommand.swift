@@ -1,4 +1,4 @@
-// `replay`: rebuilds all tables from the start, takes the time, and says which state that is.
+// `replay`: rebuilds all tables from the start of the log, measures the time, and prints the state's hash.
 
 internal import ArgumentParser
 internal import LogreplayPoints
@@ -10,15 +10,16 @@ internal import StrataTables
 struct ReplayCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "Rebuilds all tables from the start, and prints how long that took and the state's hash.",
+    abstract:
+      "Rebuilds all tables from the start of the log, and prints the time taken and the state's hash.",
     discussion: """
-      The hash depends on the tables' names and on the rows' ids, revisions and documents, and on nothing else: two \
+      The hash depends only on the names of the tables and on the ids, revisions and documents of their rows: two \
       stores with the same hash hold the same rows.
       """)
 
   @OptionGroup var target: StoreArgument
 
-  @Argument(help: "The point to rebuild up to. The head without it.")
+  @Argument(help: "The point to rebuild up to; see POINTS below. Default: head.")
   var point: String?
 
   @OptionGroup var output: OutputOptions
@@ -44,10 +45,10 @@ struct ReplayCommand: BlockingCommand, PointCommand {
   }
 }
 
-/// What a replay came to.
+/// The result of a replay.
 struct ReplayReport {
   private let end: ResolvedPoint
-  /// All events that were read, those of no table too.
+  /// All events that were read, including those that belong to no table.
   private let events: UInt64
   private let seconds: Double
   private let tables: TableCounts

@@ -1,4 +1,4 @@
-// `seal`: closes the active segment and rewrites the closed ones, smaller.
+// `seal`: closes the active segment and rewrites the closed segments so that they take fewer bytes.
 
 internal import ArgumentParser
 internal import StrataEvents
@@ -7,10 +7,10 @@ internal import StrataLog
 struct SealCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
     commandName: "seal",
-    abstract: "Closes the active segment, and rewrites the closed ones in fewer bytes, with an index.",
+    abstract: "Closes the active segment, and compresses the closed segments further and indexes them.",
     discussion: """
-      Events, sequences and the chain stay as they are. An open store does this by itself, one segment after the \
-      other. It needs room for one more segment while it works, and takes the writer's lock.
+      Events, sequences and the chain do not change. A store that is open for writing does this in the background, \
+      one segment at a time. The command needs disk space for one more segment, and takes the writer's lock.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -40,10 +40,10 @@ struct SealCommand: BlockingCommand {
 }
 
 extension OpenedStore {
-  /// Opens a store that is there for writing; one that is not there is not made.
+  /// Opens an existing store for writing. Does not create a store.
   static func openForWriting(_ path: String) throws(CommandFailure) -> EventStore {
     do throws(StoreError) {
-      // Whoever only reads says best what is wrong with a path, and makes nothing.
+      // Opening for reading reports best what is wrong with a path, and creates nothing.
       try EventStore.openBlocking(at: path, .readOnly).closeBlocking()
       var options = StoreOptions()
       options.sealsInBackground = false

@@ -1,4 +1,4 @@
-// `show`: one event, whole.
+// `show`: shows one event in full.
 
 internal import ArgumentParser
 internal import LogreplayPoints
@@ -8,11 +8,11 @@ internal import StrataLog
 
 struct ShowCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Shows one event, whole: the last one of a point.")
+    commandName: "show", abstract: "Shows one event in full: the last event of a point.")
 
   @OptionGroup var target: StoreArgument
 
-  @Argument(help: "The point: a sequence, head, head~N, first, id:APPEND, a time; see POINTS below.")
+  @Argument(help: "The point: a sequence, head, head~N, first, id:APPEND or a time; see POINTS below.")
   var point: String
 
   @OptionGroup var output: OutputOptions

@@ -1,4 +1,4 @@
-// `verify`: is the store what was written?
+// `verify`: checks that a store still holds what was written.
 
 internal import ArgumentParser
 internal import StrataEvents
@@ -6,24 +6,26 @@ internal import StrataLog
 
 struct VerifyCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Checks a store and says what is wrong, where, and what to do about it.",
+    commandName: "verify",
+    abstract: "Checks a store and reports what is wrong, where, and what to do about it.",
     discussion: """
-      It only reads, and may run beside a writer: then it ends at what was visible when it began. It ends with 0 \
-      where all is well, 2 where there is only a torn tail, 65 for damage, 69 for what a newer version wrote, and \
-      68 where --expect-chain does not hold.
+      The command only reads. It may run while a writer is running; it then checks what was visible when it began.
+
+      Exit codes: 0 no problem, 2 only a torn tail, 65 damage, 68 --expect-chain does not match, 69 data written by a \
+      newer version.
       """)
 
   @OptionGroup var target: StoreArgument
 
-  @Flag(help: "Only headers, and the blocks of the last segment.")
+  @Flag(help: "Check only headers, and the blocks of the last segment.")
   var quick = false
 
-  @Flag(help: "Also builds the derived indexes again and compares them.")
+  @Flag(help: "Also rebuild the derived indexes and compare them.")
   var deep = false
 
   @Option(
     help:
-      "Also checks that the log up to a sequence is the one with this chain: SEQ@CHAIN, or the CHAIN at its end."
+      "Also check that the log has this chain at a sequence, given as SEQ@CHAIN, or at its end, given as CHAIN."
   )
   var expectChain: String?
 
@@ -32,7 +34,7 @@ struct VerifyCommand: BlockingCommand {
   func perform() throws {
     try output.refuse(.csv)
     guard !(quick && deep) else {
-      throw CommandFailure(ExitStatus.usage, "--quick and --deep are both given", next: "choose one")
+      throw CommandFailure(ExitStatus.usage, "--quick and --deep cannot be combined", next: "choose one")
     }
     let expectation = try expectation()
     let report = try check()
@@ -71,7 +73,7 @@ struct VerifyCommand: BlockingCommand {
 }
 
 extension VerifyReport {
-  /// Damage outweighs what is only not understood, and that a torn tail.
+  /// The exit code for the worst finding: damage, then data of a newer version, then a torn tail.
   var exitCode: Int32 {
     if isOK { return 0 }
     if isOnlyTorn { return ExitStatus.torn }
@@ -91,7 +93,7 @@ extension VerifyReport {
     return line.finish()
   }
 
-  /// A line for each finding: what, where, and what to do; then what was checked.
+  /// A line for each finding with what is wrong, where, and what to do; then a line with what was checked.
   func text(path: String, people: PeopleText) -> String {
     var text = ""
     for finding in findings {

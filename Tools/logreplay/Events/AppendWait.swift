@@ -1,19 +1,19 @@
-// Waiting for appends of another process, with a time limit and an eye on whoever reads the output.
+// Waiting for appends of another process, with a deadline and a check that the output is still read.
 
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 
-/// How the commands that follow a store wait at its end.
+/// Waits at the end of a store, for the commands that follow it.
 struct AppendWait {
   let opened: OpenedStore
-  /// Gives up then.
+  /// The time at which waiting gives up.
   let deadline: MonotonicTime?
 
-  /// The longest wait without a look at whether anybody reads the output.
+  /// The longest wait between two checks that the output is still read.
   private static let pauseMax: Duration = .milliseconds(500)
 
-  /// Returns when something stands beyond a sequence, or a little later where nothing does. Blocks.
+  /// Returns when the log goes beyond a sequence, or after a short pause if it does not. Blocks.
   func wait(beyond sequence: UInt64, writing output: borrowing OutputWriter) throws {
     do throws(StoreError) { try opened.log.follow() } catch { throw opened.failure(error) }
     let gate = Gate(false)
@@ -33,7 +33,7 @@ struct AppendWait {
     if !isThere { try checkTime() }
   }
 
-  /// Throws once the time is up.
+  /// Throws once the deadline has passed.
   func checkTime() throws(CommandFailure) {
     guard let deadline, MonotonicTime.now() >= deadline else { return }
     throw Self.timeIsUp(reading: opened.path)
@@ -42,6 +42,6 @@ struct AppendWait {
   static func timeIsUp(reading path: String) -> CommandFailure {
     CommandFailure(
       ExitStatus.timeout, "the time was up before the end was reached", at: path,
-      next: "raise --timeout, or go on from what was printed")
+      next: "raise --timeout, or continue after the last event that was printed")
   }
 }

@@ -1,4 +1,4 @@
-// The file that remembers how far a reader came: `SEQUENCE@CHAIN` and a line's end.
+// The file that stores how far a reader has read: `SEQUENCE@CHAIN` and a line feed.
 
 internal import StrataBase
 internal import StrataEvents
@@ -12,13 +12,13 @@ internal import StrataLog
   internal import Glibc
 #endif
 
-/// A cursor in a file. It is replaced in one step, so that it holds the old place or the new one.
+/// A cursor in a file. The file is replaced atomically, so it holds either the old position or the new one.
 struct CursorFile: Sendable {
   let path: String
 
   private static let lengthMax = 64
 
-  /// The position in the file, or nil where there is no file.
+  /// The position in the file, or nil if there is no file.
   func read() throws(CommandFailure) -> LogPosition? {
     let system = PosixFileSystem()
     do throws(StoreError) {
@@ -34,8 +34,8 @@ struct CursorFile: Sendable {
       if let position = LogPosition(String(text.prefix { !$0.isNewline && $0 != " " })) { return position }
     } catch { throw Self.failure(error, path) }
     throw CommandFailure(
-      ExitStatus.corrupt, "the file holds no cursor", at: path,
-      next: "a cursor is SEQUENCE@CHAIN; delete the file to begin anew")
+      ExitStatus.corrupt, "the file does not hold a cursor", at: path,
+      next: "a cursor is SEQUENCE@CHAIN; delete the file to start over")
   }
 
   /// Replaces the file.

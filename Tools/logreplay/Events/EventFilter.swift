@@ -3,23 +3,27 @@
 internal import ArgumentParser
 internal import StrataEvents
 
-/// The options that choose events. Several streams or types are alternatives; everything else must hold
-/// together.
+/// The options that choose events. An event passes if it matches one of the streams, one of the types, all of the
+/// metadata values and the regular expression, as far as each is given.
 struct EventFilterOptions: ParsableArguments, Sendable {
   @Option(
     name: [.customShort("g"), .long], parsing: .unconditional,
     help:
-      "Only events whose JSON text matches a regular expression; one without special characters is searched as it is."
+      "Show only events whose JSON text matches this regular expression, anywhere in the text."
   )
   var grep: String?
 
-  @Option(help: "Only events of streams that match: * any run of characters, ? one, [a-z] a set. Repeatable.")
+  @Option(
+    help:
+      "Show only events of streams that match this pattern: * any run of characters, ? one, [a-z] a set. Repeatable."
+  )
   var stream: [String] = []
 
-  @Option(help: "Only events of types that match, as for --stream. Repeatable.")
+  @Option(help: "Show only events of types that match this pattern, as for --stream. Repeatable.")
   var type: [String] = []
 
-  @Option(help: "Only events whose metadata has this value for this key, KEY=VALUE. Repeatable.")
+  @Option(
+    help: "Show only events whose metadata has this value for this key, given as KEY=VALUE. Repeatable.")
   var meta: [String] = []
 }
 
@@ -28,14 +32,14 @@ extension EventFilterOptions {
   var isEmpty: Bool { grep == nil && stream.isEmpty && type.isEmpty && meta.isEmpty }
 }
 
-/// The same, compiled.
+/// The chosen options, compiled.
 struct EventFilter {
   private(set) var streams: [Glob] = []
   private(set) var types: [Glob] = []
   private var metadata: [(key: String, value: String)] = []
   private var pattern: TextPattern?
 
-  /// True where every event passes.
+  /// Whether every event passes.
   var isEmpty: Bool { streams.isEmpty && types.isEmpty && metadata.isEmpty && pattern == nil }
 
   init(_ options: EventFilterOptions) throws(CommandFailure) {
@@ -44,15 +48,15 @@ struct EventFilter {
     for pair in options.meta {
       guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
         throw CommandFailure(
-          ExitStatus.usage, "'\(pair)' is no KEY=VALUE", at: "--meta", next: "write a key, =, and its value")
+          ExitStatus.usage, "'\(pair)' is not KEY=VALUE", at: "--meta", next: "write a key, =, and its value")
       }
       metadata.append((String(pair[..<equals]), String(pair[pair.index(after: equals)...])))
     }
     guard let grep = options.grep else { return }
     do { pattern = try TextPattern(grep) } catch {
       throw CommandFailure(
-        ExitStatus.usage, "the pattern is no regular expression: \(error)", at: "--grep \(grep)",
-        next: "quote characters that mean something with a backslash")
+        ExitStatus.usage, "the pattern is not a regular expression: \(error)", at: "--grep \(grep)",
+        next: "escape special characters with a backslash")
     }
   }
 
@@ -61,15 +65,15 @@ struct EventFilter {
     for pattern in patterns {
       guard let glob = Glob(pattern) else {
         throw CommandFailure(
-          ExitStatus.usage, "'\(pattern)' is no pattern", at: option,
-          next: "close the bracket, or quote it with a backslash")
+          ExitStatus.usage, "'\(pattern)' is not a pattern", at: option,
+          next: "close the bracket, or escape it with a backslash")
       }
       globs.append(glob)
     }
     return globs
   }
 
-  /// Whether an event passes. `line` lends the event's JSON text, and is called only where that is needed.
+  /// Whether an event passes. `line` lends the event's JSON text, and is called only if the text is needed.
   func passes(_ event: RecordedEvent, line: ((UnsafeRawBufferPointer) -> Bool) -> Bool) -> Bool {
     if !streams.isEmpty, !streams.contains(where: { $0.matches(event.stream.text) }) { return false }
     if !types.isEmpty, !types.contains(where: { $0.matches(event.type) }) { return false }

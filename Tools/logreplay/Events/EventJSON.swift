@@ -1,16 +1,16 @@
-// An event as the one JSON object that `log` and `show` promise.
+// An event as the JSON object that `log` and `show` print.
 
 internal import StrataEvents
 internal import StrataLog
 
-/// Writes events as JSON objects, many in a row. Keeps the text of the last time, which neighbours share.
+/// Writes many events as JSON objects. Keeps the text of the last time, because neighbouring events often share it.
 struct EventJSON {
   private var lastTime: Timestamp?
   private var lastTimeText: [UInt8] = []
 
-  /// Appends `{"schema":1,"sequence":…}` without a line's end.
+  /// Appends `{"schema":1,"sequence":…}` without a line feed.
   ///
-  /// - Parameter isPartial: the event is asked for as a point, and its append goes on behind it.
+  /// - Parameter isPartial: whether the event was requested as a point and is not the last of its append.
   mutating func append(
     _ event: RecordedEvent, of append: RecordedAppend, isPartial: Bool = false, to bytes: inout [UInt8]
   ) {
@@ -81,7 +81,7 @@ extension PayloadCodec {
 }
 
 extension JSONLine {
-  /// `[first,last]` as the value of the key before.
+  /// Appends `[first,last]` as the value of the preceding key.
   @inline(__always)
   fileprivate mutating func range(_ range: ClosedRange<UInt64>) {
     append(byte: UInt8(ascii: "["))

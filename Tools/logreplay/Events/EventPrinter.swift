@@ -1,9 +1,9 @@
-// Events in every layout of `-o`, appended to the output.
+// Events in each format of `-o`, appended to the output.
 
 internal import StrataDocuments
 internal import StrataEvents
 
-/// Lays events out one after another. `settle` writes what a layout holds back, `end` what closes it.
+/// Formats events one after another. `settle` writes rows that were held back, `end` also writes the closing bytes.
 struct EventPrinter {
   private let format: OutputFormat
   private let people: PeopleText
@@ -11,14 +11,14 @@ struct EventPrinter {
   private var table: EventTable
   private var isFirst = true
 
-  /// - Parameter isEndless: the output is read while it grows, so JSON is a line per event.
+  /// - Parameter isEndless: whether the output is read while it grows; JSON is then one line per event.
   init(_ options: OutputOptions, isEndless: Bool) {
     format = options.format == .json && isEndless ? .jsonl : options.format
     people = PeopleText(zone: options.zone, isColored: options.isColored)
     table = EventTable(people: people, width: Terminal.width)
   }
 
-  /// What stands before the first event.
+  /// Writes what comes before the first event.
   mutating func begin(to bytes: inout [UInt8]) {
     switch format {
     case .json: bytes.append(UInt8(ascii: "["))
@@ -42,19 +42,19 @@ struct EventPrinter {
     isFirst = false
   }
 
-  /// Writes rows that a table holds back to find its widths.
+  /// Writes the rows that a table holds back to compute its column widths.
   mutating func settle(to bytes: inout [UInt8]) {
     if format == .table { table.settle(to: &bytes) }
   }
 
-  /// What stands behind the last event.
+  /// Writes what comes after the last event.
   mutating func end(to bytes: inout [UInt8]) {
     settle(to: &bytes)
     if format == .json { bytes += (isFirst ? "]\n" : "\n]\n").utf8 }
   }
 }
 
-/// Events as RFC 4180 has it, with a line's end of one byte as the tools here write it.
+/// Events as CSV (RFC 4180), except that a line ends with a single line feed.
 enum EventCSV {
   static let head = "sequence,append_first,append_last,time,stream,version,type,id,metadata,codec,payload\n"
 
@@ -90,13 +90,13 @@ enum EventCSV {
 }
 
 extension RecordedEvent {
-  /// The payload as JSON, as `{"b64":…}` where its codec rejects it.
+  /// The payload as JSON; `{"b64":…}` if its codec cannot decode it.
   func payloadJSON(_ style: JSONStyle = .compact) -> String {
     let value = (try? document()) ?? .bytes(payload.bytes)
     return value.json(style)
   }
 
-  /// The payload for people: JSON, or why there is none.
+  /// The payload for people: JSON, or the reason why there is none.
   func payloadText() -> String {
     switch state {
     case .whole: payloadJSON()

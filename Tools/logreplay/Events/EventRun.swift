@@ -1,26 +1,26 @@
-// Reads a range of the log and prints what passes: forward, backward, and on into what is appended.
+// Reads a range of the log, forward or backward, and prints the events that pass; may follow new appends.
 
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 
-/// What a run reads, and where it ends.
+/// The range of events that a run reads, and when it ends.
 struct EventRange {
-  /// Behind this sequence.
+  /// The run begins after this sequence.
   var after: UInt64 = 0
-  /// Up to this one; nil for the head at the start, and for no end where the run follows.
+  /// The last sequence of the run; nil for the head at the start of the run, or for no end if the run follows.
   var through: UInt64?
-  /// Ends once so many events were printed.
+  /// The most events to print.
   var countMax: Int?
-  /// Only the last so many events that pass.
+  /// How many of the last events that pass are printed; nil for all.
   var last: Int?
   var isReversed = false
-  /// Goes on with what is appended.
+  /// Whether the run continues with new appends.
   var follows = false
-  /// Gives up then.
+  /// The time at which the run gives up.
   var deadline: MonotonicTime?
   var cursorFile: CursorFile?
-  /// Where it begins or ends was counted from the visible end.
+  /// Whether its beginning or its end depends on where the log ends.
   var dependsOnEnd = false
 }
 
@@ -35,7 +35,7 @@ final class EventRun {
   private var printed = 0
   private var scratch: [UInt8] = []
   private var scratchJSON = EventJSON()
-  /// Behind the last event that was looked at, once the cursor file is to be written.
+  /// The position after the last event that was read, if the cursor file has to be written.
   private var position: LogPosition?
 
   private var log: Log { opened.log }
@@ -49,7 +49,7 @@ final class EventRun {
     printer = EventPrinter(output, isEndless: range.follows)
   }
 
-  /// Prints, and returns at the end of the range. What was printed before an error is written out.
+  /// Prints the events and returns at the end of the range. Events printed before an error are written out.
   func run() throws {
     printer.begin(to: &output.bytes)
     do {
@@ -69,13 +69,13 @@ final class EventRun {
     printer.end(to: &output.bytes)
     try flush()
     if range.dependsOnEnd || isOfEnd { try opened.reportEnd() }
-    // A range that asks for nothing, and events that may still come, are no sign of a mistake.
+    // An empty request, and events that may still arrive, do not indicate a mistyped name.
     if printed == 0, !range.follows, range.countMax != 0, range.last != 0 {
       UnknownNames.report(filter, opened)
     }
   }
 
-  /// Whether the run went up to the visible end, or counted from there.
+  /// Whether the run reached the visible end, or counted from there.
   private var isOfEnd: Bool {
     range.through ?? .max >= log.mark.sequence && (!isFull || range.isReversed || range.last != nil)
   }
@@ -125,7 +125,7 @@ final class EventRun {
     }
   }
 
-  /// A cursor file that is not there yet says where the run began, so that the next one misses nothing.
+  /// Creates a missing cursor file with the position where the run begins, so that the next run misses nothing.
   private func startCursor(at sequence: UInt64) throws {
     guard let file = range.cursorFile, try file.read() == nil,
       let chain = try failing({ () throws(StoreError) in try log.chain(after: sequence) })
@@ -135,7 +135,7 @@ final class EventRun {
 
   // MARK: Backward
 
-  /// Calls the body with the events that pass, newest first, at most `limit` of them.
+  /// Calls the body with at most `limit` events that pass, newest first.
   private func runBackward(
     through: UInt64, limit: Int, _ body: (RecordedEvent, RecordedAppend) throws -> Void
   ) throws {
@@ -158,7 +158,7 @@ final class EventRun {
   private func printLast(_ count: Int, through: UInt64) throws {
     var found: [(RecordedEvent, RecordedAppend)] = []
     try runBackward(through: through, limit: count) { event, append in
-      // The append is only asked for its range, id and times.
+      // Printing needs only the append's range, id and times.
       var head = append
       head.events = [append.events[0], append.events[append.events.count - 1]]
       found.append((event, head))
@@ -180,7 +180,8 @@ final class EventRun {
   private func print(_ event: RecordedEvent, _ append: RecordedAppend) throws {
     printer.add(event, of: append, to: &output.bytes)
     printed += 1
-    // Whole appends go out together where somebody may go on from them.
+    // With a cursor file, or when following, whole appends are written at once, so that a reader can continue after
+    // them.
     if range.cursorFile == nil, !range.follows { try output.flushIfLarge() }
   }
 

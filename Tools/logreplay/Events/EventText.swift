@@ -1,4 +1,4 @@
-// Events for people: a line each, a table, or one event whole.
+// Events for people: one line each, a table, or one event in full.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -15,7 +15,7 @@ enum EventText {
       + PeopleText.printable(event.payloadText())
   }
 
-  /// An event with everything that is known of it, on several lines.
+  /// An event with all its fields, on several lines.
   static func whole(_ event: RecordedEvent, of append: RecordedAppend, people: PeopleText) -> String {
     var lines: [(String, String)] = []
     let sequences = append.sequences
@@ -47,7 +47,7 @@ enum EventText {
   }
 }
 
-/// Names and values, the values aligned.
+/// Names and values, with the values aligned.
 enum KeyedText {
   static func lines(_ pairs: [(String, String)]) -> String {
     let width = pairs.map(\.0.count).max() ?? 0
@@ -58,16 +58,16 @@ enum KeyedText {
   }
 }
 
-/// Events in columns. The widths are those of the first rows; a later value that is wider moves its line only.
+/// Events in columns. The widths are those of the first rows; a wider value in a later row shifts that row only.
 struct EventTable {
   private static let titles = ["SEQ", "TIME", "STREAM", "VERSION", "TYPE", "PAYLOAD"]
   private static let colors: [PeopleText.Color?] = [.yellow, .dim, .cyan, nil, .green, nil]
-  /// Rows that are held back to find the widths.
+  /// Rows that are held back to compute the widths.
   private static let rowsHeldMax = 200
   private static let widthMax = 48
 
   private let people: PeopleText
-  /// Columns of the terminal; nil cuts nothing.
+  /// The width of the terminal in characters; nil if lines are not cut.
   private let width: Int?
   private var rows: [[String]] = []
   private var widths: [Int]?
@@ -111,7 +111,7 @@ struct EventTable {
         value = String(value.prefix(max(0, width - used - 1))) + "…"
       }
       let shown = Self.colors[column].map { people.colored(value, isTitle ? .dim : $0) } ?? value
-      // Numbers stand to the right.
+      // Numbers are right-aligned.
       let spaces = String(repeating: " ", count: padding)
       line += column == 0 || column == 3 ? spaces + shown : shown + (column < widths.count ? spaces : "")
       if column < widths.count { line += "  " }

@@ -1,6 +1,7 @@
-// Patterns for names: `*` any run of characters (`/` too), `?` one, `[a-z]` and `[!a-z]` one of a set, `\` quotes.
+// Patterns for names: `*` matches any run of characters (`/` too), `?` one character, `[a-z]` and `[!a-z]` one character
+// of a set; `\` quotes the next character.
 
-/// A pattern, ready to be matched often.
+/// A compiled pattern.
 struct Glob: Sendable {
   private enum Part: Sendable {
     case one(Unicode.Scalar)
@@ -9,13 +10,13 @@ struct Glob: Sendable {
     case set([ClosedRange<Unicode.Scalar>], isNegated: Bool)
   }
 
-  /// The pattern as it was given.
+  /// The pattern's text.
   let pattern: String
   private let parts: [Part]
-  /// The bytes to compare with where the pattern has no special character.
+  /// The bytes to compare with, if the pattern has no special character.
   private let literal: [UInt8]?
 
-  /// Nil where a set is not closed or a backslash ends the pattern.
+  /// Nil if a set is not closed or runs from a higher to a lower character, or if a backslash ends the pattern.
   init?(_ pattern: String) {
     self.pattern = pattern
     var parts: [Part] = []
@@ -45,7 +46,7 @@ struct Glob: Sendable {
     literal = Array(String(text).utf8)
   }
 
-  /// Whether it matches one text only.
+  /// Whether the pattern matches exactly one text.
   var isLiteral: Bool { literal != nil }
 
   private static func set(_ rest: inout ArraySlice<Unicode.Scalar>) -> Part? {
@@ -67,13 +68,13 @@ struct Glob: Sendable {
     return nil
   }
 
-  /// True where the whole text matches. O(text × runs).
+  /// Whether the whole text matches. O(text × runs).
   func matches(_ text: String) -> Bool {
     if let literal { return text.utf8.elementsEqual(literal) }
     let scalars = Array(text.unicodeScalars)
     var place = 0
     var part = 0
-    // Where to go on when what stands behind the last run does not fit: one character further.
+    // Where to continue if the parts after the last run do not match: one character further.
     var retry: (part: Int, place: Int)?
     while place < scalars.count {
       if part < parts.count, case .run = parts[part] {

@@ -1,11 +1,10 @@
-// Types and streams that an empty answer was asked for and no event has, named on standard error with those that
-// are near.
+// Warnings about requested types and streams that no event has, with similar names as suggestions.
 
 internal import StrataLog
 
-/// Says which patterns of `--type` and `--stream` match no event of the log, and which names it has.
+/// Reports which patterns of `--type` and `--stream` match no event of the log, and suggests names that the log has.
 struct UnknownNames {
-  /// Different names that are kept; what a log has more of is not offered.
+  /// The most distinct names that are kept; further names are not suggested.
   private static let namesMax = 10_000
 
   private let types: [Glob]
@@ -14,7 +13,7 @@ struct UnknownNames {
   private var streamIsFound: [Bool]
   private var typeNames: Set<String> = []
   private var categories: Set<String> = []
-  /// Streams of a category that some pattern names.
+  /// Streams whose category is named by some pattern.
   private var streamNames: Set<String> = []
   private let wantedCategories: Set<String>
 
@@ -25,8 +24,8 @@ struct UnknownNames {
     wantedCategories = Set(streams.map { Self.category(of: $0.pattern) })
   }
 
-  /// Names the patterns that match nothing in the whole log. One pass over it, which ends once each has matched.
-  /// Damage ends it without a word: whoever read the log has said it.
+  /// Reports the patterns that match nothing in the whole log. Reads the log once, and stops when every pattern has
+  /// matched. Damage ends the pass silently, because the read before it has already reported the damage.
   static func report(_ filter: EventFilter, _ opened: OpenedStore) {
     guard !filter.types.isEmpty || !filter.streams.isEmpty else { return }
     var names = UnknownNames(filter)
@@ -34,7 +33,7 @@ struct UnknownNames {
     var last: (type: [UInt8], stream: [UInt8]) = ([], [])
     while !names.isComplete, let block = try? cursor.next() {
       try? block.forEachEvent { event, _, _ in
-        // Neighbours tend to have the same names.
+        // Neighbouring events often have the same names.
         if !event.type.elementsEqual(last.type) {
           last.type = Array(event.type)
           names.add(type: String(decoding: last.type, as: UTF8.self))
@@ -82,7 +81,7 @@ struct UnknownNames {
     }
   }
 
-  /// A stream of the pattern's category where there is one, otherwise the same in another category.
+  /// Suggests streams of the pattern's category, or the same id in a category with a similar name.
   private func hint(forStream glob: Glob) -> String? {
     let category = Self.category(of: glob.pattern)
     let rest = glob.pattern.dropFirst(category.count)

@@ -1,5 +1,4 @@
-// How a command ends that did not do what it was asked: an exit code, and an error that says what, where and
-// what next.
+// How a failed command ends: with an exit code, and an error that says what happened, where, and what to do next.
 
 internal import StrataEvents
 internal import StrataLog
@@ -20,7 +19,7 @@ enum ExitStatus {
   static let timeout: Int32 = 124
   static let interrupted: Int32 = 130
 
-  /// What stands for a store's error.
+  /// The exit code for a store's error.
   static func of(_ error: StoreError) -> Int32 {
     switch error {
     case .locked: locked
@@ -44,7 +43,7 @@ struct CommandFailure: Error {
   var code: Int32
   /// What happened.
   var what: String
-  /// Where: a path, a file with its line and column, a point. May be empty.
+  /// Where it happened: a path, a file with its line and column, a point. May be empty.
   var place: String
   /// What to do next.
   var next: String
@@ -56,7 +55,7 @@ struct CommandFailure: Error {
     self.next = next
   }
 
-  /// A store's error with the exit code that stands for it.
+  /// A store's error with its exit code.
   init(_ error: StoreError) {
     self.init(ExitStatus.of(error), error.what, at: error.place, next: error.next)
   }

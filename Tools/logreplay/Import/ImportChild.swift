@@ -1,4 +1,4 @@
-// A child process whose output is read as it comes: git, and gzip.
+// A child process whose output is read as it arrives: git or gzip.
 
 internal import StrataBase
 internal import StrataLog
@@ -11,7 +11,7 @@ internal import StrataLog
   internal import Glibc
 #endif
 
-/// A program that runs beside this one. What it writes to standard error is kept for messages.
+/// A program that runs as a child process. Its standard error is kept for messages.
 final class ImportChild {
   /// How a child ended.
   enum End: Equatable {
@@ -22,24 +22,24 @@ final class ImportChild {
   /// Where a child's standard input comes from.
   enum Input {
     case nothing
-    /// An open file; the child gets a descriptor of its own for it.
+    /// An open file; the child gets a duplicate of its descriptor.
     case file(Int32)
-    /// `input` is the end to write to.
+    /// A pipe, with `input` as its write end.
     case pipe
   }
 
   let program: String
   /// The child's standard output.
   let output: ImportPipeEnd
-  /// The child's standard input, where it was asked for and not taken.
+  /// The write end of the child's standard input, if it was requested as a pipe and not yet taken.
   private(set) var input: ImportPipeEnd?
   private let errors: Int32
   private var process: pid_t = 0
   private var end: End?
 
-  /// Starts a program that is found as the shell finds it.
+  /// Starts a program, which is found through `PATH`.
   ///
-  /// - Throws: the number of the reason; `SystemErrorCode.notFound` where there is no such program.
+  /// - Throws: an error with the system's error code; `SystemErrorCode.notFound` if there is no such program.
   init(
     _ program: String, _ arguments: [String], environment: [String], input source: Input = .nothing
   ) throws(StoreError) {
@@ -67,7 +67,7 @@ final class ImportChild {
     let code = Self.spawn(
       [program] + arguments, environment, input: childInput, output: outputWrite, errors: errors, &process)
     guard code == 0 else {
-      // There is no process, and the end of this object must not look for one.
+      // There is no process, and `deinit` must not wait for one.
       end = .code(code)
       throw .refused("start", program, code: code)
     }
@@ -81,7 +81,7 @@ final class ImportChild {
     close(errors)
   }
 
-  /// Closes the pipes and waits for the end.
+  /// Closes the pipes and waits until the child has ended.
   func wait() -> End {
     if let end { return end }
     input?.close()
@@ -94,13 +94,13 @@ final class ImportChild {
     return result
   }
 
-  /// Hands the child's standard input to somebody else, who closes it.
+  /// Transfers the child's standard input to the caller, which must close it.
   func takeInput() -> ImportPipeEnd? {
     defer { input = nil }
     return input
   }
 
-  /// The beginning of what the child wrote to standard error, in one line.
+  /// The beginning of what the child wrote to standard error, on one line.
   var complaint: String {
     var bytes = [UInt8](repeating: 0, count: 2048)
     let count = pread(errors, &bytes, bytes.count, 0)
@@ -116,7 +116,7 @@ final class ImportChild {
     return (ends[0], ends[1])
   }
 
-  /// A file without a name. /dev/null where none can be made: messages then say less.
+  /// A file without a name. /dev/null if none can be created; error messages then lack the child's own words.
   private static func makeScratchFile() -> Int32 {
     var name = Array("/tmp/logreplay.XXXXXX".utf8CString)
     let file = mkstemp(&name)
@@ -142,7 +142,7 @@ final class ImportChild {
     posix_spawn_file_actions_adddup2(&actions, input, 0)
     posix_spawn_file_actions_adddup2(&actions, output, 1)
     posix_spawn_file_actions_adddup2(&actions, errors, 2)
-    // This thread may hold SIGPIPE back, and a child shall not inherit that.
+    // This thread may block SIGPIPE, and a child must not inherit that mask.
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     var none = sigset_t()
@@ -160,19 +160,19 @@ final class ImportChild {
 
 /// One end of a pipe. Blocks.
 final class ImportPipeEnd: @unchecked Sendable {
-  // Sendable because one thread at a time uses an end: the one that feeds a child, or the one that reads it.
+  // Sendable because only one thread at a time uses an end: the thread that feeds a child, or the one that reads it.
   private var descriptor: Int32
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { close() }
 
-  /// Reads what there is, at least one byte but at the end.
+  /// Reads the available bytes, at least one; 0 at the end.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
     try importRead(descriptor, into: buffer, of: "a pipe")
   }
 
-  /// Writes all bytes. Throws where the reader is gone; the thread must hold SIGPIPE back.
+  /// Writes all bytes. Throws if the reader has closed the pipe; the thread must block SIGPIPE.
   func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     var rest = bytes
     while !rest.isEmpty {
@@ -204,7 +204,7 @@ final class ImportPipeEnd: @unchecked Sendable {
   }
 }
 
-/// Reads from a descriptor, again after an interruption. 0 is the end.
+/// Reads from a descriptor, and retries after an interruption. Returns 0 at the end.
 func importRead(
   _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, of path: String
 ) throws(StoreError) -> Int {
@@ -215,7 +215,7 @@ func importRead(
   }
 }
 
-/// Runs the body on a thread that gets an error, and no signal, for writing to a pipe that nobody reads.
+/// Runs the body with SIGPIPE blocked: a write to a pipe without a reader then fails with an error instead of a signal.
 func withoutBrokenPipeSignal<Result, Failure: Error>(
   _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
@@ -225,7 +225,7 @@ func withoutBrokenPipeSignal<Result, Failure: Error>(
   sigaddset(&blocked, SIGPIPE)
   pthread_sigmask(SIG_BLOCK, &blocked, &before)
   defer {
-    // A signal that came in between is dropped with the mask that held it.
+    // A signal that arrived in between is consumed before the mask is restored.
     var pending = sigset_t()
     sigpending(&pending)
     if sigismember(&pending, SIGPIPE) == 1, sigismember(&before, SIGPIPE) == 0 {

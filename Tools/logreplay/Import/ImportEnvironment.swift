@@ -1,4 +1,4 @@
-// The surroundings in which other programs are run, so that a user's settings do not change what they print.
+// The environments in which other programs run, so that a user's settings do not change their output.
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -8,19 +8,19 @@
 
 /// Environments for child processes, as `NAME=value`.
 enum ImportEnvironment {
-  /// Where git finds its programs and its settings is the user's business (`safe.directory` is read from
-  /// there); which repository it reads, and how it prints, is ours.
+  /// The variables that git inherits. The user decides where git finds its programs and its settings (`safe.directory`
+  /// is one of them); the import decides which repository git reads and how it prints.
   private static let keptForGit: Set<String> = [
     "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
     "GIT_CONFIG_NOSYSTEM",
   ]
 
-  /// For gzip: without the options that its users may have set.
+  /// For gzip: without options that the user may have set.
   static var gzip: [String] {
     entries { $0 != "GZIP" && $0 != "LC_ALL" && $0 != "LANGUAGE" } + ["LC_ALL=C"]
   }
 
-  /// For git: no locale, no pager, no question, no replaced objects, no lock taken.
+  /// For git: no locale, no pager, no prompts, no replaced objects, no optional locks.
   static var git: [String] {
     entries { name in
       name != "LC_ALL" && name != "LANGUAGE" && (!name.hasPrefix("GIT_") || keptForGit.contains(name))

@@ -1,4 +1,4 @@
-// The bytes to import: a file or standard input, decompressed where they are gzip's.
+// The bytes to import: a file or standard input, decompressed if it is gzip data.
 
 internal import StrataBase
 internal import StrataLog
@@ -13,15 +13,15 @@ internal import StrataLog
 
 /// A file or standard input, read from its beginning to its end, once.
 final class ImportInput {
-  /// What messages call it.
+  /// The name used in messages.
   let name: String
-  /// Whether it is a file, whose name says what it is and which holds the same when it is read again.
+  /// Whether it is a regular file: its name identifies it, and it has the same content when it is read again.
   let isFile: Bool
-  /// How long the file is on disk; nil where that is not known.
+  /// The file's length on disk; nil if it is not known.
   let byteCount: Int64?
   private let descriptor: Int32
   private let ownsDescriptor: Bool
-  /// What was read to recognise gzip and cannot be read again.
+  /// Bytes that were read to recognise gzip and cannot be read again.
   private var head: [UInt8] = []
   private var gzip: ImportChild?
   private let feedProblem = Lock<StoreError?>(nil)
@@ -54,12 +54,12 @@ final class ImportInput {
     if ownsDescriptor { close(descriptor) }
   }
 
-  /// How much of the file on disk was read, 0 to 1; nil where that is not known. gzip moves the same offset.
+  /// The fraction of the file that was read, 0 to 1; nil if it is not known. gzip advances the same file offset.
   var fractionRead: Double? {
     byteCount.map { Double(max(0, lseek(descriptor, 0, SEEK_CUR))) / Double(max(1, $0)) }
   }
 
-  /// Reads the next bytes; 0 is the end, which counts only once `finish` was called.
+  /// Reads the next bytes. 0 is the end of the input, once `finish` has confirmed it.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFailure) -> Int {
     do throws(StoreError) {
       if let gzip { return try gzip.output.read(into: buffer) }
@@ -75,7 +75,7 @@ final class ImportInput {
     }
   }
 
-  /// Makes sure that the end was the whole input's, and not where a damaged stream broke off.
+  /// Checks that the end was the end of the whole input. Throws if a compressed stream was damaged or cut short.
   func finish() throws(CommandFailure) {
     guard let gzip else { return }
     let end = gzip.wait()
@@ -88,7 +88,9 @@ final class ImportInput {
       throw CommandFailure(
         ExitStatus.corrupt, "the gzip stream is damaged or cut short\(why.isEmpty ? "" : ": \(why)")",
         at: name,
-        next: "get the file anew and import it again; what was imported before the damage stays and is known")
+        next:
+          "get the file again and import it; what was imported before the damage stays, and is not appended twice"
+      )
     case .signal(let number):
       throw CommandFailure(
         ExitStatus.inputOutput, "gzip was ended by signal \(number)", at: name, next: "import it again")
@@ -98,7 +100,9 @@ final class ImportInput {
   private func failure(_ error: StoreError) -> CommandFailure {
     CommandFailure(
       ExitStatus.inputOutput, error.what, at: name,
-      next: "check the file and the disk, and import it again; what was imported before stays and is known")
+      next:
+        "check the file and the disk, and import it again; what was imported stays, and is not appended twice"
+    )
   }
 
   // MARK: gzip
@@ -137,11 +141,11 @@ final class ImportInput {
         error.systemCode == SystemErrorCode.notFound
           ? "the input is compressed, and there is no gzip to decompress it"
           : "cannot start gzip: \(error.systemCode.map(systemMessage) ?? error.what)",
-        at: name, next: "install gzip, or hand the decompressed lines over on standard input")
+        at: name, next: "install gzip, or pass the decompressed lines on standard input")
     }
   }
 
-  /// Copies standard input to gzip on a thread of its own.
+  /// Copies the input to gzip on a dedicated thread.
   private func feed(_ input: ImportPipeEnd) throws(StoreError) {
     let head = head
     try StoreMachine.process.start("import-feed") { [descriptor, name, feedProblem] in
@@ -150,7 +154,7 @@ final class ImportInput {
         var count = head.count
         buffer.replaceSubrange(..<count, with: head)
         while count > 0 {
-          // gzip ends before its input does where that is damaged, and then says so itself.
+          // If the input is damaged, gzip ends before its input does and reports the damage itself.
           guard
             (try? buffer.withUnsafeBytes { try input.write(UnsafeRawBufferPointer(rebasing: $0[..<count])) })
               != nil

@@ -1,4 +1,4 @@
-// A bar on the terminal, for people who wait.
+// A progress bar for imports, shown only on a terminal.
 
 internal import StrataBase
 
@@ -10,7 +10,7 @@ internal import StrataBase
   internal import Glibc
 #endif
 
-/// Shows how far an import is, ten times a second, where standard error is a terminal; elsewhere nothing.
+/// Shows the progress of an import up to ten times a second. Shows nothing if standard error is not a terminal.
 struct ImportProgress {
   private let unit: String
   private let isShown: Bool
@@ -24,8 +24,8 @@ struct ImportProgress {
     isShown = isTerminal
   }
 
-  /// - Parameter fraction: how much of all is done, 0 to 1; nil where that cannot be known. Asked only when
-  ///   something is shown.
+  /// - Parameter fraction: returns the fraction that is done, 0 to 1, or nil if it is not known. Called only when the bar
+  ///   is updated.
   mutating func update(_ count: UInt64, fraction: () -> Double?) {
     guard isShown else { return }
     countdown -= 1
@@ -37,14 +37,14 @@ struct ImportProgress {
     importNote("\r" + text(count, fraction: fraction()) + "\u{1B}[K", terminator: "")
   }
 
-  /// Takes the bar away.
+  /// Clears the bar.
   mutating func end() {
     guard isOnLine else { return }
     isOnLine = false
     importNote("\r\u{1B}[K", terminator: "")
   }
 
-  /// The line that is shown: a bar, the count, the rate, and the time left.
+  /// The text of the line: a bar, the count, the rate, and the time left.
   func text(_ count: UInt64, fraction: Double?) -> String {
     let nanoseconds = max(1, Double(MonotonicTime.now().nanoseconds - began.nanoseconds))
     let rate = "\(count) \(unit), \(Int(Double(count) / nanoseconds * 1e9))/s"

@@ -1,4 +1,4 @@
-// What an import did, for people and for programs.
+// The report of an import, for people and for programs.
 
 internal import StrataLog
 
@@ -8,17 +8,17 @@ struct ImportReport: Equatable {
   var unit = "lines"
   var read: UInt64 = 0
   var appended: UInt64 = 0
-  /// In the store already.
+  /// Already in the store.
   var known: UInt64 = 0
-  /// Bad, and passed over.
+  /// Bad lines that were skipped.
   var skipped: UInt64 = 0
-  /// Times that were earlier than the one before, and were raised to it.
+  /// Times that were earlier than the time before them, and were raised to it.
   var raised: UInt64 = 0
-  /// The sequences that were appended; nil where there were none.
+  /// The first and the last appended sequence; nil if nothing was appended.
   var first: UInt64?
   var last: UInt64?
 
-  /// Takes in what became of the appends.
+  /// Adds the results of appends.
   mutating func add(_ progress: AppendRun.Progress) {
     appended += progress.appended
     known += progress.known

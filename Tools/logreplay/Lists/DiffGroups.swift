@@ -1,4 +1,4 @@
-// What changed in a list, gathered by section for people.
+// The changes of a list, grouped by section for people.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -28,26 +28,26 @@ struct DiffGroup {
     var id: String
     var from: ListIndex?
     var to: ListIndex?
-    /// Whether the row changed, for one that moved.
+    /// Whether the row of a moved item changed too.
     var isChanged = true
   }
 
   /// The section's value.
   var section: DocumentValue
-  /// What happened to the section itself.
+  /// The change of the section itself.
   var mark: Mark?
-  /// How many items it held; nil where it was not shown.
+  /// How many items it held; nil if it was not shown.
   var oldCount: Int?
-  /// How many items it holds; nil where it is not shown.
+  /// How many items it holds; nil if it is not shown.
   var newCount: Int?
-  /// Those that were taken out by their old place, then all others by their new one.
+  /// Deleted items by their old index, then all others by their new index.
   var items: [Item] = []
 
   func count(_ mark: Mark) -> Int { items.reduce(0) { $0 + ($1.mark == mark ? 1 : 0) } }
 }
 
 extension ListComparison {
-  /// The sections in which something changed: those of the new list in its order, then those that are gone.
+  /// The sections in which something changed: those of the new list in its order, then the deleted ones.
   func groups() -> [DiffGroup] {
     var groups: [DiffGroup] = []
     var places: [[UInt8]: Int] = [:]
@@ -57,7 +57,7 @@ extension ListComparison {
         groups.append(DiffGroup(section: new.section(Array(key)), newCount: count))
       }
     }
-    /// Which group an old section belongs to.
+    /// The index of the group of each old section.
     var oldPlaces: [Int] = []
     for place in 0..<old.version.sectionCount {
       old.version.withSection(at: place) { key, count, _ in

@@ -1,15 +1,15 @@
-// What changed between two lists as the JSON that the contract promises.
+// The changes between two lists as JSON.
 
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// Writes the canonical batch: `{"schema":1,"table":…,"from":{…},"to":{…},"changes":[…]}`, or a line per change.
+/// Writes the canonical batch: `{"schema":1,"table":…,"from":{…},"to":{…},"changes":[…]}`, or one line per change.
 struct DiffJSON {
   let diff: ListComparison
   let fields: ShownFields
 
-  /// The whole object without a line's end.
+  /// Writes the whole object without a line feed.
   func write(to writer: inout OutputWriter) throws {
     var line = JSONLine(movingFrom: &writer.bytes)
     line.field("schema", 1 as UInt64)
@@ -29,7 +29,7 @@ struct DiffJSON {
     writer.bytes += "]}".utf8
   }
 
-  /// A line per change.
+  /// Writes one line per change.
   func writeLines(to writer: inout OutputWriter) throws {
     try forEachChange { change in
       var line = JSONLine(movingFrom: &writer.bytes)
@@ -41,7 +41,7 @@ struct DiffJSON {
     }
   }
 
-  /// `"from":{…},"to":{…}`: the points, so that a program has all of the list at B.
+  /// Adds `"from":{…},"to":{…}`: the two points, so that a program has the sequence, time, chain and count of each.
   static func addEnds(_ diff: ListComparison, to line: inout JSONLine) {
     for (name, state) in [("from", diff.old), ("to", diff.new)] as [(StaticString, ListState)] {
       var point = JSONLine()
@@ -63,7 +63,8 @@ struct DiffJSON {
     case sectionUpdate(ListDiff.SectionUpdate)
   }
 
-  /// All changes in the order of the contract: the two kinds that put something in stand merged by `to`.
+  /// Calls the body with all changes in the order of the output. Insertions and moves are merged by `to`, both for
+  /// sections and for items.
   private func forEachChange(_ body: (Change) throws -> Void) throws {
     let batch = diff.batch
     for deletion in batch.deletions { try body(.deletion(deletion)) }
@@ -79,7 +80,7 @@ struct DiffJSON {
     for update in batch.sectionUpdates { try body(.sectionUpdate(update)) }
   }
 
-  /// Two ascending runs as one: whether it is the second's, and the place in its run.
+  /// Merges two ascending runs. The body receives whether the next element is from the second run, and its index there.
   private static func merged<Place: Comparable>(
     _ first: [Place], _ second: [Place], _ body: (_ isSecond: Bool, _ index: Int) throws -> Void
   ) rethrows {
@@ -144,7 +145,7 @@ struct DiffJSON {
     }
   }
 
-  /// `"revision":[old,new],"fields":{"name":{"old":V,"new":V}}`; a side is left out where the field was absent.
+  /// Adds `"revision":[old,new],"fields":{"name":{"old":V,"new":V}}`; a side is left out if the field is absent there.
   private func addRowChange(_ id: String, to line: inout JSONLine) {
     let change = diff.rowChange(id, fields)
     line.raw("revision", "[\(change.oldRevision),\(change.newRevision)]".utf8)
@@ -162,7 +163,7 @@ struct DiffJSON {
 }
 
 extension JSONLine {
-  /// `"name":[section,item]`.
+  /// Adds `"name":[section,item]`.
   fileprivate mutating func position(_ name: StaticString, _ position: ListIndex) {
     raw(name, "[\(position.section),\(position.item)]".utf8)
   }

@@ -1,11 +1,11 @@
-// What changed in a list as a patch: the old and new values of every field that changed.
+// The changes of a list as a patch: the old and new values of every field that changed.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// A piece for each item, in the order of the lists:
+/// Writes one hunk per item, in the order of the lists:
 ///
 /// ```
 /// --- incident/1-42  revision 3  Queued [1,0]

@@ -1,9 +1,9 @@
-// How much changed in a list: `--stat` for each section and in all, `--summary` in one line.
+// The number of changes in a list: `--stat` prints it per section and in total, `--summary` on one line.
 
 internal import StrataEvents
 internal import StrataLists
 
-/// Numbers of changes.
+/// The numbers of changes of a list.
 struct DiffStat {
   private let diff: ListComparison
   private let groups: [DiffGroup]
@@ -13,7 +13,7 @@ struct DiffStat {
     groups = diff.groups()
   }
 
-  /// `55 → 57`, or one number where it stayed.
+  /// `55 → 57`, or a single number if both are equal.
   static func counts(_ group: DiffGroup) -> String {
     let (old, new) = (group.oldCount ?? 0, group.newCount ?? 0)
     return old == new ? PeopleText.count(new) : "\(PeopleText.count(old)) → \(PeopleText.count(new))"

@@ -1,12 +1,11 @@
-// What changed in a list for people: by section, with a mark for each item, and old → new values.
+// The changes of a list as text for people: by section, with a mark for each item, and old → new values.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// Lays a diff out: `+` for what is new, `-` for what is gone, `~` for what changed in its place, `>` for what
-/// moved.
+/// Formats a diff: `+` marks an inserted item, `-` a deleted one, `~` one that changed in place, `>` one that moved.
 struct DiffText {
   private let fields: ShownFields
   private let headingName: String?
@@ -73,7 +72,7 @@ struct DiffText {
     return pairs.map { "\(PeopleText.printable($0))=\(PeopleText.word($1))" }.joined(separator: " ")
   }
 
-  /// `status: Queued → Accepted`, a field that came as `+role: A2`, one that went as `-role: A2`.
+  /// A changed field as `status: Queued → Accepted`, an added one as `+role: A2`, a removed one as `-role: A2`.
   private func changes(_ change: ListComparison.RowChange) -> String {
     guard !change.fields.isEmpty else { return "revision \(change.oldRevision) → \(change.newRevision)" }
     return change.fields.map { field in

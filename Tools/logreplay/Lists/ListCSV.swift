@@ -1,12 +1,12 @@
-// A list as RFC 4180 has it: a line per item, and a column per field.
+// A list as CSV (RFC 4180): one line per item, one column per field.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// `section,id,revision` and the fields; an `id` in the documents that says the same is no column. Strings stand as
-/// they are, other values as JSON, null and what is absent as nothing.
+/// Writes the columns `section,id,revision` and the fields. A field `id` that repeats the row's id gets no column.
+/// Strings are written as they are, other values as JSON; null and absent fields are empty.
 enum ListCSV {
   static func write(_ state: ListState, _ fields: ShownFields, to writer: inout OutputWriter) throws {
     let columns = try ListColumns(

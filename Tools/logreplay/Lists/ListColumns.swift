@@ -1,20 +1,20 @@
-// Which columns a list has, where rows stand below each other.
+// The columns of a list that is shown as a table.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// The columns of what every row has of its own, and of the fields beside them, each under a name of its own.
+/// The columns that every row has, such as its id, and the columns of the fields. All names are distinct.
 struct ListColumns {
-  /// The titles of the rows' own columns. One that is also the name of a field is written as in filters, `$id`.
+  /// The titles of the columns that every row has. One that is also the name of a field is written as in filters, `$id`.
   let own: [String]
-  /// The names of the fields, without an `id` that says the same as the row's own.
+  /// The names of the fields, without an `id` that repeats the row's id.
   let fields: [String]
 
   /// - Parameters:
-  ///   - own: the rows' own columns, `id` among them.
-  ///   - rowCountMax: the rows that are looked at, beginning with the first.
+  ///   - own: the columns that every row has, including `id`.
+  ///   - rowCountMax: how many rows are read to find the fields, beginning with the first.
   init(
     own: [String], of state: ListState, _ shown: ShownFields, except heading: String? = nil, rowCountMax: Int
   ) throws {
@@ -29,7 +29,7 @@ struct ListColumns {
 }
 
 extension ListState {
-  /// Lends the first rows that are shown.
+  /// Lends the first shown rows, at most `countMax`.
   private func forEachRow(countMax: Int, _ body: (RowView) throws -> Void) throws {
     var left = countMax
     for place in 0..<version.sectionCount where left > 0 {
@@ -39,7 +39,7 @@ extension ListState {
     }
   }
 
-  /// The names of all fields of the first rows that are shown, ascending by UTF-8.
+  /// The names of all fields of the first shown rows, ascending by UTF-8.
   fileprivate func fieldNames(_ fields: ShownFields, rowCountMax: Int) throws -> [String] {
     var names = DocumentObject()
     try forEachRow(countMax: rowCountMax) { row in
@@ -48,7 +48,7 @@ extension ListState {
     return Array(names.keys)
   }
 
-  /// Whether the field `id` says nothing else than the row's own id in any of the first rows that are shown.
+  /// Whether the field `id`, in each of the first shown rows that have it, repeats the row's id.
   fileprivate func repeatsIDs(_ fields: ShownFields, rowCountMax: Int) throws -> Bool {
     struct Other: Error {}
     do {

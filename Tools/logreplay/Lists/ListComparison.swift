@@ -1,17 +1,17 @@
-// Two states of one list, and what changed between them.
+// Two states of one list, and the changes between them.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// The old list, the new one, and the canonical batch that makes one of the other.
+/// The old list, the new one, and the canonical batch that turns the old one into the new one.
 struct ListComparison {
   var old: ListState
   var new: ListState
   var batch: ListDiff
 
-  /// What changed in a row of both lists.
+  /// The changes of a row that is in both lists.
   struct RowChange {
     var oldRevision: UInt64
     var newRevision: UInt64
@@ -19,7 +19,7 @@ struct ListComparison {
     var fields: [FieldChange]
   }
 
-  /// What changed in a row, of the fields that are shown.
+  /// The changes of a row, in the fields that are shown.
   func rowChange(_ id: String, _ shown: ShownFields) -> RowChange {
     let old = Self.row(id, in: old, shown)
     let new = Self.row(id, in: new, shown)
@@ -28,7 +28,7 @@ struct ListComparison {
       fields: FieldChange.changes(from: old.fields, to: new.fields))
   }
 
-  /// A row's revision and the fields that are shown.
+  /// A row's revision and its shown fields.
   static func row(
     _ id: String, in state: ListState, _ shown: ShownFields
   ) -> (revision: UInt64, fields: DocumentObject) {

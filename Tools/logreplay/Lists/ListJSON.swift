@@ -1,12 +1,12 @@
-// A list as the JSON that the contract promises: whole, or a line per item.
+// A list as JSON: one object, or one line per item.
 
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// Writes a list and the parts of it that other answers share.
+/// Writes a list, and the parts of it that the output of other commands shares.
 enum ListJSON {
-  /// `{"schema":1,"table":…,"sections":[…]}` without a line's end.
+  /// Writes `{"schema":1,"table":…,"sections":[…]}` without a line feed.
   static func write(_ state: ListState, _ fields: ShownFields, to writer: inout OutputWriter) throws {
     var line = JSONLine(movingFrom: &writer.bytes)
     line.field("schema", 1 as UInt64)
@@ -43,7 +43,7 @@ enum ListJSON {
     writer.bytes += "]}".utf8
   }
 
-  /// `{"schema":1,"section":V,"id":…}`, a line per item.
+  /// Writes `{"schema":1,"section":V,"id":…}`, one line per item.
   static func writeLines(_ state: ListState, _ fields: ShownFields, to writer: inout OutputWriter) throws {
     for place in 0..<state.version.sectionCount {
       let section = state.section(at: place).jsonBytes()
@@ -60,7 +60,7 @@ enum ListJSON {
     }
   }
 
-  /// `"sequence":N,"time":…,"chain":…,"count":n`, and `"partial":true` inside an append.
+  /// Adds `"sequence":N,"time":…,"chain":…,"count":n`, and `"partial":true` inside an append.
   static func addPoint(of state: ListState, to line: inout JSONLine) {
     line.field("sequence", state.sequence)
     line.field("time", state.time?.description)
@@ -69,7 +69,7 @@ enum ListJSON {
     if state.isPartial { line.field("partial", true) }
   }
 
-  /// `"id":…,"revision":N,"fields":{…}`.
+  /// Adds `"id":…,"revision":N,"fields":{…}`.
   static func add(_ row: RowView, _ fields: ShownFields, to line: inout JSONLine) {
     line.field("id", row.idText)
     line.field("revision", row.revision)
@@ -78,7 +78,7 @@ enum ListJSON {
 }
 
 extension ListState {
-  /// Lends rows of a section by their places in it.
+  /// Lends the rows of a section at the given indexes.
   func forEachRow(
     inSectionAt place: Int, _ places: Range<Int>, _ body: (RowView) throws -> Void
   ) throws {

@@ -1,46 +1,53 @@
-// Which list of a store: the options that `at`, `diff` and `follow` share.
+// The options that define a list, shared by `at`, `diff` and `follow`.
 
 internal import ArgumentParser
 
-/// The options that make a list: a table, sections, an order, a filter, limits, fields.
+/// The options that define a list: a table, sections, an order, a filter, limits, fields.
 struct ListOptions: ParsableArguments, Sendable {
-  @Option(help: "The table. May be left out where the store has one that does not begin with $.")
+  @Option(help: "The table. Optional if the store has only one table whose name does not begin with $.")
   var table: String?
 
-  @Option(help: "Sections by this field's values. Rows without it are one section, null.")
+  @Option(
+    help: "Group rows into sections by this field's value. Rows without the field form the section null.")
   var sectionBy: String?
 
-  @Option(help: "Sections by key or key:desc (null first in both), first (of their first items) or count.")
+  @Option(
+    help:
+      "The order of the sections: key or key:desc (null first in both), first (by their first items), or count."
+  )
   var sectionOrder: String?
 
   @Option(
     help: ArgumentHelp(
       """
-      Sorts by FIELD[:desc][:time|numeric|nocase][:nullslast]; more of them break ties. Without it rows stand as \
-      they were created.
+      Sort by FIELD[:desc][:time|numeric|nocase][:nullslast]. Repeatable: later ones break ties. Default: the order \
+      in which the rows were created.
       """,
       discussion: """
-        Arrays and objects are no sort or section key: their rows are left out and named on standard error, and \
-        the exit code is 3, because the rest of the list is right and still what was asked for.
+        Arrays and objects cannot be sort or section keys. Rows with such a key are left out and reported on \
+        standard error, and the exit code is 3; the rest of the list is still printed and correct.
         """, valueName: "field"))
   var sort: [String] = []
 
   @Option(
     name: .customLong("where"), parsing: .unconditional,
-    help: "Only rows that pass this expression. A date in it is written as a point's time, @'yesterday'.")
+    help: "Show only rows that match this expression. Write times in it as @'TIME', for example @'yesterday'."
+  )
   var filter: String?
 
-  @Option(help: "At most so many items of the whole list. Counts stay full.")
+  @Option(help: "Show at most this many items of the list. Counts still include all items.")
   var limit: Int?
 
   @Option(
-    help: "At most so many items of each section; 0 for sections with their counts alone. Counts stay full.")
+    help:
+      "Show at most this many items per section; 0 shows only sections and counts. Counts still include all items."
+  )
   var limitPerSection: Int?
 
-  @Option(help: "Shows only these fields: a,b.c,$revision,$time.")
+  @Option(help: "Show only these fields, such as a,b.c,$revision,$time.")
   var fields: String?
 
-  /// Whether any of them is given besides the table.
+  /// Whether any option other than the table is given.
   var isGiven: Bool {
     sectionBy != nil || sectionOrder != nil || !sort.isEmpty || filter != nil || limit != nil
       || limitPerSection != nil || fields != nil

@@ -1,16 +1,17 @@
-// Rows that a list leaves out, named on standard error.
+// Warnings on standard error about rows that a list leaves out.
 
 internal import ArgumentParser
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// Says which rows are left out of a list, and why.
+/// Reports which rows a list leaves out, and why.
 enum ListProblems {
-  /// The most rows that are named.
+  /// The most rows that are reported by name.
   private static let namedMax = 5
 
-  /// Names the first rows that some state leaves out. True where there are any.
+  /// Reports the first rows that a list leaves out, for the state that leaves out the most. Returns whether there are
+  /// any.
   static func report(_ states: ListState...) -> Bool {
     guard let state = states.max(by: { $0.problemCount < $1.problemCount }), state.problemCount > 0 else {
       return false
@@ -18,7 +19,7 @@ enum ListProblems {
     let count = state.problemCount
     Terminal.note(
       "logreplay: warning: \(count) \(count == 1 ? "row is" : "rows are") left out at seq \(state.sequence), "
-        + "since no list can show \(count == 1 ? "it" : "them"):")
+        + "because a list cannot show \(count == 1 ? "it" : "them"):")
     var left = namedMax
     for problems in [state.version.table.problems, state.version.view.problems] {
       problems.forEach(in: 0..<min(left, problems.count)) { id, what in

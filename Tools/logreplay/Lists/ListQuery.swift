@@ -1,4 +1,4 @@
-// A list as the options ask for it, checked and ready to be read at any point.
+// A list defined by the options, checked and ready to be read at any point.
 
 internal import LogreplayPoints
 internal import StrataDocuments
@@ -6,22 +6,22 @@ internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// What `--table` and the options beside it come to.
+/// The query that `--table` and the other list options define.
 struct ListQuery: Sendable {
-  /// Nil where the store's only table is meant.
+  /// Nil for the store's only table.
   var table: String?
   var list: CompiledList
   var fields: ShownFields
-  /// The two fields of each comparison of the filter that has two.
+  /// The fields of each comparison in the filter that compares two fields.
   private(set) var comparisons: [(left: FieldPath, right: FieldPath)] = []
-  /// The field of the sections, which need not be shown again beside each row.
+  /// The field whose values are the sections; it is not repeated in each row.
   var sectionPath: FieldPath?
-  /// False for `--limit-per-section 0`: sections with their counts, and nothing of what is in them.
+  /// False for `--limit-per-section 0`: only sections and their counts are shown.
   var showsItems: Bool
-  /// Whether the sections' values are moments, which lists hold as nanoseconds and everybody else as text.
+  /// Whether the sections' values are times, which lists store as nanoseconds and the output shows as text.
   var isSectionedByTime: Bool { sectionPath == .time }
 
-  /// - Parameter times: reads the dates of the filter, as it reads the times of points.
+  /// - Parameter times: parses the times in the filter, as it parses the times of points.
   init(_ options: ListOptions, times: TimeText) throws(CommandFailure) {
     table = options.table
     fields = try ShownFields(options.fields)
@@ -37,7 +37,7 @@ struct ListQuery: Sendable {
       comparisons = filter.expression.comparisonsOfFields
       request = request.filtered(by: filter)
     }
-    // A limit hides sections without items, so that where no item is shown there must be none.
+    // A limit hides sections without shown items, so no limit is set if no items are shown.
     if showsItems {
       if let limit = options.limit { request = request.limited(to: limit) }
       if let limit = options.limitPerSection { request = request.limited(perSection: limit) }
@@ -45,8 +45,8 @@ struct ListQuery: Sendable {
     guard let field = options.sectionBy else {
       guard options.sectionOrder == nil else {
         throw CommandFailure(
-          ExitStatus.usage, "there are no sections to put in order", at: "--section-order",
-          next: "say with --section-by which field makes the sections")
+          ExitStatus.usage, "there are no sections to sort", at: "--section-order",
+          next: "choose the field of the sections with --section-by")
       }
       list = try Self.compiled(request)
       return
@@ -54,19 +54,19 @@ struct ListQuery: Sendable {
     let path = try FieldPath(field, option: "--section-by")
     guard path != .section else {
       throw CommandFailure(
-        ExitStatus.usage, "$section is what --section-by makes", at: "--section-by \(field)",
+        ExitStatus.usage, "$section is the result of --section-by, not a field", at: "--section-by \(field)",
         next: "give a field of the rows")
     }
     sectionPath = path
     list = try Self.compiled(request.sectioned(byField: path).sectionsOrdered(by: order))
   }
 
-  /// Throws where a difference is to be shown, which has to be one of items.
+  /// Throws if items are not shown, for commands that show the changes of items.
   func checkShowsItems() throws(CommandFailure) {
     guard !showsItems else { return }
     throw CommandFailure(
-      ExitStatus.usage, "what changes in a list is said item by item", at: "--limit-per-section 0",
-      next: "leave it out; diff --stat has numbers alone")
+      ExitStatus.usage, "the changes of a list are shown item by item", at: "--limit-per-section 0",
+      next: "leave it out; diff --stat prints only numbers")
   }
 
   /// The fields that the list and `--fields` name, each once.
@@ -102,13 +102,14 @@ struct ListQuery: Sendable {
     case "count": return .count
     case let text?:
       throw CommandFailure(
-        ExitStatus.usage, "'\(text)' is no order of sections", at: "--section-order",
+        ExitStatus.usage, "'\(text)' is not an order of sections", at: "--section-order",
         next: "choose key, key:desc, first or count")
     }
   }
 
   private static func check(_ number: Int?, _ option: String, least: Int) throws(CommandFailure) {
     guard let number, number < least else { return }
-    throw CommandFailure(ExitStatus.usage, "\(option) is at least \(least)", at: option, next: "give a count")
+    throw CommandFailure(
+      ExitStatus.usage, "\(option) must be at least \(least)", at: option, next: "give a count")
   }
 }

@@ -1,12 +1,12 @@
-// Follows a list: prints it once, and then what each append changes in it.
+// Follows a list: prints it once, and then the changes of each append.
 
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
 
-/// One pass over a list and what becomes of it. Blocks; belongs to one thread.
+/// Prints a list and follows its changes. Blocks; belongs to one thread.
 final class ListRun {
-  /// Ends a fold once enough was printed.
+  /// Stops the fold once enough was printed.
   private struct Enough: Error {}
 
   private let replay: ListReplay
@@ -16,14 +16,14 @@ final class ListRun {
   private let format: OutputFormat
   private var output = OutputWriter()
   private var printed = 0
-  /// The list as it was printed last.
+  /// The list as it was last printed.
   private var state: ListState
   private var problemCount = 0
 
   private var opened: OpenedStore { replay.opened }
   private var isFull: Bool { range.countMax.map { printed >= $0 } ?? false }
 
-  /// - Parameter range: `through`, `countMax`, `deadline`, `cursorFile` and `dependsOnEnd` hold here too.
+  /// - Parameter range: only `through`, `countMax`, `deadline`, `cursorFile` and `dependsOnEnd` are used.
   init(
     _ replay: ListReplay, from start: ResolvedPoint, _ range: EventRange, output: OutputOptions
   ) throws {
@@ -35,7 +35,9 @@ final class ListRun {
     state = try replay.state(at: start)
   }
 
-  /// Prints, and returns at the end of the range. True where the list leaves out rows that it cannot show.
+  /// Prints the list and its changes, and returns at the end of the range.
+  ///
+  /// - Returns: whether the list leaves out rows that it cannot show.
   func run() throws -> Bool {
     try printList()
     try flush()
@@ -96,14 +98,14 @@ final class ListRun {
     }
   }
 
-  /// Names the rows that are left out whenever there are more of them.
+  /// Reports the rows that are left out whenever their number has grown.
   private func reportProblems() {
     let count = state.problemCount
     if count > problemCount { _ = ListProblems.report(state) }
     problemCount = count
   }
 
-  /// Writes out what was printed, and how far that is.
+  /// Writes out what was printed, and then the cursor file.
   private func flush() throws {
     try output.flush()
     guard let file = range.cursorFile else { return }

@@ -1,4 +1,4 @@
-// `--sort FIELD[:desc][:time|numeric|nocase][:nullslast]`, and field paths in options.
+// Parses `--sort FIELD[:desc][:time|numeric|nocase][:nullslast]`, and field paths in options.
 
 internal import StrataLists
 internal import StrataTables
@@ -9,14 +9,14 @@ struct ListSort: Hashable, Sendable {
   var direction = SortDirection.forward
   var options: SortKeyOptions = []
 
-  /// Reads the option's text. A field's name with a colon in it stands in backquotes.
+  /// Parses the option's value. The name of a field that contains a colon is written in backquotes.
   init(_ text: String) throws(CommandFailure) {
     let scalars = text.unicodeScalars
     var index = scalars.startIndex
     path = try FieldPath.scanned(scalars, &index, option: "--sort", of: text)
     let rest = String(text[index...])
     guard rest.isEmpty || rest.first == ":" else {
-      throw Self.malformed(text, "'\(rest)' stands behind the field")
+      throw Self.malformed(text, "unexpected '\(rest)' after the field")
     }
     for word in rest.split(separator: ":", omittingEmptySubsequences: false).dropFirst() {
       switch word {
@@ -26,7 +26,7 @@ struct ListSort: Hashable, Sendable {
       case "numeric": options.insert(.numeric)
       case "nocase": options.insert(.caseInsensitive)
       case "nullslast": options.insert(.nilsLast)
-      default: throw Self.malformed(text, "'\(word)' is no way to sort")
+      default: throw Self.malformed(text, "'\(word)' is not a sort option")
       }
     }
     guard path != .section else { throw Self.malformed(text, "all rows of a section have the same $section") }
@@ -40,29 +40,29 @@ struct ListSort: Hashable, Sendable {
 }
 
 extension FieldPath {
-  /// A path that is all of an option's value.
+  /// Parses a path that is the whole value of an option.
   init(_ text: String, option: String) throws(CommandFailure) {
     let scalars = text.unicodeScalars
     var index = scalars.startIndex
     self = try Self.scanned(scalars, &index, option: option, of: text)
     guard index == scalars.endIndex else {
       throw CommandFailure(
-        ExitStatus.usage, "'\(text[index...])' stands behind the field", at: "\(option) \(text)",
+        ExitStatus.usage, "unexpected '\(text[index...])' after the field", at: "\(option) \(text)",
         next: Self.advice)
     }
   }
 
-  /// Reads the path that begins at an index of an option's value, and moves behind it.
+  /// Parses the path that begins at an index of an option's value, and advances the index past it.
   static func scanned(
     _ scalars: String.UnicodeScalarView, _ index: inout String.Index, option: String, of text: String
   ) throws(CommandFailure) -> FieldPath {
     do throws(FieldPathError) { return try scan(scalars, &index) } catch {
       throw CommandFailure(
-        ExitStatus.usage, "this is no field: \(error.message)", at: "\(option) \(text)", next: advice)
+        ExitStatus.usage, "this is not a field: \(error.message)", at: "\(option) \(text)", next: advice)
     }
   }
 
   private static let advice =
-    "write a name, or names with dots between them; names with other characters than letters, digits and _ "
-    + "stand in backquotes"
+    "write a name, or names separated by dots; put names with characters other than letters, digits and _ "
+    + "in backquotes"
 }

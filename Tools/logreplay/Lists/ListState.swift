@@ -1,4 +1,4 @@
-// A list at a point of the log, and how it is made: by one replay for all points of a command.
+// A list at a point of the log, and the replay that produces it for all points of a command.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -10,16 +10,16 @@ internal import StrataTables
 struct ListState {
   var table: String
   var version: ListVersion
-  /// The last sequence that is in it, and the commit time of its append.
+  /// The last sequence that the list includes, and the commit time of its append.
   var sequence: UInt64
   var time: Timestamp?
-  /// The chain behind the sequence.
+  /// The chain after the sequence.
   var chain: UInt64
   /// Whether the sequence is inside an append.
   var isPartial = false
-  /// Whether the sections are moments.
+  /// Whether the sections' values are times.
   var isSectionedByTime = false
-  /// False where sections are shown with their counts alone.
+  /// False if only sections and their counts are shown.
   var showsItems = true
 
   /// How many rows pass the filter, shown or not.
@@ -27,21 +27,21 @@ struct ListState {
   /// How many rows are left out because a list cannot show them.
   var problemCount: Int { version.view.problems.count + version.table.problems.count }
 
-  /// How many items of the section at a place are shown.
+  /// How many items of the section at an index are shown.
   func shownCount(ofSectionAt place: Int) -> Int {
     showsItems ? version.shownCount(ofSectionAt: place) : 0
   }
 
-  /// The value of the section at a place.
+  /// The value of the section at an index.
   func section(at place: Int) -> DocumentValue {
     version.withSection(at: place) { key, _, _ in section(key) }
   }
 
-  /// The value that a section's key stands for; null for the one section of a list without sections.
+  /// The value that a section's key encodes; null for the only section of a list without sections.
   private func section(_ key: UnsafeRawBufferPointer) -> DocumentValue {
     if key.isEmpty { return .null }
     var reader = SortKeyReader(key)
-    // Keys of sections are appended without options, and so are always read back.
+    // Section keys are encoded without options, so they always decode.
     let value = (try? reader.readDocumentValue()) ?? .null
     guard isSectionedByTime, case .int(let nanoseconds) = value else { return value }
     return .string(Timestamp(nanoseconds: nanoseconds).description)
@@ -49,7 +49,7 @@ struct ListState {
 
   func section(_ key: [UInt8]) -> DocumentValue { key.withUnsafeBytes { section($0) } }
 
-  /// Lends a row of the table. Null where there is none.
+  /// Lends a row of the table; nil if there is no such row.
   func withRow<Result>(_ id: String, _ body: (RowView?) throws -> Result) rethrows -> Result {
     var id = id
     return try id.withUTF8 { bytes in
@@ -58,14 +58,14 @@ struct ListState {
   }
 }
 
-/// Makes the states of one list, going forward through the log. Blocks; belongs to one thread.
+/// Produces the states of one list in the order of the log. Blocks; belongs to one thread.
 final class ListReplay {
   let opened: OpenedStore
   let query: ListQuery
   let table: String
   let fold: Fold
 
-  /// Finds the table where the query does not name it.
+  /// Finds the table if the query does not name it.
   init(_ opened: OpenedStore, _ query: ListQuery) throws {
     self.opened = opened
     self.query = query
@@ -73,7 +73,7 @@ final class ListReplay {
     fold = Fold(opened.log, .documents(only: [table]))
   }
 
-  /// The list at a point. Points must be asked for in the order of the log.
+  /// The list at a point. Points must be requested in the order of the log.
   func state(at point: ResolvedPoint) throws -> ListState {
     try run(through: point.sequence)
     return ListState(
@@ -82,7 +82,7 @@ final class ListReplay {
       isSectionedByTime: query.isSectionedByTime, showsItems: query.showsItems)
   }
 
-  /// Folds up to a sequence, and holds the list's view from there on.
+  /// Folds up to a sequence, and maintains the list's view from then on.
   private func run(through sequence: UInt64) throws {
     do throws(StoreError) { try fold.run(through: sequence) } catch { throw opened.failure(error) }
     guard fold.state.sequence == sequence else {
@@ -93,14 +93,14 @@ final class ListReplay {
     fold.state.withTable(table) { $0.addView(query.list.definition) }
   }
 
-  /// The list as a state of the fold has it.
+  /// The list in a state of the fold.
   func version(of set: TableSet) -> ListVersion {
     ListVersion(
       set, table: table, view: query.list.definition.identity, window: query.list.window,
       isSectioned: query.list.isSectioned)
   }
 
-  /// What changed since a state, up to the end of a later append; nil where the list is the same.
+  /// The changes from a state to the end of a later append; nil if the list is the same.
   func comparison(from old: ListState, to set: TableSet) throws -> ListComparison? {
     let version = version(of: set)
     let batch = ListDiff(from: old.version, to: version)
@@ -112,7 +112,7 @@ final class ListReplay {
     return ListComparison(old: old, new: new, batch: batch)
   }
 
-  /// The chain behind a sequence that is visible.
+  /// The chain after a visible sequence.
   func chain(after sequence: UInt64) throws -> UInt64 {
     do throws(StoreError) {
       guard let chain = try opened.log.chain(after: sequence) else { throw .closed }

@@ -1,19 +1,19 @@
-// A list for people: sections with a heading, and a line per item.
+// A list as text for people: sections with a heading, and one line per item.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// Lays a list out: for a pipe with `name=value` on each line, for a terminal in columns.
+/// Formats a list: with `name=value` on each line, or as a table with columns.
 struct ListText {
   private let fields: ShownFields
-  /// The field whose value is the heading already.
+  /// The field whose value is already the section's heading.
   private let headingName: String?
   private let people: PeopleText
   private let isTable: Bool
 
-  /// Rows that are looked at to find the columns and their widths. A later value that is wider moves its line.
+  /// Rows that are read to compute the columns and their widths. A wider value in a later row shifts that row only.
   private static let rowsHeldMax = 200
   private static let widthMax = 48
 
@@ -45,7 +45,7 @@ struct ListText {
     let hidden = state.version.isSectioned ? state.version.view.sectionCount - state.version.sectionCount : 0
     if state.version.sectionCount == 0, hidden == 0 { try writer.line(heading(state.table, "0")) }
     if hidden > 0 {
-      try writer.line(people.colored("and \(PeopleText.count(hidden, "section")) that the limit hides", .dim))
+      try writer.line(people.colored("and \(PeopleText.count(hidden, "section")) hidden by the limit", .dim))
     }
   }
 
@@ -61,7 +61,7 @@ struct ListText {
       + (words.isEmpty ? "" : "  " + words.joined(separator: " "))
   }
 
-  /// The fields in the order in which they were asked for.
+  /// The fields in the order in which they were requested.
   private func shown(_ object: DocumentObject) -> [(name: String, value: DocumentValue)] {
     guard let chosen = fields.chosen else {
       return object.filter { $0.key != headingName }.map { ($0.key, $0.value) }
@@ -72,7 +72,7 @@ struct ListText {
   // MARK: Columns
 
   private struct Column {
-    /// The field's; for the first column what it is called.
+    /// The name of the field; for the first column its title.
     var name: String
     var width: Int
   }
@@ -104,7 +104,7 @@ struct ListText {
     }
   }
 
-  /// Cells beside each other, cut where the terminal ends.
+  /// One line of cells, cut at the width of the terminal.
   private func line(of cells: [Cell], within terminal: Int?) -> String {
     var line = "  "
     var used = 2

@@ -1,21 +1,21 @@
-// Which fields of a row are shown: `--fields a,b.c,$time`.
+// The fields of a row that are shown: `--fields a,b.c,$time`.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
 
-/// All fields of a document, or those that were asked for.
+/// All fields of a document, or the requested ones.
 struct ShownFields: Hashable, Sendable {
-  /// A field, and the name under which it is shown.
+  /// A field, and the name that it is shown with.
   struct Named: Hashable, Sendable {
     var name: String
     var path: FieldPath
   }
 
-  /// In the order in which they were asked for; nil for all.
+  /// The requested fields in order; nil for all.
   let chosen: [Named]?
 
-  /// Reads the option's value, nil for all fields.
+  /// Parses the option's value; nil means all fields.
   init(_ text: String?) throws(CommandFailure) {
     guard let text else {
       chosen = nil
@@ -39,7 +39,7 @@ struct ShownFields: Hashable, Sendable {
       guard index < scalars.endIndex else { break }
       guard scalars[index] == "," else {
         throw CommandFailure(
-          ExitStatus.usage, "'\(text[index...])' stands behind a field", at: "--fields \(text)",
+          ExitStatus.usage, "unexpected '\(text[index...])' after a field", at: "--fields \(text)",
           next: "write fields with a comma between them: status,time")
       }
       index = scalars.index(after: index)
@@ -47,9 +47,9 @@ struct ShownFields: Hashable, Sendable {
     self.chosen = chosen
   }
 
-  /// What is shown of a row. A field that the row does not have is not there.
+  /// The shown fields of a row. A field that the row does not have is left out.
   func fields(of row: RowView) -> DocumentObject {
-    // Rows of a table are encoded by the fold: they decode.
+    // The fold encoded the rows of a table, so they decode.
     guard case .object(let whole)? = try? DocumentValue(cbor: row.document) else { return [:] }
     guard let chosen else { return whole }
     var object = DocumentObject()
@@ -74,13 +74,13 @@ struct ShownFields: Hashable, Sendable {
   }
 }
 
-/// A field whose value is not the same in two versions of a row. A side is nil where the field is absent.
+/// A field whose value differs between two versions of a row. A side is nil if the field is absent there.
 struct FieldChange {
   var name: String
   var old: DocumentValue?
   var new: DocumentValue?
 
-  /// What differs, ascending by the names' UTF-8. O(fields).
+  /// The fields that differ, ascending by the names' UTF-8. O(fields).
   static func changes(from old: DocumentObject, to new: DocumentObject) -> [FieldChange] {
     var changes: [FieldChange] = []
     var (i, j) = (0, 0)

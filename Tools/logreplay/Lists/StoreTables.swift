@@ -1,9 +1,9 @@
-// Which tables a store has, and which of them a list is of.
+// Finds the tables of a store, and the one that a list reads.
 
 internal import StrataEvents
 internal import StrataLog
 
-/// Finds tables by looking at the events' streams, without folding anything. Blocks.
+/// Finds tables by reading the streams of events, without folding them. Blocks.
 struct StoreTables {
   let opened: OpenedStore
 
@@ -12,9 +12,9 @@ struct StoreTables {
 
   /// The categories of all document events up to the head, ascending. O(events).
   ///
-  /// Of a damaged log it names those before the damage: a point there can still be asked for.
+  /// If the log is damaged, the names are those before the damage, since points there can still be read.
   ///
-  /// - Returns: with the names, the damage behind which there may be others.
+  /// - Returns: the names, and the damage after which there may be others.
   private func found() throws -> (names: [String], damage: CommandFailure?) {
     var found: Set<[UInt8]> = []
     var damage: CommandFailure?
@@ -28,7 +28,7 @@ struct StoreTables {
               Self.isDocument(event.type)
             else { return }
             let category = event.stream.prefix { $0 != UInt8(ascii: "/") }
-            // Events of one table tend to follow each other.
+            // Neighbouring events often belong to one table.
             if !category.elementsEqual(last) || found.isEmpty {
               last = Array(category)
               found.insert(last)
@@ -58,18 +58,18 @@ struct StoreTables {
     types.contains { type.elementsEqual($0) }
   }
 
-  /// The one table that need not be named.
+  /// The store's only table, which the command line need not name.
   func only() throws -> String {
     let (names, damage) = try found()
     let own = names.filter { !$0.hasPrefix("$") }
     if own.count == 1 { return own[0] }
     guard !own.isEmpty else { throw damage ?? missing("the store has no table", names) }
     throw CommandFailure(
-      ExitStatus.usage, "the store has \(own.count) tables, and --table says which", at: opened.path,
+      ExitStatus.usage, "the store has \(own.count) tables; choose one with --table", at: opened.path,
       next: "give one of them: " + Self.listed(own))
   }
 
-  /// Throws where no event of the store was ever written to a table.
+  /// Throws if no event of the store was ever written to the table.
   func check(_ table: String) throws {
     let (names, damage) = try found()
     guard !names.contains(where: { $0.utf8.elementsEqual(table.utf8) }) else { return }
@@ -81,7 +81,7 @@ struct StoreTables {
     return CommandFailure(
       ExitStatus.notFound, what, at: opened.path,
       next: own.isEmpty
-        ? "the store has no tables: they come from $put, $merge and $delete events, as import makes them"
+        ? "the store has no tables: $put, $merge and $delete events create them, as those that import appends"
         : "the store has \(Self.listed(own))")
   }
 

@@ -1,19 +1,19 @@
-// How many rows each table holds.
+// The number of rows of each table.
 
 internal import StrataEvents
 internal import StrataTables
 
-/// Tables with their numbers of rows, ascending by name.
+/// The names of tables and their numbers of rows, ascending by name.
 struct TableCounts {
   private let counts: [(name: String, items: Int)]
 
-  /// - Parameter all: those whose names begin with `$` too.
+  /// - Parameter all: whether tables whose names begin with `$` are included.
   init(_ set: TableSet, all: Bool) {
     counts = set.tables.filter { all || !$0.name.hasPrefix("$") }.map { ($0.name, $0.count) }
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 
-  /// `{"table":"incident","items":n}` for each.
+  /// `{"table":"incident","items":n}` for each table.
   var json: [[UInt8]] {
     counts.map { name, items in
       var line = JSONLine()

@@ -1,21 +1,21 @@
-// Fields that an answer is asked for and no row has, named on standard error with those that are near.
+// Warnings about requested fields that no row has, with similar names as suggestions.
 
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// Says which names of a query are in no row. Documents have no schema, so that a mistyped field is an empty answer,
-/// or one without an order, and never an error.
+/// Reports which fields of a query are in no row. Documents have no schema, so a mistyped field is not an error: it gives
+/// an empty or unsorted list.
 enum UnknownFields {
-  /// Rows whose fields are looked at for names that are near.
+  /// The most rows that are read for similar names.
   private static let sampledMax = 1000
-  /// Names that are kept of them, and how deep inside each other.
+  /// The most names that are kept, and the greatest depth of nested fields.
   private static let namesMax = 1000
   private static let depthMax = 4
 
-  /// Names the fields of the query that no row of the states' tables has. Where all are in rows that are shown, no
-  /// other row is looked at; otherwise it takes one pass over the table, O(rows).
+  /// Reports the fields of the query that no row of the states' tables has. If the shown rows have all fields, no other
+  /// row is read; otherwise one pass over the table is made, O(rows).
   static func report(_ query: ListQuery, _ states: ListState...) {
     var missing = query.namedFields
     for state in states { missing = state.missingFromShown(missing) }
@@ -34,7 +34,7 @@ enum UnknownFields {
     }
   }
 
-  /// The paths of the fields of some rows, as text.
+  /// The paths of the fields in a sample of rows, as text.
   private static func names(in tables: [Table]) -> [String] {
     struct Enough: Error {}
     var paths: Set<FieldPath> = []
@@ -60,7 +60,7 @@ enum UnknownFields {
 }
 
 extension ListState {
-  /// Those of these fields that no row which is shown has. Ends with the row that has the last of them.
+  /// The given fields that no shown row has. Stops reading at the row in which the last of them is found.
   fileprivate func missingFromShown(_ fields: [FieldPath]) -> [FieldPath] {
     struct AllFound: Error {}
     var missing = fields
@@ -78,8 +78,8 @@ extension ListState {
 }
 
 extension ListQuery {
-  /// Whether a field that is missing is a text without its quotes: it is compared with another field. Of two that
-  /// are both missing, that is the second.
+  /// Whether a missing field is probably a text without quotes: it is compared with another field that exists, or is the
+  /// second of two missing fields.
   fileprivate func isBareWord(_ path: FieldPath, missing: [FieldPath]) -> Bool {
     comparisons.contains { left, right in
       right == path ? left != path : left == path && right != path && !missing.contains(right)

@@ -1,23 +1,23 @@
-// Values, sections and counts as people read them.
+// Values, sections and counts as text for people.
 
 internal import StrataDocuments
 internal import StrataEvents
 
 extension PeopleText {
-  /// A value as it stands in a column: strings as they are, other values as JSON.
+  /// A value as text in a column: strings as they are, other values as JSON.
   static func cell(_ value: DocumentValue) -> String {
     if case .string(let text) = value { return printable(text) }
     return printable(value.json())
   }
 
-  /// A section's value above its items: an empty string is seen by its quotes.
+  /// A section's value as a heading. An empty string is shown as two quotes.
   static func heading(_ value: DocumentValue) -> String {
     if case .string("") = value { return "\"\"" }
     return cell(value)
   }
 
-  /// A value between others on one line: strings in quotes where they are empty or hold something that stands
-  /// between values.
+  /// A value among others on one line. A string is quoted if it is empty, could be read as another value, or contains a
+  /// control character or a character that separates values.
   static func word(_ value: DocumentValue) -> String {
     guard case .string(let text) = value else { return printable(value.json()) }
     let isPlain =

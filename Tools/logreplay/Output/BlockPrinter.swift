@@ -1,12 +1,12 @@
-// Blocks as lines or as JSON objects.
+// Prints blocks as lines of text or as JSON objects.
 
 internal import StrataEvents
 internal import StrataLog
 
-/// Prints the headers of blocks, and what control blocks say.
+/// Prints the headers of blocks, and the content of control blocks.
 final class BlockPrinter {
   private let isJSON: Bool
-  /// One array instead of an object a line.
+  /// Whether JSON is one array instead of one object per line.
   private let isArray: Bool
   private let people: PeopleText
   private let withPayload: Bool
@@ -31,7 +31,7 @@ final class BlockPrinter {
 
   func flushIfLarge() throws { try output.flushIfLarge() }
 
-  /// A heading for people; programs find the segment in every block.
+  /// Prints a segment's heading for people; in JSON every block names its segment instead.
   func add(_ header: SegmentHeader, size: UInt64) {
     guard !isJSON else { return }
     var text = "\(StoreLayout.segmentName(header.firstSequence)): \(size) bytes, epoch \(header.epoch), "
@@ -40,7 +40,9 @@ final class BlockPrinter {
     output.bytes += (people.colored(text, .cyan) + "\n").utf8
   }
 
-  /// Prints a valid block. The problem is nil where its payload decodes.
+  /// Prints a valid block.
+  ///
+  /// - Returns: why its payload does not decode; nil if it does.
   func add(_ block: BlockHeader, _ stored: UnsafeRawBufferPointer) -> ContentProblem? {
     var problem: ContentProblem?
     var decoded: DecodedBlock?
@@ -130,7 +132,7 @@ final class BlockPrinter {
     }
   }
 
-  /// Offset, sixteen bytes, and the same as text.
+  /// Lines with an offset, sixteen bytes in hex, and the same bytes as text.
   static func hexDump(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     for start in stride(from: 0, to: bytes.count, by: 16) {
@@ -153,12 +155,12 @@ final class BlockPrinter {
   }
 }
 
-/// What a control block says.
+/// The content of a control block.
 enum BlockNote {
   case none
   case recovery(RecoveryNote)
   case footer([BlockPlace])
-  /// A kind that may be skipped.
+  /// An unknown kind of block that may be skipped.
   case unknown
 
   init(_ block: BlockHeader, _ decoded: DecodedBlock?) {
@@ -203,7 +205,7 @@ enum BlockNote {
   func lines(_ people: PeopleText) -> [String] {
     switch self {
     case .none: []
-    case .unknown: ["a kind that this version does not know and may skip"]
+    case .unknown: ["a kind of block that this version does not know and may skip"]
     case .recovery(let note):
       [
         "cut \(note.cutLength) bytes at \(note.cutOffset) on \(people.time(Timestamp(nanoseconds: note.time))); "

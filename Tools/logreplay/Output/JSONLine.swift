@@ -1,18 +1,18 @@
-// One JSON object, written key by key in the order in which the contract lists them.
+// One JSON object, written key by key in a fixed order.
 
 internal import StrataDocuments
 internal import StrataEvents
 
-/// Appends an object's members to bytes that somebody else holds. Keys are ASCII and need no escapes.
+/// Appends the members of an object to a byte array. Keys are ASCII and need no escapes.
 struct JSONLine: ~Copyable {
   private(set) var bytes: [UInt8]
   private var isFirst = true
 
-  /// Begins an object of its own.
+  /// Begins an object in a new array.
   init() { bytes = [UInt8(ascii: "{")] }
 
-  /// Begins an object behind what `target` holds. The array is moved here, so that it is grown in place and
-  /// not copied, and goes back with `finish(to:)`.
+  /// Begins an object at the end of `target`. The array is moved into this value, so that it grows in place instead of
+  /// being copied, and `finish(to:)` moves it back.
   @inline(__always)
   init(movingFrom target: inout [UInt8]) {
     bytes = []
@@ -20,24 +20,24 @@ struct JSONLine: ~Copyable {
     bytes.append(UInt8(ascii: "{"))
   }
 
-  /// Closes the object and moves everything back.
+  /// Closes the object and moves the array back.
   @inline(__always)
   consuming func finish(to target: inout [UInt8]) {
     bytes.append(UInt8(ascii: "}"))
     swap(&bytes, &target)
   }
 
-  /// Moves everything back without closing the object: the rest is put together by hand.
+  /// Moves the array back without closing the object; the caller writes the rest.
   consuming func move(to target: inout [UInt8]) { swap(&bytes, &target) }
 
-  /// An object with the version that every answer begins with.
+  /// An object that begins with the schema version, as every document does.
   static func document() -> JSONLine {
     var line = JSONLine()
     line.field("schema", 1 as UInt64)
     return line
   }
 
-  /// Closes the object and gives the bytes back.
+  /// Closes the object and returns its bytes.
   @inline(__always)
   consuming func finish() -> [UInt8] {
     bytes.append(UInt8(ascii: "}"))
@@ -90,24 +90,24 @@ struct JSONLine: ~Copyable {
 
   mutating func null(_ name: StaticString) { raw(name, "null".utf8) }
 
-  /// A value that is JSON already.
+  /// Adds a member whose value is already JSON.
   mutating func raw(_ name: StaticString, _ value: some Collection<UInt8>) {
     key(name)
     bytes += value
   }
 
-  /// An array of values that are JSON already.
+  /// Adds an array of values that are already JSON.
   mutating func array(_ name: StaticString, _ values: [[UInt8]]) {
     raw(name, Array("[".utf8) + values.joined(separator: ",".utf8) + "]".utf8)
   }
 
-  /// Part of a value that is put together by hand.
+  /// Appends a byte of a value that the caller writes itself.
   @inline(__always)
   mutating func append(byte: UInt8) { bytes.append(byte) }
 
   mutating func append(bytes more: [UInt8]) { bytes += more }
 
-  /// A key that is not known beforehand, with its colon.
+  /// Appends a key that is not known at compile time, and its colon.
   mutating func append(name: String) {
     JSONWriter.append(name, to: &bytes)
     bytes.append(UInt8(ascii: ":"))

@@ -1,16 +1,16 @@
-// How a command's answer is laid out, and the options that every command has for it.
+// The output formats of commands, and the options that choose them.
 
 internal import ArgumentParser
 internal import LogreplayPoints
 internal import StrataBase
 
-/// The layouts of `-o`.
+/// The formats of `-o`.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
   case short, table, json, jsonl, csv
 
   var isJSON: Bool { self == .json || self == .jsonl }
 
-  /// The format that arguments ask for, read without parsing them: errors in them are reported in it too.
+  /// The format requested by the arguments, found without parsing them, because parse errors use this format too.
   static func requested(in arguments: [String]) -> OutputFormat? {
     var format: OutputFormat?
     for (index, argument) in arguments.enumerated() {
@@ -35,9 +35,9 @@ enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
   case auto, always, never
 }
 
-/// How answers for people look, whatever their layout.
+/// The options for text that people read, whatever the output format.
 struct PeopleOptions: ParsableArguments, Sendable {
-  @Option(help: "auto, always or never. NO_COLOR is respected.")
+  @Option(help: "When to colour text: auto, always or never. NO_COLOR is respected.")
   var color: ColorChoice = .auto
 
   @Flag(help: "Read and show times in UTC instead of the local zone.")
@@ -45,8 +45,8 @@ struct PeopleOptions: ParsableArguments, Sendable {
 
   var zone: Zone { utc ? .utc : .local }
 
-  /// Says where `TZ` names a zone that the system does not know: its times would be read and shown in UTC without
-  /// a word.
+  /// Warns if `TZ` names a zone that the system does not know: times are then read and shown in UTC, and the system
+  /// reports nothing.
   func validate() throws {
     guard !utc, let name = Zone.unknownName(Terminal.variable("TZ"), folder: Terminal.variable("TZDIR")),
       !Self.isNoted.withLock({ isNoted in
@@ -55,8 +55,8 @@ struct PeopleOptions: ParsableArguments, Sendable {
       })
     else { return }
     Terminal.note(
-      "logreplay: warning: there is no time zone \(PeopleText.printable(name)) (TZ), and times are in UTC; "
-        + "name one of this system's, as Europe/Berlin, or give --utc")
+      "logreplay: warning: there is no time zone \(PeopleText.printable(name)) (TZ), so times are in UTC; "
+        + "set TZ to a zone of this system, such as Europe/Berlin, or give --utc")
   }
 
   private static let isNoted = Lock(false)
@@ -72,11 +72,11 @@ struct PeopleOptions: ParsableArguments, Sendable {
   var text: PeopleText { PeopleText(zone: zone, isColored: isColored) }
 }
 
-/// The options that say how an answer is shown.
+/// The options that choose how output is shown.
 struct OutputOptions: ParsableArguments, Sendable {
   @Option(
     name: [.customShort("o", allowingJoined: true), .customLong("output")],
-    help: "short, table, json, jsonl or csv. A table on a terminal, short otherwise.")
+    help: "The format: short, table, json, jsonl or csv. Default: table on a terminal, short otherwise.")
   var requestedFormat: OutputFormat?
 
   @OptionGroup var people: PeopleOptions
@@ -85,7 +85,7 @@ struct OutputOptions: ParsableArguments, Sendable {
   var zone: Zone { people.zone }
   var isColored: Bool { people.isColored }
 
-  /// Throws a usage error for a layout that a command does not have.
+  /// Throws a usage error if the requested format is one of those that the command does not support.
   func refuse(_ formats: OutputFormat...) throws(CommandFailure) {
     guard let requestedFormat, formats.contains(requestedFormat) else { return }
     throw CommandFailure(

@@ -1,4 +1,4 @@
-// Standard output, gathered into pieces of 64 KiB.
+// Standard output, buffered in pieces of 64 KiB.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -8,15 +8,15 @@
   internal import Glibc
 #endif
 
-/// Thrown when whoever read the output has gone. That is how many pipelines end: a success.
+/// Thrown if the reader of the output has closed it. Many pipelines end like this, so it counts as success.
 struct BrokenPipe: Error {}
 
-/// Gathers output and writes it in large pieces. Belongs to one thread.
+/// Buffers output and writes it in large pieces. Belongs to one thread.
 struct OutputWriter: ~Copyable {
-  /// What is gathered before it is written.
+  /// The size in bytes at which the buffer is written.
   static let pieceSize = 64 << 10
 
-  /// What was not written yet; append to it, then call `flushIfLarge`.
+  /// The bytes not yet written; append to them, then call `flushIfLarge`.
   var bytes: [UInt8] = []
   private let descriptor: Int32
 
@@ -37,10 +37,10 @@ struct OutputWriter: ~Copyable {
     if bytes.count >= Self.pieceSize { try flush() }
   }
 
-  /// Writes everything that was gathered.
+  /// Writes everything in the buffer.
   ///
-  /// Throws `BrokenPipe` where nobody reads any more, and a failure of input and output where the system
-  /// refuses, as on a full disk.
+  /// Throws `BrokenPipe` if the reader has closed the output, and an I/O failure if the system refuses the write, as on a
+  /// full disk.
   mutating func flush() throws {
     guard !bytes.isEmpty else { return }
     defer { bytes.removeAll(keepingCapacity: true) }
@@ -63,11 +63,11 @@ struct OutputWriter: ~Copyable {
     guard code == 0 else {
       throw CommandFailure(
         ExitStatus.inputOutput, "the output cannot be written: \(String(cString: strerror(code)))",
-        at: "standard output", next: "make room, or write it somewhere else")
+        at: "standard output", next: "free some space, or write the output somewhere else")
     }
   }
 
-  /// Throws `BrokenPipe` where whoever read the output has gone, which a write would notice only later.
+  /// Throws `BrokenPipe` if the reader has closed the output, which a write would notice only later.
   func checkReader() throws {
     var place = pollfd(fd: descriptor, events: 0, revents: 0)
     if poll(&place, 1, 0) == 1, place.revents & Int16(POLLERR) != 0 { throw BrokenPipe() }

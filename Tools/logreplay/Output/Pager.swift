@@ -1,4 +1,4 @@
-// `$PAGER`, between the command and the terminal.
+// Runs `$PAGER` between the command and the terminal.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -8,17 +8,17 @@
   internal import Glibc
 #endif
 
-/// A pager that this process feeds through its standard output.
+/// A pager that reads the standard output of this process.
 enum Pager {
-  /// The pager's process; 0 where there is none. Read by a signal's handler.
+  /// The pager's process id; 0 if there is no pager. A signal handler reads it.
   nonisolated(unsafe) private static var process: pid_t = 0
 
-  /// Starts `$PAGER` where standard output is a terminal, and puts it in front of it.
+  /// Starts `$PAGER` if standard output is a terminal, and redirects standard output to it.
   static func start() {
     guard Terminal.isOutput, process == 0, let command = Terminal.variable("PAGER"), command != "cat" else {
       return
     }
-    // As git and journalctl do: leave at once where it fits, keep colours, do not clear the screen.
+    // As git and journalctl do: quit at once if the output fits on the screen, keep colours, do not clear the screen.
     if Terminal.variable("LESS") == nil { setenv("LESS", "FRX", 1) }
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return }
@@ -46,9 +46,9 @@ enum Pager {
     close(ends[1])
   }
 
-  /// Tells the pager that this is all, and waits until its reader leaves it. Safe in a signal's handler.
+  /// Closes the pager's input and waits until the user quits it. Safe in a signal handler.
   ///
-  /// - Returns: false where the pager could not be started, so that nobody saw anything of the answer.
+  /// - Returns: false if the pager could not be started, so that none of the output was shown.
   @discardableResult
   static func finish() -> Bool {
     guard process != 0 else { return true }
@@ -57,12 +57,12 @@ enum Pager {
     var ended = waitpid(process, &status, 0)
     while ended < 0, errno == EINTR { ended = waitpid(process, &status, 0) }
     process = 0
-    // The shell ends with these where it may not run the command, or does not find it.
+    // The shell's exit codes for a command that it cannot run (126) or does not find (127).
     let code = status >> 8 & 0xFF
     return ended < 0 || status & 0x7F != 0 || (code != 126 && code != 127)
   }
 
-  /// Why an answer was lost.
+  /// The failure to report when output was lost.
   static var failure: CommandFailure {
     CommandFailure(
       ExitStatus.inputOutput, "the pager cannot be started", at: Terminal.variable("PAGER") ?? "PAGER",

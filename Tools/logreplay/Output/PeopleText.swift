@@ -1,9 +1,9 @@
-// Text for people: times in their zone, names without control characters, colours where they are wanted.
+// Text for people: times in the chosen zone, names without control characters, optional colours.
 
 internal import LogreplayPoints
 internal import StrataEvents
 
-/// How text for people is written.
+/// The time zone and colours of text for people.
 struct PeopleText: Sendable {
   var zone: Zone
   var isColored: Bool
@@ -16,25 +16,25 @@ struct PeopleText: Sendable {
     case cyan = "36"
   }
 
-  /// The text in a colour, or as it is.
+  /// The text in a colour, or unchanged if colours are off.
   func colored(_ text: String, _ color: Color) -> String {
     isColored ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  /// A moment in the zone with its offset: `2026-11-20 19:17:16.120+01:00`. As many digits as it needs, in
-  /// threes, so that it reads back as the same moment.
+  /// A time in the zone with its offset: `2026-11-20 19:17:16.120+01:00`. It has 3, 6 or 9 fractional digits, as many as
+  /// it takes to parse back as the same time.
   func time(_ time: Timestamp) -> String {
     let seconds = time.nanoseconds.seconds
     let offset = zone.offset(at: seconds)
     let civil = CivilTime(seconds: seconds + Int64(offset))
-    // Not by what the seconds leave over: those of the first moments there are do not fit as nanoseconds.
+    // Not computed from the seconds: those of the earliest times do not fit into an `Int64` as nanoseconds.
     let rest = Int((time.nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000)
     return "\(Self.padded(civil.year, 4))-\(Self.padded(civil.month, 2))-\(Self.padded(civil.day, 2)) "
       + "\(Self.padded(civil.hour, 2)):\(Self.padded(civil.minute, 2)):\(Self.padded(civil.second, 2))"
       + ".\(Self.fraction(rest))\(Self.offsetText(offset))"
   }
 
-  /// A moment in UTC for the echo of a point: `2026-11-20T21:15:03.120Z`, again as many digits as it needs.
+  /// A time in UTC for the echo of a point: `2026-11-20T21:15:03.120Z`, with 3, 6 or 9 fractional digits as needed.
   static func utc(_ time: Timestamp) -> String {
     let text = time.description
     guard text.hasSuffix("Z"), let dot = text.lastIndex(of: ".") else { return text }
@@ -42,7 +42,7 @@ struct PeopleText: Sendable {
     return "\(text[..<dot]).\(fraction(rest))Z"
   }
 
-  /// Names and text as one line that no terminal takes for commands: control characters as `\u{1b}`.
+  /// The text as one line that a terminal cannot interpret as commands: control characters become `\u{1b}`.
   static func printable(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: \.isControl) else { return text }
     var result = ""
@@ -74,7 +74,7 @@ struct PeopleText: Sendable {
 }
 
 extension Unicode.Scalar {
-  /// C0, DEL, C1, and the characters that turn the direction of text around.
+  /// Whether the scalar is C0, DEL, C1, a line or paragraph separator, or changes the direction of text.
   var isControl: Bool {
     value < 0x20 || (0x7F...0x9F).contains(value) || (0x202A...0x202E).contains(value)
       || (0x2066...0x2069).contains(value) || value == 0x2028 || value == 0x2029

@@ -1,8 +1,8 @@
-// How far a long piece of work is, on a terminal only.
+// The progress of a long operation, shown only on a terminal.
 
 internal import StrataBase
 
-/// One line on standard error that is written over and over. Nothing where that is no terminal.
+/// A line on standard error that is updated in place. Shows nothing if standard error is not a terminal.
 final class ProgressBar {
   private let title: String
   private let isShown: Bool
@@ -19,7 +19,7 @@ final class ProgressBar {
     isShown = Terminal.isError
   }
 
-  /// Shows how much is done of how much, in bytes.
+  /// Shows how many of all bytes are done.
   func update(_ done: UInt64, of all: UInt64) {
     guard isShown, all > 0, last.map({ $0.elapsed >= Self.interval }) ?? true else { return }
     last = .now()
@@ -37,7 +37,7 @@ final class ProgressBar {
     show("\r\u{1B}[K" + text)
   }
 
-  /// Takes the line away.
+  /// Clears the line.
   func finish() {
     if isShown, last != nil { show("\r\u{1B}[K") }
   }

@@ -1,4 +1,4 @@
-// What the standard streams are connected to.
+// The standard streams, and the terminal that they may be connected to.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -13,26 +13,26 @@ enum Terminal {
   static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
   static var isError: Bool { isatty(STDERR_FILENO) == 1 }
 
-  /// False where NO_COLOR is set to anything, or the terminal says that it has none.
+  /// False if NO_COLOR is set to any non-empty value, or if TERM is `dumb`.
   static var wantsColor: Bool {
     variable("NO_COLOR") == nil && variable("TERM") != "dumb"
   }
 
-  /// Columns of the terminal on standard output, nil where there is none.
+  /// The number of columns of the terminal on standard output; nil if it is not a terminal.
   static var width: Int? {
     var size = winsize()
     guard isOutput, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }
 
-  /// An environment variable that is set and not empty.
+  /// The value of an environment variable; nil if it is unset or empty.
   static func variable(_ name: String) -> String? {
     guard let value = getenv(name) else { return nil }
     let text = String(cString: value)
     return text.isEmpty ? nil : text
   }
 
-  /// Writes a line to standard error. What cannot be written there cannot be said anywhere.
+  /// Writes a line to standard error. A failure to write there is ignored, because it cannot be reported.
   static func note(_ line: String, end: String = "\n") {
     var line = line + end
     line.withUTF8 { bytes in

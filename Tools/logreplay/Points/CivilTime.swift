@@ -1,6 +1,6 @@
-// Days and times of the proleptic Gregorian calendar, without a zone.
+// Dates and times of the proleptic Gregorian calendar, without a time zone.
 
-/// A date and a time as a clock on the wall shows them.
+/// A date and a time of day without a time zone.
 package struct CivilTime: Hashable, Sendable {
   package var year = 1970
   package var month = 1
@@ -9,7 +9,7 @@ package struct CivilTime: Hashable, Sendable {
   package var minute = 0
   package var second = 0
 
-  /// The date and time that are so many seconds behind 1970-01-01 00:00:00.
+  /// The date and time that many seconds after 1970-01-01 00:00:00.
   /// (H. Hinnant, chrono-compatible low-level date algorithms.)
   package init(seconds: Int64) {
     let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
@@ -38,7 +38,7 @@ package struct CivilTime: Hashable, Sendable {
     return Int64(days * 86_400 + hour * 3600 + minute * 60 + second)
   }
 
-  /// Nil where there is no such day or time. A leap second is the first second of the next minute.
+  /// Nil if there is no such date or time. A leap second becomes the first second of the next minute.
   package init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
     guard (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
       (0...59).contains(minute), (0...60).contains(second)
@@ -49,7 +49,7 @@ package struct CivilTime: Hashable, Sendable {
     self.hour = hour
     self.minute = minute
     self.second = second
-    // A day that the month does not have comes back as another one.
+    // A day that the month does not have converts back to a different day.
     guard CivilTime(seconds: seconds - Int64(second)).day == day else { return nil }
   }
 }

@@ -1,12 +1,12 @@
-// Points of the log as people name them: `18234`, `head~3`, `id:import-7`, `yesterday`.
+// Points of the log as users write them: `18234`, `head~3`, `id:import-7`, `yesterday`.
 
 package import StrataEvents
 
-/// A name for a place in the log. What it stands for is decided by `PointResolver`.
+/// A name for a position in the log, which `PointResolver` resolves.
 package enum Point: Hashable, Sendable {
   case sequence(UInt64)
   case head
-  /// So many appends before the head.
+  /// This many appends before the head.
   case back(UInt64)
   case first
   /// An append's id, or a unique prefix of it.
@@ -18,7 +18,7 @@ package enum Point: Hashable, Sendable {
 }
 
 extension Point {
-  /// Reads a point. Throws what is wrong and what points look like.
+  /// Parses a point. Throws an error that says what is wrong and shows what points look like.
   package init(reading text: String, times: TimeText) throws(PointProblem) {
     if let point = try Point(keyword: text) {
       self = point
@@ -29,7 +29,7 @@ extension Point {
     }
   }
 
-  /// Everything but times, which need a "now" and a zone. Nil where the text may be a time.
+  /// Parses every kind of point except times, which need a "now" and a zone. Nil if the text may be a time.
   private init?(keyword text: String) throws(PointProblem) {
     if text.isDigits {
       guard let sequence = UInt64(text) else { throw Self.malformed(text) }
@@ -78,20 +78,20 @@ extension Point {
 
   private static func malformed(_ text: String) -> PointProblem {
     PointProblem(
-      "'\(text)' is no point", at: text,
-      next: "give a sequence, head, head~N, first, id:APPEND, cursor:SEQ@CHAIN, or a time as in "
+      "'\(text)' is not a point", at: text,
+      next: "give a sequence, head, head~N, first, id:APPEND, cursor:SEQ@CHAIN, or a time such as "
         + PointGrammar.timeExamples)
   }
 }
 
-/// Two points, or an open end: what `log` lists and `diff` sums up, (from, to].
+/// A range between two points, (from, to], either of which may be open: what `log` lists and `diff` compares.
 package struct PointRange: Hashable, Sendable {
-  /// Nil for the beginning of the log. With it, the text that named it.
+  /// The point after which the range begins; nil for the beginning of the log.
   package var from: Named?
-  /// Nil for the head.
+  /// The last point of the range; nil for the head.
   package var to: Named?
 
-  /// A point with the text that it was given as, for messages.
+  /// A point with the text that named it, for messages.
   package struct Named: Hashable, Sendable {
     package var text: String
     package var point: Point
@@ -102,7 +102,7 @@ package struct PointRange: Hashable, Sendable {
     }
   }
 
-  /// Reads what stands behind the store: nothing, `A..B`, `A..`, `..B`, `B` alone (as `..B`), or two points.
+  /// Parses the arguments that follow the store: nothing, `A..B`, `A..`, `..B`, `B` alone (as `..B`), or two points.
   package init(reading words: [String], times: TimeText) throws(PointProblem) {
     func named(_ text: some StringProtocol) throws(PointProblem) -> Named? {
       let text = String(text)
@@ -115,7 +115,7 @@ package struct PointRange: Hashable, Sendable {
       let parts = Self.split(words[0])
       guard parts.count <= 2 else {
         throw PointProblem(
-          "'\(words[0])' holds more than one '..'", at: words[0],
+          "'\(words[0])' contains more than one '..'", at: words[0],
           next: "give the two points as two arguments")
       }
       if parts.count == 2 { from = try named(parts[0]) }
@@ -124,12 +124,12 @@ package struct PointRange: Hashable, Sendable {
       (from, to) = (try named(words[0]), try named(words[1]))
     default:
       throw PointProblem(
-        "\(words.count) points are given, and a range has two", at: words[2],
-        next: "quote a time that holds spaces, or write '2h30m.ago'")
+        "\(words.count) points are given, but a range has two", at: words[2],
+        next: "quote a time that contains spaces, or write '2h30m.ago'")
     }
   }
 
-  /// The parts between each `..`; three dots hold two of them.
+  /// The parts between each `..`; three dots count as two of them.
   private static func split(_ text: String) -> [Substring] {
     var parts: [Substring] = []
     var start = text.startIndex
@@ -139,7 +139,7 @@ package struct PointRange: Hashable, Sendable {
       if text[index] == ".", next < text.endIndex, text[next] == "." {
         parts.append(text[start..<index])
         start = text.index(after: next)
-        // `a...b` is not a range: which of the two places is meant?
+        // `a...b` is not a range: it could be split at either of the two positions.
         if start < text.endIndex, text[start] == "." { parts.append("") }
       }
       index = next

@@ -1,6 +1,6 @@
-// Why a text is no point, no range and no time.
+// Why a text is not a point, a range or a time.
 
-/// What is wrong with a point as it was typed, where, and what would be right.
+/// What is wrong with the text of a point, where, and what to write instead.
 package struct PointProblem: Error, Hashable, Sendable {
   package var what: String
   /// The text that was typed.

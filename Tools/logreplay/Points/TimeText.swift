@@ -1,10 +1,10 @@
-// Times as people type them: `2026-11-20 18:17:16`, `yesterday`, `2h30m ago`, `-2h`, `@1732130000`, RFC 3339.
+// Times as users type them: `2026-11-20 18:17:16`, `yesterday`, `2h30m ago`, `-2h`, `@1732130000`, RFC 3339.
 
 internal import StrataDocuments
 package import StrataEvents
 internal import StrataTables
 
-/// Reads times against one "now" and one zone, so that all times of a command agree.
+/// Parses times relative to one "now" and in one zone, so that all times of a command agree.
 package struct TimeText: Sendable {
   /// Nanoseconds since 1970.
   package var now: Int64
@@ -17,8 +17,8 @@ package struct TimeText: Sendable {
 
   private static let second: Int64 = 1_000_000_000
 
-  /// The moment that a text names, in nanoseconds, or nil where it is no time. A moment that nanoseconds
-  /// since 1970 cannot say, before 1677 or behind 2262, is the first or the last that they can.
+  /// The time that a text names, in nanoseconds since 1970, or nil if the text is not a time. A time outside the range
+  /// of an `Int64`, before 1677 or after 2262, is clamped to that range.
   package func nanoseconds(_ text: String) -> Int64? {
     let text = text.trimmingSpaces()
     if let relative = relative(text) { return relative }
@@ -26,7 +26,7 @@ package struct TimeText: Sendable {
     return Self.nanoseconds(instant.seconds, instant.attoseconds / Self.second)
   }
 
-  /// The same as an instant, of any year that RFC 3339 can say where the text is a date.
+  /// The same time as an `Instant`, which for a date can be in any year that RFC 3339 allows.
   package func instant(_ text: String) -> Instant? {
     let text = text.trimmingSpaces()
     guard let time = relative(text) else { return absolute(text) }
@@ -39,7 +39,7 @@ package struct TimeText: Sendable {
     InstantText.named(text) { zone.moment(ofWallClock: $0) }
   }
 
-  /// What is counted from now, from midnight or from 1970.
+  /// A time relative to now, to midnight or to 1970; nil for any other text.
   private func relative(_ text: String) -> Int64? {
     switch text {
     case "now": return now
@@ -57,7 +57,7 @@ package struct TimeText: Sendable {
     return Int64(clamping: Int128(now) + (sign == "-" ? -length : length))
   }
 
-  /// Midnight in the zone, so many days before the current one.
+  /// Midnight in the zone, that many days before today's.
   private func midnight(daysBack: Int64) -> Int64 {
     let seconds = now.seconds
     let wall = seconds + Int64(zone.offset(at: seconds))
@@ -71,7 +71,7 @@ package struct TimeText: Sendable {
     let parts = text.dropFirst(isNegative ? 1 : 0).split(
       separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, first.isDigits else { return nil }
-    // Digits alone: what is no number is too large to be one.
+    // The text is all digits, so that parsing fails only if the number is too large.
     let seconds = Int64(first) ?? .max
     let fraction: Int64
     if parts.count == 2 {
@@ -83,12 +83,13 @@ package struct TimeText: Sendable {
     return isNegative ? Self.nanoseconds(-seconds, -fraction) : Self.nanoseconds(seconds, fraction)
   }
 
-  /// Seconds and a fraction as nanoseconds. In 128 bits, because the first second of all begins before them.
+  /// Seconds and a fraction as nanoseconds. Computed in 128 bits, because the first representable second begins before
+  /// the smallest `Int64`.
   private static func nanoseconds(_ seconds: Int64, _ fraction: Int64) -> Int64 {
     Int64(clamping: Int128(seconds) * Int128(second) + Int128(fraction))
   }
 
-  /// The digits behind a decimal point as nanoseconds; those behind the ninth are dropped.
+  /// The digits after a decimal point as nanoseconds; digits after the ninth are dropped.
   private static func fraction(_ digits: Substring) -> Int64? {
     guard !digits.isEmpty, digits.isDigits else { return nil }
     let nine = digits.prefix(9)
@@ -117,10 +118,10 @@ package struct TimeText: Sendable {
     length(text).flatMap { Int64(exactly: $0) }
   }
 
-  /// Longer than any two moments are apart.
+  /// Longer than the distance between any two times.
   private static let lengthMax: Int128 = 1 << 70
 
-  /// The same of any length, up to one that is longer than all of time.
+  /// The same for any length, capped at `lengthMax`.
   private static func length(_ text: some StringProtocol) -> Int128? {
     var rest = Substring(text)
     var total: Int128 = 0
@@ -148,7 +149,7 @@ extension Int64 {
 }
 
 extension StringProtocol {
-  /// True for one or more of the ten ASCII digits and nothing else.
+  /// Whether the text is one or more ASCII digits and nothing else.
   package var isDigits: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
 
   fileprivate func trimmingSpaces() -> String {

@@ -1,4 +1,4 @@
-// Where a clock on the wall stands: the local zone, UTC, or a fixed offset.
+// Time zones: the local zone, UTC, or a fixed offset.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -11,15 +11,15 @@
 /// The zone in which times are read and shown.
 package enum Zone: Hashable, Sendable {
   case utc
-  /// So many seconds ahead of UTC.
+  /// This many seconds ahead of UTC.
   case fixed(Int)
-  /// What the system's zone says for each moment (`TZ`).
+  /// The system's local zone (`TZ`), with its own offset for each moment.
   case local
 
-  /// The name in `TZ` that the system does not know, and for which it silently takes UTC; nil where it knows it,
-  /// or none is given.
+  /// The given `TZ` value if the system does not know it and would silently use UTC; nil if it knows the value or none
+  /// is given.
   package static func unknownName(_ name: String?, folder: String? = nil) -> String? {
-    // A colon may stand before the name of a file.
+    // The name of a file may follow a colon.
     guard let name, case let file = name.first == ":" ? String(name.dropFirst()) : name, !file.isEmpty,
       !utcNames.contains(file), name.wholeMatch(of: rule) == nil
     else { return nil }
@@ -29,17 +29,17 @@ package enum Zone: Hashable, Sendable {
     return isFile ? nil : name
   }
 
-  /// Names that need no file, since what stands for an unknown one is right for them.
+  /// Names that need no file, because the fallback for unknown names, UTC, is right for them.
   private static let utcNames: Set<String> = [
     "UTC", "GMT", "UCT", "Z", "Zulu", "Universal", "Greenwich", "Etc/UTC", "Etc/GMT", "Etc/UCT", "Etc/Zulu",
     "Etc/Universal", "Etc/Greenwich",
   ]
 
-  /// A zone that says its offset and rules itself: `CET-1CEST,M3.5.0,M10.5.0/3`, `<+03>-3`.
+  /// A zone given by its own offset and rules: `CET-1CEST,M3.5.0,M10.5.0/3`, `<+03>-3`.
   nonisolated(unsafe) private static let rule =
     /(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>)[+-]?[0-9]{1,2}(?::[0-9]{2}){0,2}(?:(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>).*)?/
 
-  /// The seconds that the zone is ahead of UTC at a moment, given in seconds since 1970.
+  /// How many seconds the zone is ahead of UTC at a moment, given in seconds since 1970.
   package func offset(at seconds: Int64) -> Int {
     switch self {
     case .utc: return 0
@@ -53,8 +53,8 @@ package enum Zone: Hashable, Sendable {
     }
   }
 
-  /// The moment at which clocks in the zone show a date and time, given as if it were UTC. Of two moments the
-  /// earlier; a time that a change of clocks skips is read with the offset before the change.
+  /// The moment at which clocks in the zone show a date and time, given as if it were UTC. If a clock change makes two
+  /// moments possible, the earlier one; a time that a change skips is read with the offset before the change.
   package func moment(ofWallClock wall: Int64) -> Int64 {
     let before = Int64(offset(at: wall - 86_400))
     let after = Int64(offset(at: wall + 86_400))

@@ -1,9 +1,9 @@
-// Commands that block: they run on a thread of their own, never on the cooperative pool.
+// Commands that block: each runs on a dedicated thread, never on the cooperative pool.
 
 internal import ArgumentParser
 internal import StrataBase
 
-/// A subcommand whose work is written straight down, with calls that block.
+/// A subcommand written as sequential code with blocking calls.
 protocol BlockingCommand: AsyncParsableCommand, Sendable {
   func perform() throws
 }

@@ -1,10 +1,10 @@
-// A store as the commands that only read have it: open up to what is damaged.
+// A store that is open for reading, up to the first damage.
 
 internal import ArgumentParser
 internal import StrataEvents
 internal import StrataLog
 
-/// The argument that every command begins with.
+/// The first argument of every command: the store.
 struct StoreArgument: ParsableArguments, Sendable {
   @Argument(help: "The store's folder.")
   var store: String
@@ -17,7 +17,7 @@ struct OpenedStore: Sendable {
 
   var log: Log { store.log }
 
-  /// Opens a store for reading, beside a running writer or without one. Blocks.
+  /// Opens a store for reading, whether or not a writer is running. Blocks.
   static func open(_ path: String) throws(CommandFailure) -> OpenedStore {
     var options = StoreOptions()
     options.readsDamaged = true
@@ -27,20 +27,20 @@ struct OpenedStore: Sendable {
     } catch { throw CommandFailure(reading: path, error) }
   }
 
-  /// A store's error with the place that the user knows.
+  /// A store's error with the path that the user gave.
   func failure(_ error: StoreError) -> CommandFailure { CommandFailure(reading: path, error) }
 
-  /// Says on standard error what stands behind the visible end, and throws if that is damage. For the end of
-  /// whatever read up to there.
+  /// Reports on standard error what follows the visible end, and throws if that is damage. To be called after reading
+  /// up to the end.
   func reportEnd() throws(CommandFailure) {
     try throwDamage()
     guard log.tornBytes > 0 else { return }
     Terminal.note(
-      "logreplay: warning: \(log.tornBytes) bytes of an unfinished write stand behind the end; "
+      "logreplay: warning: \(log.tornBytes) bytes of an unfinished write follow the end of the log; "
         + "nothing acknowledged is lost")
   }
 
-  /// Throws if what stands behind the visible end is damage: nothing ever comes behind that.
+  /// Throws if the visible end is followed by damage: no further event can be read after it.
   func throwDamage() throws(CommandFailure) {
     guard let damage = log.damage else { return }
     throw failure(.found(damage))
@@ -48,8 +48,8 @@ struct OpenedStore: Sendable {
 }
 
 extension CommandFailure {
-  /// The error of a store that was to be read at a path: what is no store there is one that does not exist,
-  /// and a file of the store is named with the store.
+  /// The error of opening or reading the store at a path. A path that is not a store is reported as not found, and a
+  /// file of the store is named with the store's path.
   init(reading path: String, _ error: StoreError) {
     self.init(error)
     if error.reason == .notFound || error.reason == .notAStore {

@@ -1,35 +1,35 @@
-// What a point stands for in a store.
+// Resolves points to sequences of a store.
 
 internal import LogreplayPoints
 internal import StrataEvents
 internal import StrataLog
 
-/// A point's place in the log.
+/// A point's position in the log.
 struct ResolvedPoint: Hashable, Sendable {
-  /// The last sequence whose event counts; 0 before everything.
+  /// The last sequence that the point includes; 0 before the first event.
   var sequence: UInt64
-  /// The commit time of the append there; nil at 0.
+  /// The commit time of the append that holds the sequence; nil at 0.
   var time: Timestamp?
-  /// The append around the sequence, where the sequence is not its end.
+  /// The sequences of the append that holds the sequence, if the sequence is not its last.
   var inside: ClosedRange<UInt64>?
 }
 
-/// Finds points in an open store. Blocks; belongs to one thread.
+/// Resolves points in an open store. Blocks; belongs to one thread.
 final class PointResolver {
   let store: OpenedStore
-  /// Whether some point would be another one if the log went on behind the visible end: the head, what is
-  /// counted from there, and a time or a prefix of an id that what stands behind it might match. Where that
-  /// is damage, the answer is about a log that is not whole.
+  /// Whether some resolved point depends on where the log ends: the head, points counted from it, and times or id
+  /// prefixes that an append past the visible end might match. If the log is damaged there, the result describes an
+  /// incomplete log.
   private(set) var dependsOnEnd = false
 
   init(store: OpenedStore) { self.store = store }
 
   private var log: Log { store.log }
 
-  /// The most ids that the error for an ambiguous prefix lists.
+  /// The most ids listed in the error for an ambiguous prefix.
   private static let idsShownMax = 5
 
-  /// Finds a point and says on standard error what it stands for, unless it is a sequence already.
+  /// Resolves a point and prints the result on standard error, unless the point is already a sequence.
   func resolve(_ named: PointRange.Named) throws -> ResolvedPoint {
     let found = try resolve(named.point, text: named.text)
     if case .sequence = named.point {} else { Terminal.note(Self.echo(named.text, found)) }
@@ -39,19 +39,19 @@ final class PointResolver {
     return found
   }
 
-  /// The visible end, for where no point is given.
+  /// The visible end, used if no point is given.
   func head() throws -> ResolvedPoint {
     dependsOnEnd = true
     return try place(log.mark.sequence, "head")
   }
 
-  /// The point that a cursor names, if the log up to there is the one that it was taken from.
+  /// The point that a cursor names. Throws if the log up to there is not the one that the cursor was taken from.
   func point(of position: LogPosition) throws -> ResolvedPoint {
     try check(position)
     return try place(position.sequence, "the cursor")
   }
 
-  /// Before the first event that the log has.
+  /// The point before the first event of the log.
   var beginning: ResolvedPoint { ResolvedPoint(sequence: log.mark.logBegin - 1) }
 
   /// `2h ago → seq 18234 (2026-11-20T21:15:03.120Z)`.
@@ -83,7 +83,7 @@ final class PointResolver {
       guard let append = try failing({ () throws(StoreError) in try log.lastAppend(notAfter: time) }) else {
         return ResolvedPoint(sequence: mark.logBegin - 1)
       }
-      // An append behind it with a later time is all that can be known to end it.
+      // Only a later append with a later time would prove that no other append matches.
       if append.last == mark.sequence { dependsOnEnd = true }
       return ResolvedPoint(sequence: append.last, time: Timestamp(nanoseconds: append.time))
     case .id(let id):
@@ -92,7 +92,7 @@ final class PointResolver {
       try check(position)
       return try place(position.sequence, text)
     case .mark(let name):
-      throw missing("there is no mark '\(name)': no marks exist yet")
+      throw missing("there is no mark '\(name)': this version has no marks")
     }
   }
 
@@ -106,7 +106,7 @@ final class PointResolver {
       inside: sequence < append.last ? append.first...append.last : nil)
   }
 
-  /// Throws where the log up to a position is not the one that it was taken from.
+  /// Throws if the log up to a position is not the one that the position was taken from.
   func check(_ position: LogPosition) throws {
     let mark = log.mark
     if position.sequence > mark.sequence { try store.throwDamage() }
@@ -116,7 +116,7 @@ final class PointResolver {
     let chain = try failing { () throws(StoreError) in try log.chain(after: position.sequence) }
     guard chain == position.chain else {
       var failure = store.failure(StoreError.diverged(sequence: position.sequence))
-      failure.next = "read the log anew from a sequence that both have; \(available)"
+      failure.next = "read the log again from a sequence that both have; \(available)"
       throw failure
     }
   }
@@ -137,19 +137,19 @@ final class PointResolver {
       let shown = names.prefix(Self.idsShownMax).map { "id:\(PeopleText.printable($0))" }
       throw CommandFailure(
         ExitStatus.notFound, "several appends have an id that begins with '\(id)'", at: "id:\(id)",
-        next: "give one of them whole: " + shown.joined(separator: ", ")
+        next: "give one of them in full: " + shown.joined(separator: ", ")
           + (names.count > shown.count ? ", …" : ""))
     }
     dependsOnEnd = true
     return try find(id: only)
   }
 
-  /// The last sequence whose time is before a moment.
+  /// The last sequence whose time is before a given time.
   func sequence(before time: Int64) throws -> UInt64 {
     time == .min ? log.mark.logBegin - 1 : try sequence(notAfter: time - 1)
   }
 
-  /// The last sequence whose time is at a moment or before it.
+  /// The last sequence whose time is not after a given time.
   func sequence(notAfter time: Int64) throws -> UInt64 {
     let place = try failing { () throws(StoreError) in try log.lastAppend(notAfter: time) }
     if place?.last == log.mark.sequence { dependsOnEnd = true }
@@ -160,14 +160,15 @@ final class PointResolver {
     do throws(StoreError) { return try body() } catch { throw store.failure(error) }
   }
 
-  /// What there is, for errors about what there is not.
+  /// The range that the log holds, for errors about missing events.
   var available: String {
     let mark = log.mark
     guard mark.sequence >= mark.logBegin else { return "the store is empty" }
     return "the log holds \(mark.logBegin)…\(mark.sequence)"
   }
 
-  /// The error for what the log does not have. Where it is damaged nobody knows: the damage is the error.
+  /// The error for something that the log does not have. If the log is damaged, that cannot be known, and the damage is
+  /// the error.
   func missing(_ what: String) -> CommandFailure {
     do throws(CommandFailure) { try store.throwDamage() } catch { return error }
     return CommandFailure(ExitStatus.notFound, what, at: store.path, next: available)

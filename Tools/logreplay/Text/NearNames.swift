@@ -1,14 +1,13 @@
-// Names that somebody may have meant: those that differ from what was typed by a few characters.
+// Suggestions for mistyped names: names that differ from the typed text by a few characters.
 
-/// Finds the names that are near a mistyped one.
+/// Finds the names that are similar to a mistyped one.
 enum NearNames {
-  /// Names longer than this, in Unicode scalars, are near nothing.
+  /// Names longer than this, in Unicode scalars, are not compared.
   private static let lengthMax = 128
-  /// The most names that are offered.
+  /// The most names that are suggested.
   private static let countMax = 3
 
-  /// The names that are nearest to a text, the nearest first, those as near as each other ascending. Empty where none
-  /// is near. O(names × length²).
+  /// The names at the least distance from a text, ascending. Empty if no name is similar. O(names × length²).
   static func near(_ text: String, among names: some Sequence<String>) -> [String] {
     let wanted = Array(text.lowercased().unicodeScalars)
     var near: [(distance: Int, name: String)] = []
@@ -16,18 +15,18 @@ enum NearNames {
       guard let distance = distance(wanted, to: name), near.allSatisfy({ $0.name != name }) else { continue }
       near.append((distance, name))
     }
-    // Of two that are three and one apart only the second was meant.
+    // If one name is at distance 3 and another at 1, only the second one is suggested.
     guard let least = near.map(\.distance).min() else { return [] }
     return near.filter { $0.distance == least }.map(\.name)
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.prefix(countMax).map { $0 }
   }
 
-  /// How far a name is from what was typed, in lower case; nil where it is too far to be meant. One that begins or
-  /// ends with what was typed is as near as one with another character.
+  /// The distance between a name and the typed text, ignoring case; nil if the name is not similar. A name that begins
+  /// or ends with the typed text is at most at distance 1.
   private static func distance(_ wanted: [Unicode.Scalar], to name: String) -> Int? {
     let name = Array(name.lowercased().unicodeScalars)
     guard !wanted.isEmpty, wanted.count <= lengthMax, name.count <= lengthMax else { return nil }
-    // In the other case only.
+    // They differ in case only.
     if name == wanted { return 0 }
     let limit = max(1, wanted.count / 3)
     let longer = max(wanted.count, name.count)
@@ -36,11 +35,11 @@ enum NearNames {
     guard !isPart else { return min(1, name.count - wanted.count) }
     guard longer - min(wanted.count, name.count) <= limit, longer > 1 else { return nil }
     let edits = edits(from: wanted, to: name)
-    // With every character another one, no name is a slip of the hand.
+    // A name in which every character differs is not a typing error.
     return edits <= limit && edits < longer ? edits : nil
   }
 
-  /// The characters to put in, take out, replace, or swap with the next one, so that one text becomes the other.
+  /// The number of characters to insert, delete, replace, or swap with the next one to turn one text into the other.
   /// (Optimal string alignment.) O(a × b).
   static func edits(from a: [Unicode.Scalar], to b: [Unicode.Scalar]) -> Int {
     var before: [Int] = []
@@ -61,10 +60,10 @@ enum NearNames {
 }
 
 extension NearNames {
-  /// The most names that are listed where none is near.
+  /// The most names that are listed if none is similar.
   private static let listedMax = 12
 
-  /// `did you mean status?`, or `there are a, b, c` where no name is near; nil where there are no names at all.
+  /// `did you mean status?`, or `there are a, b, c` if no name is similar; nil if there are no names at all.
   static func hint(for text: String, among names: [String]) -> String? {
     let near = near(text, among: names)
     if !near.isEmpty { return "did you mean \(near.joined(separator: ", or "))?" }

@@ -1,6 +1,7 @@
-// What is searched for in a text: a regular expression, or bytes where it has no special characters.
+// A search pattern: a regular expression, or plain bytes if it has no special characters.
 
-/// A pattern that is looked for anywhere in a text. Bytes are found many times as fast as an expression.
+/// A pattern that is searched for anywhere in a text. Searching for bytes is many times faster than matching an
+/// expression.
 struct TextPattern {
   private enum Kind {
     case bytes(ByteSearch)
@@ -9,7 +10,7 @@ struct TextPattern {
 
   private let kind: Kind
 
-  /// Throws what `Regex` does where the text is none.
+  /// Throws the error of `Regex` if the text is not a regular expression.
   init(_ text: String) throws {
     if let literal = Self.literal(text) {
       kind = .bytes(ByteSearch(literal))
@@ -20,8 +21,8 @@ struct TextPattern {
 
   private static let special = Set<Unicode.Scalar>(#"\.[](){}*+?^$|"#.unicodeScalars)
 
-  /// The bytes that a pattern stands for; nil where it stands for more than one text. A backslash before a special
-  /// character stands for that character.
+  /// The bytes that a pattern matches; nil if it may match more than one text. A backslash before a special character
+  /// quotes that character.
   private static func literal(_ text: String) -> [UInt8]? {
     var result = String.UnicodeScalarView()
     var isQuoted = false
@@ -37,7 +38,7 @@ struct TextPattern {
     return isQuoted ? nil : Array(String(result).utf8)
   }
 
-  /// Whether it occurs in a text, given as UTF-8.
+  /// Whether the pattern occurs in a text, given as UTF-8.
   func occurs(in text: UnsafeRawBufferPointer) -> Bool {
     switch kind {
     case .bytes(let search): search.occurs(in: text)
@@ -47,11 +48,11 @@ struct TextPattern {
   }
 }
 
-/// Looks for bytes in others: what stands under the last of them says how far to go on. (R. N. Horspool, Practical
-/// fast searching in strings, 1980.)
+/// Searches for a byte string: the text byte under the last wanted byte determines how far to advance. (R. N. Horspool,
+/// Practical fast searching in strings, 1980.)
 struct ByteSearch {
   private let bytes: [UInt8]
-  /// For each byte, how far its last occurrence is from the end of what is looked for.
+  /// For each byte, the distance of its last occurrence from the end of the wanted bytes.
   private let steps: [Int]
 
   init(_ bytes: [UInt8]) {
@@ -61,7 +62,7 @@ struct ByteSearch {
     self.steps = steps
   }
 
-  /// Whether the bytes occur. O(text / bytes) for what people look for, O(text × bytes) at worst.
+  /// Whether the bytes occur in the text. O(text / bytes) for typical searches, O(text × bytes) in the worst case.
   func occurs(in text: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count <= text.count, !bytes.isEmpty else { return bytes.isEmpty }
     return bytes.withUnsafeBufferPointer { wanted in

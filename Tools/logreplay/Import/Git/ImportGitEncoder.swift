@@ -1,4 +1,4 @@
-// One commit as one append.
+// Encodes one commit as one append.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -6,8 +6,8 @@ internal import StrataLog
 
 /// Turns commits into drafts of appends.
 ///
-/// The first event is `git.commit` in `commit/HASH`. Behind it, for each path that differs from the first
-/// parent's tree, in git's order, `$put` or `$delete` in `file/PATH`.
+/// The first event is `git.commit` in `commit/HASH`. It is followed by a `$put` or `$delete` in `file/PATH` for each path
+/// that differs from the first parent's tree, in git's order.
 struct ImportGitEncoder: ~Copyable {
   private let options: StoreOptions
   private let place: String
@@ -18,7 +18,7 @@ struct ImportGitEncoder: ~Copyable {
     self.place = place
   }
 
-  /// - Parameter sizes: those of the changes that have a blob, in their order.
+  /// - Parameter sizes: the sizes of the changes that have a blob, in the order of the changes.
   mutating func draft(
     _ commit: ImportGitCommit, sizes: [Int64?]
   ) throws(CommandFailure) -> AppendDraft {
@@ -79,8 +79,8 @@ struct ImportGitEncoder: ~Copyable {
   private func tooLarge(_ commit: ImportGitCommit, _ limit: String) -> CommandFailure {
     CommandFailure(
       ExitStatus.corrupt,
-      "the commit changes \(commit.changes.count) paths, and one append holds at most \(limit), which is what the "
-        + "format allows",
+      "the commit changes \(commit.changes.count) paths, but one append holds at most \(limit), the limit of the "
+        + "format",
       at: "commit \(commit.hash) of \(place)",
       next: "this history cannot be imported: a commit is never split into two appends")
   }

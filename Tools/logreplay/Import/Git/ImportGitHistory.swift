@@ -1,12 +1,12 @@
-// The import of a history: one commit, one append, oldest first, each once.
+// Imports a git history: one append per commit, oldest first, each commit once.
 
 internal import StrataEvents
 internal import StrataLog
 
 /// Imports the commits along first parents that the store does not have yet.
 ///
-/// What the store knows of the history must be its beginning, and all that the store has of any history: then
-/// the state behind the last known commit is that commit's tree, and what follows can be put on it.
+/// The commits in the store must be the beginning of this history, and the store must hold no other commits. The state
+/// after the last known commit is then that commit's tree, and the following commits apply to it.
 final class ImportGitHistory {
   private let repository: ImportGitRepository
   private let head: String
@@ -17,7 +17,7 @@ final class ImportGitHistory {
   private var sizes: ImportGitSizes?
   private var report = ImportReport(unit: "commits")
   private var progress = ImportProgress(unit: "commits")
-  /// The commits of the history, counted before any is read.
+  /// The number of commits in the history, counted before any is read.
   private var count: UInt64 = 0
   /// The last commit that the store has.
   private var base: String?
@@ -33,7 +33,7 @@ final class ImportGitHistory {
     do throws(StoreError) { run = try store.log.run() } catch { throw CommandFailure(error) }
   }
 
-  /// Imports everything, or up to the first commit that cannot be.
+  /// Imports everything, or everything before the first commit that cannot be imported.
   func importAll() throws(CommandFailure) -> ImportReport {
     try findBase()
     report.known = report.read
@@ -60,7 +60,7 @@ final class ImportGitHistory {
       guard commit.parents.first == base || base == nil else {
         throw CommandFailure(
           ExitStatus.corrupt, "the first parent of \(commit.hash) is not the commit before it, \(base ?? "")",
-          at: repository.path, next: "import again once nothing rewrites the repository")
+          at: repository.path, next: "import again when the repository is not being rewritten")
       }
       if report.read == 0 { try compareTime(commit) }
       report.read += 1
@@ -98,7 +98,7 @@ final class ImportGitHistory {
 
   // MARK: What the store has
 
-  /// Walks the history once, oldest first: its known part must be its beginning.
+  /// Walks the history once, oldest first. The commits that the store has must be its beginning.
   private func findBase() throws(CommandFailure) {
     let child = try repository.start([
       "rev-list", "--first-parent", "--reverse", "--end-of-options", head, "--",
@@ -114,7 +114,7 @@ final class ImportGitHistory {
       }
       if let firstUnknown {
         throw CommandFailure(
-          ExitStatus.corrupt, "the store has \(hash), and not \(firstUnknown), which comes before it",
+          ExitStatus.corrupt, "the store has \(hash), but not \(firstUnknown), which comes before it",
           at: repository.path, next: "import the history into a new store")
       }
       base = hash
@@ -130,7 +130,7 @@ final class ImportGitHistory {
     }
   }
 
-  /// Every commit that the store has must be one of those that were found.
+  /// Throws if the store has commits that were not found in the history.
   private func refuseOtherHistory() throws(CommandFailure) {
     let refusal: CommandFailure?
     do throws(StoreError) {
@@ -142,7 +142,7 @@ final class ImportGitHistory {
     if let refusal { throw refusal }
   }
 
-  /// The ids of all commits in the store where there may be others than those that were found; else none.
+  /// The ids of all commits in the store, if there may be more than were found in the history; otherwise empty.
   private func commitsOfStore() throws(StoreError) -> [[UInt8]] {
     let index = store.log.index
     var found: UInt64 = 0
@@ -156,13 +156,13 @@ final class ImportGitHistory {
       if ImportGitHash.isOne(id) { ids.append(Array(id)) }
       return true
     }
-    // Other appends may have ids like that too; a commit has its stream.
+    // Other appends may have similar ids; only a commit also has its stream.
     var commits: [[UInt8]] = []
     for id in ids where try index.revision(of: Array("commit/".utf8) + id) > 0 { commits.append(id) }
     return commits
   }
 
-  /// Names the first commit of the store that the history does not have.
+  /// The error that names the first commit of the store that is not in the history.
   private func otherHistory(_ commits: [[UInt8]]) throws(StoreError) -> CommandFailure {
     let baseSequence = try store.log.index.first(ofID: Array((base ?? "").utf8)) ?? 0
     var first: (sequence: UInt64, hash: String)?
@@ -175,10 +175,11 @@ final class ImportGitHistory {
     let stray = first.map { "\($0.hash) (at sequence \($0.sequence))" } ?? "commits"
     return CommandFailure(
       ExitStatus.corrupt,
-      "the store has \(stray), which the history of \(head) along first parents has not"
+      "the store has \(stray), which is not in the history of \(head) along first parents"
         + (base.map { "; both have \($0)" } ?? ""),
       at: repository.path,
-      next: "a history that was rewritten, or another one, goes into a new store; or name the one that was "
-        + "imported with --ref")
+      next:
+        "import a rewritten or different history into a new store, or choose with --ref the history that was "
+        + "imported before")
   }
 }

@@ -1,18 +1,18 @@
-// The history as `git log --raw -z` prints it, read commit by commit.
+// Reads the output of `git log --raw -z` commit by commit.
 
-/// One commit, with what differs from its first parent's tree.
+/// One commit, with the paths that differ from its first parent's tree.
 struct ImportGitCommit: Equatable {
   var hash = ""
   var parents: [String] = []
   var tree = ""
   var author = ""
   var authorEmail = ""
-  /// As git prints it, with the author's offset.
+  /// The author's time as git prints it, with its offset.
   var authored = ""
   var committer = ""
   var committerEmail = ""
   var committed = ""
-  /// The committer's clock, in seconds since 1970.
+  /// The committer's time, in seconds since 1970.
   var seconds: Int64 = 0
   var subject = ""
   var changes: [ImportGitChange] = []
@@ -20,7 +20,7 @@ struct ImportGitCommit: Equatable {
 
 /// One path that differs.
 struct ImportGitChange: Equatable {
-  /// As the new tree has it: six digits. Nil where the path is gone.
+  /// The six-digit mode in the new tree; nil if the path was deleted.
   var mode: String?
   var blob: String
   var path: [UInt8]
@@ -28,8 +28,8 @@ struct ImportGitChange: Equatable {
   var isSubmodule: Bool { mode == "160000" }
 }
 
-/// Reads commits out of git's output. A commit is given out once the next begins, or git has ended well, so one
-/// that was cut short never is.
+/// Parses commits from git's output. A commit is returned only when the next one begins or git has ended successfully,
+/// so a truncated commit is never returned.
 final class ImportGitLog {
   private static let fields = ["%P", "%T", "%an", "%ae", "%aI", "%cn", "%ce", "%cI", "%ct", "%s"]
   private static let mark = Array("commit ".utf8)
@@ -37,13 +37,13 @@ final class ImportGitLog {
   private let repository: ImportGitRepository
   private let child: ImportChild
   private let pieces: ImportPieces
-  /// The piece that begins the next commit.
+  /// The piece that starts the next commit.
   private var header: [UInt8]?
   private var isEnded = false
 
   /// - Parameters:
   ///   - head: the full hash of the last commit.
-  ///   - base: the full hash of the commit behind which the history begins; nil for all.
+  ///   - base: the full hash of the commit after which to begin; nil for the whole history.
   init(_ repository: ImportGitRepository, from base: String?, to head: String) throws(CommandFailure) {
     self.repository = repository
     let format = "--format=tformat:commit %H" + Self.fields.map { "%x00" + $0 }.joined()
@@ -62,11 +62,11 @@ final class ImportGitLog {
     guard !isEnded else { return nil }
     let commit: ImportGitCommit?
     do throws(CommandFailure) { commit = try read() } catch {
-      // What git has to say for itself explains more than how its output looked.
+      // An error message of git explains more than the malformed output does.
       try repository.finish(child)
       throw error
     }
-    // The end of the output may be that of a git that was stopped.
+    // The output also ends if git was stopped.
     if isEnded { try repository.finish(child) }
     return commit
   }
@@ -104,8 +104,8 @@ final class ImportGitLog {
       committed: texts[7], seconds: seconds, subject: texts[9])
   }
 
-  /// `:OLDMODE NEWMODE OLDBLOB NEWBLOB STATUS`, and the path as the next piece. The first of a commit comes
-  /// behind a line feed.
+  /// Parses `:OLDMODE NEWMODE OLDBLOB NEWBLOB STATUS`, and the path as the next piece. The first change of a commit
+  /// begins with a line feed.
   private func readChange(_ piece: [UInt8]) throws(CommandFailure) -> ImportGitChange {
     let parts = text(piece.first == 0x0A ? piece.dropFirst() : piece[...]).split(separator: " ")
     guard parts.count == 5, parts[0].utf8.first == UInt8(ascii: ":"), let path = try pieces.next(),
@@ -120,7 +120,7 @@ final class ImportGitLog {
 
   private var notUnderstood: CommandFailure {
     CommandFailure(
-      ExitStatus.inputOutput, "git printed what it should not have", at: repository.path,
+      ExitStatus.inputOutput, "git printed unexpected output", at: repository.path,
       next: "check that git is 2.31 or later, and run git fsck there")
   }
 

@@ -1,10 +1,11 @@
-// Paths in a repository are bytes; ids are text.
+// Paths of a repository, which are bytes, as text for ids.
 
-/// A path, or a part of one, as text that no other path has.
+/// A path, or a part of one, as text that is unique to it.
 ///
-/// A path that is UTF-8 is itself. One that is not, or begins with a double quote, is quoted as `git ls-tree`
-/// quotes it: in double quotes, C's escapes, and three octal digits for every byte that is no printable ASCII.
-/// Plain texts never begin with a double quote and quoted ones always do, so two paths never have one text.
+/// A path in UTF-8 is used as it is. A path that is not UTF-8, or that begins with a double quote, is quoted as
+/// `git ls-tree` quotes it: in double quotes, with C's escapes, and with three octal digits for every other byte that is
+/// not printable ASCII. Plain texts never begin with a double quote and quoted ones always do, so two paths never have
+/// the same text.
 struct ImportGitPath: Equatable {
   var text: String
   var isQuoted: Bool

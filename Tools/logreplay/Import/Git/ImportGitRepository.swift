@@ -1,4 +1,4 @@
-// Git, asked through its programs, in a way that nobody's settings change.
+// Runs git commands such that user settings do not change their output.
 
 internal import StrataBase
 internal import StrataLog
@@ -9,14 +9,14 @@ internal import StrataLog
   internal import Foundation
 #endif
 
-/// A repository that is read.
+/// A git repository that is read.
 struct ImportGitRepository {
-  /// The folder, as its user named it.
+  /// The folder, as the user gave it.
   let path: String
 
   init(_ path: String) { self.path = path }
 
-  /// Whether a folder is a repository: a work tree's or a bare one.
+  /// Whether a folder is a repository, bare or with a work tree.
   static func isOne(_ path: String) -> Bool {
     let manager = FileManager.default
     return manager.fileExists(atPath: path + "/.git")
@@ -35,12 +35,12 @@ struct ImportGitRepository {
       throw CommandFailure(
         ExitStatus.inputOutput,
         error.systemCode == SystemErrorCode.notFound
-          ? "there is no git" : "cannot start git: \(error.systemCode.map(systemMessage) ?? error.what)",
+          ? "git is not installed" : "cannot start git: \(error.systemCode.map(systemMessage) ?? error.what)",
         at: path, next: "install git")
     }
   }
 
-  /// The full hash of the commit that a name stands for.
+  /// The full hash of the commit that a name refers to.
   func resolve(_ name: String) throws(CommandFailure) -> String {
     let child = try start(["rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"])
     let line = try ImportPieces(child, separator: 0x0A, of: self).next() ?? []
@@ -50,13 +50,13 @@ struct ImportGitRepository {
       let complaint = child.complaint
       throw CommandFailure(
         ExitStatus.notFound,
-        complaint.isEmpty ? "\(name) names no commit of the repository" : "git cannot read it: \(complaint)",
+        complaint.isEmpty ? "the repository has no commit \(name)" : "git cannot read it: \(complaint)",
         at: path, next: "check the path, and name a branch, tag or commit with --ref")
     }
     return hash
   }
 
-  /// Waits for a child's end, which must be a good one.
+  /// Waits for a child process to end. Throws if it did not succeed.
   func finish(_ child: ImportChild) throws(CommandFailure) {
     let end = child.wait()
     guard end != .code(0) else { return }
@@ -67,7 +67,7 @@ struct ImportGitRepository {
       at: path, next: "run git fsck there, and import again")
   }
 
-  /// An error of reading from git or writing to it.
+  /// The failure for an error while reading from git or writing to it.
   func failure(_ error: StoreError) -> CommandFailure {
     CommandFailure(
       ExitStatus.inputOutput, "\(error.what) (\(error.place) of git)",
@@ -76,9 +76,9 @@ struct ImportGitRepository {
   }
 }
 
-/// The hashes of git's objects, as text.
+/// Hashes of git objects as text.
 enum ImportGitHash {
-  /// Whether these are the digits of a full hash: 40 of SHA-1, 64 of SHA-256.
+  /// Whether the text is a full hash: 40 digits for SHA-1, 64 for SHA-256.
   static func isOne(_ text: some Collection<UInt8>) -> Bool {
     (text.count == 40 || text.count == 64)
       && text.allSatisfy {
@@ -88,14 +88,14 @@ enum ImportGitHash {
   }
 }
 
-/// The output of a program, cut at a byte: each piece is given out whole, in bounded memory.
+/// Splits the output of a program at a separator byte. Each piece is returned whole, and memory is bounded.
 final class ImportPieces {
   private let child: ImportChild
   private let separator: UInt8
   private var buffer = [UInt8](repeating: 0, count: 128 << 10)
   private var start = 0
   private var end = 0
-  /// No piece is longer; a longer one means that this is not the output that it should be.
+  /// The longest piece that is accepted; a longer one means that the output is not what was expected.
   private static let lengthMax = 64 << 20
 
   private let repository: ImportGitRepository
@@ -106,8 +106,7 @@ final class ImportPieces {
     self.repository = repository
   }
 
-  /// The next piece without its separator; nil at the end. What follows the last separator is a piece if there
-  /// is any.
+  /// The next piece without its separator; nil at the end. Bytes after the last separator are a piece too.
   func next() throws(CommandFailure) -> [UInt8]? {
     var searched = start
     while true {
@@ -126,7 +125,7 @@ final class ImportPieces {
     }
   }
 
-  /// Reads more, making room for it. False at the end.
+  /// Reads more bytes, and makes room for them. Returns false at the end.
   private func fill(_ searched: inout Int) throws(StoreError) -> Bool {
     if end == buffer.count {
       if start > 0 {

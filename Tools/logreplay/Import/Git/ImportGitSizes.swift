@@ -1,11 +1,12 @@
-// How large blobs are, asked of one git process for all of them.
+// The sizes of blobs, requested from one git process.
 
 internal import StrataBase
 internal import StrataLog
 
-/// The sizes of blobs.
+/// Looks up the sizes of blobs.
 final class ImportGitSizes {
-  /// Questions and answers of one round fit into the pipes, so that neither side waits for the other.
+  /// Blobs per round. The requests and answers of one round fit into the pipes, so that the two processes do not block
+  /// each other.
   private static let roundMax = 256
 
   private let repository: ImportGitRepository
@@ -18,7 +19,7 @@ final class ImportGitSizes {
     answers = ImportPieces(child, separator: 0x0A, of: repository)
   }
 
-  /// The sizes of these blobs, in their order; nil for one that the repository does not have.
+  /// The sizes of blobs, in the order of `blobs`; nil for a blob that the repository does not have.
   func sizes(of blobs: [String]) throws(CommandFailure) -> [Int64?] {
     var sizes: [Int64?] = []
     sizes.reserveCapacity(blobs.count)

@@ -1,4 +1,4 @@
-// One line of JSON as one append: checked, named, and encoded without loss.
+// Checks one line of JSON and encodes it, without loss, as one append.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -6,7 +6,7 @@ internal import StrataLog
 
 /// A line that cannot be imported.
 struct ImportBadLine: Error, Equatable {
-  /// From 1, in characters.
+  /// The column, from 1, in characters.
   var column: Int
   var why: String
 }
@@ -30,7 +30,7 @@ struct ImportLineEncoder: ~Copyable {
     payloadSizeMax = options.payloadSizeMax
   }
 
-  /// The append that a line stands for, with its id and its time.
+  /// The append for a line, with its id and its time.
   mutating func draft(
     _ line: UnsafeRawBufferPointer, appendID: [UInt8]
   ) throws(ImportBadLine) -> AppendDraft {
@@ -40,11 +40,11 @@ struct ImportLineEncoder: ~Copyable {
     }
     guard case .object(let object) = value else {
       let column = ImportJSONPlace.firstColumn(in: line)
-      throw ImportBadLine(column: column, why: "the line is no object")
+      throw ImportBadLine(column: column, why: "the line is not an object")
     }
     let stream = "\(table)/\(try id(in: object, line))"
     guard stream.utf8.count <= FormatLimits.streamLengthMax else {
-      throw bad(idField, line, "table and id have \(stream.utf8.count) bytes, and at most 1024 are allowed")
+      throw bad(idField, line, "table and id have \(stream.utf8.count) bytes, but at most 1024 are allowed")
     }
     let time = try time(in: object, line)
     payload.removeAll()
@@ -94,7 +94,8 @@ struct ImportLineEncoder: ~Copyable {
     case .uint(let number): return String(number)
     case .bigInt(let number): return number.description
     default:
-      throw bad(idField, line, "the id field \(String(reflecting: idField)) is no string and no integer")
+      throw bad(
+        idField, line, "the id field \(String(reflecting: idField)) is neither a string nor an integer")
     }
   }
 
@@ -111,11 +112,11 @@ struct ImportLineEncoder: ~Copyable {
       guard let time = Timestamp(text) else {
         throw bad(
           timeField, line,
-          "\(String(reflecting: text)) is no time with an offset (RFC 3339) from 1677-09-21 to 2262-04-11")
+          "\(String(reflecting: text)) is not a time with an offset (RFC 3339) from 1677-09-21 to 2262-04-11")
       }
       return time
     default:
-      throw bad(timeField, line, "the time field \(String(reflecting: timeField)) is no string")
+      throw bad(timeField, line, "the time field \(String(reflecting: timeField)) is not a string")
     }
   }
 
@@ -125,14 +126,14 @@ struct ImportLineEncoder: ~Copyable {
   }
 }
 
-/// Finds places in a line that is known to be a JSON value, for messages.
+/// Finds columns in a line that is known to be a JSON value, for messages.
 enum ImportJSONPlace {
-  /// The column of the first character that is no space.
+  /// The column of the first character that is not white space.
   static func firstColumn(in line: UnsafeRawBufferPointer) -> Int {
     (line.firstIndex { $0 > 0x20 } ?? 0) + 1
   }
 
-  /// The column of the value of a key of the outermost object; 1 where it is not found.
+  /// The column of the value of a key in the outermost object; 1 if the key is not found.
   static func column(ofValue key: String, in line: UnsafeRawBufferPointer) -> Int {
     var depth = 0
     var index = 0

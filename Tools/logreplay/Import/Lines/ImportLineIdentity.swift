@@ -1,20 +1,20 @@
-// How an imported line is named, and which lines of a source the store has.
+// The append ids of imported lines, and which lines of a source the store already has.
 
 internal import StrataBase
 internal import StrataLog
 
-/// The name of a source as it stands in append ids: `SOURCE:LINE:HASH`, where LINE is the line's number from 1
-/// and HASH the XXH64 of its bytes in 16 hex digits.
+/// The name of a source in append ids, which have the form `SOURCE:LINE:HASH`: LINE is the line's number from 1, and HASH
+/// the XXH64 of its bytes in 16 hex digits.
 ///
-/// An append id has 64 bytes. A source of more than 34, or one that looks like a shortened one, is shortened to
-/// its first bytes (at most 17, whole characters), `~`, and the XXH64 of the whole in 16 hex digits.
+/// An append id has at most 64 bytes. A source of more than 34 bytes, or one that looks like a shortened one, is shortened
+/// to its first bytes (at most 17, whole characters), `~`, and the XXH64 of the whole name in 16 hex digits.
 struct ImportSourceName {
-  /// Lines are numbered below 10¹², so that source, number and hash fit.
+  /// The greatest line number, below 10¹² so that source, number and hash fit into an id.
   static let lineMax: UInt64 = 999_999_999_999
   static let lengthMax = FormatLimits.appendIDLengthMax - 12 - 16 - 2
   private static let hashLength = 16
 
-  /// As it stands in ids.
+  /// The name as it is written in ids.
   let bytes: [UInt8]
 
   init(_ name: String) {
@@ -24,7 +24,7 @@ struct ImportSourceName {
       return
     }
     var kept = Self.lengthMax - Self.hashLength - 1
-    // A byte 10xxxxxx continues a character, which is then left out whole.
+    // A byte 10xxxxxx continues a character: the cut moves back to the beginning of that character.
     while kept > 0, kept < whole.count, whole[kept] & 0xC0 == 0x80 { kept -= 1 }
     bytes = whole.prefix(kept) + [UInt8(ascii: "~")] + Self.hex(XXH64.of(whole))
   }
@@ -53,10 +53,11 @@ struct ImportSourceName {
     return id
   }
 
-  /// What all ids of this source begin with, and of no other source but such as begin with this name and `:`.
+  /// The prefix of all ids of this source. Ids of other sources have it only if their name begins with this name and
+  /// `:`.
   var prefix: [UInt8] { bytes + [UInt8(ascii: ":")] }
 
-  /// The line and the hash of an id that begins with `prefix`; nil where the id is another source's.
+  /// The line and the hash of an id that begins with `prefix`; nil if the id belongs to another source.
   func parse(_ id: UnsafeRawBufferPointer) -> (line: UInt64, hash: UInt64)? {
     let rest = UnsafeRawBufferPointer(rebasing: id.dropFirst(prefix.count))
     guard rest.count > Self.hashLength + 1, rest[rest.count - Self.hashLength - 1] == UInt8(ascii: ":"),
@@ -83,7 +84,7 @@ struct ImportSourceName {
     }
   }
 
-  /// 16 digits, lower case.
+  /// 16 hex digits in lower case.
   static func hex(_ value: UInt64) -> [UInt8] {
     (0..<16).map { place in
       let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * place)) & 0xF
@@ -92,15 +93,15 @@ struct ImportSourceName {
   }
 }
 
-/// Which lines of a source are in the store: a bit for each, in pages, so that it stays small for long files
-/// and for odd numbers.
+/// The set of lines of a source that the store has: one bit per line, in pages, so that it stays small for long files and
+/// for scattered line numbers.
 struct ImportKnownLines {
   private var pages: [UInt64: [UInt64]] = [:]
   private static let pageBits: UInt64 = 1 << 16
 
   var isEmpty: Bool { pages.isEmpty }
 
-  /// Asks the index once for all ids of the source.
+  /// Reads all ids of the source from the index once.
   init(of source: ImportSourceName, in index: StoreIndex) throws(StoreError) {
     var lines = ImportKnownLines()
     try index.forEachID(prefix: source.prefix) { id in

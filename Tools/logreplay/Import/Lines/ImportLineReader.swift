@@ -1,4 +1,4 @@
-// Lines out of bytes that come in pieces: each once, with its number, in memory bounded by the longest line.
+// Splits an input into numbered lines, in memory bounded by the longest line.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -10,33 +10,33 @@
 
 /// One line of the input.
 struct ImportLine {
-  /// From 1.
+  /// The line's number, from 1.
   var number: UInt64
-  /// Without its line feed. Valid until the next line is asked for; empty where the line is too long.
+  /// The line without its line feed. Valid until the next line is requested; empty if the line is too long.
   var bytes: UnsafeRawBufferPointer
   var isTooLong = false
 
-  /// Nothing but spaces, tabs and carriage returns.
+  /// Whether the line holds nothing but spaces, tabs and carriage returns.
   var isBlank: Bool {
     !isTooLong && bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
   }
 }
 
-/// Cuts an input into lines at line feeds. What follows the last one is a line too, unless it is empty, and
-/// it is only given out once the input has said that its end is whole.
+/// Splits an input into lines at line feeds. Bytes after the last line feed are a line too; that line is returned only
+/// after the input has confirmed that it was not cut short.
 final class ImportLineReader {
   private let input: ImportInput
   private let lengthMax: Int
   private let chunkLength = 256 << 10
   private var memory: UnsafeMutableRawBufferPointer
-  /// What was read and not given out: `memory[start..<end]`, of which nothing before `searched` is a line feed.
+  /// The bytes that were read and not yet returned: `memory[start..<end]`, with no line feed before `searched`.
   private var start = 0
   private var end = 0
   private var searched = 0
   private var number: UInt64 = 0
   private var isAtEnd = false
 
-  /// - Parameter lengthMax: a longer line is given out as too long, without its bytes.
+  /// - Parameter lengthMax: the length above which a line is returned as too long, without its bytes.
   init(_ input: ImportInput, lengthMax: Int) {
     self.input = input
     self.lengthMax = lengthMax

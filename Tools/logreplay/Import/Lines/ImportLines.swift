@@ -1,4 +1,4 @@
-// The import of JSON lines: one line, one append, in order, each once.
+// Imports JSON lines: one append per line, in order, each line once.
 
 internal import StrataBase
 internal import StrataEvents
@@ -6,19 +6,19 @@ internal import StrataLog
 
 /// Imports lines into an open store.
 final class ImportLines {
-  /// What the lines are and how they are read.
+  /// What the lines hold, and how they are imported.
   struct Choices {
     var table: String
     var idField: String
     var timeField: String?
-    /// Nil where the lines get no ids: standard input without a name.
+    /// Nil if the lines get no ids, as for standard input without a name.
     var source: ImportSourceName?
     var isMerge = false
     var skipsBad = false
     var clampsTime = false
   }
 
-  /// So many bad lines are named when they are skipped; the rest is only counted.
+  /// The number of skipped lines that are reported one by one; further ones are only counted.
   private static let namedMax = 20
 
   private let choices: Choices
@@ -29,7 +29,7 @@ final class ImportLines {
   private var encoder: ImportLineEncoder
   private var report = ImportReport()
   private var progress: ImportProgress
-  /// The head's time before the import, until the first line was compared with it.
+  /// The head's time before the import; nil once the first line was compared with it.
   private var timeToCompare: Timestamp?
   private let note: (String) -> Void
 
@@ -59,7 +59,7 @@ final class ImportLines {
     timeToCompare = known.isEmpty && !choices.clampsTime ? store.lastTime : nil
   }
 
-  /// Imports everything, or up to the first line that cannot be. What came before is then in the store.
+  /// Imports everything, or everything before the first line that cannot be imported.
   func importAll() throws(CommandFailure) -> ImportReport {
     var problem: CommandFailure?
     do throws(CommandFailure) { try readAll() } catch { problem = error }
@@ -67,7 +67,7 @@ final class ImportLines {
     progress.end()
     report.add(outcome)
     if let failure = outcome.failure {
-      // The line that failed came before any line that was read after it.
+      // A failed append takes precedence over a problem that was found while reading ahead: its line comes first.
       var error = CommandFailure(failure.error)
       error.what = "line \(failure.label) of \(input.name) could not be appended: \(error.what)"
       if error.place.isEmpty { error.place = store.log.layout.root }
@@ -91,7 +91,7 @@ final class ImportLines {
     var blank: UInt64?
     while let line = try reader.next() {
       if let number = blank {
-        // A blank line at the very end is no line. This one is followed by another.
+        // A blank line at the very end does not count as a line. This one is followed by another.
         blank = nil
         report.read += 1
         try pass(ImportBadLine(column: 1, why: "the line is blank"), line: number)
@@ -106,7 +106,7 @@ final class ImportLines {
     }
   }
 
-  /// Hands one line over. False where an earlier one has failed.
+  /// Appends one line. Returns false if an earlier append has failed.
   private func take(_ line: ImportLine) throws(CommandFailure) -> Bool {
     guard line.number <= ImportSourceName.lineMax else {
       throw CommandFailure(
@@ -146,21 +146,22 @@ final class ImportLines {
     }
   }
 
-  /// A bad line: counted and named, or the end of the import.
+  /// Handles a bad line: counts and reports it, or ends the import by throwing.
   private func pass(_ bad: ImportBadLine, line: UInt64) throws(CommandFailure) {
     let place = "\(input.name):\(line):\(bad.column)"
     guard choices.skipsBad else {
       throw CommandFailure(
         ExitStatus.corrupt, "line \(line), column \(bad.column): \(bad.why)", at: place,
-        next: "correct the line and import again, or pass over bad lines with --skip-bad")
+        next: "correct the line and import again, or skip bad lines with --skip-bad")
     }
     report.skipped += 1
     guard report.skipped <= Self.namedMax + 1 else { return }
     progress.end()
-    note(report.skipped <= Self.namedMax ? "skipped \(place): \(bad.why)" : "further bad lines are counted")
+    note(
+      report.skipped <= Self.namedMax ? "skipped \(place): \(bad.why)" : "further bad lines are only counted")
   }
 
-  /// The store has this line with another hash.
+  /// The failure for a line that the store has with another hash.
   private func changed(_ line: ImportLine, _ hash: UInt64) -> CommandFailure {
     func text(_ hash: UInt64) -> String { String(decoding: ImportSourceName.hex(hash), as: UTF8.self) }
     var old = "unknown"
@@ -177,10 +178,11 @@ final class ImportLines {
       "line \(line.number) is not the line that was imported: its hash was \(old) and is now "
         + (line.isTooLong ? "that of a line too long to import" : text(hash)),
       at: "\(input.name):\(line.number)",
-      next: "a source only grows: restore the line, or import the file as another one with --source NAME")
+      next:
+        "a source may only grow: restore the line, or import the file as another source with --source NAME")
   }
 
-  /// A first import begins behind what the store has, unless its user says otherwise.
+  /// Throws if the first line of a new source is earlier than the store's head. `--clamp-time` skips this check.
   private func compareTime(_ draft: AppendDraft, _ line: UInt64) throws(CommandFailure) {
     guard let head = timeToCompare, let given = draft.given else { return }
     timeToCompare = nil
