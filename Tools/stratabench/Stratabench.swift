@@ -1,4 +1,4 @@
-// Named workloads, each measured beside its raw limit in the same run.
+// The `stratabench` command: named workloads, each compared with its raw limit in the same run.
 
 internal import ArgumentParser
 
@@ -6,25 +6,25 @@ internal import ArgumentParser
 struct Stratabench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stratabench",
-    abstract: "Measures Strata beside the raw limit of the machine, in interleaved rounds.",
+    abstract: "Compares Strata with the raw limit of the machine, in interleaved rounds.",
     discussion: """
-      Every figure is a median of rounds in which the workload and its limit take turns, so that a machine \
-      whose speed drifts slows both. Quote the ratio; the absolute figures are of this machine at this moment.
+      Every figure is a median of rounds in which the workload and its limit take turns, so that changes in the \
+      machine's speed affect both. Quote the ratio; the absolute figures hold only for this machine at this moment.
       """)
 
-  @Argument(help: "The workloads to run: \(Workload.allNames). All of them where none is named.")
+  @Argument(help: "The workloads to run: \(Workload.allNames). Default: all of them.")
   var workloads: [String] = []
 
-  @Option(help: "A file of JSON lines (gzip is recognised) whose lines, repeated, are the payloads.")
+  @Option(help: "A file of JSON lines, plain or gzip-compressed, whose lines, repeated, are the payloads.")
   var input: String?
 
-  @Option(help: "How many events.")
+  @Option(help: "The number of events.")
   var events = 1_000_000
 
-  @Option(help: "How many rounds. 20 for durable and 5 for the others where it is left out.")
+  @Option(help: "The number of rounds. Default: 20 for durable, 15 for lists, 5 for the others.")
   var rounds: Int?
 
-  @Option(help: "A folder on the disk to measure. A temporary one where it is left out.")
+  @Option(help: "A folder on the disk to measure. Default: a temporary folder.")
   var directory: String?
 
   func run() async throws {
@@ -48,7 +48,7 @@ struct Stratabench: AsyncParsableCommand {
 struct Workload: Sendable {
   var name: String
   var about: String
-  /// How many rounds give a median that holds.
+  /// The number of rounds that give a stable median.
   var rounds = 5
   var run: @Sendable (Bench) async throws -> Void
 
@@ -56,20 +56,22 @@ struct Workload: Sendable {
     .init(name: "bulk", about: "appends of 1,000 events, payload bytes ready", run: bulk),
     .init(name: "replay", about: "every event of the log, first raw, then decoded", run: replay),
     .init(
-      name: "durable", about: "one event of 200 bytes an append, each on disk before its caller goes on",
+      name: "durable", about: "appends of one event of 200 bytes, each on disk before its caller continues",
       rounds: 20,
       run: durable),
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),
-    .init(name: "seal", about: "closed segments rewritten, and what that takes from writers", run: seal),
-    .init(name: "fold", about: "changes of documents into a table with one view", run: fold),
+    .init(name: "seal", about: "rewriting closed segments, and how much it slows down writers", run: seal),
+    .init(name: "fold", about: "folding changes of documents into a table with one view", run: fold),
     .init(
-      name: "lists", about: "changes, differences and first fetches of lists, beside an array", rounds: 15,
+      name: "lists", about: "changes, differences and first fetches of lists, next to an array", rounds: 15,
       run: lists),
-    .init(name: "snapshots", about: "an array made into a snapshot and shown in stages", rounds: 15, run: snapshots),
-    .init(name: "diff", about: "two versions of a list of a million rows", run: diff),
-    .init(name: "memory", about: "bytes for each row, in a view, and for each version", run: memory),
+    .init(
+      name: "snapshots", about: "turning an array into a snapshot, and its difference into stages", rounds: 15,
+      run: snapshots),
+    .init(name: "diff", about: "the difference of two versions of a list of a million rows", run: diff),
+    .init(name: "memory", about: "bytes per row, per row in a view, and per version", run: memory),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]
 

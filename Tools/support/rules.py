@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Which rules of lists a test run has shown: rule, tests, cases, result, from the run's own report.
+"""Lists which rules of lists a test run has covered (rule, cases, result, test), from the event stream of the run.
 
     swift test --event-stream-output-path REPORT --event-stream-version 0
-    Tools/support/rules.py REPORT            # a table; ends with 1 where a rule has no test, or one that failed
-    Tools/support/rules.py REPORT --summary  # what is missing alone; ends with 0
+    Tools/support/rules.py REPORT            # a table; exits with 1 if a rule has no test, or one that did not pass
+    Tools/support/rules.py REPORT --summary  # only what is missing; exits with 0
 
 A test belongs to the rules that its display name begins with: `R44 A window holds …`, `S4 and S6 …`, `R23, R36: …`.
-Only what ran counts: a test that was skipped, or that had no cases, shows nothing.
+Only tests that ran count: a test that was skipped, or that had no cases, covers nothing.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import re
 import sys
 from collections import namedtuple
 
-# Trees of items, flexible windows, what sections compute, neighbours that depend, and undoing are no part of lists yet.
+# Not part of lists yet: trees of items, flexible windows, computed section values, dependent neighbours, and undo.
 LATER = {"R14", "R48", "R66", "R67", "R68", "R73"}
 FAMILIES = {"R": 78, "S": 12, "D": 14}
 EXPECTED = [f"{family}{number}" for family, last in FAMILIES.items() for number in range(1, last + 1)
@@ -24,12 +24,12 @@ EXPECTED = [f"{family}{number}" for family, last in FAMILIES.items() for number 
 CODE = r"[RSD]\d+"
 HEAD = re.compile(rf"({CODE}(?:(?:, | and | to ){CODE})*)[: ]")
 
-# What a run says of one test: its rules, its name, its suite, how many cases ran, and how it ended.
+# The result of one test in a run: its rules, its name, its suite, how many cases ran, and how it ended.
 Shown = namedtuple("Shown", "rules name suite cases result")
 
 
 def rules_of(name):
-    """The rules that a display name begins with; none where it begins otherwise."""
+    """The rules that a display name begins with; empty if it begins otherwise."""
     head = HEAD.match(name)
     if not head:
         return []
@@ -47,7 +47,7 @@ def order(rule):
 
 
 def read_report(lines):
-    """What the records of an event stream say of every test whose name begins with a rule."""
+    """The result of every test whose name begins with a rule, from the records of an event stream."""
     tests, cases, results = {}, {}, {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -55,8 +55,8 @@ def read_report(lines):
         try:
             record = json.loads(line)
         except ValueError:
-            # A run that was killed leaves half a line; its tests have no end, which is told below.
-            print(f"line {number} of the report is no JSON", file=sys.stderr)
+            # A run that was killed leaves half a line; its unfinished tests are reported below with "no end".
+            print(f"line {number} of the report is not JSON", file=sys.stderr)
             continue
         payload = record["payload"]
         if record["kind"] == "test":
@@ -91,7 +91,7 @@ def read_report(lines):
 
 
 def verdict(shown):
-    """(rules without a test that ran, rules with one that did not pass, rules that nobody expects)."""
+    """(rules without a test that ran, rules with a test that did not pass, rules that are not expected)."""
     ran, bad, seen = set(), set(), set()
     for test in shown:
         seen.update(test.rules)
@@ -125,7 +125,7 @@ def summary(shown):
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report", help="the event stream of a test run, version 0")
-    parser.add_argument("--summary", action="store_true", help="only what is missing, and no failure for it")
+    parser.add_argument("--summary", action="store_true", help="print only what is missing, and exit with 0")
     options = parser.parse_args(words)
     with open(options.report, encoding="utf-8") as report:
         shown = read_report(report)

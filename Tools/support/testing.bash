@@ -1,8 +1,8 @@
-# To be sourced: how tests are built, and which suites are heavy.
+# To be sourced: the options that tests are built with, and the suites that need many processors.
 # shellcheck disable=SC2034
 
-# One build for all tests, optimised, since a hundred thousand power cuts and lists take that, and with all assertions on.
-# A folder of its own, so that the release build that people use stays as it is.
+# One build for all tests: optimised, which a hundred thousand power cuts and lists need, and with all assertions on.
+# It has its own folder, so that the ordinary release build is not changed.
 testing=(
   -c release --scratch-path .build/testing -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug
   -Xswiftc -DSTRATA_CHECKED_LOCKS

@@ -107,8 +107,8 @@ struct BlockDump {
     throw CommandFailure(reading: path, .found(worst))
   }
 
-  /// Throws if the log ends before a sequence. Does not throw if the last segment is damaged or unfinished, since it may
-  /// hold the sequence.
+  /// Throws if the log ends before a sequence. Does not throw if the last segment is damaged or unfinished, since it
+  /// may hold the sequence.
   private func checkHolds(_ sequence: UInt64, _ first: UInt64) throws(CommandFailure) {
     guard first == names.last, sequence > first else { return }
     var last = first - 1

@@ -113,8 +113,8 @@ struct StoreInfo {
     return sum
   }
 
-  /// Counts the items of the tables at the head. Returns an error instead of throwing it, because the other facts can be
-  /// printed for a damaged log too.
+  /// Counts the items of the tables at the head. Returns an error instead of throwing it, because the other facts can
+  /// be printed for a damaged log too.
   mutating func countTables(_ opened: OpenedStore, all: Bool) -> CommandFailure? {
     let fold = Fold(opened.log, .documents(only: nil))
     do throws(StoreError) { try fold.run(through: last) } catch { return opened.failure(error) }

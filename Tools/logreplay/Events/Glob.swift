@@ -1,5 +1,5 @@
-// Patterns for names: `*` matches any run of characters (`/` too), `?` one character, `[a-z]` and `[!a-z]` one character
-// of a set; `\` quotes the next character.
+// Patterns for names: `*` matches any run of characters (`/` too), `?` one character, `[a-z]` and `[!a-z]` one
+// character of a set; `\` quotes the next character.
 
 /// A compiled pattern.
 struct Glob: Sendable {

@@ -24,8 +24,8 @@ struct ImportProgress {
     isShown = isTerminal
   }
 
-  /// - Parameter fraction: returns the fraction that is done, 0 to 1, or nil if it is not known. Called only when the bar
-  ///   is updated.
+  /// - Parameter fraction: returns the fraction that is done, 0 to 1, or nil if it is not known. Called only
+  ///   when the bar is updated.
   mutating func update(_ count: UInt64, fraction: () -> Double?) {
     guard isShown else { return }
     countdown -= 1

@@ -7,7 +7,8 @@ internal import StrataTables
 
 /// The columns that every row has, such as its id, and the columns of the fields. All names are distinct.
 struct ListColumns {
-  /// The titles of the columns that every row has. One that is also the name of a field is written as in filters, `$id`.
+  /// The titles of the columns that every row has. One that is also the name of a field is written as in filters,
+  /// `$id`.
   let own: [String]
   /// The names of the fields, without an `id` that repeats the row's id.
   let fields: [String]

@@ -5,8 +5,8 @@ internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// Reports which fields of a query are in no row. Documents have no schema, so a mistyped field is not an error: it gives
-/// an empty or unsorted list.
+/// Reports which fields of a query are in no row. Documents have no schema, so a mistyped field is not an error: it
+/// gives an empty or unsorted list.
 enum UnknownFields {
   /// The most rows that are read for similar names.
   private static let sampledMax = 1000
@@ -78,8 +78,8 @@ extension ListState {
 }
 
 extension ListQuery {
-  /// Whether a missing field is probably a text without quotes: it is compared with another field that exists, or is the
-  /// second of two missing fields.
+  /// Whether a missing field is probably a text without quotes: it is compared with another field that exists, or is
+  /// the second of two missing fields.
   fileprivate func isBareWord(_ path: FieldPath, missing: [FieldPath]) -> Bool {
     comparisons.contains { left, right in
       right == path ? left != path : left == path && right != path && !missing.contains(right)

@@ -39,8 +39,8 @@ struct OutputWriter: ~Copyable {
 
   /// Writes everything in the buffer.
   ///
-  /// Throws `BrokenPipe` if the reader has closed the output, and an I/O failure if the system refuses the write, as on a
-  /// full disk.
+  /// Throws `BrokenPipe` if the reader has closed the output, and an I/O failure if the system refuses the write, as
+  /// on a full disk.
   mutating func flush() throws {
     guard !bytes.isEmpty else { return }
     defer { bytes.removeAll(keepingCapacity: true) }

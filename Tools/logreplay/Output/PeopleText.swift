@@ -21,8 +21,8 @@ struct PeopleText: Sendable {
     isColored ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  /// A time in the zone with its offset: `2026-11-20 19:17:16.120+01:00`. It has 3, 6 or 9 fractional digits, as many as
-  /// it takes to parse back as the same time.
+  /// A time in the zone with its offset: `2026-11-20 19:17:16.120+01:00`. It has 3, 6 or 9 fractional digits, as many
+  /// as it takes to parse back as the same time.
   func time(_ time: Timestamp) -> String {
     let seconds = time.nanoseconds.seconds
     let offset = zone.offset(at: seconds)

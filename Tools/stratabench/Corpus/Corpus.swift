@@ -1,18 +1,18 @@
-// What is written: documents of a service desk, repeated.
+// The events that the workloads append: documents of a service desk, repeated.
 
 internal import Foundation
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 
-/// Documents ready to be appended: the stream and the CBOR bytes of each, and the same bytes back to back.
+/// Documents that are ready to be appended: the stream and the CBOR bytes of each.
 struct Corpus: Sendable {
   struct Line: Sendable {
     var stream: [UInt8]
     var payload: [UInt8]
   }
 
-  /// The distinct lines; event n is line n modulo their number.
+  /// The distinct lines; event n is line n modulo the number of lines.
   let lines: [Line]
   let count: Int
 
@@ -57,7 +57,7 @@ struct Corpus: Sendable {
     return data
   }
 
-  /// Documents of the same shape as a service desk's, from a fixed seed.
+  /// Documents of the same shape as those of a service desk, generated from a fixed seed.
   private static func generate(_ count: Int) -> [Line] {
     var state: UInt64 = 7
     func next(_ bound: Int) -> Int {
@@ -79,7 +79,7 @@ struct Corpus: Sendable {
     }
   }
 
-  /// A draft of the events in a range, as a caller with the bytes at hand makes one.
+  /// A draft of the events in a range, made from bytes that are already encoded.
   func draft(_ range: Range<Int>, streams: Int? = nil) -> AppendDraft {
     let draft = AppendDraft(bytesHint: range.count * 320)
     let type = Array(DocumentEvent.put.utf8)

@@ -1,4 +1,4 @@
-// What tables and lists are measured with: changes of documents of a service desk.
+// The input of the table and list workloads: changes of documents of a service desk.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -6,8 +6,8 @@ internal import StrataLists
 internal import StrataTables
 internal import StrataTesting
 
-/// Random changes of incidents, ready to be applied: half are new ones, a fifth move to another section or time,
-/// a fifth change something that no list looks at, a tenth are deletions.
+/// Random changes of incidents, ready to be applied: half insert a document, a fifth move one to another section or
+/// time, a fifth change a field that no list uses, a tenth delete one.
 struct ListCorpus: Sendable {
   enum Change: Sendable {
     case put(id: [UInt8], document: [UInt8])
@@ -45,7 +45,7 @@ struct ListCorpus: Sendable {
     self.changes = changes
   }
 
-  /// The documents of a table of so many rows, by ascending id.
+  /// The documents of a table with `count` rows, by ascending id.
   static func rows(_ count: Int) -> [Incident] {
     var random = SeededGenerator(seed: 2)
     return (0..<count).map {

@@ -1,4 +1,5 @@
-// What the public interface is measured with: an event in one of seven sections, as the predecessor had it.
+// The row with which the public interface is measured: an event in one of seven sections, as in the predecessor's
+// benchmark.
 
 internal import Foundation
 internal import StrataDocuments
@@ -21,7 +22,7 @@ struct ListedEvent: Codable, Identifiable, Sendable {
     .sectioned(by: \.sectionName)
     .sorted(by: \.timestamp, .reverse)
 
-  /// The same list of documents that nothing decodes.
+  /// The same list over documents that are not decoded.
   static var requestByFields: ListRequest<DocumentRow, DocumentValue> {
     ListRequest(DocumentRow.self)
       .sectioned(byField: FieldPath(names: ["sectionName"]))
@@ -37,14 +38,14 @@ struct ListedEvent: Codable, Identifiable, Sendable {
     }
   }
 
-  /// A random row with a time that is newer than all.
+  /// A random row with a time newer than that of all others.
   static func renewed(in rows: inout [ListedEvent], _ random: inout SeededGenerator) -> ListedEvent {
     let place = Int.random(in: rows.indices, using: &random)
     rows[place].timestamp = begin + Double(rows.count) + Double(random.next() % 1_000_000_000) / 1_000
     return rows[place]
   }
 
-  /// A store in memory, or on disk where a path is given, that holds so many rows.
+  /// A store with `count` rows, in memory, or on disk if a path is given.
   static func store(of count: Int, at path: String? = nil) async throws -> EventStore {
     let store: EventStore
     if let path { store = try await EventStore.open(at: path) } else { store = EventStore.inMemory() }

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Strata beside other libraries. A package of its own, so that nobody who uses or tests Strata builds them.
+// Compares Strata with other libraries. A separate package, so that using or testing Strata does not build them.
 let package = Package(
   name: "StrataBenchmarks",
   platforms: [.macOS(.v15)],

@@ -1,6 +1,6 @@
-// What is measured with.
+// The input of a benchmark.
 
-/// What every workload is given.
+/// The input of every workload.
 struct Bench: Sendable {
   var corpus: Corpus
   var scratch: Scratch

@@ -1,9 +1,9 @@
-// Time, medians and the lines that are printed.
+// Measures time, computes medians, and prints results.
 
 internal import Foundation
 internal import StrataBase
 
-/// Seconds that a body takes.
+/// The number of seconds that a body takes.
 func seconds(_ body: () throws -> Void) rethrows -> Double {
   let start = MonotonicTime.now()
   try body()
@@ -16,7 +16,7 @@ func seconds(_ body: () async throws -> Void) async rethrows -> Double {
   return start.seconds
 }
 
-/// A moment, in seconds.
+/// The current monotonic time in seconds.
 func now() -> Double { Double(MonotonicTime.now().nanoseconds) / 1e9 }
 
 extension MonotonicTime {
@@ -30,7 +30,7 @@ func median(_ values: [Double]) -> Double {
     ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
 }
 
-/// The median of the quotients of rounds in which two things took turns.
+/// The median of the ratios of each round, for two workloads that took turns.
 func medianRatio(_ times: [Double], to limits: [Double]) -> Double {
   median(zip(times, limits).map { $0 / $1 })
 }
@@ -47,7 +47,7 @@ func rate(_ count: Int, _ seconds: Double) -> String {
     ? String(format: "%.2f M/s", perSecond / 1e6) : String(format: "%.1f k/s", perSecond / 1e3)
 }
 
-/// Prints a figure beside its limit; the ratio is the median of the rounds' own ratios.
+/// Prints a rate and its limit; the ratio is the median of the ratios of each round.
 func report(_ name: String, _ times: [Double], limit: [Double], count: Int, limitName: String) {
   let ratios = zip(times, limit).map { $1 / $0 }
   let figures = String(format: "%@ (%.3f s)", rate(count, median(times)), median(times))
@@ -61,7 +61,7 @@ func report(_ name: String, _ value: String) {
   print("  " + name.padding(toLength: max(34, name.count), withPad: " ", startingAt: 0) + " " + value)
 }
 
-/// A folder for one run.
+/// A temporary folder for one run.
 struct Scratch: Sendable {
   let path: String
 

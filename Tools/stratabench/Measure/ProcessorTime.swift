@@ -1,4 +1,4 @@
-// Time that others who use the machine do not lengthen.
+// Processor time, which other programs on the machine affect little.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -8,8 +8,7 @@
   internal import Glibc
 #endif
 
-/// Time of the processor that the program was given: another program that runs beside it counts less than
-/// on the clock.
+/// The processor time of this process. Other programs that run at the same time affect it less than wall-clock time.
 struct ProcessorTime {
   private let start: Double
 
@@ -19,7 +18,7 @@ struct ProcessorTime {
     return ProcessorTime(start: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
   }
 
-  /// Since then.
+  /// The processor time since the start, in seconds.
   var seconds: Double { Self.now().start - start }
 
   static func of(_ body: () throws -> Void) rethrows -> Double {

@@ -1,4 +1,4 @@
-// What the machine itself can do: LZ4 and system calls, and nothing else.
+// The limits of the machine: LZ4 and system calls only.
 
 internal import CLZ4
 internal import StrataBase
@@ -14,7 +14,7 @@ internal import StrataBase
 enum RawLimits {
   static let blockSize = 64 << 10
 
-  /// Bytes cut into blocks of 64 KiB, each compressed and written, and one sync at the end.
+  /// The seconds to split bytes into blocks of 64 KiB, compress and write each, and sync once at the end.
   static func compressAndWrite(_ bytes: [UInt8], path: String) -> Double {
     let target = UnsafeMutablePointer<CChar>.allocate(capacity: Int(LZ4_compressBound(Int32(blockSize))))
     defer { target.deallocate() }
@@ -36,7 +36,7 @@ enum RawLimits {
     }
   }
 
-  /// The same bytes compressed in blocks, for `readAndDecompress`.
+  /// Writes the same bytes in compressed blocks, and returns the table of blocks for `readAndDecompress`.
   static func compressed(_ bytes: [UInt8], path: String) -> [(offset: Int, stored: Int, raw: Int)] {
     var table: [(Int, Int, Int)] = []
     let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
@@ -61,7 +61,7 @@ enum RawLimits {
     return table
   }
 
-  /// Reads a file of blocks in steps of 1 MiB and decompresses each block.
+  /// The seconds to read a file of blocks in steps of 1 MiB and decompress each block.
   static func readAndDecompress(_ table: [(offset: Int, stored: Int, raw: Int)], path: String) -> Double {
     let step = 1 << 20
     let buffer = UnsafeMutableRawPointer.allocate(byteCount: step + blockSize * 2, alignment: 16)
@@ -86,8 +86,8 @@ enum RawLimits {
     }
   }
 
-  /// Writes of `size` bytes, one behind the other over zeros that are on the disk, each followed by fdatasync: the
-  /// time of each in nanoseconds.
+  /// Writes `size` bytes `count` times, one after the other, over zeros that are already on disk, each followed by
+  /// fdatasync. Returns the time of each in nanoseconds.
   static func writeAndSync(_ count: Int, size: Int, path: String) -> [Int64] {
     let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(descriptor) }

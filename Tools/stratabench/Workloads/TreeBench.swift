@@ -1,17 +1,18 @@
-// The operations of one tree, timed one after the other.
+// Measures the operations of one tree, one after the other.
 
 internal import Foundation
 internal import StrataTables
 internal import StrataTesting
 
-/// A tree of one shape and page size, and how long its operations take.
+/// The times of the operations of a tree, for one shape and page size.
 struct TreeBench {
   let shape: TreeShape
   let count: Int
   let pageSize: Int
   private var random = SeededGenerator(seed: 7)
-  /// The indices of keys in random order, and the time of each.
+  /// The indices of keys in random order.
   private var order: [Int]
+  /// The time in the key of each index.
   private var times: [UInt64]
   private var rows: [(String, Double)] = []
   private var sink = 0
@@ -42,12 +43,12 @@ struct TreeBench {
     return rows
   }
 
-  /// Nanoseconds an operation.
+  /// The processor time per operation in nanoseconds.
   private func time(_ operations: Int, _ body: () -> Void) -> Double {
     ProcessorTime.of(body) / Double(max(1, operations)) * 1e9
   }
 
-  /// The keys of some indices one after the other, so that making them is not measured.
+  /// The keys of some indices, encoded in advance so that encoding is not measured.
   private func keys(_ indices: some Sequence<Int>) -> FlatKeys {
     let keys = FlatKeys()
     var key = TreeKey()
@@ -58,7 +59,7 @@ struct TreeBench {
     return keys
   }
 
-  /// Bulk building of sorted keys.
+  /// Measures building a tree in bulk from sorted keys.
   private mutating func build() -> Tree {
     let keys = keys(0..<count).sorted()
     let value = Self.value(shape, 1)
@@ -80,7 +81,7 @@ struct TreeBench {
     rows.append(("bytes an entry, bulk", Double(tree.statistics.bytesAllocated) / Double(count)))
   }
 
-  /// Inserting in random order, nothing shared.
+  /// Measures inserting in random order into a tree that shares no pages.
   private mutating func fill() -> Tree {
     var tree = Tree(pageSize: pageSize)
     let value = Self.value(shape, 1)
@@ -118,7 +119,7 @@ struct TreeBench {
     rows.append(("delete", middle.seconds / Double(few) * 1e9))
   }
 
-  /// Each change with the version before it kept. Twice, so that the memory of the second time is warm.
+  /// Measures changes while the version before each is kept. Runs twice, so that the memory is warm the second time.
   private mutating func snapshots(_ start: Tree) {
     let few = min(count / 20, 20_000)
     let value = Self.value(shape, 3)
@@ -186,7 +187,7 @@ struct TreeBench {
   }
 }
 
-/// Keys one after the other in one allocation.
+/// Keys stored one after the other in one allocation.
 final class FlatKeys {
   private let stride = 32
   private var bytes: [UInt8] = []
@@ -208,7 +209,7 @@ final class FlatKeys {
     }
   }
 
-  /// A copy of the key at a place, for where time does not count.
+  /// A copy of the key at an index, for code that is not measured.
   subscript(index: Int) -> [UInt8] { Array(bytes[index * stride..<index * stride + Int(lengths[index])]) }
 
   func sorted() -> FlatKeys {

@@ -1,4 +1,4 @@
-// Writing much, and reading it all back.
+// Measures writing many events, reading them all back, and their size on disk.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -8,7 +8,7 @@ internal import StrataLog
 extension Workload {
   static let appendSize = 1000
 
-  /// The events of a range of the corpus back to back as they are in a block, for the raw limit.
+  /// The events of the corpus, encoded back to back as they are in blocks, for the raw limit.
   static func rawBytes(_ corpus: Corpus) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(corpus.payloadBytes + corpus.count * 64)

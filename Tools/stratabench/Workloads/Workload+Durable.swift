@@ -1,4 +1,4 @@
-// One event an append, each on disk before its caller goes on.
+// Measures appends of one event, each on disk before its caller continues.
 
 internal import Foundation
 internal import StrataBase
@@ -6,7 +6,7 @@ internal import StrataEvents
 internal import StrataLog
 
 extension Workload {
-  /// In each round, on a new store: the raw limit, one task, one blocking thread, 64 tasks and 512.
+  /// Measures in each round, with a new store: one task, the raw limit, one blocking thread, 64 tasks and 512 tasks.
   static func durable(_ bench: Bench) async throws {
     let events = DurableEvents()
     var limit = Lane("pwrite + fdatasync over zeros")
@@ -22,7 +22,7 @@ extension Workload {
       let begin = store.log.mark.visible.offset
       if idle == 0 { idle = residentBytes() }
       try await single.measure { try await events.append(to: store, tasks: 1, each: 1_000).times }
-      // As large as what the log writes for one event.
+      // The same size as the log writes for one event.
       let size = Int(store.log.mark.visible.offset - begin) / 1_000
       let times = RawLimits.writeAndSync(1_000, size: size, path: bench.scratch.fresh("raw"))
       limit.add(times, taken: Double(times.reduce(0, +)) / 1e9)
@@ -47,30 +47,30 @@ extension Workload {
   private static func megabytes(_ bytes: Int) -> Double { Double(bytes) / Double(1 << 20) }
 }
 
-/// What one way of writing took, round by round.
+/// The results of one way of writing, round by round.
 private struct Lane {
   let name: String
   /// Seconds for one event, in each round.
   private var costs: [Double] = []
-  /// Nanoseconds that a caller waited for its event, over all rounds.
+  /// The nanoseconds that each event's caller waited, in all rounds.
   private var times: [Int64] = []
 
   init(_ name: String) { self.name = name }
 
-  /// Adds a round: the body writes events and returns the time that each took.
+  /// Adds a round: the body writes events and returns the time of each.
   mutating func measure(_ body: () async throws -> [Int64]) async throws {
     var round: [Int64] = []
     let taken = try await seconds { round = try await body() }
     add(round, taken: taken)
   }
 
-  /// Adds a round that took so many seconds.
+  /// Adds a round that took `taken` seconds.
   mutating func add(_ round: [Int64], taken: Double) {
     costs.append(taken / Double(round.count))
     times += round
   }
 
-  /// Events a second in the median round, and how long half and 99 of 100 callers waited.
+  /// Events per second in the median round, and the 50th and 99th percentile of the callers' waits.
   var figures: String {
     let sorted = times.sorted()
     let half = Double(sorted[sorted.count / 2]) / 1e3
@@ -79,7 +79,7 @@ private struct Lane {
       + String(format: "p50 %5.0f us  p99 %5.0f us", half, most)
   }
 
-  /// How many times as many events as the limit, as the median of the rounds' own ratios.
+  /// The rate relative to the limit, as the median of the ratios of each round.
   func ratio(to limit: Lane) -> String {
     let ratios = zip(costs, limit.costs).map { $1 / $0 }
     return String(
@@ -87,13 +87,13 @@ private struct Lane {
   }
 }
 
-/// Events with payloads of 200 bytes that are ready, and the ways to append them one by one.
+/// Prepared events with payloads of 200 bytes, and the ways to append them one by one.
 private struct DurableEvents: Sendable {
   private let payload: [UInt8]
   private let type = Array("measured".utf8)
 
   init() {
-    // Without repetitions, so that LZ4 makes nothing of one event.
+    // Without repetitions, so that LZ4 cannot compress a single event.
     var state: UInt64 = 7
     payload = (0..<200).map { _ in
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -116,8 +116,8 @@ private struct DurableEvents: Sendable {
     return draft
   }
 
-  /// Appends by tasks that each wait for one append before the next: the time that each took, and the most memory
-  /// that was seen.
+  /// Appends from several tasks, each of which waits for one append before the next. Returns the time of each append,
+  /// and the most resident memory that was measured.
   func append(to store: EventStore, tasks: Int, each: Int) async throws -> (times: [Int64], resident: Int) {
     try await withThrowingTaskGroup(of: ([Int64], Int).self) { group in
       for task in 0..<tasks {
@@ -144,7 +144,7 @@ private struct DurableEvents: Sendable {
     }
   }
 
-  /// The same by one thread that blocks.
+  /// Appends from one thread that blocks.
   func appendBlocking(to store: EventStore, count: Int) throws -> [Int64] {
     let result = Lock<Result<[Int64], any Error>>(.success([]))
     let thread = try DedicatedThread(name: "bench") {

@@ -1,4 +1,4 @@
-// Folding events into a table with one view, beside a dictionary, in time of the processor.
+// Measures folding events into a table with one view, compared with a dictionary, in processor time.
 
 internal import StrataBase
 internal import StrataEvents
@@ -48,20 +48,20 @@ extension Workload {
       let limit = median(times["dictionary"] ?? [])
       let time = median(times[key] ?? [])
       report(
-        name, "\(rate(count, time))   dictionary alone \(rate(count, limit))   ratio \(ratio(limit, time))")
+        name, "\(rate(count, time))   dictionary only \(rate(count, limit))   ratio \(ratio(limit, time))")
     }
-    line("reading the log, one event an append", "log")
+    line("reading the log, one event per append", "log")
     line("log → table", "table")
     line("log → table and view", "table and view")
-    line("log → both, published each append", "published each append")
+    line("log → both, published per append", "published each append")
     let fanned = median(times["one event"] ?? [])
     report("one event that writes \(Fanning.rowCount) rows of a projection", rate(Fanning.rowCount, fanned))
     line("table and view without the log", "applied alone")
-    line("the same, published each change", "applied and published")
+    line("the same, published per change", "applied and published")
     try await updatesOfOneDocument(rounds: bench.rounds)
   }
 
-  /// What one event takes whose projection writes very many rows.
+  /// The time for one event whose projection writes a large number of rows.
   private static func foldOneEvent() async throws -> Double {
     let store = EventStore.inMemory()
     try await store.append([NewEvent("imported", in: "import/1", .null)])
@@ -86,7 +86,7 @@ extension Workload {
     }
   }
 
-  /// What a fold without order, versions and positions costs.
+  /// The time for a fold without order, versions and positions.
   private static func foldIntoDictionary(_ corpus: ListCorpus) -> Double {
     var rows: [[UInt8]: [UInt8]] = [:]
     let time = ProcessorTime.of {
@@ -102,7 +102,7 @@ extension Workload {
   }
 }
 
-/// Writes very many rows for one event, as an import does.
+/// Writes a large number of rows for one event, as an import does.
 private struct Fanning: Projection {
   struct Row: Codable, Sendable { var number: Int }
 
@@ -117,7 +117,7 @@ private struct Fanning: Projection {
 }
 
 extension EventStore {
-  /// One append for each change.
+  /// Appends each change as one append.
   func append(_ corpus: ListCorpus) async throws {
     let changes = corpus.changes
     try await StoreMachine.process.reads.run { [self] in

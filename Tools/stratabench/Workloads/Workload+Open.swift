@@ -1,4 +1,4 @@
-// Opening, and finding one's way in a large store.
+// Measures opening a large store, and random reads in it.
 
 internal import Foundation
 internal import StrataEvents
@@ -29,7 +29,7 @@ extension Workload {
     }
     report("open for writing and close", String(format: "%.1f ms", median(writer) * 1e3))
     report("open for reading", String(format: "%.1f ms", median(reader) * 1e3))
-    report("first append behind it", String(format: "%.1f ms", median(first) * 1e3))
+    report("first append after it", String(format: "%.1f ms", median(first) * 1e3))
   }
 
   static func seek(_ bench: Bench) async throws {

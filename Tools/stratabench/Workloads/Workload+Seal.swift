@@ -1,4 +1,4 @@
-// What sealing saves, what it takes, and what it takes from those who write meanwhile.
+// Measures how much sealing saves, how long it takes, and how much it slows down concurrent writers.
 
 internal import Foundation
 internal import StrataBase
@@ -22,7 +22,7 @@ extension Workload {
       report(
         name,
         String(
-          format: "%.1f → %.1f MB (%.2f of it), %.0f MB/s of the bytes before", before / 1e6,
+          format: "%.1f → %.1f MB (ratio %.2f), %.0f MB/s of the original bytes", before / 1e6,
           Double(receipt.bytesAfter) / 1e6, Double(receipt.bytesAfter) / before,
           before / 1e6 / median(times)))
     }
@@ -37,11 +37,11 @@ extension Workload {
       }
     }
     report(
-      "bulk appends, sealed meanwhile", with, limit: without, count: bench.corpus.count,
+      "bulk appends while sealing", with, limit: without, count: bench.corpus.count,
       limitName: "not sealed")
   }
 
-  /// A buffered store of events, in appends of one from 64 tasks or of many from four.
+  /// A buffered store, filled by appends of one event from 64 tasks or of many events from four tasks.
   private static func filled(
     _ bench: Bench, _ count: Int, _ eventsPerAppend: Int, seals: Bool
   ) async throws -> EventStore {

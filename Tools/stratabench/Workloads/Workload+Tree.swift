@@ -1,4 +1,4 @@
-// The tree of the tables, at several page sizes and shapes of entries, in time of the processor.
+// Measures the tree of the tables with several page sizes and shapes of entries, in processor time.
 
 internal import Foundation
 internal import StrataTables
@@ -8,7 +8,7 @@ extension Workload {
   static func tree(_ bench: Bench) async throws {
     let count = bench.corpus.count
     for shape in TreeShape.all {
-      print("\n  \(shape.name), ns an operation unless said otherwise")
+      print("\n  \(shape.name), ns per operation unless stated otherwise")
       let columns = [1024, 2048, 4096, 8192].map { size -> [(String, Double)] in
         var bench = TreeBench(shape, count: count, pageSize: size)
         return bench.run()
@@ -19,7 +19,7 @@ extension Workload {
         report("  " + name, String(format: "%.0f %%, %.0f ns", fill * 100, nanoseconds))
       }
     }
-    print("\n  beside them, with the keys of the first shape")
+    print("\n  for comparison, with the keys of the first shape")
     limits(TreeShape.all[0], count: count)
   }
 
@@ -34,7 +34,7 @@ extension Workload {
     }
   }
 
-  /// Events in the order in which they come: how full the pages get at 4 KiB.
+  /// Inserts keys in the order in which events arrive, and returns how full the pages of 4 KiB become.
   private static func arrivals(_ shape: TreeShape, count: Int) -> [(String, Double, Double)] {
     var result: [(String, Double, Double)] = []
     for order in shape.arrivalOrders {
@@ -52,7 +52,7 @@ extension Workload {
     return result
   }
 
-  /// What a program has without the tree.
+  /// Measures what a program without the tree could use: a dictionary and a sorted array.
   private static func limits(_ shape: TreeShape, count: Int) {
     var dictionary: [[UInt8]: UInt64] = [:]
     var random = SeededGenerator(seed: 1)
@@ -87,10 +87,10 @@ extension Workload {
   }
 }
 
-/// What the keys and values of a tree look like.
+/// The shape of a tree's keys and values.
 struct TreeShape {
   var name: String
-  /// True for section, time and id in the key; false for the id alone.
+  /// Whether keys are section, time and id; otherwise the id alone.
   var isView: Bool
   var valueLength: Int
 
@@ -103,7 +103,7 @@ struct TreeShape {
   ]
 }
 
-/// Memory for one key: a section of about 10 bytes of 200, 8 bytes of time, an id of 11 bytes.
+/// A buffer for one key: a section of about 10 bytes, one of 200 sections, 8 bytes of time, an id of 11 bytes.
 struct TreeKey {
   private var bytes = [UInt8](repeating: 0, count: 32)
   private var count = 0

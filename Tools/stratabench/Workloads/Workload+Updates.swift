@@ -1,4 +1,4 @@
-// Many tasks that update one document, by the clock.
+// Measures many tasks that update one document, in wall-clock time.
 
 internal import StrataEvents
 internal import StrataLog
@@ -10,7 +10,7 @@ extension Workload {
     var count = 0
   }
 
-  /// Sixty-four tasks that update one document of a store in memory: every update has to succeed.
+  /// Measures 64 tasks that update one document of a store in memory. Every update must succeed.
   static func updatesOfOneDocument(rounds: Int) async throws {
     let (taskCount, updateCount) = (64, 32)
     var rates: [Double] = []
@@ -32,6 +32,6 @@ extension Workload {
       }
       rates.append(Double(taskCount * updateCount) / (time / .seconds(1)))
     }
-    report("\(taskCount) tasks that update one document", "\(Int(median(rates))) updates/s, none refused")
+    report("\(taskCount) tasks that update one document", "\(Int(median(rates))) updates/s, none rejected")
   }
 }

@@ -6,8 +6,8 @@ internal import StrataLog
 
 /// Turns commits into drafts of appends.
 ///
-/// The first event is `git.commit` in `commit/HASH`. It is followed by a `$put` or `$delete` in `file/PATH` for each path
-/// that differs from the first parent's tree, in git's order.
+/// The first event is `git.commit` in `commit/HASH`. It is followed by a `$put` or `$delete` in `file/PATH` for each
+/// path that differs from the first parent's tree, in git's order.
 struct ImportGitEncoder: ~Copyable {
   private let options: StoreOptions
   private let place: String

@@ -3,11 +3,11 @@
 internal import StrataBase
 internal import StrataLog
 
-/// The name of a source in append ids, which have the form `SOURCE:LINE:HASH`: LINE is the line's number from 1, and HASH
-/// the XXH64 of its bytes in 16 hex digits.
+/// The name of a source in append ids, which have the form `SOURCE:LINE:HASH`: LINE is the line's number from 1, and
+/// HASH the XXH64 of its bytes in 16 hex digits.
 ///
-/// An append id has at most 64 bytes. A source of more than 34 bytes, or one that looks like a shortened one, is shortened
-/// to its first bytes (at most 17, whole characters), `~`, and the XXH64 of the whole name in 16 hex digits.
+/// An append id has at most 64 bytes. A source of more than 34 bytes, or one that looks like a shortened one, is
+/// shortened to its first bytes (at most 17, whole characters), `~`, and the XXH64 of the whole name in 16 hex digits.
 struct ImportSourceName {
   /// The greatest line number, below 10¹² so that source, number and hash fit into an id.
   static let lineMax: UInt64 = 999_999_999_999
@@ -93,8 +93,8 @@ struct ImportSourceName {
   }
 }
 
-/// The set of lines of a source that the store has: one bit per line, in pages, so that it stays small for long files and
-/// for scattered line numbers.
+/// The set of lines of a source that the store has: one bit per line, in pages, so that it stays small for long files
+/// and for scattered line numbers.
 struct ImportKnownLines {
   private var pages: [UInt64: [UInt64]] = [:]
   private static let pageBits: UInt64 = 1 << 16

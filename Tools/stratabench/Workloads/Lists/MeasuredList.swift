@@ -1,4 +1,4 @@
-// A list that is measured below its controller: a table of incidents with one view, changed row by row.
+// A list that is measured without a fetch controller: a table of incidents with one view, changed row by row.
 
 internal import StrataLists
 internal import StrataTables
@@ -29,7 +29,7 @@ struct MeasuredList {
       isSectioned: list.isSectioned)
   }
 
-  /// A change that makes a random row the newest one; it is ready to be applied.
+  /// A change, ready to be applied, that makes a random row the newest one.
   mutating func renewal(_ random: inout SeededGenerator) -> ListCorpus.Change {
     let place = Int.random(in: rows.indices, using: &random)
     rows[place].time = 20_000_000 + Int(sequence)
@@ -37,7 +37,7 @@ struct MeasuredList {
   }
 }
 
-/// What a program keeps that has no lists: the rows in an array in their order, and the ids that it showed last.
+/// The state of a program without lists: the rows in a sorted array, and the ids that it showed last.
 struct SortedArray {
   private var rows: [Incident]
   private var sorted: [Incident]
@@ -54,7 +54,7 @@ struct SortedArray {
     (a.product, b.time, a.number) < (b.product, a.time, b.number)
   }
 
-  /// Makes a random row the newest one, where it belongs.
+  /// Makes a random row the newest one, and moves it to its new position.
   mutating func renew(_ random: inout SeededGenerator) {
     let index = Int.random(in: rows.indices, using: &random)
     sorted.remove(at: place(of: rows[index]))
@@ -63,7 +63,7 @@ struct SortedArray {
     sorted.insert(rows[index], at: place(of: rows[index]))
   }
 
-  /// The difference of the flat ids since it was asked for last.
+  /// The difference of the flat ids since the last call.
   mutating func difference() -> CollectionDifference<Int> {
     let new = sorted.map(\.number)
     defer { ids = new }

@@ -1,4 +1,4 @@
-// Two versions of a large list, and the memory that rows, views and versions take.
+// Measures the difference of two versions of a large list, and the memory of rows, views and versions.
 
 internal import Foundation
 internal import StrataLists
@@ -16,7 +16,7 @@ extension Workload {
       for round in 0..<max(3, bench.rounds) {
         let old = list.version()
         for index in 0..<changes {
-          // A third each moves, changes its section, and changes something else.
+          // Every change sets the row's time, section and note.
           var row = Incident(
             number: Int.random(in: 0..<size, using: &random), time: index, product: index % 200)
           row.note = round + index
@@ -32,7 +32,7 @@ extension Workload {
         whole.append(ProcessorTime.of { precondition(!ListDiff(from: old, to: new).isEmpty) })
       }
       report(
-        "\(changes) changes apart of a million",
+        "\(changes) changes in a million",
         "rows \(microseconds(median(rows))), batch with positions \(microseconds(median(whole)))")
     }
   }
@@ -58,7 +58,8 @@ extension Workload {
     }
     report("a row of \(documents / size) bytes", "\((table - start) / size) bytes in its table")
     report("a row in a view", "\((view - table) / size) bytes, and as much again while it is built")
-    // Counted by pages: what building the view gave back would hide it in the process's memory.
+    // Counted in pages, because memory that was freed after building the view would hide the cost in the process's
+    // resident memory.
     func bytes(_ sets: [TableSet]) -> Int {
       let tables = sets.map { $0["incident"] }
       return Tree.statistics(
@@ -70,7 +71,7 @@ extension Workload {
   }
 }
 
-/// Bytes of memory that the process holds; 0 where the system does not say.
+/// The resident memory of the process in bytes; 0 if the system does not report it.
 func residentBytes() -> Int {
   guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
   let fields = text.split(separator: " ")

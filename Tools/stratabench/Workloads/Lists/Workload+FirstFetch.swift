@@ -1,4 +1,4 @@
-// The first fetch of a list, through the public interface alone: from a closed store to a list in hand.
+// Measures the first fetch of a list through the public interface, from a closed store to a fetched list.
 
 internal import Foundation
 internal import StrataEvents
@@ -8,7 +8,7 @@ internal import StrataTables
 internal import StrataTesting
 
 extension Workload {
-  /// A store is opened and its list is fetched; nothing of it is in memory but what the system keeps of files.
+  /// Opens a store and fetches its list. Nothing of it is in memory except the system's file cache.
   static func firstFetches(_ bench: Bench) async throws {
     for size in [5_000, 1_000_000] {
       let path = bench.scratch.fresh("lists-\(size)")
@@ -23,7 +23,7 @@ extension Workload {
             let snapshot = try await list.performFetch()
             precondition(snapshot.numberOfItems == size)
           })
-        // A second list like it shares what the first one made.
+        // A second, equal list shares the table and view of the first.
         let second = FetchController(ListedEvent.request, from: events)
         again.append(try await seconds { _ = try await second.performFetch() })
         try await store.close()
@@ -54,7 +54,7 @@ extension Workload {
         "  again, by a second list",
         "\(microseconds(median(again))), \(String(format: "%.5f", medianRatio(again, to: decoded))) ×")
       report(
-        "  beside it: sorting an array",
+        "  for comparison: sorting an array",
         "\(milliseconds(median(sorting))), \(ratio(medianRatio(sorting, to: decoded), 1)) ×")
     }
   }

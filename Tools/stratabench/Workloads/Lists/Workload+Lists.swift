@@ -1,4 +1,4 @@
-// Lists: one change and many, lists that share nothing, first fetches, and the predecessor's scenarios.
+// Measures lists: one change and many, unrelated lists, first fetches, and the predecessor's scenarios.
 
 internal import Foundation
 internal import StrataEvents
@@ -18,7 +18,8 @@ extension Workload {
 
   // MARK: One change
 
-  /// One change in lists of many sizes, which take turns: applied, published, and the batch found.
+  /// Measures one change in lists of several sizes, which take turns: applying it, publishing it, and computing the
+  /// batch.
   private static func oneChange(_ bench: Bench) throws {
     let sizes = [100, 1_000, 10_000, 100_000, 1_000_000]
     let perRound = 200
@@ -48,7 +49,7 @@ extension Workload {
         times[index].append(median(round.whole))
         applying[index].append(median(round.applying))
       }
-      // Behind all of them, since a million rows that are walked through leave nothing in the caches.
+      // After all lists, because a pass over a million rows of an array evicts everything else from the caches.
       for (index, size) in sizes.enumerated() {
         var peer: (array: [Double], difference: [Double]) = ([], [])
         for _ in 0..<(size > 10_000 ? 1 : 10) {
@@ -64,9 +65,9 @@ extension Workload {
         "one change in \(size)",
         "\(microseconds(median(times[index]))) to snapshot and batch"
           + " (of it \(microseconds(median(applying[index]))) to apply)"
-          + "   \(ratio(medianRatio(times[index], to: times[0]), 1)) × of a hundred")
+          + "   \(ratio(medianRatio(times[index], to: times[0]), 1)) × that of a hundred")
       report(
-        "  beside it: sorted array",
+        "  for comparison: sorted array",
         "\(microseconds(median(array[index]))), \(ratio(medianRatio(array[index], to: times[index]), 1)) ×")
       report(
         "  and difference(from:)",
@@ -115,19 +116,20 @@ extension Workload {
     }
     report("\(commits) commits in \(size), one batch", milliseconds(median(one)))
     report(
-      "  a batch for each instead", "\(milliseconds(median(each))), \(ratio(medianRatio(each, to: one), 1)) ×"
+      "  one batch per commit instead",
+      "\(milliseconds(median(each))), \(ratio(medianRatio(each, to: one), 1)) ×"
     )
     report(
-      "  beside it: difference(from:)",
+      "  for comparison: difference(from:)",
       "\(milliseconds(median(peer))), \(ratio(medianRatio(peer, to: one), 1)) ×")
     let (writing, next) = try await manyCommitsOfStore(size, commits, rounds: max(3, bench.rounds / 3))
     report(
       "  a store in memory, and one next()",
-      "\(milliseconds(median(next))) to fold them and say what changed,"
+      "\(milliseconds(median(next))) to fold them and compute the changes,"
         + " after \(milliseconds(median(writing))) of writing")
   }
 
-  /// A consumer that lets a thousand appends go by and then asks what changed.
+  /// Measures a consumer that waits for a thousand appends and then requests the changes.
   private static func manyCommitsOfStore(
     _ size: Int, _ commits: Int, rounds: Int
   ) async throws -> (writing: [Double], next: [Double]) {
@@ -145,7 +147,7 @@ extension Workload {
         })
       times.next.append(
         try await seconds {
-          // The follower may have seen the first of them while it went to rest.
+          // The follower may have received the first of them before it became idle.
           var count = 0
           while count < commits * 9 / 10 { count += try await updates.next()?.changes.count ?? commits }
         })

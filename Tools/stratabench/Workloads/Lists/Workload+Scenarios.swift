@@ -1,4 +1,4 @@
-// The predecessor's five measured scenarios, P1 to P5, with five thousand rows: from an opened store to rows.
+// The five scenarios of the predecessor's benchmark, P1 to P5, with five thousand rows: from opening a store to rows.
 
 internal import Foundation
 internal import StrataEvents
@@ -11,14 +11,14 @@ extension Workload {
   private static let count = 5_000
   private static let nearby = 400
 
-  /// A scenario, and what the predecessor took for it on an iMac of 2015, in seconds.
+  /// A scenario, and the predecessor's time for it on a 2015 iMac, in seconds.
   private struct Scenario {
     var name: String
     var baseline: Double?
     var times: [Double] = []
   }
 
-  /// In each round the store is opened anew, so that every scenario folds the log; the predecessor kept its
+  /// Opens the store again for each scenario of a round, so that every scenario folds the log; the predecessor kept its
   /// database open.
   static func scenarios(_ bench: Bench) async throws {
     let path = bench.scratch.fresh("scenarios")
@@ -28,7 +28,7 @@ extension Workload {
       Scenario(name: "P2 first row, by fields", baseline: 1.09),
       Scenario(name: "P3 first row, background", baseline: 1.11),
       Scenario(name: "P4 all rows, one by one", baseline: 1.36),
-      Scenario(name: "  the same by their places"),
+      Scenario(name: "  the same by their indexes"),
       Scenario(name: "P5 all rows, 400 nearby", baseline: 1.32),
     ]
     for _ in 0..<bench.rounds {
@@ -108,7 +108,7 @@ extension Workload {
     precondition(latest > .distantPast)
   }
 
-  /// Every row is asked for; one that is not at hand brings those around it along.
+  /// Reads every row. A row that is not loaded is loaded together with those around it.
   private static func rowsNearby(_ store: EventStore) async throws {
     let snapshot = try await fetch(store)
     var latest = Date.distantPast
@@ -125,7 +125,7 @@ extension Workload {
     precondition(latest > .distantPast)
   }
 
-  /// Five thousand rows that one append brings, and their list.
+  /// Measures one append of five thousand rows, and the delivery of their list.
   private static func initialList(_ bench: Bench) async throws {
     let rows = ListedEvent.rows(count)
     var (writing, delivery): ([Double], [Double]) = ([], [])
@@ -146,7 +146,7 @@ extension Workload {
       "\(milliseconds(median(delivery))), after \(milliseconds(median(writing))) to write its rows")
   }
 
-  /// Five thousand times one row changes, and its update is awaited.
+  /// Changes one row five thousand times, and waits for each update.
   private static func singleUpdates() async throws {
     let store = try await ListedEvent.store(of: count)
     let events = store.collection("event", of: ListedEvent.self)
@@ -176,7 +176,7 @@ extension Workload {
       "\(milliseconds(delivery.reduce(0, +))), \(microseconds(median(delivery))) each, after"
         + " \(microseconds(median(writing))) to write it")
     report(
-      "  beside it: array, difference(from:)",
+      "  for comparison: array, difference(from:)",
       "\(milliseconds(peer.reduce(0, +))), \(ratio(medianRatio(peer, to: delivery), 1)) ×")
   }
 }

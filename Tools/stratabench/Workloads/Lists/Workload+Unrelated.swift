@@ -1,4 +1,4 @@
-// The changes between two lists that were made apart, so that every item has to be looked at.
+// Measures the changes between two lists that were built independently, so that every item has to be compared.
 
 internal import Foundation
 internal import StrataLists
@@ -6,7 +6,7 @@ internal import StrataTesting
 internal import StrataViews
 
 extension Workload {
-  /// Of each pair, a twentieth of the rows is gone, a twentieth is new, and a tenth stands elsewhere.
+  /// Compares pairs of lists in which a twentieth of the rows is deleted, a twentieth is new, and a tenth has moved.
   static func unrelatedLists(_ bench: Bench) throws {
     for size in [5_000, 100_000] {
       var random = SeededGenerator(seed: UInt64(size))
@@ -34,7 +34,7 @@ extension Workload {
     var versions: [Double] = []
     var flat: [Double] = []
     for _ in 0..<rounds {
-      // Made anew each round, since a snapshot keeps where its items are once somebody has asked.
+      // Built again in each round, because a snapshot caches the positions of its items after the first lookup.
       var snapshots: (DiffableSnapshot<Int, Int>, DiffableSnapshot<Int, Int>)?
       making.append(
         seconds {
@@ -44,7 +44,7 @@ extension Workload {
         diffable.append(seconds { precondition(!ListChanges(from: old, to: new).isEmpty) })
       }
       versions.append(seconds { precondition(!ListDiff(from: lists.0, to: lists.1).isEmpty) })
-      // Behind that, the memory that it takes grows as the square of the changes.
+      // Not for larger lists, because the memory of this difference grows with the square of the changes.
       if old.count <= 10_000 {
         flat.append(seconds { precondition(!ids.1.difference(from: ids.0).isEmpty) })
       }
@@ -56,13 +56,13 @@ extension Workload {
     report(
       "unrelated snapshots of \(old.count)",
       "\(milliseconds(median(diffable))), \(microseconds(median(diffable) / Double(old.count))) an item,"
-        + " 20 % of them other ones or elsewhere")
-    line("to make the two", making)
+        + " 20 % of them different or moved")
+    line("building the two", making)
     line("lists of two stores instead", versions)
-    if !flat.isEmpty { line("beside it: difference(from:)", flat) }
+    if !flat.isEmpty { line("for comparison: difference(from:)", flat) }
   }
 
-  /// What the rows are as a snapshot of ids.
+  /// The rows as the sections of a snapshot of ids.
   private static func inSections(_ rows: [Incident]) -> [(id: Int, items: [Int])] {
     var sections: [(id: Int, items: [Int])] = []
     for row in rows.sorted(by: SortedArray.precedes) {

@@ -1,4 +1,4 @@
-// The list as Strata keeps it: a fetch controller that is iterated over.
+// The list with Strata: a fetch controller whose updates are iterated over.
 
 internal import Strata
 internal import StrataEvents
@@ -25,7 +25,7 @@ struct FollowedTickets {
     } list: {
       try await updates.next()
     } difference: { update in
-      // The update has both.
+      // The update holds both the list and the difference.
       precondition(update?.changes.moves.map(\.id) == [row.id])
     }
   }

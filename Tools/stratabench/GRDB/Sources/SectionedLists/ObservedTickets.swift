@@ -1,4 +1,4 @@
-// The list as GRDB keeps it: an observation that fetches it again after every change.
+// The list with GRDB: an observation that fetches it again after every change.
 
 internal import GRDB
 
@@ -8,7 +8,7 @@ extension Ticket: FetchableRecord {
   }
 }
 
-/// Ids in their order, and where the sections begin.
+/// Ids in list order, and the start of each section.
 struct SectionedIDs: Sendable {
   private(set) var ids: [Int] = []
   private(set) var sections: [(product: String, start: Int)] = []
@@ -25,12 +25,12 @@ struct SectionedIDs: Sendable {
 }
 
 struct ObservedTickets {
-  /// What is fetched of each row.
+  /// Which columns are fetched of each row.
   enum Columns { case rows, ids }
 
   private struct List: Sendable {
     var shown = SectionedIDs()
-    /// Empty where only ids are fetched.
+    /// Empty if only ids are fetched.
     var rows: [Ticket] = []
   }
 
@@ -97,7 +97,7 @@ struct ObservedTickets {
           .execute(arguments: [row.product, row.time, row.id])
       }
     } list: {
-      // Where SQLite has no snapshots, an observation may deliver its first list twice.
+      // If SQLite is built without snapshots, an observation may deliver its first list twice.
       repeat { shown = try await values.next()?.shown ?? shown } while shown.first(in: row.product) != row.id
     } difference: {
       precondition(shown.ids.difference(from: old).count <= 2)

@@ -1,18 +1,18 @@
-// One row of a sectioned list changes: the time until the new list is there, and what changed in it, by Strata's
-// fetch controller and by GRDB's ValueObservation.
+// Measures a change of one row in a sectioned list: the time until the new list and its difference are available, with
+// Strata's fetch controller and with GRDB's ValueObservation.
 //
-// What is measured: from the beginning of the write until the program holds the new sections and the difference
-// to the old ones. The row gets another section and the newest time, so that it moves. Writes, reads and waits
-// are those of the public interfaces. The libraries take turns in each round, each with a store of its own.
+// The measured time runs from the beginning of the write until the program holds the new sections and the difference
+// from the old ones. The row gets another section and the newest time, so that it moves. Writes, reads and waits use
+// the public interfaces. The libraries take turns in each round, each with its own store.
 //
-// On disk both have synced the change when the write returns: SQLite with a write-ahead log and
-// `synchronous = FULL`, which is more than GRDB asks for by itself, since Strata's appends do so.
+// On disk, both have synced the change when the write returns: SQLite with a write-ahead log and
+// `synchronous = FULL`, which is stricter than GRDB's default, because Strata's appends sync too.
 //
-// GRDB refetches: an observation of a constant region, prepared statements, and an index in the list's order that
-// covers the query of ids. It is measured with whole rows, and with ids and sections alone, which is the least that
-// a list needs, and whose rows would have to be fetched when they are shown. The difference is that of the
-// standard library over the flat list of ids. It says less than Strata's batch: a row that changed in its
-// place is not in it, and a move is a removal and an insertion.
+// GRDB fetches the list again: with an observation of a constant region, prepared statements, and an index in the
+// list's order that covers the query of ids. It is measured with whole rows, and with ids and sections only, which is
+// the least that a list needs; their rows would have to be fetched when they are shown. The difference is that of the
+// standard library over the flat list of ids. It holds less than Strata's batch: a row that changed in place is not in
+// it, and a move is a removal and an insertion.
 
 internal import Foundation
 
@@ -32,7 +32,7 @@ struct SectionedLists {
       .appendingPathComponent("sectioned-lists-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    print("GRDB 7.10.0 over SQLite \(try ObservedTickets.version()), medians of \(rounds) rounds of turns")
+    print("GRDB 7.10.0 with SQLite \(try ObservedTickets.version()), medians of \(rounds) interleaved rounds")
     for size in sizes.isEmpty ? [10_000, 100_000] : sizes {
       try await compare(size, nil, rounds)
       try await compare(size, folder.appendingPathComponent("\(size)").path, rounds)
@@ -48,7 +48,7 @@ struct SectionedLists {
     var ids = try await ObservedTickets(rows, path.map { $0 + ".ids.sqlite" }, .ids)
     var times = [[Step]](repeating: [], count: 3)
     for round in 0..<rounds + 1 {
-      // Spread over the list, and never twice the same.
+      // Rows spread over the list, all distinct.
       let changes = (0..<changesOfTurn).map { number in
         let count = round * changesOfTurn + number
         let place = (count * 7_919 + size / 2) % size
@@ -67,11 +67,11 @@ struct SectionedLists {
     report("Strata: list and changes", times[0], \.whole, beside: times[0])
     report("GRDB, whole rows: list", times[1], \.list, beside: times[0])
     report("GRDB, whole rows: and changes", times[1], \.whole, beside: times[0])
-    report("GRDB, ids alone: list", times[2], \.list, beside: times[0])
-    report("GRDB, ids alone: and changes", times[2], \.whole, beside: times[0])
+    report("GRDB, ids only: list", times[2], \.list, beside: times[0])
+    report("GRDB, ids only: and changes", times[2], \.whole, beside: times[0])
   }
-  /// A turn of one library: the medians of its changes but the first, which finds the processors busy with what
-  /// the library before left behind.
+  /// Runs one library's turn: the medians of its changes except the first, which may be slowed down by work that the
+  /// previous library left.
   private static func turn(
     _ rows: [Ticket], _ change: (Ticket) async throws -> Step
   ) async throws -> Step {

@@ -1,4 +1,4 @@
-// What one change took, and how it is printed.
+// The times of one change, and how they are printed.
 
 internal import Foundation
 
@@ -6,12 +6,12 @@ internal import Foundation
 struct Step {
   /// Until the write returned.
   var write: Double
-  /// Until the new list was there.
+  /// Until the new list was available.
   var list: Double
-  /// Until the list and what changed in it were there.
+  /// Until the new list and the difference were available.
   var whole: Double
 
-  /// Times a write, the list behind it, and the difference.
+  /// Measures a write, the list after it, and the difference.
   static func measured<List>(
     write: () async throws -> Void, list: () async throws -> List, difference: (List) -> Void
   ) async throws -> Step {
@@ -39,7 +39,7 @@ func median(_ values: [Double]) -> Double {
   return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
 }
 
-/// Prints a median, and the median of the rounds' own ratios.
+/// Prints a median time, and the median of the ratios of each round.
 func report(_ name: String, _ steps: [Step], _ part: KeyPath<Step, Double>, beside others: [Step]) {
   let times = steps.map { $0[keyPath: part] }
   let ratios = zip(times, others).map { $0 / $1.whole }

@@ -1,4 +1,4 @@
-// The rows that both libraries keep.
+// The rows of the list in both libraries.
 
 /// A ticket of a service desk.
 struct Ticket: Codable, Identifiable, Sendable {
@@ -11,7 +11,7 @@ struct Ticket: Codable, Identifiable, Sendable {
   var isOpen: Bool
 
   static func rows(_ count: Int) -> [Ticket] {
-    // A generator of its own, so that every run has the same rows.
+    // A fixed generator, so that every run has the same rows.
     var state: UInt64 = 0x9E37_79B9_7F4A_7C15
     func random(_ bound: Int) -> Int {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -27,7 +27,7 @@ struct Ticket: Codable, Identifiable, Sendable {
 
   private static func product(_ number: Int) -> String { "PROD\(100 + number)" }
 
-  /// To the front of another section.
+  /// Moves the ticket to the front of another section.
   mutating func move(_ round: Int) {
     let next = Self.product((round * 7 + 1) % Self.sectionCount)
     product = next == product ? Self.product((round * 7 + 2) % Self.sectionCount) : next
