@@ -1,4 +1,4 @@
-"""Makes what `logreplay at B -o json` prints of what `at A` and `diff A B` printed.
+"""Computes the output of `logreplay at B -o json` from the outputs of `at A` and `diff A B`.
 
     apply_changes.py AT_A.json DIFF.json
 """
@@ -11,14 +11,14 @@ OF_SECTIONS = ("deleteSection", "insertSection", "moveSection", "updateSection")
 
 
 def apply(at, diff):
-    """The list at B. A ValueError says what does not fit the list at A."""
+    """The list at B. Raises a ValueError that names a change that does not fit the list at A."""
 
     def ops(*names):
         return [change for change in diff["changes"] if change["op"] in names]
 
     fits = (at["table"], at["sequence"]) == (diff["table"], diff["from"]["sequence"])
-    need(fits, "these are changes of another list", diff["from"])
-    need(len(ops(*OF_ITEMS, *OF_SECTIONS)) == len(diff["changes"]), "there are ops of another schema", diff["schema"])
+    need(fits, "the changes are those of another list", diff["from"])
+    need(len(ops(*OF_ITEMS, *OF_SECTIONS)) == len(diff["changes"]), "there are unknown ops", diff["schema"])
     sections = [{**section, "items": list(section["items"])} for section in at["sections"]]
     taken, taken_sections = {}, {}
     for change in ops("update"):
@@ -28,7 +28,7 @@ def apply(at, diff):
         taken[change["id"]] = items.pop(index)
     for change in by("from", ops("deleteSection", "moveSection"))[::-1]:
         section = the_section(sections, change["from"], change)
-        need(change["op"] == "moveSection" or not section["items"], "it has items left", change)
+        need(change["op"] == "moveSection" or not section["items"], "the deleted section still has items", change)
         taken_sections[exact(change["section"])] = sections.pop(change["from"])
     for change in by("to", ops("insertSection", "moveSection")):
         new = {"section": change["section"], "count": change.get("count"), "items": []}
@@ -43,7 +43,7 @@ def apply(at, diff):
         items[index] = set_in(items[index], change)
     for change in ops("updateSection"):
         section = the_section(sections, change["to"], change)
-        need(section["count"] != change["count"], "the count is that already", change)
+        need(section["count"] != change["count"], "the section already has this count", change)
         section["count"] = change["count"]
     return {"schema": at["schema"], "table": at["table"], **diff["to"], "sections": sections}
 
@@ -64,7 +64,7 @@ def set_in(item, change):
     return {**item, "revision": revision, "fields": dict(sorted(fields.items()))}
 
 
-# --- What is checked ------------------------------------------------------------------------------
+# --- Checks ---------------------------------------------------------------------------------------
 
 
 def need(holds, sentence, change):
@@ -77,7 +77,7 @@ def exact(value):
 
 
 def within(list, index, change):
-    need(0 <= index < len(list), "no such place", change)
+    need(0 <= index < len(list), "no such index", change)
     return index
 
 
@@ -94,7 +94,7 @@ def the_section(sections, index, change):
 
 
 def put_in(list, index, element):
-    need(0 <= index <= len(list), "no place %d to put it in" % index, element)
+    need(0 <= index <= len(list), "no index %d to insert at" % index, element)
     list.insert(index, element)
 
 
@@ -112,4 +112,4 @@ if __name__ == "__main__":
     except (OSError, ValueError) as problem:
         sys.exit("apply_changes: %s" % problem)
     except (LookupError, TypeError, AttributeError) as problem:
-        sys.exit("apply_changes: this is not a list and its changes: %r" % problem)
+        sys.exit("apply_changes: the input is not a list and its changes: %r" % problem)

@@ -1,8 +1,8 @@
-"""Checks damaged copies of kept stores, each a line of standard input: the store's name, its HEAD, and what is damaged.
+"""Checks damaged copies of golden stores. Each line of standard input names a store, its HEAD and the damage.
 
-HEAD is null, or the parts of it that are not zero as [offset, hex].
+HEAD is null, or its parts that are not zero, as [offset, hex].
 
-    check_edits.py FOLDER    for each {"store", "head", "edits"} the findings, one JSON array a line
+    check_edits.py FOLDER    prints for each {"store", "head", "edits"} the findings, one JSON array per line
 """
 
 import json
@@ -45,7 +45,7 @@ def main(arguments):
             files["HEAD"] = bytes(head)
         edits = case["edits"]
         for edit in edits:
-            # Zeros up to the end of the file, whose length the caller need not know.
+            # A negative length means zeros up to the end of the file.
             if edit[0] == "zero" and edit[3] < 0:
                 edit[3] = len(files[edit[1]])
         print(json.dumps(findings(edited(files, edits)), separators=(",", ":")))

@@ -1,9 +1,9 @@
-"""Compares an imported git repository with what git itself says of it.
+"""Compares an imported git repository with what git itself reports about it.
 
     check_git.py --logreplay BIN --repository DIR --store STORE [--points 25] [--seed N] [--ref REF]
 
-At random commits, the merges and the empty ones among them, `at --table file` is compared with `git ls-tree -r`,
-and between random commits `diff` with `git diff --name-status --no-renames`. The store is made if it is not there.
+At random commits, including merges and empty ones, `at --table file` is compared with `git ls-tree -r`, and between
+random commits `diff` with `git diff --name-status --no-renames`. The store is created if it does not exist.
 """
 
 import argparse
@@ -24,7 +24,7 @@ TABLE = ("--table", "file")
 
 
 class Repository:
-    """What git says."""
+    """The repository as git reports it."""
 
     def __init__(self, folder, ref="HEAD"):
         self.folder, self.ref = folder, ref
@@ -38,7 +38,7 @@ class Repository:
         return [(line.split()[0], line.split()[1:]) for line in lines]
 
     def tree(self, commit):
-        """{id: row} of a commit, as the import has it; git itself quotes the paths that are not ids."""
+        """{id: row} of a commit, as the import writes it; git itself quotes the paths that cannot be ids."""
         raw = self.git("ls-tree", "-r", "-l", "-z", commit).split(b"\0")[:-1]
         quoted = self.git("-c", "core.quotePath=true", "ls-tree", "-r", commit).split(b"\n")[:-1]
         rows = {}
@@ -56,7 +56,7 @@ class Repository:
 
 
 def id_of(path, quoted):
-    """A path as it is, where it is UTF-8 and does not look quoted."""
+    """The id of a path: the path itself if it is UTF-8 and does not look quoted, else its quoted form."""
     try:
         return path.decode("utf-8") if path[:1] != b'"' else quoted.decode("ascii")
     except UnicodeDecodeError:
@@ -82,13 +82,13 @@ class Run:
         return self.tool.json("at", "id:" + commit, *TABLE, *words)
 
     def check_commit(self, commit, kind):
-        """The items after a commit's append are its tree."""
+        """Checks that the items after a commit's append are its tree."""
         where = "at %s, %s" % (commit[:12], kind)
         tree, at = self.repository.tree(commit), self.at(commit)
         items = [item for section in at["sections"] for item in section["items"]]
-        self.expect(where, "the sections are not one", [section["section"] for section in at["sections"]], [None])
+        self.expect(where, "there is not exactly one section", [section["section"] for section in at["sections"]], [None])
         self.expect(where, "not the paths of the tree", sorted(item["id"] for item in items), sorted(tree))
-        self.expect(where, "not the count of the tree", at["count"], len(tree))
+        self.expect(where, "not the number of files in the tree", at["count"], len(tree))
         for item in items:
             if item["id"] in tree:
                 self.check_row("%s, %s" % (where, item["id"]), item["fields"], tree[item["id"]], item["id"])
@@ -108,7 +108,7 @@ class Run:
         self.seen["files with quoted paths"] += quoted
 
     def check_folders(self, where, tree, at):
-        """By folder: a section for each folder, with its files and no others."""
+        """Checks the list by folder: a section for each folder, with exactly its files."""
         wanted = {}
         for id, row in tree.items():
             wanted.setdefault(row["path"].rpartition(b"/")[0], []).append(id)
@@ -120,7 +120,7 @@ class Run:
         self.seen["folders at points"] += len(names)
 
     def check_pair(self, a, b, *words):
-        """What differs is what git says, letter by letter; and it makes the one list of the other."""
+        """Checks that a diff has the changes that git reports, letter by letter, and turns one list into the other."""
         where = "diff %s %s %s" % (a[:12], b[:12], " ".join(words))
         diff = self.tool.json("diff", "id:" + a, "id:" + b, *TABLE, *words)
         trees = self.repository.tree(a), self.repository.tree(b)
@@ -135,7 +135,7 @@ class Run:
         wanted = {path.decode("latin-1"): letter for path, letter in self.repository.changes(a, b).items()}
         self.expect(where, "not the changes that git sees", sorted(found.items()), sorted(wanted.items()))
         old, new = self.at(a, *words), self.at(b, *words)
-        self.expect(where, "applied to the list it is not the other", apply(old, diff), new)
+        self.expect(where, "applied to one list, it does not result in the other", apply(old, diff), new)
         for sentence in broken_laws(old, new, diff):
             self.complain(where, sentence)
         self.seen["pairs"] += 1
@@ -144,7 +144,7 @@ class Run:
 
 
 def letter_of(change):
-    """The letter of git for a change of an item; None where mode and content are what they were."""
+    """Git's letter for a change of an item; None if mode and content are unchanged."""
     letters = {"insert": "A", "delete": "D"}
     if change["op"] in letters:
         return letters[change["op"]]
@@ -159,7 +159,7 @@ def letter_of(change):
 
 
 def kinds(repository):
-    """{kind: hashes}: the ends of the history, merges, commits without a change, and plain ones."""
+    """{kind: hashes}: the ends of the history, merges, commits without changes, and plain ones."""
     found = {"ends": [], "merge": [], "empty": [], "plain": []}
     commits = repository.commits()
     trees = repository.git("log", "--format=%H %T", repository.ref).decode("ascii").split()
@@ -186,7 +186,7 @@ def plan(run, count, chance):
 
 
 def pairs(length, count, chance):
-    """Both ends, and then places far from each other and near, half of all backwards."""
+    """Pairs of indexes: both ends, then indexes far apart and close together, half of them backwards."""
     chosen = [(0, length - 1), (length - 1, 0)]
     while len(chosen) < count:
         a = chance.randrange(length)

@@ -3,7 +3,7 @@
     check_lists.py --logreplay BIN --store STORE --table T [--pairs 50] [--seed N] [-- LIST OPTIONS…]
 
 At random points `at` is compared with the model. For random pairs of points, half of them backwards, `diff` is
-applied by apply_changes.py to `at A` and compared with `at B`, and held to the laws of lists_laws.py.
+applied by apply_changes.py to `at A` and compared with `at B`, and checked against the laws of lists_laws.py.
 """
 
 import argparse
@@ -24,7 +24,7 @@ AT_ONCE = 2
 
 
 class Run:
-    """One store and one way to list it; counts what was looked at, collects what is wrong."""
+    """One store and one list of it; counts what was checked and collects what is wrong."""
 
     def __init__(self, tool, table, words):
         self.tool, self.words = tool, ["--table", table, *words]
@@ -49,7 +49,7 @@ class Run:
     # --- A point --------------------------------------------------------------------------------
 
     def check_point(self, sequence, point=None):
-        """`at` against the model, whole."""
+        """Compares the whole output of `at` with the model."""
         point = str(sequence) if point is None else point
         found = self.at(point)
         wanted = self.history.at(self.table, sequence, self.options)
@@ -62,10 +62,10 @@ class Run:
 
     def check_chain(self, where, end):
         if end["chain"] != self.chains.setdefault(end["sequence"], end["chain"]):
-            self.complain(where, "another chain than before at %d" % end["sequence"])
+            self.complain(where, "the chain at %d differs from before" % end["sequence"])
 
     def check_time(self, time):
-        """`at TIME`: the state after the last append with a time that is not later."""
+        """Checks `at TIME`: the state after the last append with a time that is not later."""
         last = bisect_right(self.history.ends, instant(time), key=lambda end: instant(end[1]))
         self.check_point(self.history.ends[last - 1][0] if last else 0, time)
         self.seen["points by time"] += 1
@@ -73,7 +73,7 @@ class Run:
     # --- A pair ---------------------------------------------------------------------------------
 
     def check_pair(self, a, b):
-        """`diff A B` applied to `at A` is `at B`; it is canonical; and no part of it is idle."""
+        """Checks that `diff A B` applied to `at A` is `at B`, that it is canonical, and that no part is superfluous."""
         where = "diff %d %d" % (a, b)
         old, new = self.at(str(a)), self.at(str(b))
         text = self.tool.text("diff", str(a), str(b), *self.words, "-o", "json")
@@ -84,26 +84,26 @@ class Run:
         for sentence in broken_laws(old, new, diff, self.sorted_by()):
             self.complain(where, sentence)
         try:
-            self.expect(where, "applied to the list at %d it is not that at %d" % (a, b), apply(old, diff), new)
+            self.expect(where, "applied to the list at %d, it is not the list at %d" % (a, b), apply(old, diff), new)
         except (ValueError, KeyError, IndexError, TypeError) as problem:
             self.complain(where, "does not apply: %s" % problem)
         self.check_a_change_is_missed(where, old, new, diff)
         self.count_changes(diff, a > b)
 
     def sorted_by(self):
-        """The fields that the list is sorted by, None where an item does not show its whole key."""
+        """The fields that the list is sorted by; None if an item does not show its whole key."""
         fields = [sort.path for sort in self.options.sorts]
         shown = self.options.fields
         return fields if fields and all("." not in f and (not shown or f in shown) for f in fields) else None
 
     def check_ends(self, where, diff, old, new):
-        self.expect(where, "the table is another", diff["table"], self.table)
+        self.expect(where, "another table", diff["table"], self.table)
         for name, end, keys in (("from", old, ("sequence", "time")), ("to", new, POINT_KEYS)):
             said = {key: diff[name].get(key, "missing") for key in keys}
             self.expect(where, "`%s` is not the point" % name, said, {key: end[key] for key in keys})
 
     def check_a_change_is_missed(self, where, old, new, diff):
-        """Without one of its updates (or else one of its changes) the batch must not lead to the list at B."""
+        """Checks that without one update (or else one change) the batch does not result in the list at B."""
         changes = diff["changes"]
         if not changes:
             return
@@ -113,7 +113,7 @@ class Run:
         less = {**diff, "changes": [change for change in changes if change is not left_out]}
         try:
             if exact(apply(old, less)) == exact(new):
-                self.complain(where, "says more than differs: %s" % json.dumps(left_out))
+                self.complain(where, "has a superfluous change: %s" % json.dumps(left_out))
         except (ValueError, KeyError, IndexError):
             pass
 
@@ -128,13 +128,13 @@ class Run:
 
 
 def known(at):
-    """Of a list what the page names; other keys may be added."""
+    """The documented keys of a list; other keys may be added."""
     names = ("schema", "table", "sequence", "time", "chain", "count", "sections", "partial")
     return {name: at[name] for name in names if name in at}
 
 
 def first_difference(a, b, path=""):
-    """Where two JSON values part, and what is there."""
+    """Where two JSON values first differ, and the values there."""
     if isinstance(a, dict) and isinstance(b, dict) and set(a) == set(b):
         differing = [name for name in a if exact(a[name]) != exact(b[name])]
         return first_difference(a[differing[0]], b[differing[0]], "%s.%s" % (path, differing[0]))
@@ -150,7 +150,7 @@ def first_difference(a, b, path=""):
 
 
 def plan(run, count, chance):
-    """(method, arguments): points, points by time, pairs near and far."""
+    """(method, arguments) of all checks: points, points by time, pairs close together and far apart."""
     head, ends = run.history.head, run.history.ends
     points = {0, head, *(chance.randint(0, head) for _ in range(count // 2))}
     work = [(run.check_point, (point,)) for point in sorted(points)]
@@ -166,7 +166,7 @@ def plan(run, count, chance):
 
 
 def pair(index, head, chance):
-    """Two points: far from each other, or near as two looks at a living list are."""
+    """Two points: far apart, or close together like two reads of a live list."""
     a = chance.randint(0, head)
     if index == 0:
         return 0, head

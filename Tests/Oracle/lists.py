@@ -1,6 +1,6 @@
-"""Lists by their definition: the fold of a table's documents, the list at a point, the changes between two points.
+"""A model of lists: the fold of a table's documents, the list at a point, the changes between two points.
 
-Written for being seen to be right, not for speed: a list is made from all events up to its point, the changes
+It is written to be obviously correct, not fast: a list is computed from all events up to its point, and the changes
 from two whole lists.
 """
 
@@ -12,13 +12,13 @@ from typing import Callable, Optional
 from lists_filter import predicate
 from lists_values import NotAKey, at_path, exact, merged, order, order_read_as, same, value_of
 
-Version = namedtuple("Version", "revision created document")  # document None: the row is gone
+Version = namedtuple("Version", "revision created document")  # document None: the row is deleted
 Sort = namedtuple("Sort", "path descending kind nulls_last", defaults=(False, None, False))
 
 
 @dataclass
 class Options:
-    """What a list is of; as the command line's options."""
+    """The definition of a list, like the command line's options."""
 
     section_by: Optional[str] = None
     section_order: object = "key"  # key, key:desc, first, count, or a list of values that come first
@@ -48,7 +48,7 @@ def sort_of(text):
 
 
 class History:
-    """All versions of all rows of a log, from events as `log -o jsonl` prints them."""
+    """All versions of all rows of a log, built from events as `log -o jsonl` prints them."""
 
     def __init__(self, events):
         self.tables, self.times, self.inside = {}, {0: None}, set()
@@ -74,26 +74,26 @@ class History:
             versions.append(after)
 
     def rows(self, table, sequence):
-        """(id, version) of every row that is there."""
+        """(id, version) of every row that exists at a sequence."""
         for id, versions in self.tables.get(table, {}).items():
             count = bisect_right(versions, sequence, key=lambda version: version.revision)
             if count and versions[count - 1].document is not None:
                 yield id, versions[count - 1]
 
     def at(self, table, sequence, options=Options()):
-        """What `at -o json` prints; of the chain it knows nothing."""
+        """The output of `at -o json`, without the chain."""
         sections, count = listed(self.rows(table, sequence), options, self.times)
         point = {"schema": 1, "table": table, "sequence": sequence, "time": self.times[sequence], "chain": None}
         point.update({"partial": True} if sequence in self.inside else {})
         return {**point, "count": count, "sections": sections}
 
     def diff(self, table, a, b, options=Options()):
-        """A canonical batch; where several are, one of them."""
+        """The canonical batch, or one of them if there are several."""
         return difference(self.at(table, a, options), self.at(table, b, options))
 
 
 def applied(before, event):
-    """The version that an event makes; None where the row stays as it was."""
+    """The version that an event creates; None if the row does not change."""
     there = before is not None and before.document is not None
     if event["type"] == "$delete":
         return Version(event["sequence"], None, None) if there else None
@@ -122,7 +122,7 @@ def listed(rows, options, times):
 
 
 def ordered(rows, sorts):
-    """By the sort keys, ties by id; without a sort by creation."""
+    """The rows by their sort keys, ties by id; without a sort in the order of creation."""
     if not sorts:
         return sorted(rows, key=lambda row: row["created"])
     rows = sorted(rows, key=lambda row: order(row["id"]))
@@ -142,7 +142,7 @@ def key_of(row, path, key=order):
 
 
 def sectioned(rows, options):
-    """[(value, rows)] in the order of sections, of rows in the order of items."""
+    """[(value, rows)] in the order of sections, from rows in the order of items."""
     if not options.section_by:
         return [(None, rows)]
     sections = {}
@@ -153,11 +153,11 @@ def sectioned(rows, options):
 
 
 def ordered_sections(sections, wanted):
-    """Keys of sections, which come by the place of their first item."""
+    """Sorts the keys of sections, which are given in the order of their first items."""
     if wanted == "first":
         return list(sections)
     keys = sorted(sections, reverse=wanted == "key:desc")
-    if wanted == "key:desc":  # Null stands first in either direction.
+    if wanted == "key:desc":  # Null comes first in either direction.
         keys.sort(key=lambda key: value_of(key) is not None)
     if wanted == "count":
         keys.sort(key=lambda key: -len(sections[key]))
@@ -168,7 +168,7 @@ def ordered_sections(sections, wanted):
 
 
 def shown(sections, options):
-    """The sections as they are printed: limits cut items, counts stay full."""
+    """The sections as they are printed: limits cut items, counts still include all items."""
     left = options.limit
     result = []
     for value, rows in sections:
@@ -192,7 +192,7 @@ def item_of(row, fields):
 
 
 def difference(a, b):
-    """The canonical batch that makes the list b of the list a, both as `at -o json` prints them."""
+    """The canonical batch that turns list a into list b, both as `at -o json` prints them."""
     sides = Sides(a, b)
     changes = sides.deletes() + sides.sections() + sides.inserts_and_moves() + sides.updates() + sides.counts()
     ends = {
@@ -216,7 +216,7 @@ def keys_of_sections(at):
 
 
 class Sides:
-    """Two lists, and what is where in them."""
+    """Two lists, and the positions of their items."""
 
     def __init__(self, a, b):
         self.a, self.b = a, b
@@ -246,7 +246,7 @@ class Sides:
         return changes
 
     def moved_items(self):
-        """Ids whose section changed, and as few others as let the untouched ones stay."""
+        """The ids whose section changed, and as few others as possible while the untouched ones stay."""
         moved = {id for id in self.new if id in self.old and self.old[id][0] != self.new[id][0]}
         stays = {}
         for id, (key, _, _) in self.new.items():
@@ -298,10 +298,10 @@ def moved_sections(old, new):
 
 
 def moved_within(ids, old, stays):
-    """Of the ids in their new order, the fewest that must move for the rest to be in the old order.
+    """The fewest of the ids, given in their new order, that must move so that the rest is in the old order.
 
-    Ids of which `stays` is true do not move: between two of them that are neighbours, those of the others that
-    were between them before may stay as well, as many as rise.
+    Ids for which `stays` is true do not move. Of the other ids between two neighbouring ones of these, those that were
+    between them before may stay too: as many as form an ascending sequence.
     """
     moved, gap, low = set(), [], -1
     for id in list(ids) + [None]:
@@ -316,7 +316,7 @@ def moved_within(ids, old, stays):
 
 
 def longest_rising(elements, key):
-    """A longest subsequence whose keys rise."""
+    """A longest subsequence with ascending keys."""
     ends, last, before = [], [], {}
     for element in elements:
         place = bisect_left(ends, key(element))

@@ -31,7 +31,7 @@ ORDERS = {
 
 
 class Date(tuple):
-    """An instant that a filter names; the other side is read as one."""
+    """An instant in a filter; the value on the other side is read as an instant too."""
 
 
 def tokens(text):
@@ -51,7 +51,7 @@ def unescaped(text):
 
 
 def equal(a, b):
-    """Two-valued: null is equal to null alone, arrays and objects to nothing here."""
+    """Two-valued equality: null equals only null; arrays and objects equal nothing."""
     try:
         return order(a) == order(b)
     except NotAKey:

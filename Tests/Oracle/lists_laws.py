@@ -1,4 +1,4 @@
-"""What holds of every canonical batch of changes between two lists, whoever made it."""
+"""The laws that every canonical batch of changes between two lists must satisfy."""
 
 from collections import Counter
 
@@ -29,9 +29,9 @@ KEYS = {
 def broken_laws(a, b, diff, sorted_by=None):
     """A sentence for each law that the batch breaks; a and b are whole lists.
 
-    sorted_by: the top-level fields that the lists are sorted by, where their items show them. Without it nothing
-    is known of the keys of rows that changed (a list without a sort stands by creation, which no item shows), and
-    how few moves would do is not asked.
+    sorted_by: the top-level fields that the lists are sorted by, if their items show them. Without it the keys of
+    changed rows are unknown (a list without a sort is in the order of creation, which items do not show), and the
+    least number of moves is not checked.
     """
     changes = diff["changes"]
     unknown = sorted({change["op"] for change in changes} - set(KEYS))
@@ -47,7 +47,7 @@ def of(changes, *ops):
 
 
 def shape(a, b, changes):
-    """The keys of a change are those of the page, in its order."""
+    """The keys of a change are the documented ones, in the documented order."""
     for change in changes:
         keys = [key for key in change if key in ("op", "id", "section", "from", "to", "count", "revision", "fields")]
         wanted = KEYS[change["op"]]
@@ -58,10 +58,10 @@ def shape(a, b, changes):
 
 
 def order_of_stages(a, b, changes):
-    """The stages in the page's order; deletes descend, what is put in ascends; nothing twice (R30)."""
+    """The stages are in the documented order; deletes descend, insertions and moves ascend; nothing twice (R30)."""
     stages = [STAGE[change["op"]] for change in changes]
     if stages != sorted(stages):
-        yield "the ops are not in the page's order"
+        yield "the ops are not in the documented order"
     for ops, end, down in (
         (("delete",), "from", True),
         (("deleteSection",), "from", True),
@@ -76,7 +76,7 @@ def order_of_stages(a, b, changes):
 
 
 def one_change_an_item(a, b, changes):
-    """An id is in one change only, a section in one of each kind (R26)."""
+    """An id is in only one change, a section in only one of each kind (R26)."""
     counts = Counter(change["id"] for change in changes if "id" in change)
     yield from ("%s is in %d changes" % (id, count) for id, count in counts.items() if count > 1)
     for ops in (STAGES[1] + STAGES[2], STAGES[5]):
@@ -88,7 +88,7 @@ def one_change_an_item(a, b, changes):
 
 
 def items(a, b, changes):
-    """Each id of A without B is a delete, of B without A an insert, whatever happens to its section (R27, R36)."""
+    """Each id only in A is a delete, each id only in B an insert, whatever happens to its section (R27, R36)."""
     old, new = places(a), places(b)
     for op, wanted, places_of, end in (
         ("delete", set(old) - set(new), old, "from"),
@@ -98,19 +98,19 @@ def items(a, b, changes):
         if {change["id"] for change in found} != wanted:
             yield "the %ss are not those of the two lists" % op
         elif any(places_of[change["id"]][1] != change[end] for change in found):
-            yield "an item's place in %s is not its place in the list" % op
+            yield "an item's index in %s is not its index in the list" % op
     for change in of(changes, "move", "update"):
         if change["id"] not in old or change["id"] not in new:
             yield "%s of %s, which is not in both lists" % (change["op"], change["id"])
         elif [old[change["id"]][1], new[change["id"]][1]] != [change["from"], change["to"]]:
-            yield "%s of %s names other places than the lists" % (change["op"], change["id"])
+            yield "%s of %s has other indexes than the lists" % (change["op"], change["id"])
 
 
 def whole_sections(a, b, changes):
-    """Sections come, go and move as their identities say.
+    """Sections are inserted, deleted and moved according to their identities.
 
-    One whose place in the order did not change by itself never moves, however many others pass it: so the moves
-    need not be the fewest that any batch could do with.
+    A section whose position in the order did not itself change never moves, however many others pass it, so the moves
+    need not be the fewest possible.
     """
     old, new = keys_of_sections(a), keys_of_sections(b)
     named = {op: {order(change["section"]) for change in of(changes, op)} for op in KEYS if op.endswith("Section")}
@@ -128,7 +128,7 @@ def whole_sections(a, b, changes):
 
 
 def moved_items(a, b, changes):
-    """Section identity or relative order decide a move (R32); an untouched row never moves (R31)."""
+    """Section identity or relative order determines a move (R32); an untouched row never moves (R31)."""
     old, new = places(a), places(b)
     moves = {change["id"] for change in of(changes, "move")} & set(old) & set(new)
     both = [id for id in new if id in old]
@@ -137,7 +137,7 @@ def moved_items(a, b, changes):
     if crossing - moves:
         yield "%s changed its section and does not move" % sorted(crossing - moves)[0]
     if moves - touched:
-        yield "%s moves, though nothing changed it" % sorted(moves - touched)[0]
+        yield "%s moves, although nothing changed it" % sorted(moves - touched)[0]
     for ids in stayed_in_section(old, new):
         at = [old[id][1] for id in ids if id not in moves]
         if at != sorted(at):
@@ -145,7 +145,7 @@ def moved_items(a, b, changes):
 
 
 def stayed_in_section(old, new):
-    """The ids of each section of b that stood in the same one of a, in their order in b."""
+    """The ids of each section of b that were in the same section of a, in their order in b."""
     stayed = {}
     for id in new:
         if id in old and old[id][0] == new[id][0]:
@@ -154,7 +154,7 @@ def stayed_in_section(old, new):
 
 
 def fewest_moves(a, b, changes, sorted_by):
-    """A row whose key did not change never moves, and of the others as few as can be (R31)."""
+    """A row whose key did not change never moves, and of the others as few as possible (R31)."""
     old, new = places(a), places(b)
     moves = {change["id"] for change in of(changes, "move")} & set(old) & set(new)
 
@@ -165,14 +165,14 @@ def fewest_moves(a, b, changes, sorted_by):
     least = len({id for id in new if id in old and old[id][0] != new[id][0]})
     for ids in stayed_in_section(old, new):
         if moves & kept & set(ids):
-            yield "%s moves, though its key is as it was" % sorted(moves & kept & set(ids))[0]
+            yield "%s moves, although its key is unchanged" % sorted(moves & kept & set(ids))[0]
         least += len(moved_within(ids, lambda id: old[id][1][1], lambda id: id in kept))
     if len(moves) > least:
-        yield "%d items move where %d would do" % (len(moves), least)
+        yield "%d items move, but %d would be enough" % (len(moves), least)
 
 
 def contents(a, b, changes):
-    """A change says exactly what differs in its row, and every row that differs has its change."""
+    """A change lists exactly what differs in its row, and every row that differs has a change."""
     old, new = places(a), places(b)
     said = {change["id"]: change for change in of(changes, "move", "update")}
     for id in new:
@@ -185,15 +185,15 @@ def contents(a, b, changes):
         else:
             fields = changed_fields(before["fields"], after["fields"])
         if change.get("revision") != revision or exact(change.get("fields")) != exact(fields):
-            yield "what changed in %s is not what its change says" % id
+            yield "the difference in %s is not what its change says" % id
     for change in of(changes, "insert"):
         row = new.get(change["id"], (None, None, {}))[2]
         if exact([row.get("revision"), row.get("fields")]) != exact([change.get("revision"), change.get("fields")]):
-            yield "the inserted row %s is another one" % change["id"]
+            yield "the inserted row %s differs from the list" % change["id"]
 
 
 def sums(a, b, changes):
-    """In each surviving section, and over all: items after = before + put in - taken out (R29)."""
+    """In each surviving section, and in total: items after = items before + inserted - removed (R29)."""
     change = {"from": Counter(), "to": Counter()}
     for op, end in (("delete", "from"), ("move", "from"), ("insert", "to"), ("move", "to")):
         change[end].update(each[end][0] for each in of(changes, op))
@@ -201,4 +201,4 @@ def sums(a, b, changes):
     for key in set(old) & set(new):
         before, after = (len(at["sections"][place]["items"]) for at, place in ((a, old[key]), (b, new[key])))
         if after != before - change["from"][old[key]] + change["to"][new[key]]:
-            yield "the sum of items of section %s is not even" % (key,)
+            yield "the items of section %s do not add up" % (key,)

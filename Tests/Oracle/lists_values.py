@@ -14,11 +14,11 @@ EPOCH = datetime(1970, 1, 1)
 
 
 class NotAKey(ValueError):
-    """An array or an object where a sort or section key is needed."""
+    """Raised for an array or an object where a sort or section key is required."""
 
 
 def order(value):
-    """null < false < true < numbers (1 = 1.0) < strings by UTF-8 < bytes, as something that Python compares."""
+    """null < false < true < numbers (1 = 1.0) < strings by UTF-8 < bytes, as a value that Python can compare."""
     if value is None:
         return (NULL, 0)
     if isinstance(value, bool):
@@ -33,7 +33,7 @@ def order(value):
 
 
 def value_of(key):
-    """The value of a key of `order`: of 1 and 1.0, which are one key, it is 1."""
+    """The value of a key of `order`; for 1 and 1.0, which have the same key, it is 1."""
     rank, value = key
     if rank == NULL:
         return None
@@ -45,7 +45,7 @@ def value_of(key):
 
 
 def same(a, b):
-    """Whether two JSON values are one document: 1 and 1.0 differ, and so do 0.0 and -0.0."""
+    """Whether two JSON values are the same document: 1 and 1.0 differ, and so do 0.0 and -0.0."""
     return exact(a) == exact(b)
 
 
@@ -54,7 +54,7 @@ def exact(value):
 
 
 def merged(target, patch):
-    """RFC 7396."""
+    """The target with a merge patch applied (RFC 7396)."""
     if not isinstance(patch, dict):
         return patch
     result = dict(target) if isinstance(target, dict) else {}
@@ -67,7 +67,7 @@ def merged(target, patch):
 
 
 def at_path(document, path):
-    """The value at `a.b.c`; None where there is none."""
+    """The value at `a.b.c`; None if there is none."""
     for name in path.split("."):
         if not isinstance(document, dict):
             return None
@@ -76,7 +76,7 @@ def at_path(document, path):
 
 
 def instant(text):
-    """(seconds since 1970, digits of the fraction) of an RFC 3339 time, which compare as instants; None of another."""
+    """(seconds since 1970, digits of the fraction) of an RFC 3339 time, which compare as instants; else None."""
     match = INSTANT.fullmatch(text) if isinstance(text, str) else None
     if not match:
         return None
@@ -93,16 +93,16 @@ def instant(text):
 
 
 def number(text):
-    """The number that a string spells; None of another."""
+    """The number that a string spells; None if it is not a number."""
     if not isinstance(text, str) or not NUMBER_TEXT.fullmatch(text):
         return None
     return float(text) if re.search("[.eE]", text) else int(text)
 
 
 def order_read_as(kind):
-    """`order` after reading strings as times, as numbers, or without their case.
+    """`order` after reading strings as times or numbers, or ignoring case.
 
-    What reads as a time or a number stands among the numbers; what does not stays what it was.
+    A string that is a time or a number is ordered among the numbers; any other string stays a string.
     """
     read = {"time": instant, "numeric": number}.get(kind)
 

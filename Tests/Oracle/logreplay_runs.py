@@ -1,4 +1,4 @@
-"""Runs of the command line tool, and the options of a list as the tool and the model take them."""
+"""Runs the command line tool, and translates list options between the tool and the model."""
 
 import argparse
 import json
@@ -10,11 +10,11 @@ POINT_KEYS = ("sequence", "time", "chain", "count")
 
 
 class RunFailed(Exception):
-    """The tool ended with a code that was not to be."""
+    """Raised if the tool ended with an unexpected exit code."""
 
 
 class Tool:
-    """One store, asked through the tool."""
+    """One store, read through the tool."""
 
     def __init__(self, program, store, seconds=300):
         self.program, self.store, self.seconds = program, store, seconds
@@ -35,7 +35,7 @@ class Tool:
 
 
 def list_options(words):
-    """The model's options from the tool's."""
+    """The model's options for the tool's options."""
     parser = argparse.ArgumentParser(prog="list options", allow_abbrev=False)
     parser.add_argument("--section-by")
     parser.add_argument("--section-order", default="key")
@@ -56,18 +56,18 @@ def list_options(words):
     )
 
 
-# --- What the text says that its value does not ---------------------------------------------------
+# --- Properties of JSON text that its value lacks--------------------------------------------------
 
 
 def unsorted_fields(text):
-    """Whether some object under a key `fields` of an item has keys that do not ascend by UTF-8."""
+    """Sentences about objects with duplicate keys, and about `fields` whose keys do not ascend by UTF-8."""
     found = []
 
     def pairs(pairs):
         keys = [key for key, _ in pairs]
         value = dict(pairs)
         if len(value) < len(keys):
-            found.append("a key is twice in %s" % keys)
+            found.append("a key occurs twice in %s" % keys)
         fields = value.get("fields")
         if "id" in value and isinstance(fields, dict) and list(fields) != sorted(fields, key=as_utf8):
             found.append("the fields of %s do not ascend" % value["id"])
@@ -82,7 +82,7 @@ def as_utf8(text):
 
 
 def order_of_keys(at):
-    """Sentences about objects of an `at` whose keys are not in the page's order."""
+    """Sentences about objects in the output of `at` whose keys are not in the documented order."""
     wanted = ["schema", "table", "sequence", "time", "chain", "count", "sections"]
     objects = [(at, wanted)]
     for section in at["sections"]:
@@ -90,4 +90,4 @@ def order_of_keys(at):
         objects.extend((item, ["id", "revision", "fields"]) for item in section["items"])
     for value, keys in objects:
         if [key for key in value if key in keys] != keys:
-            yield "keys %s where the page has %s" % (list(value), keys)
+            yield "keys %s instead of the documented %s" % (list(value), keys)

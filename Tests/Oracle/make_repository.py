@@ -1,10 +1,10 @@
-"""Makes a git repository with a history that has a bit of everything that a tree can go through.
+"""Creates a git repository with a history that contains every kind of change to a tree.
 
     make_repository.py DIR [--commits 520] [--seed N]
 
-The history along first parents has at least so many commits: merges, empty ones, renames, folders deleted whole,
-changed modes, links, submodules, names that are no UTF-8 or need quoting, files that become folders and back,
-equal times. The same seed makes the same hashes.
+The history along first parents has at least that many commits. It has merges, empty commits, renames, deleted
+folders, changed modes, links, submodules, names that are not UTF-8 or need quoting, files that become folders and
+back, and equal times. The same seed results in the same hashes.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 FILE, PROGRAM, LINK, SUBMODULE = b"100644", b"100755", b"120000", b"160000"
-LONGEST = 1019  # bytes that the id of a file may have, quoted where it must be
+LONGEST = 1019  # the most bytes that the id of a file may have, quoted if necessary
 LONG_FOLDER = b"/".join([b"long" * 50] * 3)
 LONGEST_PATH = (LONG_FOLDER + b"/" + b"long" * 50 + b"/").ljust(LONGEST, b"x")
 MOST_FILES, FEWEST_FILES = 300, 30
@@ -36,12 +36,12 @@ ODD_NAMES = (
 
 
 def quoted(path):
-    """A path as fast-import reads it within quotes."""
+    """A path in quotes, as fast-import reads it."""
     return b'"' + path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
 
 
 def length(path):
-    """Bytes that a path has at most, quoted."""
+    """The most bytes that a path can have when quoted."""
     return sum(4 if byte >= 128 else 1 for byte in path)
 
 
@@ -53,7 +53,7 @@ class Tree:
         self.lines = []
 
     def put(self, path, mode, content):
-        """A path that was a folder, or lies under what was a file, takes its place."""
+        """Sets a path. It replaces a folder with the same path, or a file whose path is a prefix of it."""
         for other in [*self.under(path), *parents(path)]:
             if other in self.entries:
                 self.remove(other)
@@ -95,7 +95,7 @@ class Repository:
     # --- Commits --------------------------------------------------------------------------------
 
     def commit(self, tree, first=None, others=(), branch=b"main", empty=False):
-        """Writes what the tree has gathered; gives the commit's mark."""
+        """Writes the changes collected in the tree as a commit, and returns its mark."""
         self.mark += 1
         when = b"%d %s" % (self.clock, self.chance.choice(ZONES))
         author, committer = self.chance.choice(PEOPLE), self.chance.choice(PEOPLE)
@@ -113,11 +113,11 @@ class Repository:
         return self.chance.choice((b"", b"A change", "Größer\n\nmit Text\n".encode(), b"\xe9t\xe9", b"one\ntwo\n\n\n"))
 
     def tick(self):
-        """Some commits have the time of the one before."""
+        """Advances the clock; some commits have the same time as the one before."""
         self.clock += self.chance.choice((0, 0, 0, 1, 59, 3600, 86400))
 
     def step(self):
-        """One commit more along first parents."""
+        """Adds one commit along first parents."""
         self.tick()
         roll = self.chance.random()
         kind = "merge" if roll < 0.15 and self.length > 5 else "empty" if roll < 0.22 and self.length else "plain"
@@ -130,7 +130,7 @@ class Repository:
         self.main = self.commit(self.tree, self.main)
 
     def merge(self):
-        """One or two side branches of several commits, and a merge of theirs, ours, or both."""
+        """Adds one or two side branches of several commits, and a merge that takes theirs, ours, or both."""
         sides, mains = [], Tree(self.tree.entries)
         for _ in range(self.chance.choice((1, 1, 1, 2))):
             side, tip = Tree(mains.entries), self.main
@@ -206,7 +206,7 @@ class Repository:
         tree.put(self.new_path(), *entry)
 
     def mode(self, tree):
-        """To another mode: a plain file and a program keep their content."""
+        """Changes a mode; a plain file and a program keep their content."""
         path = self.some(tree)
         old, content = tree.entries[path]
         new = self.chance.choice([mode for mode in (FILE, PROGRAM, PROGRAM, LINK, SUBMODULE) if mode != old])
@@ -214,7 +214,7 @@ class Repository:
         tree.put(path, new, content if keeps else self.content(new))
 
     def swap(self, tree):
-        """A file becomes a folder, or a folder a file."""
+        """Turns a file into a folder, or a folder into a file."""
         path = self.some(tree)
         if b"/" in path and self.chance.random() < 0.4:
             tree.put(parents(path)[-1], FILE, self.content(FILE))
@@ -222,14 +222,14 @@ class Repository:
             tree.put(path + b"/inside", FILE, self.content(FILE))
 
     def folder(self, tree):
-        """A folder goes with all that is in it."""
+        """Deletes a folder with all its content."""
         folders = sorted({parent for path in tree.entries for parent in parents(path)})
         for path in tree.under(self.chance.choice(folders)) if folders else ():
             tree.remove(path)
 
 
 def make(folder, commits=520, seed=1):
-    """The repository, and how many commits there are of each kind along first parents."""
+    """Creates the repository, and counts the commits of each kind along first parents."""
     subprocess.run(["git", "init", "-q", "-b", "main", folder], check=True)
     words = ["git", "-C", folder, "-c", "core.ignoreCase=false", "fast-import", "--quiet", "--force"]
     importing = subprocess.Popen(words, stdin=subprocess.PIPE)
@@ -249,7 +249,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     if os.path.exists(given.folder) and os.listdir(given.folder):
-        return "%s is there already" % given.folder
+        return "%s already exists" % given.folder
     repository = make(given.folder, given.commits, given.seed)
     kinds = ", ".join("%d %s" % (count, kind) for kind, count in sorted(repository.kinds.items()))
     files = len(repository.tree.entries)

@@ -1,11 +1,11 @@
-"""A whole small store as annotated hex, by the tables of FORMAT.md, and the way back from it to files.
+"""Prints a whole small store as annotated hex, by the tables of FORMAT.md, and rebuilds the files from it.
 
-A file is a line `FILE name length` and then lines that give each of its bytes once, in order:
+A file is a line `FILE name length`, followed by lines that give each of its bytes once, in order:
 
     00000008  01 00                    format major = 1
     000000a8  (3924 zero bytes)  reserved
 
-Lines that begin with `    | ` repeat, under the stored bytes of an LZ4 block, what they decode to.
+Lines that begin with `    | ` show, under the stored bytes of an LZ4 block, their decoded content.
 """
 
 import os
@@ -26,7 +26,7 @@ TEXT_MAX = 100
 FILE_LENGTH_MAX = 1 << 30
 
 
-# --- How values are told --------------------------------------------------------------------------
+# --- Values as text -------------------------------------------------------------------------------
 
 
 def number(data):
@@ -55,7 +55,7 @@ def bits(data):
 
 
 def one_of(**names):
-    """A number with its name; the names are keyed as `n1`, `n2`."""
+    """A number with its name; the name of the number 1 is passed as `n1`, and so on."""
 
     def told(data):
         return " = ".join(filter(None, (number(data), names.get("n" + number(data)))))
@@ -63,7 +63,7 @@ def one_of(**names):
     return told
 
 
-# --- The tables of fields: (size, name, how its value is told) ------------------------------------
+# --- The tables of fields: (size, name, formatter of the value) ------------------------------------
 
 SEGMENT_FIELDS = [
     (8, "magic", text), (2, "format major", number), (2, "format minor", number), (4, "header length", number),
@@ -123,13 +123,13 @@ ENTRY_FIELDS = [
 
 
 class Lines:
-    """Some bytes told from the first to the last; `at` is the offset of what is told next."""
+    """Describes bytes from the first to the last; `at` is the offset of the next byte to describe."""
 
     def __init__(self, data, prefix=""):
         self.data, self.prefix, self.at, self.lines = data, prefix, 0, []
 
     def tell(self, size, name, value=None):
-        """The next bytes as one field. What is longer than a line goes on behind `...`."""
+        """Describes the next bytes as one field. A field that is longer than a line continues after `...`."""
         end = min(self.at + size, len(self.data))
         told = name if value is None else "%s = %s" % (name, shortened(value(self.data[self.at : end])))
         while self.at < end:
@@ -158,7 +158,7 @@ class Lines:
         return value
 
     def sized(self, name, value):
-        """A varint and as many bytes."""
+        """Describes a varint and that many bytes."""
         length = self.varint(name + ": length")
         self.tell(length, name, value)
 
@@ -167,11 +167,11 @@ def shortened(told):
     return told if len(told) <= TEXT_MAX else told[:TEXT_MAX] + "..."
 
 
-# --- Payloads, which must be known to decode ------------------------------------------------------
+# --- Payloads that are known to decode ------------------------------------------------------------
 
 
 def tell_payload(lines, block):
-    """A raw payload, field by field."""
+    """Describes a raw payload, field by field."""
     if block.kind == EVENTS:
         while lines.at < len(lines.data):
             tell_append(lines)
@@ -218,7 +218,7 @@ def tell_event(lines):
         return
     lines.tell(8, "H(content)", hexadecimal)
     if kind == 2:
-        lines.varint("length of the content that stood here")
+        lines.varint("length of the content before it was erased")
     else:
         lines.tell(end - lines.at, "the rest, which 1.0 cannot read")
 
@@ -227,7 +227,7 @@ def tell_event(lines):
 
 
 def annotate_block(data, block, header, index):
-    """A valid block's lines; `index` holds the footer entries of the events blocks before it."""
+    """Describes a valid block; `index` holds the footer entries of the events blocks before it."""
     lines = Lines(data[: block.own_offset + block.span])
     lines.at = block.own_offset
     lines.table(BLOCK_FIELDS)
@@ -259,7 +259,7 @@ def annotate_segment(data):
     lines = Lines(data)
     trouble, header = judge_segment_header(data, is_first=True)
     if header is None:
-        lines.rest("not the header of a segment")
+        lines.rest("not a segment header")
         return lines.lines
     lines.table(SEGMENT_FIELDS)
     place, index = Place(header), []
@@ -272,7 +272,7 @@ def annotate_segment(data):
             place.pass_over(block)
             lines.at = place.offset
     rest = data[lines.at :]
-    lines.rest("not a valid block" if rest.strip(b"\0") else "zeros behind the last block")
+    lines.rest("not a valid block" if rest.strip(b"\0") else "zeros after the last block")
     return lines.lines
 
 
@@ -284,7 +284,7 @@ def annotate_head(data):
             lines.tell(SLOT_LENGTH, "a slot that does not verify")
         else:
             lines.table(SLOT_FIELDS)
-    lines.rest("behind the slots")
+    lines.rest("after the slots")
     return lines.lines
 
 
@@ -299,15 +299,15 @@ def annotate(store):
     return lines
 
 
-# --- The way back ---------------------------------------------------------------------------------
+# --- Rebuilding -----------------------------------------------------------------------------------
 
 
 class BadSection(Exception):
-    """Lines that do not give every byte of their files once."""
+    """Raised for lines that do not give every byte of their files exactly once."""
 
 
 def files_of(lines):
-    """{name: bytes} of annotated lines; other lines between them are passed over."""
+    """{name: bytes} of annotated lines; other lines between them are skipped."""
     files, lengths, name = {}, {}, None
     for line in lines:
         line = line.rstrip("\r\n")
@@ -315,19 +315,19 @@ def files_of(lines):
         if begun:
             name = begun.group(1)
             if name in files or int(begun.group(2)) > FILE_LENGTH_MAX:
-                raise BadSection("%s stands twice, or is too long" % name)
+                raise BadSection("%s occurs twice, or is too long" % name)
             files[name], lengths[name] = bytearray(), int(begun.group(2))
             continue
         given = ZERO_LINE.fullmatch(line) or HEX_LINE.fullmatch(line)
         if given is None:
             continue
         if name is None or int(given.group(1), 16) != len(files[name]):
-            raise BadSection("bytes out of their order: %s" % line)
+            raise BadSection("bytes out of order: %s" % line)
         count = given.group(2)
         more = bytes.fromhex(count) if given.re is HEX_LINE else None
         size = int(count) if more is None else len(more)
         if size > lengths[name] - len(files[name]):
-            raise BadSection("bytes behind the end of %s: %s" % (name, line))
+            raise BadSection("bytes past the end of %s: %s" % (name, line))
         files[name] += bytes(size) if more is None else more
     for name, data in files.items():
         if len(data) != lengths[name]:
@@ -336,7 +336,7 @@ def files_of(lines):
 
 
 def rebuild(lines, folder):
-    """Writes the files of annotated lines into a folder, over no file that is there."""
+    """Writes the files of annotated lines into a folder. Does not overwrite existing files."""
     files = files_of(lines)
     os.makedirs(os.path.join(folder, "log"), exist_ok=True)
     for name, data in files.items():

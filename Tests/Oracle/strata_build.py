@@ -1,7 +1,7 @@
-"""What hand-made stores are made of: encoders, events, blocks, segments and HEAD, by FORMAT.md alone.
+"""The building blocks of hand-made stores: encoders, events, blocks, segments and HEAD, written from FORMAT.md alone.
 
-Everything is as the format wants it unless a keyword argument says otherwise; such a value is put in
-before the checksums, so that a store can lie with valid checksums, which no flipped bit can.
+Everything follows the format unless a keyword argument overrides it. Such a value is set before the checksums are
+computed, so a store can contain wrong values under valid checksums, which flipping bits cannot produce.
 """
 
 import struct
@@ -41,7 +41,7 @@ def sized(data):
 
 
 def cbor(value):
-    """The CBOR of simple values, with shortest heads."""
+    """The CBOR encoding of simple values, with shortest heads."""
     if value is None or isinstance(value, bool):
         return {None: b"\xf6", True: b"\xf5", False: b"\xf4"}[value]
     if isinstance(value, int):
@@ -73,7 +73,7 @@ def _cbor_head(major, argument):
 
 
 def lz4(raw):
-    """A raw LZ4 block: greedy matches of four bytes and more, literals between them."""
+    """A raw LZ4 block: greedy matches of at least four bytes, with literals between them."""
     out, anchor, at, seen = bytearray(), 0, 0, {}
     while at + 12 < len(raw):
         key = raw[at : at + 4]
@@ -113,7 +113,7 @@ def _lz4_sequence(out, literals, distance, length):
 
 
 class Event:
-    """One event; `erased` and `opaque` turn it into what a rewrite or a newer version leaves."""
+    """One event; `erased` and `opaque` turn it into what a rewrite or a newer version would write."""
 
     def __init__(self, stream, revision, type="$put", payload=b"\xf6", codec=CBOR, metadata=b"", salt=b""):
         self.stream, self.revision, self.type = stream, revision, type
@@ -125,7 +125,7 @@ class Event:
         self.content_hash = xxh64(self.content)
 
     def erased(self):
-        """The same event after its content was erased: the chain cannot tell."""
+        """The same event after its content was erased; the chain stays the same."""
         self.content = struct.pack("<Q", self.content_hash) + varint(len(self.content))
         self.kind, self.payload = 2, None
         return self
@@ -142,7 +142,7 @@ class Event:
 
 
 class Append:
-    """One append. `flags` overrides what follows from the other values."""
+    """One append. `flags` overrides the flags that follow from the other values."""
 
     def __init__(self, time, events, given=None, id=None, erasable=False, flags=None):
         self.time, self.events = time, events
@@ -201,7 +201,7 @@ class Segment:
         return "log/%020d.seg" % self.first
 
     def events(self, *appends, raw=None, codec=STORED, stored=None, in_group=False, **fields):
-        """An events block of some appends; `raw` or `stored` replace the true payload."""
+        """Adds an events block of some appends; `raw` or `stored` replaces the correct payload."""
         chain, sequence = self.chain, self.sequence
         for append in appends:
             chain = chain_through(append, sequence, chain)
@@ -286,7 +286,7 @@ class Segment:
 
 
 def slot(written, generation, mark=-1, first=1, clean=False, reserved=0, **fields):
-    """One slot of HEAD with both marks behind a block of a segment."""
+    """One slot of HEAD with both marks after a block of a segment."""
     offset, sequence, chain = written.marks[mark]
     values = dict(
         magic=b"STRATAHD", major=1, minor=0, length=512, uuid=written.uuid, generation=generation,
@@ -309,7 +309,7 @@ def head(*slots):
 
 
 def store(segments, head_data=None, findings=(), events=None, tails=()):
-    """A store of segments. Without `head_data`, HEAD's marks stand at the end of the last segment."""
+    """A store of segments. Without `head_data`, HEAD's marks are at the end of the last segment."""
     if head_data is None:
         head_data = head(slot(segments[-1], 1, 0), slot(segments[-1], 2))
     files = {"LOCK": b"", "HEAD": head_data}

@@ -1,4 +1,4 @@
-"""A check of a whole store, as "What a check reports" says, and a reader that stops at the first damage."""
+"""A check of a whole store, by "What a check reports", and a reader that stops at the first damage."""
 
 import struct
 from collections import namedtuple
@@ -9,7 +9,7 @@ from strata_segment import EVENTS, FOOTER, Place, headers_behind, judge_block, j
 from strata_store import SEQUENCE_MAX, only_zeros, read_head, segment_path, segments_of
 
 ERASED = 2
-# What the header of a segment says that was rewritten before there were marks.
+# The mark in the header of a segment that was rewritten before marks existed.
 NO_MARK = 0
 
 Finding = namedtuple("Finding", "kind file offset first last")
@@ -17,10 +17,10 @@ File = namedtuple("File", "first path trouble header data")
 
 
 class Check:
-    """Looks at a whole store as "What a check reports" says, and collects at most one finding a file.
+    """Checks a whole store by "What a check reports", and collects at most one finding per file.
 
     `visit(block, file, events)` is called for each valid, decodable block. With `stops_at_damage`
-    nothing behind the first finding is visited.
+    no block after the first finding is visited.
     """
 
     def __init__(self, store, visit=None, stops_at_damage=False):
@@ -70,7 +70,7 @@ class Check:
         return None
 
     def check_before(self, index, file):
-        """Whether the segment that ought to stand before this one does."""
+        """Whether the segment that must come before this one does."""
         named = None
         if index == 0:
             if self.head and self.head.first < file.first:
@@ -81,7 +81,7 @@ class Check:
             self.report("missing", segment_path(named), 0, named, file.first - 1)
 
     def check_segment(self, file, following):
-        """The walk through a segment's blocks, or None where its header has a finding."""
+        """The walk through a segment's blocks, or None if its header has a finding."""
         trouble = self.header_trouble(file)
         if trouble is not None:
             self.report(trouble, file.path, 0, file.first, file.first - 1)
@@ -97,7 +97,7 @@ class Check:
         return walk
 
     def range_end(self, file, following, walk):
-        """The last sequence that a finding in a segment puts in doubt."""
+        """The last sequence that cannot be relied on after a finding in a segment."""
         if following:
             return following.first - 1
         last = walk.place.sequence - 1
@@ -113,7 +113,7 @@ class Check:
         return max(self.head.visible_sequence, self.head.durable_sequence)
 
     def check_closed(self, file, following, walk):
-        """A closed segment, or a rewritten one wherever it stands: every byte must be right."""
+        """Checks a closed segment, or a rewritten one, even if it is the last: every byte must be right."""
         place, header, size = walk.place, file.header, len(file.data)
         kind = None
         if place.offset < size:
@@ -137,7 +137,7 @@ class Check:
         return self.header_trouble(following) is None and following.header.previous_first == file.first
 
     def check_active(self, file, walk):
-        """The rule that tells a torn tail from damage."""
+        """Applies the rule that tells a torn tail from damage."""
         place, data, size = walk.place, file.data, len(file.data)
         head = self.head if self.head and self.head.segment == file.first else None
         promise = head.durable_offset if head else 0
@@ -156,7 +156,7 @@ class Check:
             self.report("torn", file.path, place.offset, place.sequence, place.sequence - 1)
 
     def check_head(self, walk):
-        """What is wrong about HEAD itself; `walk` is that of its segment, if its blocks were looked at."""
+        """Checks HEAD itself; `walk` is that of its segment, if its blocks were examined."""
         head = self.head
         if head.segment not in self.names:
             self.report("missing", segment_path(head.segment), 0, head.segment, head.durable_sequence)
@@ -166,7 +166,7 @@ class Check:
 
 
 def compare_ends(place, last, others):
-    """What is wrong with where a segment ends; `others` are the chain and perhaps time and appends."""
+    """What is wrong with the end of a segment; `others` are the chain and optionally time and appends."""
     if place.sequence - 1 < last:
         return "missing"
     if place.sequence - 1 > last or (place.chain, place.time, place.appends)[: len(others)] != others:
@@ -177,8 +177,8 @@ def compare_ends(place, last, others):
 class Walk:
     """The longest valid prefix of a segment, and the first block in it that does not decode.
 
-    `place` is where the prefix ends, `damage` the (class, block) of what does not decode,
-    `at_head_mark` the (sequence, chain) at HEAD's durable offset, if HEAD means this segment, `last_block` the
+    `place` is the end of the prefix, `damage` the (class, block) of the block that does not decode,
+    `at_head_mark` the (sequence, chain) at HEAD's durable offset if HEAD names this segment, `last_block` the
     last valid block, `mark` the mark of what is erased.
     """
 
@@ -236,7 +236,7 @@ def verify(store):
 
 
 def read_events(store):
-    """(events up to X or the first damage, the check that stopped there)."""
+    """(events up to X or to the first damage, the check that stopped there)."""
     events = []
     check = Check(store, lambda block, file, found: events.extend(found), stops_at_damage=True)
     return events, check.run()

@@ -1,7 +1,7 @@
 """The codecs that FORMAT.md builds on: CRC32C, XXH64, raw LZ4 blocks, varints and CBOR.
 
 Everything is written from the public definitions, in plain Python, so that the oracle shares no
-code with the library that it judges. Decoders raise `Malformed` and nothing else.
+code with the library that it checks. Decoders raise only `Malformed`.
 """
 
 import base64
@@ -15,14 +15,14 @@ CBOR_BIGNUM_BYTES_MAX = 1024
 
 
 class Malformed(Exception):
-    """Bytes that are not what their codec demands."""
+    """Raised for bytes that are not valid in their codec."""
 
 
 # --- CRC32C ---------------------------------------------------------------------------------------
 
 
 def _crc_tables():
-    """Eight tables: the k-th carries a byte past k further zero bytes (slicing by eight)."""
+    """Eight tables: the k-th advances the CRC of a byte by k zero bytes (slicing by eight)."""
     first = []
     for byte in range(256):
         value = byte
@@ -60,12 +60,12 @@ def _crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
-# Copies of one store differ in a few bytes only, so most blocks of a thousand copies were seen before.
+# Copies of one store differ in a few bytes only, so most blocks of a thousand copies have been checked before.
 _crc32c_remembered = lru_cache(maxsize=512)(_crc32c)
 
 
 def crc32c(data):
-    """The Castagnoli CRC of some bytes."""
+    """The Castagnoli CRC of `data`."""
     if len(data) > 32768:
         return _crc32c(data)
     return _crc32c_remembered(bytes(data))
@@ -91,7 +91,7 @@ def _round(lane, word):
 
 
 def xxh64(data):
-    """xxHash's 64-bit hash with seed 0."""
+    """The 64-bit hash of xxHash with seed 0."""
     length = len(data)
     words = struct.unpack_from("<%dQ" % (length >> 3), data)
     stripes = (length >> 5) << 2
@@ -156,13 +156,13 @@ def varint(data, at, end):
 
 
 def lz4_decode(data, raw_length):
-    """Decodes one raw LZ4 block that must give exactly `raw_length` bytes.
+    """Decodes one raw LZ4 block, which must result in exactly `raw_length` bytes.
 
-    As the block format demands, the last sequence is literals only and no match reaches into the
+    As the block format requires, the last sequence is literals only, and no match reaches into the
     last five bytes.
     """
     if raw_length > RAW_LENGTH_MAX or raw_length > 255 * len(data) + 64:
-        raise Malformed("the raw length cannot be true")
+        raise Malformed("the raw length is not possible")
     out = bytearray()
     at, end = 0, len(data)
     while True:
@@ -219,13 +219,13 @@ def _lz4_length(data, at, end, length):
 def cbor_to_json(data):
     """Decodes one CBOR item (RFC 8949) that fills `data`, as values that JSON can express.
 
-    Bytes become {"b64": …}, bignums integers, undefined, other simple values and numbers that JSON
-    lacks null; other tags are dropped (RFC 8949, section 6.1). A key that is not text becomes its
+    Bytes become {"b64": …} and bignums integers; undefined, other simple values and numbers that JSON
+    lacks become null; other tags are dropped (RFC 8949, section 6.1). A key that is not text becomes its
     JSON text; of equal keys the last one counts.
     """
     value, at = _cbor_item(data, 0, 0)
     if at != len(data):
-        raise Malformed("CBOR: bytes behind the item")
+        raise Malformed("CBOR: bytes after the item")
     return _to_json(value)
 
 
@@ -340,7 +340,7 @@ def _cbor_map(data, count, at, depth):
 
 
 class _Pairs(list):
-    """A map before its keys become text."""
+    """A map before its keys are converted to text."""
 
 
 def _to_json(value):
@@ -364,5 +364,5 @@ def _key(key):
 
 
 def in_base64(data):
-    """How bytes stand in JSON."""
+    """Bytes as a JSON value."""
     return {"b64": base64.b64encode(data).decode("ascii")}

@@ -1,4 +1,4 @@
-"""Stores that were right once: bits flipped, files cut or moved, and blocks that lie under valid checksums."""
+"""Damaged stores: with bits flipped, files cut or moved, or blocks with wrong values under valid checksums."""
 
 import struct
 

@@ -1,13 +1,13 @@
-"""Hand-made stores, written from FORMAT.md alone, for what no writer may write and what none writes yet.
+"""Hand-made stores, written from FORMAT.md alone, for bytes that no writer may write or that none writes yet.
 
-    strata_forge.py --list       the recipes, one a line, with what a check must find
+    strata_forge.py --list       lists the recipes, one per line, with the findings that a check must report
     strata_forge.py NAME DIR     forges one store into a new or empty folder
     strata_forge.py --all DIR    forges each store into DIR/NAME, with DIR/expected.json
-    strata_forge.py --check      forges all in memory and in a temporary folder, and compares
+    strata_forge.py --check      forges all stores in memory and in a temporary folder, and compares them
 
-Every recipe is a function that returns a `Forged`: the files, the findings that a check must report
-and the number of events that a reader delivers before them. The findings' ranges are in
-`strata_ranges`. Same recipe, same bytes, always.
+Every recipe is a function that returns a `Forged`: the files, the findings that a check must report,
+and the number of events that a reader delivers before them. The ranges of the findings are in
+`strata_ranges`. A recipe always results in the same bytes.
 """
 
 import json
@@ -23,7 +23,7 @@ from strata_recipes import *  # noqa: F403
 from strata_recipes import RECIPES
 from strata_store import FolderStore, MemoryStore
 
-# These add their recipes to RECIPES.
+# These modules add their recipes to RECIPES.
 import strata_damage  # noqa: E402, F401, I001
 import strata_rules_of_blocks  # noqa: E402, F401
 import strata_rules_of_payloads  # noqa: E402, F401
@@ -34,12 +34,12 @@ import strata_rules_of_head  # noqa: E402, F401
 
 
 def forge(name):
-    """A recipe's store."""
+    """The store of a recipe."""
     return RECIPES[name]()
 
 
 def write(forged, folder):
-    """Writes a store into a folder that must not hold anything yet."""
+    """Writes a store into a new or empty folder."""
     os.makedirs(folder, exist_ok=True)
     if os.listdir(folder):
         raise FileExistsError("%s is not empty" % folder)
@@ -65,14 +65,14 @@ def expected(name, forged):
 
 
 def differences(name, forged, opened):
-    """What the reader says about a store that the recipe does not."""
+    """Sentences about how the reader's result for a store differs from the recipe."""
     events, _ = read_events(opened)
     found, wanted = [tuple(finding) for finding in verify(opened).findings], findings_of(name, forged)
     read = [(event.sequence, event.stream, event.revision, event.type, event.payload) for event in events]
     if found != wanted:
         yield "%s: findings are %r, expected %r" % (name, found, wanted)
     if read != forged.written[: forged.events]:
-        yield "%s: %d events read, %d expected, or others" % (name, len(read), forged.events)
+        yield "%s: %d events read, %d expected, or different events" % (name, len(read), forged.events)
     for event in events:
         as_line(event_object(event))
 
@@ -83,7 +83,7 @@ def check():
     for name in RECIPES:
         forged = forge(name)
         if forge(name) != forged:
-            wrong.append("%s: two forgeries differ" % name)
+            wrong.append("%s: two stores of the same recipe differ" % name)
         wrong += differences(name, forged, MemoryStore(forged.files))
         with tempfile.TemporaryDirectory() as folder:
             write(forged, folder)

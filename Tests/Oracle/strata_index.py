@@ -1,4 +1,4 @@
-"""The index files of a store, as "Derived indexes" describes them: read whole, and compared with the log."""
+"""The index files of a store, as "Derived indexes" describes them: reads them whole and compares them with the log."""
 
 import re
 import struct
@@ -47,7 +47,7 @@ def read_index(data):
     entries = entries_of(chunks, fences, trailer)
     keys = [key for key, _ in entries]
     demand(keys == sorted(set(keys)), "keys do not ascend")
-    demand(all(passes(bloom, key) for key in keys), "the filter refuses a key of the file")
+    demand(all(passes(bloom, key) for key in keys), "the filter does not pass a key of the file")
     return Index(trailer, entries)
 
 
@@ -82,7 +82,7 @@ def entries_of_chunk(chunk):
 
 
 def passes(bloom, key):
-    """Whether the filter lets a key through."""
+    """Whether the filter passes a key."""
     if not bloom:
         return False
     digest = xxh64(key)
@@ -93,7 +93,7 @@ def passes(bloom, key):
     return all(bloom[block + bit // 8] >> bit % 8 & 1 for bit in bits)
 
 
-# --- What the entries say -------------------------------------------------------------------------
+# --- The entries ----------------------------------------------------------------------------------
 
 
 def meaning(index):
@@ -101,7 +101,7 @@ def meaning(index):
     streams, ids = {}, {}
     first, last = index.trailer.first, index.trailer.last
     for key, value in index.entries:
-        demand(key[:1] in (b"a", b"s"), "a key of no kind")
+        demand(key[:1] in (b"a", b"s"), "a key of an unknown kind")
         numbers, at = [], 0
         while at < len(value):
             number, at = varint(value, at, len(value))
@@ -116,13 +116,13 @@ def meaning(index):
             demand(distance > 0 or not sequences, "a sequence twice")
             before += distance
             sequences.append(before)
-        demand(before <= last, "a sequence behind the segment")
+        demand(before <= last, "a sequence after the segment")
         streams[key[1:]] = (numbers[0], sequences)
     return streams, ids
 
 
 def expected(store):
-    """What the index of each closed segment must say: {first: (identity, streams, ids)}, from the log alone."""
+    """What the index of each closed segment must hold: {first: (identity, streams, ids)}, from the log alone."""
     found, all_ids = {}, set()
 
     def note(block, file, events):
@@ -142,7 +142,7 @@ def expected(store):
 
 
 def compare(store, names):
-    """One answer for each index file, ascending: what it holds, and how it differs from the log."""
+    """One result for each index file, ascending: what it holds, and how it differs from the log."""
     wanted = expected(store)
     for name in sorted(names):
         match = INDEX_NAME.fullmatch(name)

@@ -49,7 +49,7 @@ def bounded_int(digits):
 
 
 def payload_value(codec, payload):
-    """A payload as JSON; one that its own codec refuses is given as bytes."""
+    """A payload as JSON; a payload that its codec cannot decode is given as bytes."""
     try:
         if codec == 1:
             return cbor_to_json(payload)

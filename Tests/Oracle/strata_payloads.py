@@ -1,4 +1,4 @@
-"""What the payloads of valid blocks hold: events, RECOVERY and FOOTER, or that they do not decode."""
+"""Decodes the payloads of valid blocks: events, RECOVERY and FOOTER."""
 
 import struct
 from collections import namedtuple
@@ -10,7 +10,7 @@ NO_TIME = -(1 << 63)
 
 
 class Unsupported(Exception):
-    """A valid block that needs a newer reader."""
+    """Raised for a valid block that needs a newer reader."""
 
 
 Event = namedtuple(
@@ -31,7 +31,7 @@ def raw_payload(data, block):
 
 
 def decode_block(data, block, header, index):
-    """The events of a valid block, none for control blocks. Raises Malformed and Unsupported.
+    """The events of a valid block; empty for control blocks. Raises Malformed and Unsupported.
 
     `index` holds the footer entries of the events blocks before it.
     """
@@ -63,13 +63,13 @@ def check_recovery(raw, block, header):
 
 
 def footer_entry(block):
-    """What a FOOTER says of an events block."""
+    """The entry of an events block in a FOOTER."""
     return struct.pack("<QqQQ", block.first, block.first_time, block.appends_before, block.own_offset)
 
 
 def check_footer(raw, block, header, index):
     if header.revision == 0 or header.footer != block.own_offset:
-        raise Malformed("FOOTER: not where the segment header says")
+        raise Malformed("FOOTER: not at the offset in the segment header")
     if len(raw) != 8 + 32 * len(index) or int.from_bytes(raw[:4], "little") != len(index):
         raise Malformed("FOOTER: number of entries")
     if raw[8:] != b"".join(index):
@@ -77,7 +77,7 @@ def check_footer(raw, block, header, index):
 
 
 def decode_events(raw, block):
-    """All events of an events block, checked against its header."""
+    """All events of an events block, compared with its header."""
     events = []
     sequence, chain, time, appends = block.first, block.chain_before, None, 0
     at = 0
@@ -183,7 +183,7 @@ def decode_event(raw, at, limit, append, numbers, chain):
 
 
 def field(raw, at, end):
-    """A varint and as many bytes."""
+    """Reads a varint and that many bytes."""
     length, at = varint(raw, at, end)
     if length > end - at:
         raise Malformed("a field is cut off")

@@ -1,8 +1,8 @@
-"""The sequences that the findings of each recipe put in doubt, in the order of its findings.
+"""The ranges of sequences of the findings of each recipe, in the order of its findings.
 
 They follow from "What a check reports": from the first sequence not reached to the last one that the
-next header, HEAD, a block behind the damage or a rewritten segment's own header tells of; one less than
-the first where none does.
+next header, HEAD, a block after the damage or a rewritten segment's own header counts; one less than
+the first if there is none.
 """
 
 RANGES = {

@@ -1,15 +1,15 @@
-"""A second reader of Strata stores, written from FORMAT.md alone, to judge the first one.
+"""A second reader of Strata stores, written from FORMAT.md alone, to check the first one.
 
-    strata_reader.py log STORE           the events up to X, as `logreplay log -o jsonl` prints them
-    strata_reader.py verify STORE        what a check reports, as `logreplay verify -o json` does
-    strata_reader.py verify-many         store paths from standard input, one verify object a line
-    strata_reader.py indexes STORE       what each index file holds, and how it differs from the log
-    strata_reader.py payloads STORE DIR  LZ4 payloads as files for `lz4 -dc`, with the bytes expected
-    strata_reader.py annotate STORE      HEAD and the segments of a small store as annotated hex
-    strata_reader.py rebuild FILE DIR    the files that such hex, perhaps amid other text, gives
+    strata_reader.py log STORE           prints the events up to X, as `logreplay log -o jsonl` does
+    strata_reader.py verify STORE        prints the findings of a check, as `logreplay verify -o json` does
+    strata_reader.py verify-many         reads store paths from standard input, prints one verify object per line
+    strata_reader.py indexes STORE       prints what each index file holds, and how it differs from the log
+    strata_reader.py payloads STORE DIR  writes LZ4 payloads as files for `lz4 -dc`, with the expected bytes
+    strata_reader.py annotate STORE      prints HEAD and the segments of a small store as annotated hex
+    strata_reader.py rebuild FILE DIR    writes the files of such hex, which may be surrounded by other text
 
-`log` and `verify` exit with 0 for a clean store, 2 for a torn one, 65 for any other finding and 66
-where there is no store. Nothing is ever written to a store.
+`log` and `verify` exit with 0 for a clean store, 2 for a torn one, 65 for any other finding, and 66
+if there is no store. The reader never writes to a store.
 """
 
 import os
@@ -48,7 +48,7 @@ def command_verify_many():
             answer = verify_object(verify(FolderStore(path)))
         except OSError as error:
             answer = {"schema": 1, "error": {"code": 66, "what": str(error), "where": path}}
-        except Exception as error:  # A defect of this reader: told, so that the other stores are still judged.
+        except Exception as error:  # A defect of this reader: reported, so that the other stores are still checked.
             answer = {"schema": 1, "error": {"code": 70, "what": repr(error), "where": path}}
         sys.stdout.write(as_line(answer) + "\n")
         sys.stdout.flush()
@@ -56,7 +56,7 @@ def command_verify_many():
 
 
 def command_indexes(path):
-    """One line for each index file; exit code 65 where one differs."""
+    """Prints one line for each index file; exit code 65 if one differs."""
     store, code = FolderStore(path), 0
     for answer in compare(store, os.listdir(os.path.join(path, "derived"))):
         code = code if answer["differs"] is None else 65
@@ -124,7 +124,7 @@ def main(arguments):
     except OSError as error:
         sys.stderr.write(as_line({"schema": 1, "error": {"code": 66, "what": str(error)}}) + "\n")
         return 66
-    except Exception as error:  # A defect of this reader must not look like a verdict.
+    except Exception as error:  # A defect of this reader must not look like the result of a check.
         sys.stderr.write(as_line({"schema": 1, "error": {"code": 70, "what": repr(error)}}) + "\n")
         return 70
 

@@ -1,18 +1,18 @@
-"""The hand-made stores: each recipe a function that returns the same `Forged` every time."""
+"""The hand-made stores: each recipe is a function that returns the same `Forged` every time."""
 
 from strata_build import *  # noqa: F403
 
-# --- Material -------------------------------------------------------------------------------------
+# --- Parts ----------------------------------------------------------------------------------------
 
 
 def incident(revision, number=1, second=0, **options):
-    """An append of one event on an incident's stream."""
+    """An append of one event in an incident's stream."""
     payload = cbor({"number": number, "revision": revision, "title": "Tree down", "where": [48.137, 11.575]})
     return Append(BEGINNING + second * SECOND, [Event("incident/%d" % number, revision, payload=payload)], **options)
 
 
 def rich_appends():
-    """Several streams, ids, given times, metadata and every payload codec."""
+    """Appends with several streams, ids, given times, metadata and every payload codec."""
     who = cbor({"user": "dispatcher", "shift": 3})
     repeated = cbor({"log": ["engine 1 on its way"] * 12, "big": 1 << 70, "small": -(1 << 64), "half": 0.5, "raw": b"\0\xff"})
     first = Append(BEGINNING, [Event("incident/1", 1, payload=cbor({"title": "Baum über Straße", "open": True}))])
@@ -38,7 +38,7 @@ def plain_segment(**fields):
 
 
 def pair(**fields):
-    """Two segments: a closed one with three appends, an active one with two."""
+    """Two segments: a closed one with three appends and an active one with two."""
     closed = Segment().events(incident(1)).events(incident(2, second=1)).events(incident(3, second=2))
     return closed, closed.next(**fields).events(incident(4, second=3)).events(incident(5, second=4))
 
@@ -117,7 +117,7 @@ def reserved_bytes():
 
 
 def one_erased(**fields):
-    """A rewritten segment of three events, of which the second is erased."""
+    """A rewritten segment of three events, the second of which is erased."""
     closed = Segment(revision=2, **fields)
     closed.events(incident(1), Append(BEGINNING + SECOND, [Event("a/1", 1).erased()]))
     return closed.events(incident(2, second=2)).footer(is_marked=True)
@@ -252,7 +252,7 @@ def rolled_not_named():
 
 
 def second_block(**options):
-    """A good block, one with something odd about it, and a good one behind."""
+    """A valid block, an unusual one, and a valid one after it."""
     segment = Segment().events(incident(1))
     odd = segment.end
     segment.events(incident(2, second=1), **options).events(incident(3, second=2))

@@ -1,11 +1,11 @@
-"""Stores in which one rule about valid blocks is broken, or kept where one might think it broken."""
+"""Stores in which one rule about valid blocks is broken, or holds although it may seem broken."""
 
 from strata_build import *  # noqa: F403
 from strata_recipes import RECIPES, incident, recipe
 
 
 def second_is(kind, *appends, then=True, **options):
-    """A store whose second block is what `kind` says, with good blocks around it, all promised by HEAD."""
+    """A store whose second block is of class `kind`, between valid blocks, all of which HEAD promises."""
     segment = Segment().events(incident(1, second=5))
     at = segment.end
     segment.events(*(appends or (incident(2, second=6),)), **options)
@@ -105,7 +105,7 @@ def control_block_counts_events():
 
 
 def torn_with_header_behind(**fields):
-    """A torn block with a valid block behind it, whose promise the rule must not listen to."""
+    """A torn block followed by a valid block whose promise the rule must ignore."""
     segment = Segment(epoch=2).events(incident(1))
     end = segment.end
     segment.events(incident(2, second=1)).events(incident(3, second=2), **fields)
@@ -151,7 +151,7 @@ def corrupt_before_a_header_without_its_payload():
 
 @recipe
 def torn_tail_that_counts_events():
-    """Torn, with a header behind the tear that tells of events: nothing of them was acknowledged."""
+    """Torn, with a header after the tear that counts events, none of which were acknowledged."""
     segment = Segment().events(incident(1))
     end = segment.end
     segment.events(incident(2, second=1)).events(incident(3, second=2), in_group=True)
@@ -160,7 +160,7 @@ def torn_tail_that_counts_events():
 
 
 def header_of_length(length):
-    """A closed segment whose only block has a header of another length, right in all else."""
+    """A closed segment whose only block has a header of another length and is otherwise valid."""
     closed = Segment(header_length=length).events(incident(1))
     active = closed.next()
     return store([closed, active], findings=[("corrupt", closed.path, 4096)], events=0)
@@ -209,7 +209,7 @@ def torn_raw_length_past_64_mib():
 
 
 def near_the_last_sequence():
-    """A trimmed store that holds the highest sequence that an event can have, and a control block behind it."""
+    """A trimmed store that holds the highest sequence that an event can have, followed by a control block."""
     before = Segment((1 << 64) - 3).events(incident(1))
     before.written = []
     return before.next().events(incident(2, second=1)).control(200)
@@ -230,7 +230,7 @@ def torn_past_the_highest_sequence():
 
 
 def near_the_last_append(appends):
-    """A trimmed store whose first segment says that `appends` appends stand before it, with one in it."""
+    """A trimmed store whose first segment counts `appends` appends before it, and holds one."""
     before = Segment(51)
     before.appends = appends
     return before.events(incident(1)).next()

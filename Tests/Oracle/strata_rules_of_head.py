@@ -1,4 +1,4 @@
-"""Stores in which HEAD says something else than the segments, or something odd."""
+"""Stores in which HEAD disagrees with the segments, or holds unusual values."""
 
 from strata_build import *  # noqa: F403
 from strata_recipes import incident, pair, plain_segment, recipe

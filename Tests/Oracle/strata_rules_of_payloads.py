@@ -1,4 +1,4 @@
-"""Stores about kinds, codecs and payloads: what decodes, what does not, and what only a newer reader can tell."""
+"""Stores about kinds, codecs and payloads: those that decode, those that do not, and those that need a newer reader."""
 
 import struct
 
@@ -67,7 +67,7 @@ def payloads_not_their_codec():
 
 
 def two_events(first, second):
-    """A segment whose second block holds two events, and that block's offset."""
+    """A segment whose second block holds two events, and the offset of that block."""
     segment = Segment().events(incident(1))
     at = segment.end
     return segment.events(Append(BEGINNING + 6 * SECOND, [first, second])), at

@@ -1,4 +1,4 @@
-"""Stores about segments: their headers, what stands between them, what a rewrite promises."""
+"""Stores about segments: their headers, the links between them, and the promises of a rewrite."""
 
 import struct
 
@@ -84,7 +84,7 @@ def uuid_not_of_a_misnamed_segment():
 
 
 def closed_and(**fields):
-    """A closed segment whose end is not what the header of an empty active one says."""
+    """A closed segment whose end differs from what the header of an empty active segment names."""
     closed, _ = pair()
     return closed, closed.next(**fields)
 
@@ -257,7 +257,7 @@ def rewritten_ends_with_another_chain():
 
 
 def marked(mark, *events):
-    """A rewritten segment whose header bears a mark."""
+    """A rewritten segment whose header holds a mark."""
     segment = Segment(revision=1, mark=mark).events(Append(BEGINNING, list(events))).footer()
     return store([segment], findings=[("stale", segment.path, segment.end)])
 
@@ -281,14 +281,14 @@ def marked_as_if_another_were_erased():
 
 @recipe
 def marked_and_ends_with_another_chain():
-    """Where a segment ends is compared before its mark, and one finding is enough."""
+    """The end of a segment is compared before its mark, and one finding is enough."""
     segment = Segment(revision=1, mark=7, last=9).events(incident(1)).footer()
     return store([segment], findings=[("missing", segment.path, segment.end)])
 
 
 @recipe
 def marked_as_first_written():
-    """A mark of a segment that was never rewritten says nothing."""
+    """The mark of a segment that was never rewritten is ignored."""
     closed = plain_segment(mark=7)
     return store([closed])
 
@@ -351,7 +351,7 @@ def footer_before_a_block_that_is_skipped():
 
 @recipe
 def footer_before_damage():
-    """What stands behind the footer is no valid block, so that the footer itself is right."""
+    """The bytes after the footer are not a valid block, so the footer itself is right."""
     segment = rewritten_last()
     at = segment.end
     segment.control(200, payload_crc=1)
@@ -383,7 +383,7 @@ def version_is_compared_before_the_previous():
 
 @recipe
 def version_is_compared_before_the_store():
-    """A segment of another store and of a newer version: nothing it says of itself can be relied on."""
+    """A segment of another store and of a newer version, whose own fields cannot be relied on."""
     closed, _ = pair()
     foreign = Segment(closed.sequence, closed, FOREIGN_UUID, major=2)
     return store([closed, foreign], head(slot(closed, 1)), [("unsupported", foreign.path, 0)], 3)

@@ -1,4 +1,4 @@
-"""A segment from its header to the end of its valid blocks: what is valid, and what else it is."""
+"""Checks a segment from its header to the end of its valid blocks, and classifies invalid blocks."""
 
 import struct
 from collections import namedtuple
@@ -25,7 +25,7 @@ SEGMENT_FORM = struct.Struct("<8sHHI16sQQQQQQQqQQqIB3sQQQQQ")
 
 
 def judge_segment_header(data, is_first):
-    """(class of what is wrong or None, header), apart from what the file's name and the store's UUID tell."""
+    """(class of the problem or None, header), without comparing the file's name and the store's UUID."""
     if len(data) < SEGMENT_HEADER_LENGTH:
         return "corrupt", None
     header = SegmentHeader._make(SEGMENT_FORM.unpack_from(data))
@@ -54,7 +54,7 @@ BLOCK_FORM = struct.Struct("<4sHBBIIIIIIIIQQQQQ16sQQqqQQ")
 
 
 class Place:
-    """What the segment demands of the next block: where it stands and what it continues."""
+    """What the segment requires of the next block: its offset and what it continues."""
 
     def __init__(self, header):
         self.uuid = header.uuid
@@ -80,7 +80,7 @@ class Place:
 
 
 def block_header(data, at):
-    """Point 1: a header whose magic, length and CRC hold, or None."""
+    """Point 1: the header if its magic, length and CRC are right, else None."""
     if len(data) - at < BLOCK_HEADER_LENGTH:
         return None
     block = Block._make(BLOCK_FORM.unpack_from(data, at))
@@ -103,7 +103,7 @@ def stands_where_it_was_written(block, at, place):
 
 
 def sizes_hold(block, at, size):
-    """Point 3: no length leads out of the file, and no count past 64 bits."""
+    """Point 3: no length reaches past the end of the file, and no count past 64 bits."""
     if block.span % 8 != 0 or block.span < block.length + block.stored or block.span > size - at:
         return False
     if block.first + block.events > SEQUENCE_MAX or block.appends_before + block.appends > APPENDS_MAX:
@@ -137,7 +137,7 @@ def continues(block, place):
 
 
 def judge_block(data, at, place):
-    """(class of what is wrong or None, block) for the block that should stand at an offset."""
+    """(class of the problem or None, block) for the block that should be at an offset."""
     block = block_header(data, at)
     if block is None:
         return "corrupt", None
@@ -151,7 +151,7 @@ def judge_block(data, at, place):
 
 
 def headers_behind(data, place):
-    """Every block header at or after X that the rule about torn tails listens to."""
+    """Every block header at or after X that counts in the rule about torn tails."""
     at = data.find(b"STRB", place.offset)
     while at >= 0 and len(data) - at >= BLOCK_HEADER_LENGTH:
         if at % 8 == 0:

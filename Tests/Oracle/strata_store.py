@@ -1,4 +1,4 @@
-"""The files of a store, in a folder or in memory, and what HEAD says."""
+"""The files of a store, in a folder or in memory, and the content of HEAD."""
 
 import mmap
 import os
@@ -35,14 +35,14 @@ class FolderStore:
             return []
 
     def was_begun(self):
-        """Whether somebody set out to create a store here."""
+        """Whether the creation of a store was begun here."""
         return self.has("LOCK") or os.path.isdir(os.path.join(self.path, "log"))
 
     def has(self, name):
         return os.path.exists(os.path.join(self.path, name))
 
     def read(self, name, limit=None):
-        """A file's bytes, at most `limit`; empty where it is not a regular file."""
+        """A file's bytes, at most `limit`; empty if it is not a regular file."""
         path = os.path.join(self.path, name)
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
@@ -59,7 +59,7 @@ class FolderStore:
 
 
 class MemoryStore:
-    """A store of bytes in memory: {path relative to the store: bytes}."""
+    """A store in memory: {path relative to the store: bytes}."""
 
     def __init__(self, files):
         self.files = files
@@ -82,13 +82,13 @@ def segment_path(first):
 
 
 def segments_of(store):
-    """The first sequences that the names of a store's segments say, ascending."""
+    """The first sequences of a store's segments, from their names, ascending."""
     found = filter(None, map(SEGMENT_NAME.fullmatch, store.names_in_log()))
     return sorted(first for first in (int(match.group(1)) for match in found) if 1 <= first <= SEQUENCE_MAX)
 
 
 def only_zeros(data, start, end):
-    """Whether bytes are all zero, without copying a large file at once."""
+    """Whether all bytes of a range are zero, without copying a large file at once."""
     for at in range(start, end, 1 << 20):
         if data[at : min(end, at + (1 << 20))].strip(b"\0"):
             return False
@@ -106,7 +106,7 @@ HEAD_FORM = struct.Struct("<8sHHI16sQQQIIQQQQQQqQ")
 
 
 def read_head(store):
-    """The slot that counts, or None where no slot verifies."""
+    """The slot that counts, or None if no slot verifies."""
     data = store.read("HEAD", SLOT_OFFSETS[1] + SLOT_LENGTH)
     newest = None
     for at in SLOT_OFFSETS:
@@ -117,7 +117,7 @@ def read_head(store):
 
 
 def read_slot(data, at):
-    """The slot at an offset of HEAD, or None where it does not verify."""
+    """The slot at an offset of HEAD, or None if it does not verify."""
     slot = data[at : at + SLOT_LENGTH]
     if len(slot) < SLOT_LENGTH:
         return None

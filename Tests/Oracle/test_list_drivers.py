@@ -1,4 +1,4 @@
-"""The drivers that ask the tool for lists, run against a stand-in that answers from the model, well and badly.
+"""Tests of the drivers that compare the tool's lists, with a stand-in that answers from the model, rightly and wrongly.
 
     python3 -m unittest discover -s Tests/Oracle
 """
@@ -23,7 +23,7 @@ from make_repository import LONGEST_PATH, PROGRAM, make  # noqa: E402
 
 
 class StandIn:
-    """Answers as the tool does; `spoil` may change what it answers."""
+    """Answers like the tool; `spoil` may change its answers."""
 
     def __init__(self, events, spoil=None):
         self.log, self.history, self.spoil = events, History(events), spoil
@@ -93,7 +93,7 @@ class ListsDriver(unittest.TestCase):
             (floats, "not what the model says"),
             (count_of_another, "not what the model says"),
             (without_updates, "applied to the list"),
-            (inserts_first, "the ops are not in the page's order"),
+            (inserts_first, "the ops are not in the documented order"),
             (says_more, "is not what its change says"),
             (delete_and_insert, "the deletes are not those"),
             (ends_elsewhere, "`to` is not the point"),
@@ -142,7 +142,7 @@ def says_more(command, answer):
 
 
 def delete_and_insert(command, answer):
-    """A move as what it is not."""
+    """Replaces a move by a delete and an insert."""
     for change in [change for change in answer.get("changes", ()) if change["op"] == "move"]:
         answer["changes"].remove(change)
         answer["changes"].insert(0, {"op": "delete", "id": change["id"], "from": change["from"]})
@@ -205,7 +205,7 @@ class GitDriver(unittest.TestCase):
 
 
 def imported(repository):
-    """Events as an import along first parents makes them, from git's own trees."""
+    """Events as an import along first parents writes them, from git's own trees."""
     events, before = [], {}
     for commit, _ in repository.commits():
         tree, first = repository.tree(commit), len(events) + 1

@@ -1,4 +1,4 @@
-"""The laws of the lists' oracle: fold, order, sections, limits, batches, and the program that applies them.
+"""Tests of the oracle for lists: fold, order, sections, limits, batches, and the program that applies them.
 
     python3 -m unittest discover -s Tests/Oracle
 
@@ -27,7 +27,7 @@ SEED = int(os.environ.get("ORACLE_SEED", "20240229"))
 
 
 def log(*changes, append=None):
-    """Events as `log -o jsonl` has them, of (type, id, payload); event n has the time of second n."""
+    """Events as `log -o jsonl` prints them, from (type, id, payload); the time of event n is second n."""
     return [
         {
             "sequence": sequence,
@@ -242,7 +242,7 @@ class Filters(unittest.TestCase):
 
 class Batches(unittest.TestCase):
     def diff(self, a, b, **options):
-        """The changes between two lists of {id: document}, as one log."""
+        """The changes between two lists of {id: document}, through one log."""
         first = [put(id, **document) for id, document in a.items()]
         gone = [delete(id) for id in a if id not in b]
         second = gone + [put(id, **document) for id, document in b.items()]
@@ -320,7 +320,7 @@ def random_options(chance):
 
 
 def random_pairs(count):
-    """(at A, diff, at B); with ORACLE_SEED always the same."""
+    """(at A, diff, at B) for random lists; ORACLE_SEED makes them reproducible."""
     chance = random.Random(SEED)
     for _ in range(count):
         events = random_log(chance, 40)
@@ -337,7 +337,7 @@ class Applying(unittest.TestCase):
             before = copy.deepcopy((old, diff))
             self.assertEqual(apply(old, diff), new)
             self.assertEqual(broken_laws(old, new, diff), [])
-            self.assertEqual(before, (old, diff), "the lists that were handed in are as they were")
+            self.assertEqual(before, (old, diff), "the lists that were passed in are unchanged")
             seen.update(change["op"] for change in diff["changes"])
         self.assertEqual(len(seen), 8, seen)
 
@@ -378,7 +378,7 @@ class Applying(unittest.TestCase):
         self.assertEqual((done.returncode, json.loads(done.stdout)), (0, new))
         done = self.program({**old, "sections": []}, diff)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertRegex(done.stderr, "^apply_changes: no such place: {")
+        self.assertRegex(done.stderr, "^apply_changes: no such index: {")
 
     def program(self, *values):
         with tempfile.TemporaryDirectory() as folder:

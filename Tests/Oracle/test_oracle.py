@@ -1,4 +1,4 @@
-"""The laws of the oracle: codecs against published vectors, the reader against forged and damaged stores.
+"""Tests of the oracle: codecs with published vectors, the reader with forged and damaged stores.
 
     python3 -m unittest discover -s Tests/Oracle
 
@@ -37,14 +37,14 @@ def judged(files):
 
 
 def small_store():
-    """Two small segments; HEAD's older slot is one group behind."""
+    """A store of two small segments; HEAD's older slot lags by one group."""
     closed = forge.Segment().events(forge.incident(1, id=b"one"))
     active = closed.next().events(forge.incident(2, second=1), codec=forge.LZ4).events(forge.incident(3, second=2))
     return forge.store([closed, active], forge.head(forge.slot(active, 1, 1), forge.slot(active, 2)))
 
 
 class Indexes(unittest.TestCase):
-    """The small index of FORMAT.md, read by the page's own rules."""
+    """The small index of FORMAT.md, read by the rules of the page."""
 
     def example(self):
         with open(os.path.join(HERE, "..", "..", "FORMAT.md"), encoding="utf-8") as file:
@@ -87,7 +87,7 @@ class Indexes(unittest.TestCase):
 
 
 class WithoutHead(unittest.TestCase):
-    """What the page says that nobody sees where HEAD says nothing."""
+    """Missing segments that cannot be detected without HEAD, as the page describes."""
 
     def three(self, keeps_head):
         one = forge.Segment().events(forge.incident(1, id=b"one"))
@@ -104,7 +104,7 @@ class WithoutHead(unittest.TestCase):
                 kinds, events = judged(rest)
                 self.assertEqual(kinds, ["missing"] if keeps_head else [], (keeps_head, missing))
             kinds, _ = judged({path: data for path, data in files.items() if path != paths[1]})
-            self.assertEqual(kinds, ["missing"], "one in the middle is always seen")
+            self.assertEqual(kinds, ["missing"], "one in the middle is always detected")
 
 
 class ChecksumsAndVarints(unittest.TestCase):
@@ -326,7 +326,7 @@ class ForgedStores(unittest.TestCase):
 
 
 class DamagedStores(unittest.TestCase):
-    """Damage is found, or is harmless: it never changes what is read without a word."""
+    """Damage is detected, or is harmless: it never silently changes what is read."""
 
     def setUp(self):
         forged = small_store()
@@ -337,8 +337,8 @@ class DamagedStores(unittest.TestCase):
     def test_a_flipped_bit_in_a_segment_is_always_found(self):
         for path in [path for path in self.files if path.startswith("log/")]:
             data = self.files[path]
-            # The reserved part of the header is one run of bytes under one checksum: a bit of some is enough.
-            # Elsewhere every other bit, the even ones in even bytes, keeps the suite short.
+            # The reserved part of the header is under one checksum: one bit in some of its bytes is enough.
+            # Elsewhere only every other bit is flipped, the even ones in even bytes, to keep the suite short.
             for at in [*range(168), *range(168, 4088, 7), *range(4088, len(data))]:
                 for bit in (at % 8,) if 168 <= at < 4088 else range(at % 2, 8, 2):
                     kinds, events = judged(dict(self.files, **{path: forge.flipped(data, at, bit)}))
@@ -347,7 +347,7 @@ class DamagedStores(unittest.TestCase):
 
     def test_a_flipped_bit_in_head_never_changes_what_is_read(self):
         data = self.files["HEAD"]
-        # The reserved parts of the slots are under one checksum each: a bit of each byte is enough.
+        # The reserved part of each slot is under one checksum: one bit of each byte is enough.
         for at in [*range(520), *range(4080, 4608)]:
             for bit in (at % 8,) if 128 <= at % 4096 < 504 else range(8):
                 kinds, events = judged(dict(self.files, HEAD=forge.flipped(data, at, bit)))
@@ -439,13 +439,13 @@ def damage(chance, data, limit=6):
 
 
 class AnnotatedStores(unittest.TestCase):
-    """The hex of a store gives its files back, byte by byte."""
+    """The annotated hex of a store rebuilds its files, byte by byte."""
 
     HEX = re.compile(r"^[0-9a-f]{8}  ((?:[0-9a-f]{2} ?)+)  .*$")
     ZEROS = re.compile(r"^[0-9a-f]{8}  \([0-9]+ zero bytes\)  .*$")
 
     def told(self, files):
-        """The annotated lines, and the files of the store that they must give."""
+        """The annotated lines, and the files of the store that they must rebuild."""
         store = MemoryStore(files)
         names = [name for name in map(segment_path, segments_of(store))] + ["HEAD"]
         return annotate.annotate(store), {name: files[name] for name in names if name in files}
@@ -559,7 +559,7 @@ class Commands(unittest.TestCase):
             for name in names.split():
                 with open(os.path.join(copy, name), "rb") as file:
                     self.assertEqual(file.read(), forge.forge("rewritten").files[name])
-            self.assertEqual(self.run_reader("rebuild", section, copy)[0], 66, "nothing is written over")
+            self.assertEqual(self.run_reader("rebuild", section, copy)[0], 66, "no file is overwritten")
             with open(section, "w") as file:
                 file.write("\n".join(text.splitlines()[:-1]))
             self.assertEqual(self.run_reader("rebuild", section, os.path.join(folder, "other"))[0], 65)
@@ -577,7 +577,7 @@ class Commands(unittest.TestCase):
             verify(store)
             verify(MemoryStore(files))
             best = min(best, time.perf_counter() - begun)
-        self.assertLess(best, 0.1, "two checks; generous, since machines are shared")
+        self.assertLess(best, 0.1, "two checks take longer than a limit that is generous for shared machines")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The report of rules, made from event streams as a test run writes them.
+"""Tests of the report of rules, with event streams like those of a test run.
 
     python3 -m unittest discover -s Tests/Oracle
 """
@@ -18,13 +18,13 @@ import rules  # noqa: E402
 
 
 class Run:
-    """Writes the records of a run."""
+    """Writes the records of a test run."""
 
     def __init__(self):
         self.records = []
 
     def test(self, name, symbol="pass", cases=None, skipped=False):
-        """A test of a display name; `cases` is None where it takes no arguments, `symbol` where it never ended."""
+        """A test with a display name; `cases` is None if it takes no arguments, `symbol` is None if it never ended."""
         id = f"ListTests.WindowTests/t{len(self.records)}()/WindowTests.swift:3:4"
         self.add("test", kind="function", displayName=name, name="t()", id=id, isParameterized=cases is not None)
         if skipped:
@@ -50,7 +50,7 @@ class Run:
         return rules.read_report(self.records)
 
     def report(self, *words):
-        """(exit code, what is printed)"""
+        """(exit code, printed text)"""
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
             file.write("\n".join(self.records) + "\n")
             file.flush()
@@ -110,7 +110,7 @@ class Results(unittest.TestCase):
         run.records.append('{"kind":"event","payl')
         with contextlib.redirect_stderr(io.StringIO()) as told:
             self.assertEqual(self.only(run), (0, "no end"))
-        self.assertIn("no JSON", told.getvalue())
+        self.assertIn("is not JSON", told.getvalue())
 
     def test_suites_and_other_names_are_left_out(self):
         run = Run().test("it holds")

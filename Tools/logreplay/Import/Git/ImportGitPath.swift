@@ -2,8 +2,8 @@
 
 /// A path, or a part of one, as text that is unique to it.
 ///
-/// A path in UTF-8 is used as it is. A path that is not UTF-8, or that begins with a double quote, is quoted as `git
-/// ls-tree` quotes it: in double quotes, with C's escapes, and with three octal digits for every other byte that is
+/// A path in UTF-8 is used as it is. A path that is not UTF-8, or that begins with a double quote, is quoted as
+/// `git ls-tree` quotes it: in double quotes, with C's escapes, and with three octal digits for every other byte that is
 /// not printable ASCII. Plain texts never begin with a double quote and quoted ones always do, so two paths never have
 /// the same text.
 struct ImportGitPath: Equatable {
