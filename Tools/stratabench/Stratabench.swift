@@ -68,7 +68,8 @@ struct Workload: Sendable {
       name: "lists", about: "changes, differences and first fetches of lists, next to an array", rounds: 15,
       run: lists),
     .init(
-      name: "snapshots", about: "turning an array into a snapshot, and its difference into stages", rounds: 15,
+      name: "snapshots", about: "turning an array into a snapshot, and its difference into stages",
+      rounds: 15,
       run: snapshots),
     .init(name: "diff", about: "the difference of two versions of a list of a million rows", run: diff),
     .init(name: "memory", about: "bytes per row, per row in a view, and per version", run: memory),

@@ -42,7 +42,9 @@ public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
   /// Stops the program if a section or an item occurs twice; ``init(validating:)`` throws.
   @inlinable
   public init(sections: [(id: Section, items: [ItemID])]) {
-    do throws(DiffableSnapshotError) { try self.init(validating: sections) } catch { preconditionFailure("\(error)") }
+    do throws(DiffableSnapshotError) { try self.init(validating: sections) } catch {
+      preconditionFailure("\(error)")
+    }
   }
 
   /// The sections in their order, each with its items. O(n), one hash for each item.
@@ -106,7 +108,9 @@ extension DiffableSnapshot {
 
   /// The item at an index. O(1). The snapshot must have an item there.
   @inlinable public func itemIdentifier(at index: ListIndex) -> ItemID {
-    guard let item = throwing.item(at: index) else { preconditionFailure("the snapshot has no item at \(index)") }
+    guard let item = throwing.item(at: index) else {
+      preconditionFailure("the snapshot has no item at \(index)")
+    }
     return item
   }
 }

@@ -132,9 +132,13 @@ extension SnapshotDiff {
   mutating func pairNearbyItems() -> Int {
     var paired = 0
     for (section, middle) in newMiddles.enumerated() {
-      guard let other = middle.other, !middle.items.isEmpty, !oldMiddles[other].items.isEmpty else { continue }
+      guard let other = middle.other, !middle.items.isEmpty, !oldMiddles[other].items.isEmpty else {
+        continue
+      }
       let oldMiddle = oldMiddles[other]
-      let shifts = (old: oldMiddle.start - oldMiddle.items.lowerBound, new: middle.start - middle.items.lowerBound)
+      let shifts = (
+        old: oldMiddle.start - oldMiddle.items.lowerBound, new: middle.start - middle.items.lowerBound
+      )
       old.sections[other].items.withUnsafeBufferPointer { a in
         new.sections[section].items.withUnsafeBufferPointer { b in
           var (i, j) = (oldMiddle.items.lowerBound, middle.items.lowerBound)

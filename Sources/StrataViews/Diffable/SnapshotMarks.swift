@@ -52,7 +52,9 @@ extension ThrowingSnapshot {
   /// `isReload`. One that is new in this snapshot is shown anyway, and its mark has no effect.
   /// - Throws: `unknownItem`.
   @inlinable
-  public mutating func reloadItems(_ items: [ItemID]) throws(DiffableSnapshotError) { try mark(items, .reload) }
+  public mutating func reloadItems(_ items: [ItemID]) throws(DiffableSnapshotError) {
+    try mark(items, .reload)
+  }
 
   /// Marks items whose cells are to be configured again: in the changes from another snapshot to this one they are
   /// updates. An item that is also marked to be reloaded is reloaded.

@@ -27,7 +27,8 @@ extension ThrowingSnapshot {
   /// other item is one of them, it counts as removed like the rest.
   /// - Throws: `unknownItem`, `duplicateItem`.
   @inlinable
-  public mutating func insertItems(_ items: [ItemID], beforeItem other: ItemID) throws(DiffableSnapshotError) {
+  public mutating func insertItems(_ items: [ItemID], beforeItem other: ItemID) throws(DiffableSnapshotError)
+  {
     let place = try self.place(of: other)
     try put(items, section: place.section, at: place.item)
   }

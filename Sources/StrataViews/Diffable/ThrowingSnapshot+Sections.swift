@@ -30,7 +30,9 @@ extension ThrowingSnapshot {
   /// Moves a section with its items directly before another one. Moving it before itself does nothing. O(sections).
   /// - Throws: `unknownSection`.
   @inlinable
-  public mutating func moveSection(_ section: Section, beforeSection other: Section) throws(DiffableSnapshotError) {
+  public mutating func moveSection(_ section: Section, beforeSection other: Section)
+    throws(DiffableSnapshotError)
+  {
     _ = try place(ofSection: section)
     try insertSections([section], beforeSection: other)
   }
@@ -38,7 +40,9 @@ extension ThrowingSnapshot {
   /// Moves a section with its items directly after another one. Moving it after itself does nothing. O(sections).
   /// - Throws: `unknownSection`.
   @inlinable
-  public mutating func moveSection(_ section: Section, afterSection other: Section) throws(DiffableSnapshotError) {
+  public mutating func moveSection(_ section: Section, afterSection other: Section)
+    throws(DiffableSnapshotError)
+  {
     _ = try place(ofSection: section)
     try insertSections([section], afterSection: other)
   }

@@ -59,7 +59,9 @@ public struct ThrowingSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
   /// - Throws: `duplicateSection`, `duplicateItem`.
   @inlinable init(validating sections: [(id: Section, items: [ItemID])]) throws(DiffableSnapshotError) {
     var named: Set<Section> = []
-    for section in sections where !named.insert(section.id).inserted { throw .duplicateSection("\(section.id)") }
+    for section in sections where !named.insert(section.id).inserted {
+      throw .duplicateSection("\(section.id)")
+    }
     self.init(unchecked: sections.map { Content(id: $0.id, items: $0.items) })
     if let (_, item) = lookup.withIndex({ gather(&$0) }) { throw .duplicateItem("\(item)") }
   }

@@ -73,8 +73,12 @@ extension ListChanges {
       precondition(holds, "\(what()); pass the two lists that the changes are from and to")
     }
     let (a, b) = (old.throwing, new.throwing)
-    for change in deletions { require(a.item(at: change.from) == change.id, "\(change.id) was not at \(change.from)") }
-    for change in insertions { require(b.item(at: change.to) == change.id, "\(change.id) is not at \(change.to)") }
+    for change in deletions {
+      require(a.item(at: change.from) == change.id, "\(change.id) was not at \(change.from)")
+    }
+    for change in insertions {
+      require(b.item(at: change.to) == change.id, "\(change.id) is not at \(change.to)")
+    }
     for move in moves {
       require(a.item(at: move.from) == move.id, "\(move.id) was not at \(move.from)")
       require(b.item(at: move.to) == move.id, "\(move.id) is not at \(move.to)")
@@ -84,17 +88,21 @@ extension ListChanges {
       require(b.item(at: update.to) == update.id, "\(update.id) is not at \(update.to)")
     }
     for change in sectionDeletions {
-      require(a.section(at: change.from) == change.section, "the section \(change.section) was not at \(change.from)")
+      require(
+        a.section(at: change.from) == change.section,
+        "the section \(change.section) was not at \(change.from)")
     }
     for change in sectionInsertions {
-      require(b.section(at: change.to) == change.section, "the section \(change.section) is not at \(change.to)")
+      require(
+        b.section(at: change.to) == change.section, "the section \(change.section) is not at \(change.to)")
     }
     for move in sectionMoves {
       require(a.section(at: move.from) == move.section, "the section \(move.section) was not at \(move.from)")
       require(b.section(at: move.to) == move.section, "the section \(move.section) is not at \(move.to)")
     }
     for update in sectionUpdates {
-      require(b.section(at: update.to) == update.section, "the section \(update.section) is not at \(update.to)")
+      require(
+        b.section(at: update.to) == update.section, "the section \(update.section) is not at \(update.to)")
     }
     require(
       old.numberOfSections - sectionDeletions.count + sectionInsertions.count == new.numberOfSections,
@@ -258,7 +266,9 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
   }
 
   @inlinable
-  func snapshot(_ sections: [Content]) -> DiffableSnapshot<ItemID, Section> { DiffableSnapshot(unchecked: sections) }
+  func snapshot(_ sections: [Content]) -> DiffableSnapshot<ItemID, Section> {
+    DiffableSnapshot(unchecked: sections)
+  }
 }
 
 extension DiffableSnapshot {

@@ -76,7 +76,8 @@ internal import Testing
     #expect(changed { $0.appendItems([7, 8]) } == "a: 0, 1, 2 | b: 3, 4 | c: 7, 8")
     #expect(changed { $0.appendItems([7], toSection: "a") } == "a: 0, 1, 2, 7 | b: 3, 4 | c: ")
     #expect(
-      failure(Snapshot()) { s throws(DiffableSnapshotError) in try s.throwing.appendItems([1]) } == .noSections)
+      failure(Snapshot()) { s throws(DiffableSnapshotError) in try s.throwing.appendItems([1]) }
+        == .noSections)
     #expect(
       failure(three) { s throws(DiffableSnapshotError) in try s.throwing.appendItems([1], toSection: "z") }
         == .unknownSection("z"))
@@ -169,7 +170,9 @@ internal import Testing
     #expect(throws: DiffableSnapshotError.unknownSection("9")) {
       try copy.throwing.moveSection(9, beforeSection: 9)
     }
-    #expect(throws: DiffableSnapshotError.unknownSection("9")) { try copy.throwing.moveSection(1, afterSection: 9) }
+    #expect(throws: DiffableSnapshotError.unknownSection("9")) {
+      try copy.throwing.moveSection(1, afterSection: 9)
+    }
     #expect(copy == sections)
   }
 
@@ -202,7 +205,8 @@ internal import Testing
     `R11 A mark on an absent item is an error, one on an absent section is ignored, and none changes an order`()
   {
     #expect(
-      failure(three) { s throws(DiffableSnapshotError) in try s.throwing.reloadItems([0, 9]) } == .unknownItem("9"))
+      failure(three) { s throws(DiffableSnapshotError) in try s.throwing.reloadItems([0, 9]) }
+        == .unknownItem("9"))
     #expect(
       failure(three) { s throws(DiffableSnapshotError) in try s.throwing.reconfigureItems([0, 9]) }
         == .unknownItem("9"))

@@ -38,7 +38,8 @@ extension Workload {
       sets.append(seconds { precondition(Set(new).count == new.count) })
     }
     func line(_ name: String, _ times: [Double]) {
-      report("  \(name)", "\(milliseconds(median(times))), \(ratio(medianRatio(times, to: sets), 2)) of a Set")
+      report(
+        "  \(name)", "\(milliseconds(median(times))), \(ratio(medianRatio(times, to: sets), 2)) of a Set")
     }
     line("\(name): array to stages", all)
     line("the snapshot", making)
