@@ -90,7 +90,7 @@ internal import Testing
     }
     writer.append("after")
     #expect(writer.bytes == key("before") + key("after"))
-    #expect(throws: SortKeyError.notAKey(.simple(5))) { try key(cbor: [0xE5]) }
+    #expect(throws: SortKeyError.notAKey("simple value 5")) { try key(cbor: [0xE5]) }
     #expect(throws: SortKeyError.damagedValue) { try key(cbor: [0x62, 0x61]) }
     #expect(throws: SortKeyError.damagedValue) { try key(cbor: [0x61, 0xFF]) }
     #expect(throws: SortKeyError.damagedValue) { try key(cbor: []) }
