@@ -1,4 +1,4 @@
-// The types that Apple's list views take. Compiled on Apple's platforms only, where they are.
+// Conversions to the types that Apple's list views take. Compiled on Apple's platforms only.
 
 internal import StrataLists
 
@@ -18,7 +18,7 @@ internal import StrataLists
   }
 
   extension [ListIndex] {
-    /// In the same order.
+    /// The index paths, in the same order.
     public var indexPaths: [IndexPath] { map(\.indexPath) }
   }
 
@@ -27,9 +27,9 @@ internal import StrataLists
   }
 
   extension DiffableSnapshot {
-    /// The same sections, items and marks. O(n).
+    /// A snapshot for Apple's diffable data sources, with the same sections, items and marks. O(n).
     ///
-    /// AppKit's snapshots know no reconfiguring; items to be reconfigured are marked to be reloaded there.
+    /// AppKit's snapshots cannot reconfigure items; there, items to be reconfigured are marked to be reloaded.
     @MainActor public var nsSnapshot: NSDiffableDataSourceSnapshot<Section, ItemID> {
       var snapshot = NSDiffableDataSourceSnapshot<Section, ItemID>()
       snapshot.appendSections(sectionIdentifiers)

@@ -1,12 +1,13 @@
-// What a list view is told in one batch update, by places alone.
+// The operations of one batch update of a list view, by index.
 
 public import StrataLists
 
 /// The arguments of one batch update of a `UICollectionView` or `UITableView`, and what follows it.
 ///
-/// `sectionDeletions`, `deletions`, `reloads` and every `from` count in the data before the batch; insertions and
-/// every `to` in the data after it. All of it goes into one `performBatchUpdates`, with the new data set inside;
-/// `reconfigures`, `sectionUpdates` and `sectionReloads` count in the data after it and are done when it is over.
+/// `sectionDeletions`, `deletions`, `reloads` and every `from` are indices in the data before the batch; insertions and
+/// every `to` are indices in the data after it. All of these go into one `performBatchUpdates`, whose closure also sets
+/// the new data. `reconfigures`, `sectionUpdates` and `sectionReloads` are indices in the data after the batch, and are
+/// applied after it has ended.
 @frozen
 public struct ListBatch: Hashable, Sendable {
   @frozen
@@ -33,25 +34,25 @@ public struct ListBatch: Hashable, Sendable {
     }
   }
 
-  /// Descending.
+  /// The sections to delete. Descending.
   public var sectionDeletions: [Int] = []
-  /// Descending.
+  /// The items to delete. Descending.
   public var deletions: [ListIndex] = []
-  /// Places before the batch whose cells are built anew. Ascending.
+  /// The items, by their indices before the batch, whose cells are replaced by new ones. Ascending.
   public var reloads: [ListIndex] = []
-  /// Ascending.
+  /// The sections to insert. Ascending.
   public var sectionInsertions: [Int] = []
-  /// Ascending by `to`.
+  /// The sections to move. Ascending by `to`.
   public var sectionMoves: [SectionMove] = []
-  /// Ascending.
+  /// The items to insert. Ascending.
   public var insertions: [ListIndex] = []
-  /// Ascending by `to`.
+  /// The items to move. Ascending by `to`.
   public var moves: [Move] = []
-  /// Places after the batch whose cells stay and are given their content again. Ascending.
+  /// The items, by their indices after the batch, whose cells stay and are given new content. Ascending.
   public var reconfigures: [ListIndex] = []
-  /// Sections after the batch whose headers are given their content again. Ascending.
+  /// The sections, by their indices after the batch, whose headers are given new content. Ascending.
   public var sectionUpdates: [Int] = []
-  /// Sections after the batch that are built anew, in a batch of their own. Ascending.
+  /// The sections, by their indices after the batch, to reload in a separate batch. Ascending.
   public var sectionReloads: [Int] = []
 
   @inlinable public init() {}
@@ -61,7 +62,7 @@ public struct ListBatch: Hashable, Sendable {
     !hasOperations && reconfigures.isEmpty && sectionUpdates.isEmpty && sectionReloads.isEmpty
   }
 
-  /// Whether there is anything to say inside `performBatchUpdates`.
+  /// Whether there is any operation to perform inside `performBatchUpdates`.
   @inlinable
   public var hasOperations: Bool {
     !(sectionDeletions.isEmpty && deletions.isEmpty && reloads.isEmpty && sectionInsertions.isEmpty
@@ -83,10 +84,10 @@ public struct ListBatch: Hashable, Sendable {
   }
 }
 
-/// How the cell of an item is shown again whose row changed and that stays.
+/// How the cell of an item that stays is updated when its row changed.
 public enum ListContentStyle: Hashable, Sendable {
-  /// The cell stays and is given its content again.
+  /// The cell stays and is given the new content.
   case reconfigure
-  /// Another cell is built. A cell that moves is always reconfigured.
+  /// The cell is replaced by a new one. A cell that moves is always reconfigured.
   case reload
 }

@@ -5,21 +5,22 @@ public import StrataLists
 extension ListChanges {
   /// All changes as one `performBatchUpdates`.
   ///
-  /// UIKit refuses some of what the canonical batch says, or does it wrong; this is how each is said instead:
+  /// UIKit rejects some operations of the canonical batch, or performs them wrongly. They are replaced as follows:
   ///
-  /// - A section that moves while an item of it is put in, taken out, moved or reloaded: deleted and inserted. Its
-  ///   items are no operations of their own then.
-  /// - An item that is deleted with its section, or inserted with it: nothing.
-  /// - A move out of a section that is deleted: an insertion. Into one that is inserted: a deletion. Both:
-  ///   nothing.
-  /// - A reload where items move in the same section or any section moves: a deletion and an insertion. UIKit
-  ///   computes the new place of a reload from deletions and insertions alone.
+  /// - A section that moves while one of its items is inserted, deleted, moved or reloaded: the section is deleted and
+  ///   inserted. Its items then have no operations of their own.
+  /// - An item that is deleted or inserted together with its section: no operation.
+  /// - A move out of a section that is deleted: an insertion. A move into a section that is inserted: a deletion. Both:
+  ///   no operation.
+  /// - A reload where items move in the same section, or where any section moves: a deletion and an insertion. UIKit
+  ///   computes the new index of a reload from deletions and insertions alone.
   /// - A move with a reload: a deletion and an insertion. A move whose row changed: a move, and the cell is
-  ///   reconfigured at its new place.
+  ///   reconfigured at its new index.
   ///
-  /// The item's own story (was it deleted, or only its section?) is told by the canonical batch, not by this one.
+  /// This batch does not say whether an item was deleted itself or only removed with its section; the canonical batch
+  /// does.
   ///
-  /// - Parameter style: how cells are shown again whose rows changed.
+  /// - Parameter style: how the cells of changed rows are updated.
   /// - Complexity: O(k log k) for k changes.
   public func batch(_ style: ListContentStyle = .reconfigure) -> ListBatch {
     let sections = rebuiltSections(style)
@@ -69,8 +70,8 @@ extension ListChanges {
     return batch
   }
 
-  /// The places of sections that are built anew: deleted and inserted ones, and those that move while something
-  /// happens inside them.
+  /// The indices of the sections that the batch deletes and inserts: sections that were deleted or inserted, and
+  /// sections that move while their items change.
   private func rebuiltSections(_ style: ListContentStyle) -> (dying: Set<Int>, born: Set<Int>) {
     var dying = Set(sectionDeletions.map { $0.from })
     var born = Set(sectionInsertions.map { $0.to })

@@ -1,26 +1,28 @@
-// What it costs a view to show a batch, and when it is cheaper to show the list anew.
+// What it costs a view to show a batch, and when it is cheaper to reload the whole list.
 
 public import StrataLists
 
 /// What a view should do with a batch.
 public enum ListAdvice: Hashable, Sendable {
-  /// Show change by change.
+  /// Show the changes one by one.
   case batch
-  /// Show the new list whole. The batch is as complete as any.
+  /// Reload the whole list. The batch is complete even so.
   case reload
 }
 
 extension ListChanges {
-  /// How many changes there are, each item and section counted once for what happened to it.
+  /// The number of changes; each item and each section that changed counts once.
   public var changeCount: Int { count }
 
-  /// How many cells and headers a view takes away, builds, moves or fills: a move counts twice, for both of its
-  /// ends, and everything else once. Items of deleted and inserted sections are counted as what they are.
+  /// The number of cells and headers that a view removes, creates, moves or fills. A move counts twice, once for each
+  /// end, and everything else counts once. The items of deleted and inserted sections count individually, too.
   public var estimatedCost: Int { count + moves.count + sectionMoves.count }
 
-  /// Whether a view had better show the new list whole: nobody can follow more changes with their eyes than fit on
-  /// a few screens. From which cost on a reload is faster too is the view's to measure.
+  /// Advises whether a view should show the changes one by one or reload the whole list.
   ///
-  /// - Parameter limit: the greatest estimated cost that the view wants to show.
+  /// A user cannot follow more changes than fit on a few screens. The cost above which a reload is also faster depends
+  /// on the view, and has to be measured there.
+  ///
+  /// - Parameter limit: the greatest estimated cost at which the view shows the changes one by one.
   public func advice(above limit: Int) -> ListAdvice { estimatedCost > limit ? .reload : .batch }
 }

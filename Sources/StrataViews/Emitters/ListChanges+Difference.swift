@@ -3,13 +3,15 @@
 public import StrataLists
 
 extension ListChanges {
-  /// The changes as those between `old.itemIdentifiers` and `new.itemIdentifiers`, without the sections:
-  /// `old.itemIdentifiers.applying(difference)` gives `new.itemIdentifiers`. An item that moves is a removal and
-  /// an insertion that name each other, also if its section moved and took it along. Content is not compared.
+  /// The changes as the difference of two arrays of items, without the sections.
+  ///
+  /// `old.itemIdentifiers.applying(difference)` equals `new.itemIdentifiers`. An item that moves is a removal and an
+  /// insertion that are associated with each other, even if it moves only because its section does. Content is not
+  /// compared.
   ///
   /// The changes must be those from `old` to `new`; the program stops if they do not fit.
   ///
-  /// - Complexity: O(k log k + sections) for k changes, where an item of a moved section is one.
+  /// - Complexity: O(k log k + sections) for k changes, where each item of a moved section counts as a change.
   @inlinable
   public func difference(
     from old: DiffableSnapshot<ItemID, Section>, to new: DiffableSnapshot<ItemID, Section>
@@ -34,7 +36,8 @@ extension ListChanges {
     }
     for move in moves { addMove(move.id, offset(move.from), newOffset(move.to)) }
 
-    // Items that stay in a moved section move with it: the n-th that stays in the old list is the n-th in the new one.
+    // Items that stay in a moved section move with it. They keep their order, so the n-th of them in the old list is
+    // the n-th of them in the new one.
     let hasMoved = !sectionMoves.isEmpty
     let leaving = hasMoved ? deletions.map { $0.from } + moves.map { $0.from } : []
     let arriving = hasMoved ? insertions.map { $0.to } + moves.map { $0.to } : []

@@ -2,7 +2,7 @@
 
 public import StrataLists
 
-/// One stage: a batch update, and the data that it results in.
+/// One stage of a change: a batch update, and the data after it.
 @frozen
 public struct ListStage<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Sendable {
   public enum Kind: Int, Hashable, Sendable, CaseIterable {
@@ -10,18 +10,18 @@ public struct ListStage<ItemID: Hashable & Sendable, Section: Hashable & Sendabl
     case updates
     /// Sections and items are removed.
     case deletions
-    /// Sections are inserted, whole, and moved.
+    /// Sections are inserted with all their items, and moved.
     case sections
     /// Items are inserted and moved.
     case insertions
-    /// Nothing but headers and sections that are built again.
+    /// Headers are updated and sections reloaded, when there is no other change.
     case sectionUpdates
   }
 
   public var kind: Kind
   public var batch: ListBatch
-  /// The whole list after this stage. Sections that the stage does not touch share their memory with those of the stage
-  /// before.
+  /// The whole list after this stage. Sections that the stage does not change share their memory with those of the
+  /// previous stage.
   public var data: DiffableSnapshot<ItemID, Section>
 
   @inlinable
@@ -33,19 +33,20 @@ public struct ListStage<ItemID: Hashable & Sendable, Section: Hashable & Sendabl
 }
 
 extension ListChanges {
-  /// The changes as at most five stages, each of which is a batch update that UIKit accepts from the data of the
-  /// one before; the data of the last one is `new`. Stages without operations are left out.
+  /// The changes as at most five stages, each a batch update that UIKit accepts.
   ///
-  /// No section is rebuilt because it moves while its items change, as in a single batch; the price is that up to five
-  /// animations follow each other.
+  /// Each stage starts from the data of the previous one, the first from `old`; the data of the last stage is `new`.
+  /// Stages without operations are left out.
   ///
-  /// - An inserted section comes with all its items, and a deleted one goes with all of its. An item that moves
-  ///   from a section that stays into an inserted one is deleted, from a deleted one into one that stays
-  ///   inserted.
-  /// - A moved item whose row changed is updated at its old position, and moves after that.
-  /// - Headers are updated with the last stage, and in one of their own only if nothing else changes.
-  /// - Until the second stage is over, the view asks for rows of items that the new list lacks: look them up in the
-  ///   old list.
+  /// Unlike in a single batch, a section that moves while its items change is not rebuilt; the price is up to five
+  /// animations in a row.
+  ///
+  /// - A section is inserted or deleted together with all its items. An item that moves from a section that stays into
+  ///   an inserted one is deleted; an item that moves from a deleted section into one that stays is inserted.
+  /// - A moved item whose row changed is updated at its old position, and moves in a later stage.
+  /// - Headers are updated with the last stage, and in a stage of their own only if nothing else changes.
+  /// - Until the deletions are done, the view requests rows of items that the new list lacks: look them up in the old
+  ///   list.
   ///
   /// The changes must be those from `old` to `new`; the program stops if they do not fit.
   ///
@@ -66,7 +67,7 @@ extension ListChanges {
     return stager.stages
   }
 
-  /// Stops the program where changes are not those between two lists, with a message that says where.
+  /// Stops the program if these are not the changes between the two lists, with a message that says where they differ.
   @inlinable
   func requireFit(from old: DiffableSnapshot<ItemID, Section>, to new: DiffableSnapshot<ItemID, Section>) {
     func require(_ holds: Bool, _ what: @autoclosure () -> String) {
@@ -106,14 +107,14 @@ extension ListChanges {
     }
     require(
       old.numberOfSections - sectionDeletions.count + sectionInsertions.count == new.numberOfSections,
-      "the new list has \(new.numberOfSections) sections, and not as many as the changes make of the old one")
+      "the new list has \(new.numberOfSections) sections, which is not what the changes make of the old list")
     require(
       old.numberOfItems - deletions.count + insertions.count == new.numberOfItems,
-      "the new list has \(new.numberOfItems) items, and not as many as the changes make of the old one")
+      "the new list has \(new.numberOfItems) items, which is not what the changes make of the old list")
   }
 }
 
-/// Makes the stages one after the other.
+/// Builds the stages one after the other.
 @usableFromInline @frozen
 struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
   @usableFromInline typealias Content = DiffableSnapshot<ItemID, Section>.Content
@@ -129,9 +130,9 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
   @usableFromInline let dying: Set<Int>
   /// The new indices of inserted sections.
   @usableFromInline let born: Set<Int>
-  /// By old section, ascending: the indices of items that are deleted from it.
+  /// By old section: the indices of the items that are deleted from it, ascending.
   @usableFromInline var removed: [Int: [Int]] = [:]
-  /// Where the sections of the old list are in the new one.
+  /// The new index of each section of the old list that stays.
   @usableFromInline var newPlaces: [Int]
 
   @inlinable
@@ -255,7 +256,7 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
       }
     }
     guard !batch.isEmpty else { return }
-    // With the last stage, after which the data is that of the new list: nobody waits for headers alone.
+    // Part of the last stage, whose data is the new list: headers do not need an animation of their own.
     if let last = stages.indices.last {
       batch.sort()
       stages[last].batch.sectionUpdates = batch.sectionUpdates
@@ -272,6 +273,6 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
 }
 
 extension DiffableSnapshot {
-  /// How many items each section has, in order. O(sections).
+  /// The number of items of each section, in order. O(sections).
   package var itemCounts: [Int] { sections.map { $0.items.count } }
 }

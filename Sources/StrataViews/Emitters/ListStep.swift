@@ -1,30 +1,30 @@
-// The canonical batch as steps of which each is done before the next is looked at.
+// The canonical batch as a sequence of steps, each applied before the next.
 
 public import StrataLists
 
-/// One step. Its places are those of the list as the steps before it left it.
+/// One step of a change. Its indices are those in the list as the previous steps left it.
 public enum ListStep<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Hashable, Sendable {
   case removeItem(ItemID, at: ListIndex)
-  /// The section's items were removed before.
+  /// The section's items were removed by earlier steps.
   case removeSection(Section, at: Int)
-  /// The section is empty; its items follow.
+  /// The section is inserted empty; later steps insert its items.
   case insertSection(Section, at: Int)
   case insertItem(ItemID, at: ListIndex)
-  /// `to` is the place after the section was taken out.
+  /// `to` is an index in the list without the moved section.
   case moveSection(Section, from: Int, to: Int)
-  /// `to` is the place after the item was taken out.
+  /// `to` is an index in the list without the moved item.
   case moveItem(ItemID, from: ListIndex, to: ListIndex, isChanged: Bool)
   case updateItem(ItemID, at: ListIndex)
-  /// The section holds another number of items, or is to be shown anew.
+  /// The section's number of items changed, or the section has to be reloaded.
   case updateSection(Section, at: Int)
 }
 
 extension ListChanges {
   /// The changes as steps for lists that change one step at a time: `NSOutlineView`, `NSTableView`, terminals.
   ///
-  /// All removals come first, items before sections and the last ones first; then all insertions, sections before
-  /// items and the first ones first; then all that stays and changes: moves of sections, moves of items, updates
-  /// of items, updates of sections. So an item that leaves a section that is removed is removed and inserted.
+  /// All removals come first, items before sections, each from last to first. Then come all insertions, sections before
+  /// items, each from first to last. Changes of what stays come at the end: moves of sections, moves of items, updates
+  /// of items, updates of sections. So an item that moves out of a removed section is removed and inserted.
   ///
   /// - Complexity: O(k log k) for k changes, however long the list is.
   public var steps: [ListStep<ItemID, Section>] {
@@ -48,7 +48,7 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
   private var moves: [Changes.Move] = []
   private var changedInPlace: [(id: ItemID, at: ListIndex)]
   private var sections: StepPlan
-  /// By their place in the new list: the sections in which something is put in, taken out or moved.
+  /// By their index in the new list: the sections whose items are inserted, removed or moved.
   private var items: [Int: StepPlan] = [:]
 
   init(_ changes: Changes) {
@@ -73,7 +73,7 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
     planItems(removed)
   }
 
-  /// Old place → new place of the sections that move.
+  /// Old index → new index of the sections that move.
   private var sectionMoves: [Int: Int] {
     Dictionary(uniqueKeysWithValues: changes.sectionMoves.map { ($0.from, $0.to) })
   }
@@ -93,7 +93,7 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
       let from = newPlace(move.from.section)
       parts[from, default: none].leaving.append(move.from.item)
       parts[move.to.section, default: none].arriving.append(move.to.item)
-      // From here on a move's section is the one in the new list: items move when sections have.
+      // From here on, `from.section` is an index in the new list: items move after the sections did.
       moves[index].from.section = from
     }
     items = parts.mapValues {
@@ -136,7 +136,7 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
             move.id, from: ListIndex(section: move.from.section, item: from),
             to: ListIndex(section: move.to.section, item: to), isChanged: move.isChanged || move.isReload))
       } else if move.isChanged || move.isReload {
-        // The moves before it brought it to its place already.
+        // Earlier moves have already brought the item to its new index.
         changedInPlace.append((move.id, move.to))
       }
     }

@@ -1,32 +1,36 @@
-// Where things of one sequence stand while they are put in and moved one at a time.
+// The indices of the elements of a sequence while elements are inserted and moved one at a time.
 
 internal import StrataLists
 
-/// A sequence that loses some things, gets some, and in which some move, or leave for another one.
+/// The plan for changing a sequence of elements one step at a time: some are removed, some are inserted, and some move
+/// within the sequence, leave it for another one, or arrive from another one.
 ///
-/// What neither comes nor goes nor moves stays, and cuts the sequence into gaps: gap g lies before the g-th thing
-/// that stays. Everything that is put in or arrives is put behind what was put into its gap before and in front of
-/// what waits there to be moved:
+/// The elements that are none of these stay, and divide the sequence into gaps: gap g is before the g-th element that
+/// stays. An element that is inserted or arrives is put into its gap after the elements that were put there earlier and
+/// before the elements that wait there to be moved:
 ///
 /// ```text
 /// stays₀  new new arrived │ waiting waiting   stays₁  …
-///         gap 1, in its order at the end      gap 2
+///         gap 1, in its final order           gap 2
 /// ```
 ///
-/// So a place is a sum of counts, each found by binary search, and the count of those that wait, kept in a tree
-/// (Fenwick, "A new data structure for cumulative frequency tables", 1994).
+/// So an index is a sum of counts that are found by binary search, and of the count of waiting elements, which is kept in
+/// a tree (Fenwick, "A new data structure for cumulative frequency tables", 1994).
 struct StepPlan {
   private var removed: [Int]
-  /// Old places of what moves or leaves, ascending, and the gap that each waits in.
+  /// The old indices of the elements that move or leave, ascending.
   private var leaving: [Int]
+  /// The gap in which each of them waits.
   private var leavingGaps: [Int] = []
-  /// New places of what is put in, ascending, and their gaps.
+  /// The new indices of the inserted elements, ascending.
   private var inserted: [Int]
+  /// Their gaps.
   private var insertedGaps: [Int] = []
-  /// New places of what moves or arrives, ascending, and their gaps.
+  /// The new indices of the elements that move or arrive, ascending.
   private var arriving: [Int]
+  /// Their gaps.
   private var arrivingGaps: [Int] = []
-  /// How many have arrived: they arrive by ascending place.
+  /// The number of elements that have arrived. They arrive by ascending index.
   private var arrivedCount = 0
   private var waiting: PrefixCounts
 
@@ -41,31 +45,31 @@ struct StepPlan {
     arrivingGaps = self.arriving.enumerated().map { $1 - $0 - self.inserted.countBelow($1) }
   }
 
-  /// Where to put in what ends at a new place, before anything has moved.
+  /// The index at which to insert an element whose new index is given, before anything has moved.
   func placeOfInsertion(at new: Int) -> Int {
     let arrivals = arriving.countBelow(new)
     let gap = new - arrivals - inserted.countBelow(new)
     return new - arrivals + leavingGaps.countBelow(gap)
   }
 
-  /// Where something that stays is when everything is put in and nothing has moved.
+  /// The index of an element that stays, after all insertions and before all moves.
   func placeBeforeMoves(ofStaying new: Int) -> Int {
     let inserts = inserted.countBelow(new)
     let rank = new - inserts - arriving.countBelow(new)
     return rank + inserts + leavingGaps.countBelow(rank + 1)
   }
 
-  /// Where something that moves is when everything is put in and nothing has moved.
+  /// The index of an element that moves, after all insertions and before all moves.
   func placeBeforeMoves(ofLeaving old: Int) -> Int {
     let index = leaving.countBelow(old)
     let gap = leavingGaps[index]
     return gap + insertedGaps.countBelow(gap + 1) + index
   }
 
-  /// Where something that stays is in the end.
+  /// The final index of an element that stays.
   func newPlace(ofStaying old: Int) -> Int {
     let rank = old - removed.countBelow(old) - leaving.countBelow(old)
-    // The smallest count c such that c of what comes stands before place rank + c.
+    // The smallest count c such that c of the inserted and arriving elements are before index rank + c.
     var low = 0
     var high = inserted.count + arriving.count
     while low < high {
@@ -79,7 +83,7 @@ struct StepPlan {
     return rank + low
   }
 
-  /// Takes out what stood at an old place: where it is now.
+  /// Takes out the element that had an old index, and returns its current index.
   mutating func take(_ old: Int) -> Int {
     let index = leaving.countBelow(old)
     let gap = leavingGaps[index]
@@ -89,7 +93,8 @@ struct StepPlan {
       + before
   }
 
-  /// Puts in what ends at a new place, the next by ascending place: where to put it now.
+  /// Puts in the element that gets a new index, and returns the index at which to put it now. Elements are put in by
+  /// ascending new index.
   mutating func put(_ new: Int) -> Int {
     let gap = arrivingGaps[arrivedCount]
     arrivedCount += 1
@@ -97,7 +102,7 @@ struct StepPlan {
   }
 }
 
-/// How many of the first things are still there. A Fenwick tree; all methods O(log count).
+/// How many of the first elements are left. A Fenwick tree; all methods are O(log count).
 private struct PrefixCounts {
   private var sums: [Int]
 
