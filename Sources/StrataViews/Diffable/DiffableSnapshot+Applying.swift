@@ -3,10 +3,10 @@
 public import StrataLists
 
 extension DiffableSnapshot {
-  /// The snapshot after changes, without marks. Inserted items and sections are in the changes by identifier, so for
-  /// all a and b `a.applying(b.difference(from: a)) == b`.
+  /// The snapshot that results from applying changes, without marks.
   ///
-  /// Costs what ``apply(_:)`` does, and O(n) more to copy the index of items.
+  /// The changes contain the identifiers of inserted items and sections, so `a.applying(b.difference(from: a)) == b`
+  /// holds for all a and b. This costs as much as ``apply(_:)``, and O(n) more to copy the index of items.
   /// - Throws: `changesDoNotFit` if they are not changes of this snapshot.
   @inlinable
   public func applying(_ changes: ListChanges<ItemID, Section>) throws(DiffableSnapshotError) -> Self {
@@ -15,11 +15,11 @@ extension DiffableSnapshot {
     return result
   }
 
-  /// Changes the snapshot to what it is after changes, without marks. If it throws, the snapshot is as it was.
+  /// Applies changes to the snapshot, and removes its marks. If it throws, the snapshot is unchanged.
   ///
-  /// O(changes + sections + items of the sections that change), and O(n) if items are inserted and none was looked up
-  /// before. The index of items goes along: a copy that was made before finds its items again, in O(n), at its next
-  /// lookup.
+  /// O(changes + sections + items of the sections that change), and O(n) if items are inserted and the snapshot has no
+  /// index of its items yet. The index moves to the result: a copy that was made before rebuilds its own, in O(n), at
+  /// its next lookup.
   /// - Throws: `changesDoNotFit` if they are not changes of this snapshot.
   @inlinable
   public mutating func apply(_ changes: ListChanges<ItemID, Section>) throws(DiffableSnapshotError) {
@@ -34,7 +34,7 @@ extension ThrowingSnapshot {
     applying changes: ListChanges<ItemID, Section>, index: consuming ItemIndex<ItemID>
   ) throws(DiffableSnapshotError) {
     var index = index
-    // Only to check that what is inserted was not there.
+    // Only needed to check that inserted items are not in the snapshot yet.
     if !changes.insertions.isEmpty { _ = gather(&index) }
     do throws(DiffableSnapshotError) { contents = try changed(by: changes, index) } catch {
       setIndex(index)
@@ -65,7 +65,7 @@ extension ThrowingSnapshot {
     ItemPlace(slot: Int32(contents[index.section].slot), call: 0, item: index.item)
   }
 
-  /// The sections after changes; inserted ones have no slot.
+  /// The sections after the changes. Inserted ones have no slot.
   @inlinable
   func changed(
     by changes: ListChanges<ItemID, Section>, _ index: borrowing ItemIndex<ItemID>
@@ -152,7 +152,7 @@ extension ThrowingSnapshot {
       let section = insertion.section
       try require(
         slots.place(of: section) == nil && inserted.insert(section).inserted,
-        "the section \(section) is inserted, and is there already")
+        "the section \(section) is inserted, but the snapshot already has it")
       incoming.append((insertion.to, Content(id: section, items: [], slot: -1)))
     }
     if incoming.isEmpty, !isRemoved.contains(true) { return contents }
@@ -175,7 +175,7 @@ extension ThrowingSnapshot {
     for insertion in changes.insertions {
       try require(
         !index.contains(insertion.id) && inserted.insert(insertion.id).inserted,
-        "\(insertion.id) is inserted, and is there already")
+        "\(insertion.id) is inserted, but the snapshot already has it")
       incoming.append((insertion.to, insertion.id))
     }
     for move in changes.moves { incoming.append((move.to, move.id)) }
@@ -184,7 +184,7 @@ extension ThrowingSnapshot {
     while let section = rest.first?.to.section {
       let part = rest.prefix { $0.to.section == section }
       rest = rest.dropFirst(part.count)
-      try require(contents.indices.contains(section), "there is no section \(section) to insert items into")
+      try require(contents.indices.contains(section), "there is no section \(section) to insert the items in")
       guard let merged = merge(contents[section].items, part.map { ($0.to.item, $0.id) }) else {
         throw .changesDoNotFit(
           "section \(section): an item is inserted where another one is, or past the end")
@@ -194,8 +194,8 @@ extension ThrowingSnapshot {
   }
 }
 
-/// Elements with others inserted between them, by the ascending indices that these have in the result; nil if two
-/// have the same index, or one an index past the end.
+/// Inserts elements between others, at the ascending indices that they have in the result. Returns nil if two of them
+/// have the same index, or if an index is past the end.
 @inlinable
 func merge<Thing>(_ things: [Thing], _ incoming: [(to: Int, thing: Thing)]) -> [Thing]? {
   var merged: [Thing] = []

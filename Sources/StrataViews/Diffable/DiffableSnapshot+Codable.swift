@@ -1,8 +1,8 @@
-// Equality, hashes and coding of snapshots.
+// Equality, hashing and coding of snapshots.
 
-/// By sections and items in their order. Marks do not count.
+/// Two snapshots are equal if they have the same sections and items in the same order. Marks do not count.
 extension DiffableSnapshot: Hashable {
-  /// O(n), and O(1) where one is a copy of the other; sections that they share are not compared.
+  /// O(n), and O(1) if one is a copy of the other. Sections that share their memory are not compared.
   @inlinable public static func == (a: Self, b: Self) -> Bool { a.sections == b.sections }
 
   @inlinable public func hash(into hasher: inout Hasher) {
@@ -22,7 +22,7 @@ private enum SectionKeyName: String, CodingKey {
   case id, items
 }
 
-/// `{"sections": [{"id": …, "items": […]}]}`, and the marks, if there are any.
+/// Encoded as `{"sections": [{"id": …, "items": […]}]}`, with the marks if there are any.
 extension DiffableSnapshot: Encodable where ItemID: Encodable, Section: Encodable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: SnapshotKey.self)
@@ -42,7 +42,8 @@ extension DiffableSnapshot: Encodable where ItemID: Encodable, Section: Encodabl
 }
 
 extension DiffableSnapshot: Decodable where ItemID: Decodable, Section: Decodable {
-  /// Throws `DecodingError` if a section or an item occurs twice, or if a mark is on an unknown one.
+  /// Decodes a snapshot. Throws `DecodingError` if a section or an item occurs twice or is marked twice, or if a marked
+  /// one is not in the snapshot.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: SnapshotKey.self)
     func refuse(_ key: SnapshotKey, _ what: String) -> DecodingError {

@@ -1,19 +1,19 @@
-// Snapshots of the store's lists as mutable values.
+// Making mutable snapshots of a store's lists.
 
 internal import StrataEvents
 public import StrataLists
 internal import StrataTables
 
 extension DiffableSnapshot {
-  /// The sections and the items that a list shows. O(n).
+  /// Creates a snapshot of the sections and items that a list shows. O(n).
   ///
-  /// - Throws: `identifiersCollide` if two ids or two sections are different in the list, by their bytes, and
-  ///   equal in Swift, or if a section is not equal to itself, as NaN; ``init(byteWise:)`` never does.
+  /// - Throws: `identifiersCollide` if two ids or two sections of the list differ in their bytes but are equal in
+  ///   Swift, or if a section is not equal to itself, such as NaN. ``init(byteWise:)`` never throws.
   public init<Item>(_ snapshot: FetchSnapshot<Item, Section>) throws(DiffableSnapshotError)
   where Item.ID == ItemID {
     var named: [Section: Section] = [:]
     for section in snapshot.sectionIdentifiers {
-      // NaN is one section of the list, and could not be found again here.
+      // NaN is a section of the list, but a lookup would not find it here.
       guard section == section else { throw .identifiersCollide("\(section)", "\(section)") }
       if let other = named.updateValue(section, forKey: section) {
         throw .identifiersCollide("\(other)", "\(section)")
@@ -29,11 +29,13 @@ extension DiffableSnapshot {
     }
   }
 
-  /// The same, with a mark to be reconfigured on every item that is also in `old` and whose row differs there: a change
-  /// of content alone is then a change of the snapshot.
+  /// Creates a snapshot of a list, in which the items whose rows differ from those in another list are marked to be
+  /// reconfigured.
   ///
-  /// O(n), plus the cost of the changes between the two lists.
-  /// - Parameter old: the list that is shown: an earlier or later one of the same store.
+  /// The changes between two such snapshots include rows that changed in content alone. Items that are not in `old` are
+  /// not marked. O(n), plus the cost of the changes between the two lists.
+  /// - Parameter old: the list that is shown, an earlier or later one of the same store.
+  /// - Throws: `identifiersCollide`, as without `reconfiguredSince`.
   public init<Item>(
     _ snapshot: FetchSnapshot<Item, Section>, reconfiguredSince old: FetchSnapshot<Item, Section>
   ) throws(DiffableSnapshotError) where Item.ID == ItemID {
@@ -41,7 +43,8 @@ extension DiffableSnapshot {
     for item in ListChanges(from: old, to: snapshot).changedItems { marks.mark(item, .reconfigure) }
   }
 
-  /// The sections and the items that a list shows, by their bytes, so that no two are equal. O(n).
+  /// Creates a snapshot of the sections and items that a list shows, with keys that are compared by their bytes, so
+  /// that no two are equal. O(n).
   public init<Item, Value>(byteWise snapshot: FetchSnapshot<Item, Value>)
   where ItemID == StringKey, Section == SectionKey<Value> {
     self.init(
@@ -57,7 +60,8 @@ extension DiffableSnapshot {
       })
   }
 
-  /// The same, with a mark to be reconfigured on every item that is also in `old` and whose row differs there.
+  /// Creates a snapshot of a list, with keys that are compared by their bytes. The items that are also in `old`, and
+  /// whose rows differ there, are marked to be reconfigured.
   public init<Item, Value>(
     byteWise snapshot: FetchSnapshot<Item, Value>, reconfiguredSince old: FetchSnapshot<Item, Value>
   ) where ItemID == StringKey, Section == SectionKey<Value> {

@@ -1,7 +1,7 @@
-// Adding items to a snapshot, removing them, and moving them: the forms that stop the program where the caller is wrong.
+// Adding, removing and moving items of a snapshot: the forms that stop the program if a call is invalid.
 
 extension DiffableSnapshot {
-  /// Runs a change that the caller knows to be right.
+  /// Makes a change, and stops the program if it throws.
   @inlinable
   mutating func change(
     _ body: (inout ThrowingSnapshot<ItemID, Section>) throws(DiffableSnapshotError) -> Void
@@ -9,18 +9,19 @@ extension DiffableSnapshot {
     do throws(DiffableSnapshotError) { try body(&throwing) } catch { preconditionFailure("\(error)") }
   }
 
-  /// Appends items to a section, by default the last one. An item that the snapshot has already is moved.
+  /// Appends items to a section, by default the last one. Items that the snapshot already has are moved.
   ///
-  /// O(items), and O(n) once for the first item that is moved. The section must be in the snapshot, and no item may be
-  /// named twice.
+  /// O(items), and O(n) once for the first item that is moved. The section must be in the snapshot, and no item may
+  /// occur twice in `items`.
   @inlinable
   public mutating func appendItems(_ items: [ItemID], toSection section: Section? = nil) {
     change { snapshot throws(DiffableSnapshotError) in try snapshot.appendItems(items, toSection: section) }
   }
 
-  /// Inserts items directly before another one, in their order. An item that the snapshot has already is moved; if the
-  /// other item is one of them, it counts as removed like the rest. The other item must be in the snapshot, and no item
-  /// may be named twice.
+  /// Inserts items directly before another one, in their order. Items that the snapshot already has are moved.
+  ///
+  /// `other` may be one of the items: all of them are removed first, and inserted where `other` was. It must be in the
+  /// snapshot, and no item may occur twice in `items`.
   @inlinable
   public mutating func insertItems(_ items: [ItemID], beforeItem other: ItemID) {
     change { snapshot throws(DiffableSnapshotError) in try snapshot.insertItems(items, beforeItem: other) }
@@ -32,32 +33,32 @@ extension DiffableSnapshot {
     change { snapshot throws(DiffableSnapshotError) in try snapshot.insertItems(items, afterItem: other) }
   }
 
-  /// Moves an item directly before another one, of the same section or not. Moving it before itself does nothing. Both
-  /// must be in the snapshot.
+  /// Moves an item directly before another one, in the same section or in another one. Moving an item before itself
+  /// does nothing. Both must be in the snapshot.
   @inlinable
   public mutating func moveItem(_ item: ItemID, beforeItem other: ItemID) {
     change { snapshot throws(DiffableSnapshotError) in try snapshot.moveItem(item, beforeItem: other) }
   }
 
-  /// Moves an item directly after another one, of the same section or not. Moving it after itself does nothing. Both
-  /// must be in the snapshot.
+  /// Moves an item directly after another one, in the same section or in another one. Moving an item after itself does
+  /// nothing. Both must be in the snapshot.
   @inlinable
   public mutating func moveItem(_ item: ItemID, afterItem other: ItemID) {
     change { snapshot throws(DiffableSnapshotError) in try snapshot.moveItem(item, afterItem: other) }
   }
 
-  /// Makes these the items of a section. Items that it had and that are not among them are deleted; items of other
-  /// sections are moved. The section must be in the snapshot, and no item may be named twice.
+  /// Replaces the items of a section. Its previous items that are not among the new ones are deleted; items of other
+  /// sections are moved. The section must be in the snapshot, and no item may occur twice in `items`.
   @inlinable
   public mutating func replaceItems(in section: Section, with items: [ItemID]) {
     change { snapshot throws(DiffableSnapshotError) in try snapshot.replaceItems(in: section, with: items) }
   }
 
-  /// Deletes items with their marks. Unknown ones are ignored. O(items + the sections that they are in).
+  /// Deletes items and their marks. Unknown items are ignored. O(items + the sections that they are in).
   @inlinable
   public mutating func deleteItems(_ items: [ItemID]) { throwing.delete(items) }
 
-  /// Deletes all items that the closure accepts; if it throws, none.
+  /// Deletes all items for which the closure returns true. If it throws, no item is deleted.
   @inlinable
   public mutating func removeItems<Failure: Error>(
     where isRemoved: (ItemID) throws(Failure) -> Bool
@@ -69,7 +70,7 @@ extension DiffableSnapshot {
     deleteItems(removed)
   }
 
-  /// Deletes all items, and keeps the sections.
+  /// Deletes all items. The sections stay.
   @inlinable
   public mutating func deleteAllItems() {
     for place in throwing.contents.indices { throwing.contents[place].items = [] }

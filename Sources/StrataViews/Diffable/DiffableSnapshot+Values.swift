@@ -3,8 +3,8 @@
 public import StrataLists
 
 extension DiffableSnapshot {
-  /// The same sections with every item transformed, and with the same marks. O(n).
-  /// - Throws: `duplicateItem` if two items become equal.
+  /// A snapshot with the same sections and marks, and with every item transformed. O(n).
+  /// - Throws: `duplicateItem` if two transformed items are equal.
   @inlinable
   public func mapItems<NewID>(
     _ transform: (ItemID) -> NewID
@@ -20,13 +20,14 @@ extension DiffableSnapshot {
 }
 
 extension FetchSnapshot {
-  /// The list with a value instead of each id, made from its row: whatever a cell shows. O(n).
+  /// A snapshot of the list with a value for each row, instead of its id. O(n).
   ///
-  /// Two such snapshots are equal only if every cell shows the same in both. For the changes between them,
-  /// with a value that changed as an update and not as another item, see
-  /// ``ListChanges/init(fromValues:toValues:)``.
+  /// If the value has everything that a cell shows, two such snapshots are equal only if every cell shows the same in
+  /// both. ``ListChanges/init(fromValues:toValues:)`` finds the changes between them, in which a changed value is an
+  /// update and not a deletion and an insertion.
   ///
-  /// - Parameter make: makes a value from the row; the value has the row's id.
+  /// - Parameter make: makes a value from a row. The value must have the row's id.
+  /// - Throws: `ListError.row` if two of the values are equal; the errors of reading rows.
   public func values<Value: Identifiable & Hashable & Sendable>(
     _ make: @Sendable (Item) -> Value
   ) async throws(ListError) -> DiffableSnapshot<Value, Section> where Value.ID == Item.ID {
@@ -38,12 +39,12 @@ extension FetchSnapshot {
     do throws(DiffableSnapshotError) {
       return try DiffableSnapshot(validating: sections)
     } catch {
-      throw .row("a list of values cannot hold two that are equal: \(error)")
+      throw .row("a snapshot of values cannot hold two equal values: \(error)")
     }
   }
 }
 
 extension FetchSnapshot where Item: Hashable {
-  /// The list with its rows instead of their ids. O(n). See ``values(_:)``.
+  /// A snapshot of the list with its rows instead of their ids. O(n). See ``values(_:)``.
   public func values() async throws(ListError) -> DiffableSnapshot<Item, Section> { try await values { $0 } }
 }

@@ -2,7 +2,7 @@
 
 public import StrataLists
 
-/// Sections in order, each with its items in order. An item is in one section at most, once.
+/// Sections in order, each with its items in order. An item is in at most one section, and occurs there once.
 ///
 /// ```swift
 /// var snapshot = DiffableSnapshot<Int, String>()
@@ -13,22 +13,23 @@ public import StrataLists
 /// ```
 ///
 /// A value: changing a copy leaves the original as it is. Copies share their memory until one is changed, and a change
-/// copies the section that it touches and no other. If items were looked up, the first change of a copy also copies
-/// their index, O(n) without a hash; the complexities below are those of a value that is not shared.
+/// copies only the section that it touches. If items were appended or looked up before, the first change of a copy also
+/// copies the index of items: O(n), without hashing. The complexities below are those of a value that is not shared.
 ///
-/// A call that breaks a method's contract stops the program: naming an item or a section that is not in the snapshot
-/// where one is needed, or the same one twice in one call. The same methods of ``throwing`` throw a
-/// ``DiffableSnapshotError`` instead and leave the value as it was; ``init(validating:)`` does so for
+/// A call that breaks a method's contract stops the program: for example, if a required item or section is not in the
+/// snapshot, or if the same one is named twice in a call. The methods of ``throwing`` have the same names; they throw a
+/// ``DiffableSnapshotError`` instead, and leave the value unchanged. ``init(validating:)`` is the throwing form of
 /// ``init(sections:)``.
 ///
 /// Two snapshots are equal if their sections and items are; marks do not count.
 ///
-/// All methods are specialised for the identifiers that a program uses, in that program.
+/// Editing, lookups and comparison are inlinable, so that the compiler specialises them for the caller's identifier
+/// types in the caller's module.
 @frozen
 public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Sendable {
   @usableFromInline typealias Content = ThrowingSnapshot<ItemID, Section>.Content
 
-  /// The same snapshot, with methods that throw where the ones here stop the program.
+  /// The same snapshot, with methods that throw in the cases in which those of `DiffableSnapshot` stop the program.
   ///
   /// ```swift
   /// try snapshot.throwing.appendItems(received, toSection: "open")
@@ -37,7 +38,7 @@ public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
 
   @inlinable public init() { throwing = ThrowingSnapshot() }
 
-  /// The sections in their order, each with its items. O(n), one hash for each item.
+  /// Creates a snapshot of sections in order, each with its items. O(n), one hash for each item.
   ///
   /// Stops the program if a section or an item occurs twice; ``init(validating:)`` throws.
   @inlinable
@@ -47,15 +48,15 @@ public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
     }
   }
 
-  /// The sections in their order, each with its items. O(n), one hash for each item.
+  /// Creates a snapshot of sections in order, each with its items. O(n), one hash for each item.
   /// - Throws: `duplicateSection`, `duplicateItem`.
   @inlinable
   public init(validating sections: [(id: Section, items: [ItemID])]) throws(DiffableSnapshotError) {
     throwing = try ThrowingSnapshot(validating: sections)
   }
 
-  /// A snapshot of sections that are known to be different, with items that are known to be. O(sections);
-  /// no item is hashed before one is looked up.
+  /// Creates a snapshot of sections and items that are known to be distinct. O(sections); no item is hashed before the
+  /// first lookup.
   @inlinable init(unchecked contents: [Content]) { throwing = ThrowingSnapshot(unchecked: contents) }
 
   /// The sections in their order. Setting them makes a new snapshot without marks.
@@ -73,16 +74,16 @@ public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
 // MARK: Counts and identifiers
 
 extension DiffableSnapshot {
-  /// O(1).
+  /// The number of sections. O(1).
   @inlinable public var numberOfSections: Int { throwing.contents.count }
-  /// O(sections).
+  /// The number of items in all sections. O(sections).
   @inlinable public var numberOfItems: Int { throwing.contents.reduce(0) { $0 + $1.items.count } }
-  /// Whether there is no item, in however many sections. O(sections).
+  /// Whether the snapshot has no items; it may have sections. O(sections).
   @inlinable public var isEmpty: Bool { throwing.contents.allSatisfy { $0.items.isEmpty } }
 
   /// The sections in their order. O(sections).
   @inlinable public var sectionIdentifiers: [Section] { throwing.contents.map { $0.id } }
-  /// All items, section after section. O(n).
+  /// All items, section by section. O(n).
   @inlinable public var itemIdentifiers: [ItemID] {
     var items: [ItemID] = []
     items.reserveCapacity(numberOfItems)
@@ -90,23 +91,27 @@ extension DiffableSnapshot {
     return items
   }
 
-  /// How many items a section has; 0 for an unknown section. O(1).
+  /// The number of items of a section; 0 for an unknown section. O(1).
   @inlinable public func numberOfItems(inSection section: Section) -> Int {
     indexOfSection(section).map { throwing.contents[$0].items.count } ?? 0
   }
 
-  /// The items of a section; none for an unknown section. O(1): they are not copied.
+  /// The items of a section; empty for an unknown section. O(1): the items are not copied.
   @inlinable public func itemIdentifiers(inSection section: Section) -> [ItemID] {
     indexOfSection(section).map { throwing.contents[$0].items } ?? []
   }
 
-  /// The section at an index of ``sectionIdentifiers``. O(1). The index must be one of it.
+  /// The section at an index of ``sectionIdentifiers``. O(1).
+  ///
+  /// Stops the program if the index is out of range.
   @inlinable public func sectionIdentifier(at place: Int) -> Section {
-    precondition(throwing.contents.indices.contains(place), "a section's index is below numberOfSections")
+    precondition(throwing.contents.indices.contains(place), "the snapshot has no section at \(place)")
     return throwing.contents[place].id
   }
 
-  /// The item at an index. O(1). The snapshot must have an item there.
+  /// The item at an index. O(1).
+  ///
+  /// Stops the program if the snapshot has no item there.
   @inlinable public func itemIdentifier(at index: ListIndex) -> ItemID {
     guard let item = throwing.item(at: index) else {
       preconditionFailure("the snapshot has no item at \(index)")
@@ -117,8 +122,8 @@ extension DiffableSnapshot {
 
 // MARK: Lookups
 
-/// The first lookup finds the positions of all items, in O(n) with one hash for each; every later one is O(1), in all
-/// copies.
+/// The first lookup of a position finds the positions of all items, in O(n) with one hash for each. Later lookups are
+/// O(1), in all copies. ``contains(_:)`` is O(1) from the start in a snapshot that was built by appending.
 extension DiffableSnapshot {
   /// The index of a section in ``sectionIdentifiers``; nil for an unknown section. O(1).
   @inlinable public func indexOfSection(_ section: Section) -> Int? { throwing.slots.place(of: section) }
@@ -162,7 +167,7 @@ extension DiffableSnapshot {
 }
 
 extension DiffableSnapshot: CustomStringConvertible {
-  /// The sections with their items: `open: 1, 2 | done: 3`.
+  /// The sections with their items, as in `open: 1, 2 | done: 3`.
   public var description: String {
     sections.map { content in
       "\(content.id): " + content.items.map { "\($0)" }.joined(separator: ", ")

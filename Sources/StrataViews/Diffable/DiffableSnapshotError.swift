@@ -1,20 +1,20 @@
-// What can be wrong with a call on a snapshot.
+// The errors of snapshots that can be changed.
 
-/// Why a snapshot could not be changed or made. It names what stands in the way by its description.
+/// The reason why a snapshot could not be changed or created. Items and sections are given by their descriptions.
 public enum DiffableSnapshotError: Error, Hashable, Sendable {
-  /// There is no section that items could be appended to.
+  /// The snapshot has no section to append items to.
   case noSections
   /// The section is not in the snapshot.
   case unknownSection(String)
   /// The item is not in the snapshot.
   case unknownItem(String)
-  /// The section is named twice in one call.
+  /// The section occurs twice in one call.
   case duplicateSection(String)
-  /// The item is named twice in one call.
+  /// The item occurs twice in one call.
   case duplicateItem(String)
-  /// Two identifiers of a list are different there, by their bytes, and equal in Swift.
+  /// Two identifiers of a list differ in their bytes but are equal in Swift.
   case identifiersCollide(String, String)
-  /// The changes are not changes of this snapshot: a sentence that says where.
+  /// The changes are not changes of this snapshot. The text says where they do not fit.
   case changesDoNotFit(String)
 }
 
@@ -22,26 +22,26 @@ extension DiffableSnapshotError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noSections:
-      "there are no sections; append one first, or name the section"
+      "the snapshot has no sections; append one first"
     case .unknownSection(let section):
-      "the section \(section) is not in the snapshot; append it first, or ask contains(section:)"
+      "the section \(section) is not in the snapshot; append it first, or check with contains(section:)"
     case .unknownItem(let item):
-      "the item \(item) is not in the snapshot; append it first, or ask contains(_:)"
+      "the item \(item) is not in the snapshot; append it first, or check with contains(_:)"
     case .duplicateSection(let section):
       "the section \(section) is named twice in one call; name each section once"
     case .duplicateItem(let item):
       "the item \(item) is named twice in one call; name each item once"
     case .identifiersCollide(let a, let b):
       """
-      the identifiers \(escaped(a)) and \(escaped(b)) are two in the list and equal in Swift; make the snapshot \
-      with init(byteWise:), whose keys are compared by their bytes
+      the identifiers \(escaped(a)) and \(escaped(b)) are different in the list but equal in Swift; create the \
+      snapshot with init(byteWise:), whose keys are compared by their bytes
       """
     case .changesDoNotFit(let what):
-      "\(what); apply changes to the snapshot that they were found from"
+      "\(what); apply changes only to the snapshot that they start from"
     }
   }
 
-  /// The text with every character that is not ASCII written as its number: the two texts look the same.
+  /// The text with every non-ASCII character escaped as its code point, since the two identifiers may look the same.
   private func escaped(_ text: String) -> String {
     "\"" + text.unicodeScalars.map { $0.escaped(asASCII: true) }.joined() + "\""
   }

@@ -1,9 +1,9 @@
-// Numbers that are found by hashes.
+// A hash table from hashes to numbers.
 
-/// Numbers by hashes: open addressing with linear probing. Nothing is removed.
+/// A hash table from hashes to numbers, with open addressing and linear probing. Entries are never removed.
 @usableFromInline @frozen
 struct HashedNumbers {
-  /// The upper half of the hash, and the number plus one; 0 where nothing is.
+  /// The upper half of the hash and the number plus one, for each entry; 0 if the entry is empty.
   @usableFromInline var entries: [UInt64]
   @usableFromInline let mask: Int
 
@@ -23,7 +23,7 @@ struct HashedNumbers {
     entries[place] = Self.upperHalf(hash) | UInt64(UInt32(number + 1))
   }
 
-  /// The first number with a hash that the body accepts.
+  /// The first number with a given hash for which the closure returns true.
   @inlinable func first(hash: Int, where accepts: (Int) -> Bool) -> Int? {
     let upper = Self.upperHalf(hash)
     var place = hash & mask

@@ -1,16 +1,16 @@
-// Where the items of a snapshot are: found at the first lookup, shared by copies, and kept up to date by changes.
+// The positions of a snapshot's items: found at the first lookup, shared by copies, and kept up to date by changes.
 
 internal import StrataBase
 public import StrataLists
 
-/// Where an item is.
+/// The position of an item.
 @usableFromInline @frozen
 struct ItemPlace: Sendable {
-  /// The slot of its section. Always right.
+  /// The slot of its section. Always current.
   @usableFromInline var slot: Int32
-  /// The call that put the item there, which finds an item that is named twice in one call.
+  /// The number of the call that put the item there, which detects an item that occurs twice in one call.
   @usableFromInline var call: UInt32
-  /// Its index in the section when that was last looked at. Items before it may have been added or removed since.
+  /// The last known index in the section. Items before it may have been added or removed since.
   @usableFromInline var item: Int
 
   @inlinable init(slot: Int32, call: UInt32, item: Int) {
@@ -20,21 +20,21 @@ struct ItemPlace: Sendable {
   }
 }
 
-/// What is known about the items of a snapshot: nothing, which ones there are, or where each of them is.
+/// What is known about the items of a snapshot: nothing, which items it has, or where each of them is.
 ///
-/// A snapshot that only appends needs to know which items it has, to refuse an item twice; a set of them costs a third
-/// of a dictionary with their positions. That is made at the first lookup.
+/// A snapshot that is only appended to needs the set of its items, to reject duplicates. The set costs a third of the
+/// dictionary of positions, which is created at the first lookup of a position.
 @usableFromInline @frozen
 struct ItemIndex<ItemID: Hashable & Sendable>: Sendable {
-  /// Where each item is, if `isFilled`; otherwise empty.
+  /// The position of each item if `isFilled`; otherwise empty.
   @usableFromInline var places: [ItemID: ItemPlace] = [:]
   /// Whether `places` holds the items.
   @usableFromInline var isFilled: Bool
-  /// All items, where that is known and `places` is not filled.
+  /// All items, if they are known and `places` is not filled; otherwise nil.
   @usableFromInline var members: Set<ItemID>?
-  /// Counts the calls that put items somewhere.
+  /// Counts the calls that inserted or moved items.
   @usableFromInline var call: UInt32 = 0
-  /// The offset of each section's first item among all items; empty where it is not known.
+  /// The offset of each section's first item among all items; empty if it is not known.
   @usableFromInline var starts: [Int] = []
 
   @inlinable init(isFilled: Bool, members: Set<ItemID>? = nil) {
@@ -42,13 +42,14 @@ struct ItemIndex<ItemID: Hashable & Sendable>: Sendable {
     self.members = members
   }
 
-  /// Whether an item is in the snapshot. Only where that is known.
+  /// Whether an item is in the snapshot. Requires that the items or their positions are known.
   @inlinable func contains(_ item: ItemID) -> Bool {
     isFilled ? places[item] != nil : members?.contains(item) == true
   }
 }
 
-/// The box around an index. A reader fills it under the lock; a writer that shares its box makes one of its own.
+/// The box that holds an index. A reader fills the index under the lock; a writer whose box is shared creates a new
+/// box.
 @usableFromInline
 final class ItemLookup<ItemID: Hashable & Sendable>: Sendable {
   private let index: Lock<ItemIndex<ItemID>>
@@ -60,7 +61,7 @@ final class ItemLookup<ItemID: Hashable & Sendable>: Sendable {
 }
 
 extension ThrowingSnapshot {
-  /// Finds out where all items are, unless that is known. O(n), one hash for each item.
+  /// Finds the positions of all items, unless they are known. O(n), one hash for each item.
   @inlinable
   func fill(_ index: inout ItemIndex<ItemID>) {
     if index.isFilled { return }
@@ -76,9 +77,10 @@ extension ThrowingSnapshot {
     index.members = nil
   }
 
-  /// Finds out which items there are, unless that is known. O(n), one hash for each item.
+  /// Finds the set of all items, unless it is known. O(n), one hash for each item.
   ///
-  /// - Returns: the first item that equals an earlier one, and that one. The index is as it was then.
+  /// - Returns: the first item that equals an earlier one, preceded by that earlier one; nil if all are distinct. If
+  ///   there are such items, the index is unchanged.
   @inlinable
   func gather(_ index: inout ItemIndex<ItemID>) -> (ItemID, ItemID)? {
     if index.isFilled || index.members != nil { return nil }
@@ -93,13 +95,13 @@ extension ThrowingSnapshot {
     return nil
   }
 
-  /// How far from its last known index an item is searched for before its whole section is looked at: near, so
-  /// that lookups stay O(1); farther for a change, which shifts items again.
+  /// How far from its last known index an item is searched for before its whole section is scanned. The distance is
+  /// short for lookups, which have to stay O(1), and longer for changes, which shift items again.
   @inlinable static var searchDistanceMax: Int { 32 }
   @inlinable static var searchDistanceOfChangeMax: Int { 1_024 }
 
-  /// Where an item is; nil if it is not in the snapshot. O(1), except for the first call after a change that shifted
-  /// many items.
+  /// The position of an item; nil if it is not in the snapshot. O(1), except for the first call after a change that
+  /// shifted many items.
   @inlinable
   func locate(
     _ item: ItemID, _ index: inout ItemIndex<ItemID>, within distanceMax: Int = searchDistanceMax
@@ -114,7 +116,7 @@ extension ThrowingSnapshot {
     return index.places[item].map { ListIndex(section: section, item: $0.item) }
   }
 
-  /// The index of an item near to where it was; nil if it is farther away.
+  /// The index of an item that is near its last known index; nil if it is farther away.
   @inlinable
   func findNearby(_ item: ItemID, _ known: Int, _ section: Int, within distanceMax: Int) -> Int? {
     let items = contents[section].items
@@ -127,7 +129,8 @@ extension ThrowingSnapshot {
     return nil
   }
 
-  /// Takes the index out in order to change it; `setIndex` puts it back. An index that copies share is copied.
+  /// Takes the index out of its box to change it; `setIndex` puts it back. An index that is shared with copies is
+  /// copied.
   @inlinable
   mutating func takeIndex() -> ItemIndex<ItemID> {
     guard isKnownUniquelyReferenced(&lookup) else {
@@ -142,7 +145,7 @@ extension ThrowingSnapshot {
     }
   }
 
-  /// Takes the index out even where copies share it: they find their items again at their next lookup.
+  /// Takes the index out of its box even if it is shared with copies: they rebuild theirs at their next lookup.
   @inlinable
   mutating func moveIndex() -> ItemIndex<ItemID> {
     if isKnownUniquelyReferenced(&lookup) { return takeIndex() }
@@ -157,7 +160,7 @@ extension ThrowingSnapshot {
 
   @inlinable
   mutating func setIndex(_ index: consuming ItemIndex<ItemID>) {
-    // Any change may have moved the beginnings of sections.
+    // Any change may have shifted the first items of sections.
     index.starts = []
     let index = index
     lookup.withIndex { $0 = index }

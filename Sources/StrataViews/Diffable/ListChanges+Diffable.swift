@@ -1,18 +1,18 @@
-// The changes between two snapshots that are values.
+// The changes between two diffable snapshots.
 
 public import StrataLists
 
 extension ListChanges {
   /// The changes from one snapshot to another: the canonical batch, with the fewest moves possible.
   ///
-  /// In each section, the items that stay are a longest increasing subsequence of those that both snapshots have in it;
-  /// all others of them move, and so does every item whose section is another one. The same holds for the sections. An
-  /// item that `new` marks to be reloaded or reconfigured and that `old` has too is an update, or a move that
-  /// `isChanged`; a mark on an item that `old` does not have has no effect. Marks of `old` do not count.
+  /// Of the items that both snapshots have in a section, a longest increasing subsequence stays and the others move. An
+  /// item whose section changed moves, too. The same holds for the order of the sections. An item of both snapshots
+  /// that `new` marks to be reloaded or reconfigured is an update, or a move with `isChanged`. A mark on an item that
+  /// `old` does not have has no effect. Marks of `old` do not count.
   ///
-  /// O(1) if one is a copy of the other. Otherwise shared sections cost nothing, and n items of the others one
-  /// comparison each where both snapshots have them in the same order; only items for which a few comparisons do not
-  /// find the other half cost two hashes each. O(m log m) for m items that are not where they were.
+  /// O(1) if one snapshot is a copy of the other. Otherwise, sections that share their memory cost nothing, and in the
+  /// others, items that are in the same order in both snapshots cost one comparison each. Only an item whose
+  /// counterpart a few comparisons do not find costs two hashes. O(m log m) for m items whose position changed.
   @inlinable
   public init(from old: DiffableSnapshot<ItemID, Section>, to new: DiffableSnapshot<ItemID, Section>) {
     self.init()
@@ -21,12 +21,12 @@ extension ListChanges {
     diff.run(&self)
   }
 
-  /// The changes between two snapshots of values: two values are the same item if their `id` is equal, and the item is
-  /// updated if the values are not.
+  /// The changes between two snapshots of values. Two values with equal `id`s are the same item, which is updated if
+  /// the values differ.
   ///
-  /// The batch is empty only if both snapshots show the same: a value that has all that a cell shows cannot leave a
-  /// stale cell. Values marked in `new` are updates too.
-  /// - Throws: `duplicateItem` if two values of one snapshot have the same `id`.
+  /// The batch is empty only if both snapshots show the same, so if a value has everything that its cell shows, no cell
+  /// is left stale. Values that are marked in `new` are updates, too.
+  /// - Throws: `duplicateItem` if two values of one snapshot have equal `id`s.
   @inlinable
   public init<Value: Identifiable & Hashable & Sendable>(
     fromValues old: DiffableSnapshot<Value, Section>, toValues new: DiffableSnapshot<Value, Section>
@@ -42,13 +42,14 @@ extension ListChanges {
 }
 
 extension DiffableSnapshot {
-  /// The changes that make `old` this snapshot, with the fewest moves possible. See ``ListChanges/init(from:to:)``.
+  /// The changes that turn `old` into this snapshot, with the fewest moves possible. See
+  /// ``ListChanges/init(from:to:)``.
   @inlinable
   public func difference(from old: Self) -> ListChanges<ItemID, Section> { ListChanges(from: old, to: self) }
 }
 
 extension Array {
-  /// Whether two arrays are the same memory, and so equal. O(1).
+  /// Whether two arrays share their memory, and are therefore equal. O(1).
   @inlinable
   func hasSameStorage(as other: [Element]) -> Bool {
     guard count == other.count else { return false }

@@ -1,16 +1,16 @@
-// The sections of a snapshot by their identifiers.
+// Finding the sections of a snapshot by their identifiers.
 
-/// The sections of a snapshot, and a number for each that stays the same when others are added or removed.
+/// The sections of a snapshot, each with a slot: a number that stays the same when other sections are added or removed.
 @usableFromInline @frozen
 struct SectionSlots<Section: Hashable & Sendable>: Sendable {
   @usableFromInline var slots: [Section: Int] = [:]
-  /// For each slot the index of its section; -1 if the slot is free.
+  /// The index of the section in each slot; -1 if the slot is free.
   @usableFromInline var order: [Int] = []
   @usableFromInline var free: [Int] = []
 
   @inlinable init() {}
 
-  /// The slots of sections that are known to be different: their indices.
+  /// Creates slots for sections that are known to be distinct. A section's slot is its index.
   @inlinable init(_ sections: [Section]) {
     slots.reserveCapacity(sections.count)
     for (place, section) in sections.enumerated() { slots[section] = place }
@@ -19,7 +19,7 @@ struct SectionSlots<Section: Hashable & Sendable>: Sendable {
 
   @inlinable func place(of section: Section) -> Int? { slots[section].map { order[$0] } }
 
-  /// A slot for a new section at an index.
+  /// Assigns a slot to a new section at an index, and returns the slot.
   @inlinable mutating func add(_ section: Section, at place: Int) -> Int {
     let slot = free.popLast() ?? order.count
     if slot == order.count { order.append(place) } else { order[slot] = place }

@@ -1,25 +1,25 @@
-// Finding what changed between two snapshots that are values.
+// Finding the changes between two diffable snapshots.
 
 public import StrataLists
 
-/// Two snapshots, section by section.
+/// Compares two snapshots, section by section.
 ///
-/// The items that a section of both has at its beginning and at its end alike stay, and are not hashed: of two
-/// sequences without repetitions some longest common subsequence has what both begin and end with. The items between
-/// are numbered, in the old and in the new snapshot, and paired: first those that are found by looking a few items
-/// ahead, then the others through a table of hashes.
+/// The items of a section's common prefix and common suffix stay, and are not hashed: two sequences without repetitions
+/// have a longest common subsequence that contains both. The items between them, in the old and in the new snapshot,
+/// are numbered and paired: first those that are found by looking a few items ahead, then the others through a hash
+/// table.
 @usableFromInline @frozen
 struct SnapshotDiff<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
   @usableFromInline typealias Snapshot = DiffableSnapshot<ItemID, Section>
 
-  /// The items between the beginning and the end that a section has in both snapshots.
+  /// The items of a section between the prefix and the suffix that both snapshots have in common.
   @usableFromInline @frozen
   struct Middle {
-    /// The index of the section in the other snapshot; nil if it has none there.
+    /// The index of the section in the other snapshot; nil if the section is not there.
     @usableFromInline var other: Int?
     /// The indices of the items.
     @usableFromInline var items: Range<Int>
-    /// The number of the first one among all middles of the snapshot.
+    /// The number of the first of these items among all middles of the snapshot.
     @usableFromInline var start: Int
 
     @inlinable init(other: Int?, items: Range<Int>, start: Int) {
@@ -36,15 +36,15 @@ struct SnapshotDiff<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
   @usableFromInline let new: Snapshot
   @usableFromInline var oldMiddles: [Middle] = []
   @usableFromInline var newMiddles: [Middle] = []
-  /// By number: where an old item of a middle is.
+  /// By number: the position of an old item of a middle.
   @usableFromInline var oldPlaces: [ListIndex] = []
   @usableFromInline var isKept: [Bool] = []
-  /// By number: which old item a new one is, -1 if it is inserted.
+  /// By number: the number of the old item that a new item is, or -1 if it is inserted.
   @usableFromInline var origins: [Int] = []
   @usableFromInline var fates: [Fate] = []
   @usableFromInline var marks: [ItemMark?] = []
   @usableFromInline var updates: [ListChanges<ItemID, Section>.Update] = []
-  /// Whether an item's content differs, by its indices in both; nil if only marks say so.
+  /// Whether an item's content differs, by its positions in both snapshots; nil if only marks matter.
   @usableFromInline var isChanged: ((_ from: ListIndex, _ to: ListIndex) -> Bool)?
 
   @inlinable
@@ -93,7 +93,7 @@ extension SnapshotDiff {
     }
   }
 
-  /// The indices in `b` between what both begin with and what both end with.
+  /// The indices in `b` between the common prefix and the common suffix of both arrays.
   @inlinable
   func trim(_ a: [ItemID], _ b: [ItemID]) -> Range<Int> {
     if a.hasSameStorage(as: b) { return b.count..<b.count }
@@ -120,14 +120,14 @@ extension SnapshotDiff {
     if paired < oldCount, paired < newCount { pairItemsByHash(oldCount - paired) }
   }
 
-  /// How many items ahead are compared before both are left to the table.
+  /// How many items ahead are compared before two items are left to the hash table.
   @inlinable static var lookaheadMax: Int { 8 }
 
-  /// Pairs the items of each section that are in the same order in both snapshots, except for short runs of deleted,
-  /// inserted and moved ones between them. Two items that are equal are the same one, since no snapshot has an item
-  /// twice, so what is found is right however it was found. Gives up on a section where little is found.
+  /// Pairs the items of each section that are in the same order in both snapshots, apart from short runs of deleted,
+  /// inserted and moved items between them. No snapshot has an item twice, so equal items are the same item, and a pair
+  /// is right however it was found. Gives up on a section where it finds few pairs.
   ///
-  /// - Returns: how many items were paired.
+  /// - Returns: the number of items that were paired.
   @inlinable
   mutating func pairNearbyItems() -> Int {
     var paired = 0
@@ -178,12 +178,12 @@ extension SnapshotDiff {
     return paired
   }
 
-  /// Pairs the items that are left, through a table of the old ones.
+  /// Pairs the remaining items through a hash table of the old ones.
   ///
-  /// - Parameter count: how many old items are left.
+  /// - Parameter count: the number of old items that are not paired.
   @inlinable
   mutating func pairItemsByHash(_ count: Int) {
-    // The arrays alone: to reach through a section copies it.
+    // Only the arrays of items: reading them through a section copies the section.
     let oldItems = old.sections.map { $0.items }
     var table = HashedNumbers(capacity: count)
     for (section, middle) in oldMiddles.enumerated() {
@@ -229,7 +229,7 @@ extension SnapshotDiff {
 // MARK: Content
 
 extension SnapshotDiff {
-  /// Where an item at the beginning or end that a section has in both snapshots was; nil for one in the middle.
+  /// The old position of an item in the common prefix or suffix of its section; nil for an item of the middle.
   @inlinable
   func origin(of place: ListIndex) -> ListIndex? {
     let middle = newMiddles[place.section]
@@ -256,7 +256,7 @@ extension SnapshotDiff {
     }
   }
 
-  /// Marks the items whose content differs to be reconfigured, unless they are marked.
+  /// Marks the items whose content differs to be reconfigured, unless they are marked already.
   @inlinable
   mutating func addContentChanges() {
     guard let isChanged else { return }

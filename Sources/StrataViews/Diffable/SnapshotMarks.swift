@@ -1,17 +1,17 @@
-// Which sections and items of a snapshot are to be shown again although they stay where they are.
+// The marks of a snapshot: sections to be reloaded, and items to be reloaded or reconfigured.
 
 public import StrataLists
 
-/// How an item is to be shown again.
+/// How the cell of an item is to be updated.
 @usableFromInline @frozen
 enum ItemMark: Sendable {
-  /// In a new cell.
+  /// The item is shown in a new cell.
   case reload
-  /// In the cell that it has.
+  /// The item keeps its cell, which is given its content again.
   case reconfigure
 }
 
-/// The marks of a snapshot. They change neither its order nor its counts nor what it is equal to.
+/// The marks of a snapshot. They affect neither its order nor its counts nor its equality.
 @usableFromInline @frozen
 struct SnapshotMarks<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Sendable {
   @usableFromInline var items: [ItemID: ItemMark] = [:]
@@ -21,7 +21,7 @@ struct SnapshotMarks<ItemID: Hashable & Sendable, Section: Hashable & Sendable>:
 
   @inlinable var isEmpty: Bool { items.isEmpty && sections.isEmpty }
 
-  /// Marks an item. A reload includes whatever a reconfiguration does, and stays.
+  /// Marks an item. A reload does everything that a reconfiguration does, so a reload mark is kept.
   @inlinable mutating func mark(_ item: ItemID, _ mark: ItemMark) {
     if mark == .reload || items[item] == nil { items[item] = mark }
   }
@@ -40,7 +40,7 @@ struct SnapshotMarks<ItemID: Hashable & Sendable, Section: Hashable & Sendable>:
 }
 
 extension ThrowingSnapshot {
-  /// The marked items in their order, and where they are. O(k log k) for k of them.
+  /// The marked items in their order, with their positions. O(k log k) for k marked items.
   @inlinable var markedItems: [(item: ItemID, place: ListIndex, mark: ItemMark)] {
     if marks.items.isEmpty { return [] }
     return lookup.withIndex { index in
@@ -48,16 +48,20 @@ extension ThrowingSnapshot {
     }.sorted { $0.1 < $1.1 }
   }
 
-  /// Marks items to be shown in new cells: in the changes from another snapshot to this one they are updates with
-  /// `isReload`. One that is new in this snapshot is shown anyway, and its mark has no effect.
+  /// Marks items to be shown in new cells.
+  ///
+  /// In the changes from another snapshot to this one, they are updates with `isReload`. The mark of an item that the
+  /// other snapshot does not have has no effect, since the item is inserted.
   /// - Throws: `unknownItem`.
   @inlinable
   public mutating func reloadItems(_ items: [ItemID]) throws(DiffableSnapshotError) {
     try mark(items, .reload)
   }
 
-  /// Marks items whose cells are to be configured again: in the changes from another snapshot to this one they are
-  /// updates. An item that is also marked to be reloaded is reloaded.
+  /// Marks items whose cells are to be reconfigured.
+  ///
+  /// In the changes from another snapshot to this one, they are updates. An item that is also marked to be reloaded is
+  /// reloaded.
   /// - Throws: `unknownItem`.
   @inlinable
   public mutating func reconfigureItems(_ items: [ItemID]) throws(DiffableSnapshotError) {

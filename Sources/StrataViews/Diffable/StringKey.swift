@@ -1,12 +1,12 @@
-// Identifiers that are compared by their bytes.
+// String identifiers that are compared by their bytes.
 
 public import StrataEvents
 public import StrataTables
 
-/// A string that equals another one where their UTF-8 does.
+/// A string that equals another one if their UTF-8 bytes are equal.
 ///
-/// Swift calls "é" as one character and as two equal. A list does not, since in a store they are two ids; as
-/// the keys of a snapshot both forms can stand side by side.
+/// In Swift, the composed and the decomposed form of "é" are equal. In a store they are two ids, and so they are in a
+/// list. A snapshot whose keys are of this type can hold both.
 public struct StringKey: Sendable {
   public var string: String
 
@@ -21,7 +21,7 @@ extension StringKey: Hashable, Comparable {
   public func hash(into hasher: inout Hasher) {
     var string = string
     string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    // No string's bytes are the beginning of another's.
+    // 0xFF does not occur in UTF-8, so it marks where the string ends.
     hasher.combine(0xFF as UInt8)
   }
 }
@@ -31,7 +31,7 @@ extension StringKey: ExpressibleByStringLiteral, CustomStringConvertible {
   public var description: String { string }
 }
 
-/// The string itself.
+/// Encoded as the string itself.
 extension StringKey: Codable {
   public init(from decoder: any Decoder) throws {
     self.init(try decoder.singleValueContainer().decode(String.self))
@@ -43,7 +43,7 @@ extension StringKey: Codable {
   }
 }
 
-/// As the id of a type it spares its snapshots every collision.
+/// Snapshots of a type whose `id` is a `StringKey` have no collisions of items.
 extension StringKey: DocumentID {
   public var documentID: String { string }
   public init?(documentID: String) { self.init(documentID) }

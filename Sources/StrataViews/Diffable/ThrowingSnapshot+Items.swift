@@ -1,9 +1,9 @@
-// Adding items to a snapshot, removing them, and moving them.
+// Adding, removing and moving items of a snapshot.
 
 public import StrataLists
 
 extension ThrowingSnapshot {
-  /// Appends items to a section, by default the last one. An item that the snapshot has already is moved.
+  /// Appends items to a section, by default the last one. Items that the snapshot already has are moved.
   ///
   /// O(items), and O(n) once for the first item that is moved.
   /// - Throws: `noSections`, `unknownSection`, `duplicateItem`.
@@ -18,13 +18,14 @@ extension ThrowingSnapshot {
       guard let last = contents.indices.last else { throw .noSections }
       place = last
     }
-    // Before the call, which would otherwise find the section held by its own argument, and copy it.
+    // Read before the call: its argument would otherwise retain the section, and the call would copy it.
     let end = contents[place].items.count
     try put(items, section: place, at: end)
   }
 
-  /// Inserts items directly before another one, in their order. An item that the snapshot has already is moved; if the
-  /// other item is one of them, it counts as removed like the rest.
+  /// Inserts items directly before another one, in their order. Items that the snapshot already has are moved.
+  ///
+  /// `other` may be one of the items: all of them are removed first, and inserted where `other` was.
   /// - Throws: `unknownItem`, `duplicateItem`.
   @inlinable
   public mutating func insertItems(_ items: [ItemID], beforeItem other: ItemID) throws(DiffableSnapshotError)
@@ -41,7 +42,8 @@ extension ThrowingSnapshot {
     try put(items, section: place.section, at: place.item + 1)
   }
 
-  /// Moves an item directly before another one, of the same section or not. Moving it before itself does nothing.
+  /// Moves an item directly before another one, in the same section or in another one. Moving an item before itself
+  /// does nothing.
   /// - Throws: `unknownItem`.
   @inlinable
   public mutating func moveItem(_ item: ItemID, beforeItem other: ItemID) throws(DiffableSnapshotError) {
@@ -49,7 +51,8 @@ extension ThrowingSnapshot {
     try insertItems([item], beforeItem: other)
   }
 
-  /// Moves an item directly after another one, of the same section or not. Moving it after itself does nothing.
+  /// Moves an item directly after another one, in the same section or in another one. Moving an item after itself does
+  /// nothing.
   /// - Throws: `unknownItem`.
   @inlinable
   public mutating func moveItem(_ item: ItemID, afterItem other: ItemID) throws(DiffableSnapshotError) {
@@ -57,7 +60,7 @@ extension ThrowingSnapshot {
     try insertItems([item], afterItem: other)
   }
 
-  /// Makes these the items of a section. Items that it had and that are not among them are deleted; items of other
+  /// Replaces the items of a section. Its previous items that are not among the new ones are deleted; items of other
   /// sections are moved.
   /// - Throws: `unknownSection`, `duplicateItem`.
   @inlinable
@@ -65,11 +68,11 @@ extension ThrowingSnapshot {
     let place = try self.place(ofSection: section)
     let end = contents[place].items.count
     try put(items, section: place, at: end)
-    // What the section had and is not named again is before the new ones.
+    // Previous items that are not among the new ones are before these.
     delete(Array(contents[place].items.dropLast(items.count)))
   }
 
-  /// Deletes items with their marks. Unknown ones are ignored. O(items + the sections that they are in).
+  /// Deletes items and their marks. Unknown items are ignored. O(items + the sections that they are in).
   @inlinable
   mutating func delete(_ items: [ItemID]) {
     if items.isEmpty { return }
@@ -85,7 +88,8 @@ extension ThrowingSnapshot {
     setIndex(index)
   }
 
-  /// Puts items at an index of a section, counted before any of them is removed from where it was.
+  /// Inserts or moves items to an index of a section. The index counts before any of the items is removed from its
+  /// previous position.
   @inlinable
   mutating func put(_ items: [ItemID], section: Int, at place: Int) throws(DiffableSnapshotError) {
     if items.isEmpty { return }
@@ -116,9 +120,10 @@ extension ThrowingSnapshot {
     setIndex(index)
   }
 
-  /// Adds items to an index that knows which items there are, and not where.
+  /// Adds items to an index that holds the set of items but not their positions.
   ///
-  /// - Returns: false where the index knows more, or an item is there already; the index is then as it was.
+  /// - Returns: false if the index does not hold just the set, or if the set already has one of the items. The index is
+  ///   then unchanged.
   @inlinable
   func add(_ items: [ItemID], to index: inout ItemIndex<ItemID>) -> Bool {
     guard !index.isFilled, var members = index.members.take() else { return false }
@@ -132,10 +137,10 @@ extension ThrowingSnapshot {
     return true
   }
 
-  /// Removes items from their sections. The index stays as it is.
+  /// Removes items from their sections. Does not change the index of items.
   ///
   /// - Parameter target: an index in a section.
-  /// - Returns: where that index is then.
+  /// - Returns: that index after the removal.
   @inlinable
   mutating func remove(
     _ items: [(item: ItemID, place: ItemPlace)], before target: (section: Int, place: Int)?
@@ -171,7 +176,7 @@ extension ThrowingSnapshot {
     return places.sorted()
   }
 
-  /// Up to that many items are searched for one by one, however far they were shifted.
+  /// The greatest number of items that are searched for one by one, however far they were shifted.
   @inlinable static var singleSearchesMax: Int { 16 }
 }
 

@@ -1,15 +1,17 @@
-// Adding sections to a snapshot, removing them, and moving them.
+// Adding, removing and moving sections of a snapshot.
 
 extension ThrowingSnapshot {
-  /// Appends sections. One that the snapshot has already is moved, with its items. O(sections).
+  /// Appends sections. Sections that the snapshot already has are moved with their items. O(sections).
   /// - Throws: `duplicateSection`.
   @inlinable
   public mutating func appendSections(_ sections: [Section]) throws(DiffableSnapshotError) {
     try put(sections, at: contents.count)
   }
 
-  /// Inserts sections directly before another one, in their order. One that the snapshot has already is moved, with its
-  /// items; if the other section is one of them, it counts as removed like the rest. O(sections).
+  /// Inserts sections directly before another one, in their order. Sections that the snapshot already has are moved
+  /// with their items. O(sections).
+  ///
+  /// `other` may be one of the sections: all of them are removed first, and inserted where `other` was.
   /// - Throws: `unknownSection`, `duplicateSection`.
   @inlinable
   public mutating func insertSections(
@@ -27,7 +29,8 @@ extension ThrowingSnapshot {
     try put(sections, at: try place(ofSection: other) + 1)
   }
 
-  /// Moves a section with its items directly before another one. Moving it before itself does nothing. O(sections).
+  /// Moves a section with its items directly before another one. Moving a section before itself does nothing.
+  /// O(sections).
   /// - Throws: `unknownSection`.
   @inlinable
   public mutating func moveSection(_ section: Section, beforeSection other: Section)
@@ -37,7 +40,8 @@ extension ThrowingSnapshot {
     try insertSections([section], beforeSection: other)
   }
 
-  /// Moves a section with its items directly after another one. Moving it after itself does nothing. O(sections).
+  /// Moves a section with its items directly after another one. Moving a section after itself does nothing.
+  /// O(sections).
   /// - Throws: `unknownSection`.
   @inlinable
   public mutating func moveSection(_ section: Section, afterSection other: Section)
@@ -47,7 +51,8 @@ extension ThrowingSnapshot {
     try insertSections([section], afterSection: other)
   }
 
-  /// Deletes sections with their items, and the marks of both. Unknown ones are ignored. O(sections + items deleted).
+  /// Deletes sections with their items, and the marks of both. Unknown sections are ignored. O(sections + items
+  /// deleted).
   @inlinable
   mutating func deleteSections(_ sections: [Section]) {
     var isDeleted = [Bool](repeating: false, count: contents.count)
@@ -68,7 +73,8 @@ extension ThrowingSnapshot {
     renumberSections()
   }
 
-  /// Puts sections at an index, counted before any of them is removed from where it was.
+  /// Inserts or moves sections to an index. The index counts before any of the sections is removed from its previous
+  /// position.
   @inlinable
   mutating func put(_ sections: [Section], at place: Int) throws(DiffableSnapshotError) {
     if sections.isEmpty { return }

@@ -1,10 +1,10 @@
-// The storage of a snapshot, with the methods that throw what a caller did wrong.
+// The storage of a snapshot, and the methods that throw an error if a call is invalid.
 
 public import StrataLists
 
-/// A snapshot whose methods throw where those of ``DiffableSnapshot`` stop the program.
+/// A snapshot whose methods throw in the cases in which those of ``DiffableSnapshot`` stop the program.
 ///
-/// For identifiers that come from a server or a user, and may be unknown or named twice:
+/// Use it for identifiers that come from a server or a user, and that may be unknown or occur twice:
 ///
 /// ```swift
 /// var snapshot = DiffableSnapshot<Int, String>()
@@ -12,8 +12,8 @@ public import StrataLists
 /// try snapshot.throwing.appendItems([1, 2], toSection: "open")
 /// ```
 ///
-/// A method that throws leaves the snapshot as it was. Complexities are those of a snapshot that shares no memory with
-/// a copy.
+/// A method that throws leaves the snapshot unchanged. The complexities are those of a snapshot that shares no memory
+/// with a copy.
 @frozen
 public struct ThrowingSnapshot<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Sendable {
   /// A section with its items.
@@ -21,7 +21,7 @@ public struct ThrowingSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
   struct Content: Sendable, Equatable {
     @usableFromInline var id: Section
     @usableFromInline var items: [ItemID]
-    /// Identifies the section to the index of items, whatever sections are before it.
+    /// Identifies the section in the index of items. It stays the same when other sections are added or removed.
     @usableFromInline var slot = 0
 
     @inlinable init(id: Section, items: [ItemID], slot: Int = 0) {
@@ -46,8 +46,8 @@ public struct ThrowingSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
 
   @inlinable init() { lookup = ItemLookup(ItemIndex(isFilled: false, members: [])) }
 
-  /// A snapshot of sections that are known to be different, with items that are known to be. O(sections);
-  /// no item is hashed before one is looked up.
+  /// Creates a snapshot of sections and items that are known to be distinct. O(sections); no item is hashed before the
+  /// first lookup.
   @inlinable init(unchecked contents: [Content]) {
     self.contents = contents
     for place in contents.indices { self.contents[place].slot = place }
@@ -55,7 +55,7 @@ public struct ThrowingSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
     lookup = ItemLookup(ItemIndex(isFilled: false))
   }
 
-  /// A snapshot of sections that may be equal, with items that may be. O(n), one hash for each item.
+  /// Creates a snapshot of sections and items that may have duplicates. O(n), one hash for each item.
   /// - Throws: `duplicateSection`, `duplicateItem`.
   @inlinable init(validating sections: [(id: Section, items: [ItemID])]) throws(DiffableSnapshotError) {
     var named: Set<Section> = []
@@ -77,14 +77,14 @@ public struct ThrowingSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
     return place
   }
 
-  /// The item at an index; nil if there is none.
+  /// The item at an index; nil if the index is out of range.
   @inlinable func item(at index: ListIndex) -> ItemID? {
     guard contents.indices.contains(index.section), contents[index.section].items.indices.contains(index.item)
     else { return nil }
     return contents[index.section].items[index.item]
   }
 
-  /// The section at an index; nil if there is none.
+  /// The section at an index; nil if the index is out of range.
   @inlinable func section(at place: Int) -> Section? {
     contents.indices.contains(place) ? contents[place].id : nil
   }

@@ -14,8 +14,8 @@ internal import StrataLists
 ///         gap 1, in its final order           gap 2
 /// ```
 ///
-/// So an index is a sum of counts that are found by binary search, and of the count of waiting elements, which is kept in
-/// a tree (Fenwick, "A new data structure for cumulative frequency tables", 1994).
+/// So an index is a sum of counts that are found by binary search, and of the count of waiting elements, which is kept
+/// in a tree (Fenwick, "A new data structure for cumulative frequency tables", 1994).
 struct StepPlan {
   private var removed: [Int]
   /// The old indices of the elements that move or leave, ascending.
