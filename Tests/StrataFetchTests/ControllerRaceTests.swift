@@ -210,7 +210,7 @@ internal import Testing
   }
 
   @Test
-  func `A store that was closed still answers, and its lists end behind what is there`() async throws {
+  func `A store that was closed still answers, and its lists end after what is there`() async throws {
     let (store, chores) = try await fixture(3)
     let list = List(Self.all, from: chores)
     try await store.close()

@@ -93,7 +93,7 @@ import Testing
     #expect(tree.statistics.leafBytesUsed < 40 * tree.count)
   }
 
-  @Test func `a key and the same key with a zero behind it are two in a difference`() {
+  @Test func `a key and the same key with a zero after it are two in a difference`() {
     let keys = (0..<100).map { number($0 * 3) + [1] }
     for changed in [0, 50, 99] {
       var (old, new) = (Tree(pageSize: 512), Tree(pageSize: 512))

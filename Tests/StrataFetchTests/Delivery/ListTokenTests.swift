@@ -63,7 +63,7 @@ internal import Testing
   }
 
   @Test
-  func `R54 Every append behind a token is an update of its own where that is wanted`() async throws {
+  func `R54 Every append after a token is an update of its own where that is wanted`() async throws {
     let home = try await Household("abcdef")
     let token = try #require(try await home.list.snapshot(at: .sequence(2)).token)
     var updates = home.list.updates(.everyCommit, since: token).makeAsyncIterator()
@@ -147,7 +147,7 @@ internal import Testing
   }
 
   @Test
-  func `R74 A token behind the end, whose tail was torn, begins anew with the whole list`() async throws {
+  func `R74 A token past the end, whose tail was torn, begins anew with the whole list`() async throws {
     let whole = try await Household("abcde", store: store())
     let token = try #require(try await whole.list.performFetch().token)
     let torn = try await Household("abc", store: store())

@@ -104,7 +104,7 @@ internal import Testing
   }
 
   @Test
-  func `R6 What is inserted stands directly before or behind, together and in its order`() {
+  func `R6 What is inserted stands directly before or after, together and in its order`() {
     #expect(changed { $0.insertItems([8, 7], beforeItem: 1) } == "a: 0, 8, 7, 1, 2 | b: 3, 4 | c: ")
     #expect(changed { $0.insertItems([8, 7], afterItem: 4) } == "a: 0, 1, 2 | b: 3, 4, 8, 7 | c: ")
     #expect(

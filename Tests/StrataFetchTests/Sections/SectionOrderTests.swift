@@ -22,7 +22,7 @@ internal import Testing
   }
 
   @Test
-  func `R17 Sections stand in an explicit list, and those that are not in it behind it`() async throws {
+  func `R17 Sections stand in an explicit list, and those that are not in it after it`() async throws {
     let board = try await board()
     let snapshot = try await board.show(base.sectionsOrdered(by: ["waiting", "none", "closed"]))
     #expect(snapshot.sectionIdentifiers == ["waiting", "closed", nil, "new", "open"])

@@ -52,7 +52,7 @@ internal import Testing
   }
 
   @Test
-  func `R69 A move that is begun while the list returns to the head is carried out behind that`() async throws
+  func `R69 A move that is begun while the list returns to the head is carried out after that`() async throws
   {
     let chores = EventStore.inMemory().collection("task", of: Chore.self)
     for id in 0..<10 { try await chores.put(Chore(id: id, title: "t\(id)")) }

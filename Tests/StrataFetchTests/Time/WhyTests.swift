@@ -105,7 +105,7 @@ internal import Testing
   }
 
   @Test
-  func `R69 A list says how far before or behind its window a row stands`() async throws {
+  func `R69 A list says how far before or after its window a row stands`() async throws {
     let chores = EventStore.inMemory().collection("task", of: Chore.self)
     for (id, owner) in "aaaabcccc".enumerated() {
       try await chores.put(Chore(id: id, title: "\(id)", owner: String(owner)))

@@ -95,7 +95,7 @@ internal import Testing
   }
 
   @Test
-  func `R51 The item nearest to a row that is not there is in its section, or behind it, or the last`()
+  func `R51 The item nearest to a row that is not there is in its section, or after it, or the last`()
     async throws
   {
     let fixture = WindowFixture()

@@ -31,7 +31,7 @@ internal import Testing
   }
 
   @Test
-  func `R47 A change far behind a window is seen to be none of its business by a few looks`() async throws {
+  func `R47 A change far after a window is seen to be none of its business by a few looks`() async throws {
     let fixture = try await large()
     let list = fixture.list(WindowFixture.sectioned.windowed(to: .first(100, after: 200)))
     let old = try await list.performFetch()
