@@ -1,4 +1,4 @@
-// What the controller promises when things happen at the same time: endings, cancelling, readers, lifetimes.
+// What the controller promises under concurrency: endings, cancellation, readers, lifetimes.
 
 internal import Foundation
 internal import StrataEvents
@@ -46,7 +46,7 @@ internal import Testing
         while try await updates.next() != nil {}
       }
       while list.snapshot == nil { await Task.yield() }
-      // At every distance from the moment at which it begins to wait.
+      // At different delays from the moment at which it begins to wait.
       for _ in 0..<round % 200 { _ = list.announcement.number }
       list.cancel()
       try await iteration.value
@@ -62,7 +62,7 @@ internal import Testing
       let following = Task { @MainActor in for try await _ in list.updates { count.value += 1 } }
       while !list.announcement.hasWaiters { await Task.yield() }
       try await chores.put(Chore(id: 100 + round, title: "x"))
-      // The actor is busy here until the update is on its way to it.
+      // Keeps the actor busy until the update is on its way to it.
       list.blockUntilUpdateIsOnItsWay(reaching: chores.store.head.sequence)
       list.cancel()
       let before = count.value
@@ -125,7 +125,7 @@ internal import Testing
       #expect(snapshot.sequence >= receipt.sequences.upperBound)
       #expect(snapshot.contains(id))
     }
-    // Its updates follow the writer too.
+    // Its updates also follow the writer.
     var updates = list.updates.makeAsyncIterator()
     _ = try await updates.next()
     try await chores.put(Chore(id: 9, title: "c"))
@@ -157,7 +157,7 @@ internal import Testing
     let writer = try EventStore.open(files, path: "/store", .readWrite, options: StoreOptions())
     let chores = writer.collection("task", of: Chore.self)
     var receipt = try await chores.put(Chore(id: 1, title: "a"))
-    // One that this store will have given later.
+    // A receipt that this store will give later.
     receipt.sequences = 5...5
     let list = List(Self.all, from: chores)
     let waiting = Task { [receipt] in try await list.fetch(through: receipt) }
@@ -183,7 +183,7 @@ internal import Testing
       projector = chores.table.projector
       let following = Task { [updates = controller.updates] in for try await _ in updates {} }
       while !controller.announcement.hasWaiters { await Task.yield() }
-      // An iteration that is left half-way, with its follower waiting.
+      // An iteration that is abandoned while its follower waits.
       following.cancel()
       try await following.value
     }
@@ -203,7 +203,7 @@ internal import Testing
     for iteration in iterations {
       await #expect(throws: ListError.self) { try await iteration.value }
     }
-    // A new iteration begins with the list as it is, and fails where it would have to wait.
+    // A new iteration begins with the current list, and fails when it would have to wait.
     var updates = list.updates.makeAsyncIterator()
     #expect(try await updates.next()?.reason == .initial)
     await #expect(throws: ListError.self) { try await updates.next() }
@@ -226,7 +226,7 @@ internal import Testing
 }
 
 extension FetchController {
-  /// Holds the calling thread until the update of a sequence was published and had time to be computed.
+  /// Blocks the calling thread until the update of a sequence was published and had time to be computed.
   fileprivate func blockUntilUpdateIsOnItsWay(reaching sequence: UInt64) {
     for _ in 0..<10_000 where snapshot?.sequence != sequence {
       Thread.sleep(forTimeInterval: 0.0002)

@@ -1,4 +1,4 @@
-// Many writers and many lists at once: whatever comes between, every list is right, and nothing is lost.
+// Many writers and many lists at once: however they interleave, every list is right and nothing is lost.
 
 internal import Foundation
 internal import StrataEvents
@@ -8,7 +8,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-/// A list of ids in sections, to which batches are applied as a screen would.
+/// A list of ids in sections, to which batches are applied as a screen would apply them.
 private struct PlainList: Equatable {
   struct Section: Equatable {
     var id: String?
@@ -23,13 +23,13 @@ private struct PlainList: Equatable {
     }
   }
 
-  /// The list with a batch applied to it, nil where a place in it is none.
+  /// The list with a batch applied to it; nil if the batch has an index that does not exist.
   func applying(_ changes: ListChanges<Int, String?>) -> PlainList? {
     var list = self
     return list.apply(changes) ? list : nil
   }
 
-  /// Takes out, from the back, and puts in, from the front.
+  /// Removes from last to first, and inserts from first to last.
   private mutating func apply(_ changes: ListChanges<Int, String?>) -> Bool {
     var kept: [String?: Section] = [:]
     let from = changes.deletions.map(\.from) + changes.moves.map(\.from)
@@ -88,7 +88,7 @@ private struct PlainList: Equatable {
     return request.sectionsOrdered(by: orders.randomElement(using: &random) ?? .key)
   }
 
-  /// Writes, deletes and updates a few documents over and over.
+  /// Repeatedly writes, deletes and updates a few documents.
   private static func write(_ chores: DocumentCollection<Chore>, _ seed: UInt64, rounds: Int) async throws {
     var random = SeededGenerator(seed: seed)
     let owners = [nil, "ann", "bob", "eve"]
@@ -125,7 +125,7 @@ private struct PlainList: Equatable {
       if seen == count { return nil }
     }
     guard let shown, !list.isCancelled else { return nil }
-    // The store was closed: nothing may be missing.
+    // The store was closed, so nothing may be missing.
     #expect(shown == PlainList(try await list.performFetch()), "\(name)")
     return last
   }
@@ -160,7 +160,7 @@ private struct PlainList: Equatable {
                   try await list.performFetch()
                 }
               } catch is CancellationError {
-                // The list was cancelled meanwhile.
+                // The list was cancelled in the meantime.
               }
             }
             if isCancelled { list.cancel() }

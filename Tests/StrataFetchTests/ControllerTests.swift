@@ -153,7 +153,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     }
   }
 
-  /// What a filter of a test waits at: whoever makes a list with it stands still until it is opened.
+  /// A gate that a filter waits at: a thread that evaluates the filter blocks until the gate is open.
   private final class Gate: Sendable {
     private let state = Lock((isReached: false, isOpen: false))
 
@@ -165,7 +165,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
       while !state.withLock({ $0.isOpen }) { Thread.sleep(forTimeInterval: 0.001) }
     }
 
-    /// The open chores, for who passes the gate.
+    /// A request for the open chores, whose filter waits at the gate.
     var request: ListRequest<Chore, String?> {
       ControllerTests.open.filtered("behind a gate") { _ in
         self.pass()
@@ -242,7 +242,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
   @Test
   func `R31 Of sections that change places those move that hold another number of items`() async throws {
     let (store, tasks, _) = try await fixture("")
-    // The limit makes the batch look at both sections, and not only at the one whose rows changed.
+    // The limit makes the batch compare both sections, not only the one whose rows changed.
     let list = FetchController(Self.open.sectionsOrdered(by: .count).limited(to: 6), from: tasks)
     for (id, owner) in ["ann", "ann", "ann", "bob", "bob"].enumerated() {
       try await tasks.put(Chore(id: id, title: "t", owner: owner))
@@ -286,7 +286,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
       lists.append(list)
       return try await list.performFetch().itemIdentifiers
     }
-    // They live side by side.
+    // Both lists exist at the same time.
     var lists: [FetchController<Chore, String?>] = []
     #expect(try await ids(.forward) == [1, 2, 0])
     #expect(try await ids(.reverse) == [0, 2, 1])
@@ -441,7 +441,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     let (store, _, list) = try await fixture()
     try await store.append([
       NewEvent(DocumentEvent.put, in: "task/77", payload: EventPayload(["id": 77])),
-      // The document decodes; the row's id is none of its type.
+      // The document decodes, but the row's id is not valid for its type.
       NewEvent(
         DocumentEvent.put, in: "task/word", payload: EventPayload(["id": 5, "title": "x", "isDone": false])),
       NewEvent(DocumentEvent.put, in: "task/78", payload: EventPayload(.string("no object"))),
@@ -453,7 +453,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(Set(snapshot.problems.map(\.id)) == ["77", "78", "79", "word"])
     let problem = try #require(snapshot.problems.first { $0.id == "77" })
     #expect(problem.what.contains("title") && problem.sequence == 4)
-    // A row that is mended is shown.
+    // A row that is repaired is shown.
     try await store.append([
       NewEvent(
         DocumentEvent.put, in: "task/78", payload: EventPayload(["id": 78, "title": "t", "isDone": false]))

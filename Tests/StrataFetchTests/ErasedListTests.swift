@@ -1,4 +1,4 @@
-// A list over rows that are erased: they leave it as deleted ones do, and it goes on.
+// A list over erased rows: they leave it like deleted rows, and the list continues.
 
 internal import StrataEvents
 internal import StrataFetch

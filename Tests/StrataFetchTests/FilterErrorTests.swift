@@ -1,4 +1,4 @@
-// Texts that are no filters: the message, the place, and that nothing traps.
+// Texts that are not valid filters: the message, its position, and that nothing traps.
 
 internal import StrataLists
 internal import StrataTesting

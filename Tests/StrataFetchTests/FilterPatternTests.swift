@@ -1,4 +1,4 @@
-// One pattern, matched by many threads at the same time.
+// One pattern that many threads match at the same time.
 
 @testable internal import StrataLists
 internal import Testing

@@ -1,4 +1,4 @@
-// Rows for filters, random expressions, and the filter language once more in so many words.
+// Rows for filters, random expressions, and a naive implementation of the filter language.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -31,7 +31,7 @@ struct SampleRow {
 struct NaiveEvaluator {
   var row: SampleRow
 
-  /// A value, or a moment that is no text.
+  /// A value, or a point in time that is not text.
   enum Side {
     case value(DocumentValue)
     case date(Instant)
@@ -157,7 +157,7 @@ struct NaiveEvaluator {
     }
   }
 
-  /// A number as −∞, finite, +∞ or NaN, and its whole and other part. For magnitudes below 2¹²⁰.
+  /// A number as −∞, finite, +∞ or NaN, with its integral and its fractional part. For magnitudes below 2¹²⁰.
   private func number(_ value: DocumentValue) -> (rank: Int, whole: Int128, part: Double)? {
     switch value {
     case .int(let value): return (0, Int128(value), 0)
@@ -180,7 +180,7 @@ struct NaiveEvaluator {
   }
 }
 
-/// Expressions and rows from a small world, so that much of what is compared is equal.
+/// Expressions and rows with few different values, so that many comparisons are equal.
 struct RandomFilters {
   static let patterns: [(text: String, holds: @Sendable (String) -> Bool)] = [
     ("a.*", { $0.unicodeScalars.first == "a" && !$0.contains("\n") }),
@@ -214,7 +214,7 @@ struct RandomFilters {
     values[Int.random(in: values.indices, using: &random)]
   }
 
-  /// What literals can say.
+  /// The values that literals can have.
   private mutating func literal() -> DocumentValue {
     switch Int.random(in: 0..<8, using: &random) {
     case 0: .null

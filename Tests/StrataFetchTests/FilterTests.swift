@@ -1,4 +1,4 @@
-// Filters against a naive evaluator, and what they mean in examples.
+// Filters compared with a naive evaluator, and examples of what they mean.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -20,7 +20,7 @@ internal import Testing
         taken += expected ? 1 : 0
       }
     }
-    #expect((1_500..<7_500).contains(taken), "the random filters are not worth much")
+    #expect((1_500..<7_500).contains(taken), "the random filters take too few or too many rows")
   }
 
   @Test func `a filter's text reads back as an equal filter`() throws {

@@ -1,5 +1,4 @@
-// Rows as nobody should have written them, and requests at their limits: nothing traps, and what cannot be
-// shown is reported.
+// Malformed rows, and requests at their limits: nothing traps, and rows that cannot be shown are reported.
 
 internal import Foundation
 internal import StrataDocuments
@@ -165,7 +164,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(snapshot.itemIdentifiers(inSection: "é") == ["1"])
     #expect(snapshot.itemIdentifiers(inSection: "e\u{301}") == ["2"])
     #expect(snapshot.numberOfItems(inSection: "none") == 0)
-    // Two requests that differ in bytes alone are two requests.
+    // Requests that differ only in bytes are different requests.
     let composed = request.sectionsOrdered(by: .list(["é"]))
     let decomposed = request.sectionsOrdered(by: .list(["e\u{301}"]))
     #expect(composed != decomposed)
@@ -236,7 +235,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     let notes = store.collection("note", of: Note.self)
     var events: [NewEvent] = []
     for number in 100..<300 {
-      // No rows, and rows that do not decode, in turns.
+      // No rows, and rows that do not decode, alternately.
       let payload = number % 2 == 0 ? EventPayload.opaque([0xFF]) : EventPayload(["text": 5])
       events.append(NewEvent(DocumentEvent.put, in: "note/\(number)", payload: payload))
     }
@@ -255,7 +254,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(snapshot.numberOfProblems == 196)
     #expect(snapshot.problems.map(\.id) == (104..<204).map { "\($0)" })
     #expect(snapshot.itemIdentifiers == ["100", "101"])
-    // A view that is built anew says the same as one that was kept.
+    // A view that is built from scratch gives the same result as one that was kept up to date.
     let fresh = try await FetchController(request, from: notes)
       .snapshot(at: .sequence(store.head.sequence))
     #expect(fresh.problems == snapshot.problems)
@@ -299,7 +298,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     let notes = store.collection("note", of: Note.self)
     try await notes.put([Note(id: "1", text: "x"), Note(id: "2", text: "y"), Note(id: "3")])
     try await notes.delete("1")
-    // What does not pass need not decode.
+    // A row that does not pass the filter need not decode.
     try await put(store, "note/bad", ["text": 5])
     #expect(try await notes.all(where: "text != null && text != 5").map(\.id) == ["2"])
     #expect(try await notes.all(where: "$id in {'1', '3'}", at: .sequence(3)).map(\.id) == ["1", "3"])
@@ -321,7 +320,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
     #expect(try await FetchController(request, from: b).performFetch().itemIdentifiers == ["3"])
     let others = FetchController(other, from: store.collection("a", of: Other.self))
     #expect(try await others.performFetch().itemIdentifiers == ["1", "2"])
-    // Two controllers of one request hold one view, which goes when both are gone.
+    // Two controllers of one request share a view, which is released when both are.
     let second = FetchController(request, from: a)
     try await second.performFetch()
     #expect(store.projector(.documents(only: nil)).published["a"].views.count == 2)

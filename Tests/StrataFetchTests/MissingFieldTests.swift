@@ -1,4 +1,4 @@
-// Fields that a request names and no row has: a list of documents has no schema that could refuse them.
+// Fields that a request names but no row has: a list of documents has no schema that could reject them.
 
 internal import StrataDocuments
 internal import StrataEvents

@@ -1,4 +1,4 @@
-// Optional properties as keys, which take the place of the force-unwraps that end a process: every row has a place.
+// Optional properties as keys, instead of force-unwraps that stop the process: every row has a position.
 
 internal import Foundation
 internal import StrataEvents

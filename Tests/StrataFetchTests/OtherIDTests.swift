@@ -1,4 +1,4 @@
-// Documents whose id is not that of their stream: put, list and read give one answer.
+// Documents whose id is not that of their stream: put, list and read give the same answer.
 
 internal import StrataEvents
 internal import StrataFetch
@@ -8,7 +8,7 @@ internal import StrataTables
 internal import Testing
 
 @Suite struct OtherIDTests {
-  /// Writes another id than it has.
+  /// Encodes a different id than it has.
   private struct Slip: Codable, Identifiable, Sendable {
     var id: String
     var written = "b"
@@ -40,14 +40,14 @@ internal import Testing
       isRefusal($0, "the document for slip/a is refused")
     }
     #expect(store.head.sequence == 0)
-    // Somebody else may have written it.
+    // Another program may have written it.
     try await store.append([NewEvent(DocumentEvent.put, in: "slip/a", ["id": "b"])])
     await #expect { try await slips["a"] } throws: { isRefusal($0, "slip/a") }
     await #expect { try await slips.all() } throws: { isRefusal($0, "slip/a") }
     await #expect { try await slips.update("a") { $0.written = "c" } } throws: { isRefusal($0, "slip/a") }
     let snapshot = try await FetchController(ListRequest(Slip.self), from: slips).performFetch()
     #expect(snapshot.itemIdentifiers.isEmpty && snapshot.problems.map(\.what) == [what])
-    // Without a type a document has the id of its stream.
+    // An untyped document has the id of its stream.
     let rows = store.documents("slip")
     #expect(
       try await FetchController(ListRequest(DocumentRow.self), from: rows).performFetch().itemIdentifiers == [
@@ -75,6 +75,6 @@ internal import Testing
     #expect(try await list.why(9).outcome == .shown(section: 0, item: 2))
     var updates = 0
     for try await _ in list.updates { updates += 1 }
-    #expect(updates == 1, "an iteration gives the list as it is, and ends")
+    #expect(updates == 1, "an iteration must deliver the current list, and end")
   }
 }

@@ -1,10 +1,10 @@
-// What the tests of the controller's state machine share: a state of plain values, and its phases by name.
+// Shared by the tests of the controller's state machine: a state of plain values, and the names of its phases.
 
 @testable internal import StrataFetch
 @testable internal import StrataLists
 internal import Testing
 
-/// A list of nothing but a name and a sequence.
+/// A list that has only a name and a sequence.
 struct NamedList: SequencedList, Equatable {
   var name: String
   var sequence: UInt64
@@ -12,7 +12,7 @@ struct NamedList: SequencedList, Equatable {
 
 typealias PlainState = ControllerState<String, NamedList>
 
-/// A phase without what it holds.
+/// A phase without its associated values.
 enum PhaseName: CaseIterable, Sendable { case idle, following, failed, ended, cancelled }
 
 extension ControllerState.Phase {
@@ -28,10 +28,10 @@ extension ControllerState.Phase {
 }
 
 extension ControllerActions {
-  /// Nothing is to be done.
+  /// Whether there is nothing to do.
   var isNone: Bool { startFollowing == nil && cancel.isEmpty && !wake && release == nil }
 
-  /// Those who wait are woken, and nothing else is to be done.
+  /// Whether the only action is to wake the waiting tasks.
   var isWakeAlone: Bool {
     var others = self
     others.wake = false
@@ -39,7 +39,7 @@ extension ControllerActions {
   }
 }
 
-/// A state that was brought to a phase, and the tasks in it.
+/// A state in a given phase, and its tasks.
 struct PhasedState {
   static let failure = ListError.row("a failure")
 
@@ -47,7 +47,7 @@ struct PhasedState {
   let follower = CancellableTask()
   let delivery = CancellableTask()
 
-  /// With a list at sequence 10 that is shown, and a delegate's task.
+  /// The state shows a list at sequence 10, and has a delegate's task.
   init(_ phase: PhaseName) {
     _ = state.publish(NamedList(name: "shown", sequence: 10), of: state.epoch)
     _ = state.replaceDelivery(by: delivery)

@@ -1,4 +1,4 @@
-// The transitions of the controller's state machine: each of them from each phase.
+// The transitions of the controller's state machine, each from every phase.
 
 @testable internal import StrataFetch
 @testable internal import StrataLists
@@ -25,7 +25,7 @@ internal import Testing
     } else {
       #expect(actions.isNone && state.phase.name == phase)
     }
-    #expect(state.follow(with: CancellableTask()).isNone, "it is followed by one task at a time")
+    #expect(state.follow(with: CancellableTask()).isNone, "only one task may follow at a time")
   }
 
   @Test(arguments: PhaseName.allCases)
@@ -43,7 +43,7 @@ internal import Testing
   func `A follower that stops leaves nobody behind that follows`(_ phase: PhaseName) {
     var phased = PhasedState(phase)
     phased.state.followerStopped(CancellableTask())
-    #expect(phased.state.phase.name == phase, "another task says nothing")
+    #expect(phased.state.phase.name == phase, "the call of another task must have no effect")
     phased.state.followerStopped(phased.follower)
     #expect(phased.state.phase.name == (phase == .following ? .idle : phase))
   }
@@ -87,7 +87,7 @@ internal import Testing
       #expect(state.phase.name == (phase == .failed ? .idle : phase))
     }
     #expect(
-      (state.lastFailure > .none) == (phase == .failed), "a failure that was healed is heard of all the same")
+      (state.lastFailure > .none) == (phase == .failed), "a failure that was healed is still reported")
   }
 
   @Test(arguments: PhaseName.allCases)
@@ -118,7 +118,7 @@ internal import Testing
     switch replacement {
     case .replaced: #expect(phase != .cancelled)
     case .cancelled: #expect(phase == .cancelled)
-    case .overtaken: Issue.record("nobody overtook it")
+    case .overtaken: Issue.record("the request was not replaced by another one")
     }
   }
 
@@ -130,7 +130,7 @@ internal import Testing
     let (replacement, actions) = state.replaceRequest(by: "third", of: old)
     #expect(state.request == "second" && state.epoch == old.next && actions.isNone)
     switch replacement {
-    case .replaced: Issue.record("it replaced what it was not made from")
+    case .replaced: Issue.record("it replaced a request that it was not made from")
     case .cancelled: #expect(phase == .cancelled)
     case .overtaken: #expect(phase != .cancelled)
     }
@@ -183,7 +183,7 @@ internal import Testing
     #expect(same == .published && others.release?.name == "shown" && state.isBuilt)
   }
 
-  // MARK: Telling
+  // MARK: Delivery
 
   @Test(arguments: PhaseName.allCases)
   func `A consumer ends as its list does, and hears of a failure that it did not hear of`(_ phase: PhaseName)
@@ -197,7 +197,7 @@ internal import Testing
       #expect(phase == .failed && what == "a failure" && id == state.lastFailure)
     case .failed(let error, _): Issue.record("another failure: \(error)")
     }
-    if case .failed = state.ending(after: state.lastFailure) { Issue.record("it was heard of before") }
+    if case .failed = state.ending(after: state.lastFailure) { Issue.record("it was already reported") }
   }
 
   @Test
@@ -215,16 +215,16 @@ internal import Testing
     var phased = PhasedState(phase)
     let next = CancellableTask()
     let cancelled = phased.state.replaceDelivery(by: next).cancel
-    // What is cancelled takes no other one.
+    // A cancelled state takes no other delivery.
     #expect(cancelled.count == 1 && cancelled.first === (phase == .cancelled ? next : phased.delivery))
     let last = phased.state.replaceDelivery(by: nil).cancel
     #expect(last.count == (phase == .cancelled ? 0 : 1) && last.allSatisfy { $0 === next })
     #expect(phased.state.replaceDelivery(by: nil).isNone)
   }
 
-  // MARK: What is replaced
+  // MARK: Release of replaced lists
 
-  /// A list that says when it ends.
+  /// A list that reports when it is deinitialised.
   private struct EndingList: SequencedList {
     final class Content: Sendable {}
 
@@ -241,13 +241,13 @@ internal import Testing
     list = nil
     #expect(content != nil)
     var actions = state.publish(EndingList(sequence: 2), of: state.epoch).1
-    #expect(content != nil, "it ended while the state changed")
+    #expect(content != nil, "the list was released while the state changed")
     actions = .none
-    #expect(content == nil, "it lives on")
+    #expect(content == nil, "the list was not released")
     weak let shown = state.published?.list.content
     actions = state.cancel()
-    #expect(shown != nil, "it ended while the state changed")
+    #expect(shown != nil, "the list was released while the state changed")
     actions = .none
-    #expect(shown == nil && actions.isNone, "it lives on")
+    #expect(shown == nil && actions.isNone, "the list was not released")
   }
 }

@@ -1,4 +1,4 @@
-// Random walks of the controller's state machine against what holds in every state.
+// Random walks through the controller's state machine, checked against the invariants of every state.
 
 internal import Foundation
 @testable internal import StrataFetch
@@ -23,19 +23,19 @@ internal import Testing
         }
       }
     }
-    #expect(phases == Set(PhaseName.allCases), "the walks never came to some phases")
+    #expect(phases == Set(PhaseName.allCases), "the walks did not reach every phase")
   }
 }
 
-/// A state, and what a model knows of its past.
+/// A state, and a model of its past.
 private struct StateWalk {
-  /// A fetch that is under way.
+  /// A fetch in progress.
   private struct Fetch {
     var epoch: RequestEpoch
     var list: NamedList
   }
 
-  /// A consumer, and how many failures it has been told of since it began.
+  /// A consumer, and the failures that it was notified of since it began.
   private struct Consumer {
     var heard: FailureID
     var failuresBefore: Int
@@ -55,7 +55,7 @@ private struct StateWalk {
   private var follower: CancellableTask?
   private var formerFollowers: [CancellableTask] = []
   private var delivery: CancellableTask?
-  /// Whether the last who followed failed, and neither a fetch nor another one who follows came behind it.
+  /// Whether the last follower failed, and neither a fetch nor another follower came after it.
   private var hasFailed = false
   private var isEnded = false
   private var isCancelled = false
@@ -86,11 +86,11 @@ private struct StateWalk {
 
   private mutating func newHead() -> UInt64 {
     head += UInt64.random(in: 0...2, using: &random)
-    // Now and then a fold that is behind.
+    // Sometimes the fold lags.
     return Int.random(in: 0..<5, using: &random) == 0 ? head / 2 : head
   }
 
-  // MARK: What happens
+  // MARK: Steps
 
   private mutating func replace() {
     requestCount += 1
@@ -147,7 +147,7 @@ private struct StateWalk {
   }
 
   private mutating func endFollower() {
-    // Now and then one that follows no more, or never did.
+    // Sometimes a task that no longer follows, or never did.
     let isCurrent = Int.random(in: 0..<4, using: &random) != 0
     let task = (isCurrent ? follower : formerFollowers.randomElement(using: &random)) ?? CancellableTask()
     let isFollower = task === follower
@@ -189,7 +189,7 @@ private struct StateWalk {
     if !isCancelled { delivery = next }
   }
 
-  /// A consumer asks how it ends.
+  /// A consumer checks how it ends.
   private mutating func look() {
     guard let index = consumers.indices.randomElement(using: &random) else { return }
     switch state.ending(after: consumers[index].heard) {
@@ -224,7 +224,7 @@ private struct StateWalk {
     (follower, delivery) = (nil, nil)
   }
 
-  // MARK: What always holds
+  // MARK: Invariants
 
   private mutating func check() {
     let old = shown

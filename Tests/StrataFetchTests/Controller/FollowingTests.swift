@@ -1,4 +1,4 @@
-// For whom a list follows the log, and for whom it does not.
+// Which consumers make a list follow the log, and which do not.
 
 internal import StrataBase
 internal import StrataEvents
@@ -44,7 +44,7 @@ internal import Testing
     let (controller, _, queue) = FacadeTests.held(chores)
     controller.isMonitoring = true
     try await controller.performFetch()
-    // The queue does nothing, as it does while the delegate is busy.
+    // The queue runs nothing, as if the delegate were busy.
     for id in 10..<13 {
       try await chores.put(FacadeTests.chore(id))
       await waiting { controller.object(with: id) != nil }

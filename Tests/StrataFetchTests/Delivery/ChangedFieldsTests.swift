@@ -1,4 +1,4 @@
-// Which fields a change names, and updates for some fields alone.
+// Which fields a change names, and updates for selected fields only.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -64,7 +64,8 @@ internal import Testing
       _ = fields(old, new)
       _ = fields(new, old)
     }
-    // Nothing, no object, keys that are no texts, keys out of order, a key twice, indefinite lengths.
+    // Nothing, a value that is not an object, keys that are not text or out of order, a duplicate key, indefinite
+    // lengths.
     let object = DocumentValue.object(["a": 1]).cbor()
     for bytes: [UInt8] in [
       [], [0x80], [0xA1, 0x01, 0x01], [0xA2, 0x61, 0x62, 0x01, 0x61, 0x61, 0x02],
@@ -87,7 +88,7 @@ internal import Testing
     #expect(changes.moves.first { $0.id == 0 }?.changedFields == ["title"])
     #expect(changes.moves.first { $0.id == 1 }?.changedFields == ["owner"])
     #expect(changes.insertions.map(\.id) == [9])
-    // Between two requests as well.
+    // Also between two requests.
     let other = FetchController(Household.all.sectionsOrdered(by: .keyDescending), from: home.chores)
     let now = try await other.performFetch()
     #expect(ListChanges(from: before, to: now).changedItems.sorted() == [0, 1])
@@ -102,7 +103,7 @@ internal import Testing
     var byProperty = home.list.updates(observing: \.isDone, \.id).makeAsyncIterator()
     let first = try #require(try await byName.next())
     _ = try await byProperty.next()
-    // Titles that leave the order as it is.
+    // Titles that do not change the order.
     try await home.chores.update(0) { $0.title = "a2" }
     try await home.list.performFetch()
     try await home.chores.update(2) { $0.title = "c2" }
@@ -111,7 +112,7 @@ internal import Testing
     for update in [try await byName.next(), try await byProperty.next()] {
       let update = try #require(update)
       #expect(update.changes.updates.map(\.id) == [2])
-      // What it begins with is what was delivered last: all that changed of the row since then is named.
+      // It begins with what was delivered last, so it names every field of the row that changed since then.
       #expect(update.changes.updates.map(\.changedFields) == [["isDone", "title"]])
       #expect(update.before?.sequence == first.sequence)
     }

@@ -1,4 +1,4 @@
-// What waits at the moment at which a store is closed, or a task cancelled, while a fold does not go on.
+// Consumers that wait for a blocked fold when the store is closed or a task is cancelled.
 
 internal import StrataBase
 internal import StrataEvents
@@ -8,7 +8,7 @@ internal import StrataLog
 internal import StrataTables
 internal import Testing
 
-/// A projection that waits, at an event in the category `door`, until the door with the stream's id is open.
+/// A projection that waits at an event in the category `door` until the door with the stream's id is open.
 private struct Waiting: Projection {
   struct Row: Codable, Identifiable, Sendable { var id: String }
 
@@ -24,7 +24,7 @@ private struct Waiting: Projection {
     doors.signalAll()
   }
 
-  /// Waits until an event is at a door.
+  /// Waits until an event has arrived at a door.
   static func arrives(at door: String) async {
     await IOThreads(name: "test", threadCountMax: 1).run { doors.wait { $0.arrived.contains(door) } }
   }
@@ -42,7 +42,7 @@ private struct Waiting: Projection {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct CloseTests {
-  /// A store whose folds have threads of their own.
+  /// A store whose folds have their own threads.
   private func store() -> EventStore {
     var limits = FairThreads.Limits()
     limits.patience = .milliseconds(1)
@@ -86,7 +86,7 @@ private struct Waiting: Projection {
     await #expect(throws: CancellationError.self) { _ = try await next.value }
     await #expect(throws: CancellationError.self) { _ = try await fetch.value }
     Waiting.open("follower")
-    // The same append once more, while the fold that was given up may be under way still.
+    // The same append again, while the abandoned fold may still be running.
     #expect(try await follower.next(through: 2)?.sequence == 2)
     #expect(try await list.performFetch().numberOfItems == 2)
   }
@@ -109,14 +109,14 @@ private struct Waiting: Projection {
       return counts
     }
     await Waiting.arrives(at: "reads")
-    // A fold that does not go on does not hold up the end of the log either.
+    // A blocked fold does not delay the end of the log, either.
     try await store.close()
     Waiting.open("reads")
     for read in reads { #expect(try await read.value == "2") }
     #expect(try await fetch.value == 2)
     #expect(try await past.value == 2)
     #expect(try await iteration.value.allSatisfy { $0 == 2 })
-    #expect(try await table["1"]?.id == "1", "what was appended can be read after the end")
+    #expect(try await table["1"]?.id == "1", "what was appended must be readable after the store was closed")
   }
 
   @Test

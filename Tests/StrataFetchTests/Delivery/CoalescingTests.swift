@@ -1,4 +1,4 @@
-// What comes of several appends that a consumer sees at once.
+// How several appends are combined into one update.
 
 internal import StrataBase
 internal import StrataEvents
@@ -9,7 +9,7 @@ internal import StrataTesting
 internal import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
-  /// The one update of a consumer who slept through all steps.
+  /// The one update of a consumer that missed all steps.
   private func update(
     _ home: Household, _ steps: (DocumentCollection<Chore>) async throws -> Void
   ) async throws -> ChoreUpdate {
@@ -100,7 +100,7 @@ internal import Testing
           try await home.chores.put(Chore(id: id, title: title, owner: owner))
         }
       }
-      // A chore of its own, so that something changed in any case.
+      // A separate chore, so that something changes in any case.
       try await home.chores.put(Chore(id: 100, title: "\(random.next())", owner: "eve"))
       let update = try #require(try await updates.next())
       let (old, new) = (try #require(update.before?.sequence), update.sequence)
@@ -125,7 +125,7 @@ internal import Testing
     await waiting { seen.withLock { $0.count } == 2 }
     let last = try #require(seen.withLock { $0.last })
     #expect(last.changes.insertions.map(\.id) == [51])
-    // The update begins where the one before it ended, also over what was not told.
+    // The update begins where the previous one ended, and spans the appends that made no update.
     #expect(last.before?.sequence == 3 && last.changes.fromSequence == 3)
     following.cancel()
     try await following.value
@@ -188,7 +188,7 @@ internal import Testing
     try await home.chores.update(1) { $0.isDone = true }
     let other = try #require(try await plain.next())
     #expect(other.changes.updates.map(\.id) == [1] && other.changes.count == 1)
-    // A merge that says nothing new, and a list that begins to report.
+    // A merge that changes nothing, and a list that begins to report touches.
     try await home.store.append([
       NewEvent(DocumentEvent.merge, in: "task/2", payload: EventPayload(["title": "c"]))
     ])
@@ -213,7 +213,7 @@ internal import Testing
     let after = try await home.list.performFetch()
     #expect(after.sequence == home.store.head.sequence)
     #expect(ListChanges(from: before, to: after).isEmpty)
-    // The same at the end of a window, where rows are looked at otherwise.
+    // The same at the end of a window, where rows are compared in another way.
     let cut = FetchController(Household.all.limited(to: 2), from: home.chores)
     let then = try await cut.performFetch()
     try await home.chores.update(0) { $0.title = "z" }
@@ -236,7 +236,7 @@ internal import Testing
           try await home.chores.put(
             Chore(id: id, title: title, owner: "ann", isDone: Bool.random(using: &random)))
         }
-        // What is changed and changed back has the number that it had.
+        // A row that is changed and changed back has its old number.
         let changedBack = Int.random(in: 0..<10, using: &random)
         for _ in 0..<2 { try await home.chores.update(changedBack) { $0.isDone.toggle() } }
         let after = try await home.list.performFetch()

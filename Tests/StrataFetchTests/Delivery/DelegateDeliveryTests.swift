@@ -1,4 +1,4 @@
-// Updates that are told: on which executor, in which order, and until when.
+// The delivery of updates to delegates: on which executor, in which order, and until when.
 
 internal import Dispatch
 internal import StrataBase
@@ -9,7 +9,7 @@ internal import StrataLog
 internal import StrataTables
 internal import Testing
 
-/// A delegate that writes down what it is told, and does something about it.
+/// A delegate that records its updates, and reacts to them.
 private final class Recorder: FetchControllerDelegate, Sendable {
   private let told = Lock<[ChoreUpdate]>([])
   private let errors = Lock<[ListError]>([])
@@ -42,14 +42,14 @@ extension Screen: @MainActor FetchControllerDelegate {
   }
 }
 
-/// An actor whose isolation can be asked for from outside.
+/// An actor whose isolation can be checked from outside.
 private actor Desk {
   private(set) var count = 0
   func take() { count += 1 }
   nonisolated func note() { assumeIsolated { $0.count += 1 } }
 }
 
-/// An executor that runs jobs on a thread of its own queue, and counts them.
+/// An executor that runs jobs on its own queue, and counts them.
 private final class CountingExecutor: SerialExecutor {
   let queue = DispatchQueue(label: "counting")
   let jobs = Lock(0)
@@ -82,7 +82,7 @@ private final class CountingExecutor: SerialExecutor {
     home.list.setDelegate(every, on: .queue(Self.queue), .everyCommit, since: token)
     await waiting { every.updates.last?.sequence == home.store.head.sequence }
     #expect(every.updates.count == 41 && every.updates.first?.reason == .resumed)
-    // The one before is told nothing more.
+    // The previous delegate is no longer notified.
     let count = recorder.updates.count
     try await home.chores.delete(0)
     await waiting { every.updates.last?.sequence == home.store.head.sequence }
@@ -95,9 +95,9 @@ private final class CountingExecutor: SerialExecutor {
     let isWritten = Lock(false)
     let recorder = Recorder { [chores = home.chores] update in
       guard update.reason == .initial else { return }
-      // Others write while this is told.
+      // Others write while this update is delivered.
       while !isWritten.withLock({ $0 }) {}
-      // So does this, with a blocking write.
+      // The delegate writes, too, with a blocking call.
       let event = NewEvent(DocumentEvent.delete, in: "task/1", payload: EventPayload(.null))
       _ = try? chores.store.appendBlocking([event])
     }
@@ -121,7 +121,7 @@ private final class CountingExecutor: SerialExecutor {
       while screen.updates.isEmpty { await Task.yield() }
     }
     #expect(released == nil)
-    // Its telling ends with the next update, and the list goes on without it.
+    // Its delivery ends with the next update, and the list continues without it.
     try await home.chores.delete(0)
     #expect(try await home.list.performFetch().numberOfItems == 2)
   }
@@ -134,7 +134,7 @@ private final class CountingExecutor: SerialExecutor {
       home.list.setDelegate(screen, on: .main)
       while screen.updates.isEmpty || !home.list.announcement.hasWaiters { await Task.yield() }
       try await home.chores.put(Chore(id: 9, title: "x"))
-      // The actor is busy here while the update is on its way to it.
+      // Keeps the actor busy while the update is on its way to it.
       while home.list.snapshot?.sequence != 2 {}
       switch round % 3 {
       case 0: home.list.cancel()
@@ -257,7 +257,7 @@ private final class CountingExecutor: SerialExecutor {
       isBusy.withLock { $0 = true }
       while !mayGoOn.withLock({ $0 }) {}
     }
-    // A thread of its own: it blocks.
+    // On a separate thread, because it blocks.
     let executor = CountingExecutor()
     home.list.setDelegate(recorder, on: .executor(executor), policy)
     await waiting { recorder.updates.count == 1 && home.list.announcement.hasWaiters }

@@ -1,4 +1,4 @@
-// What goes wrong is told, what was done is counted, and neither ends a list.
+// Errors are reported and work is counted, and neither ends a list.
 
 internal import StrataBase
 internal import StrataEvents
@@ -25,7 +25,7 @@ private actor Desk {}
     try await home.store.close()
     let again = try EventStore.open(disk, path: "/store", .readOnly, options: options)
     let list = FetchController(Household.all, from: again.collection("task", of: Chore.self))
-    // One byte of an event's content is another one.
+    // One byte of an event's content is changed.
     let path = StoreLayout(root: "/store").segment(4)
     let file = try disk.open(path, .readWrite)
     let place = try Int64(file.size()) - 3
@@ -38,7 +38,7 @@ private actor Desk {}
     #expect(list.snapshot == nil)
     var updates = list.updates.makeAsyncIterator()
     await #expect(throws: ListError.self) { _ = try await updates.next() }
-    // Up to there the past can be had.
+    // The past up to that point can still be read.
     #expect(try await list.snapshot(at: .sequence(2)).numberOfItems == 2)
   }
 
@@ -60,7 +60,7 @@ private actor Desk {}
       try await home.chores.put(Chore(id: 10 + round, title: "t\(round)"))
       await waiting { errors.withLock { $0 } > errorCount }
       for _ in 0..<300 { await Task.yield() }
-      // The follower's failure, and that of the fold of its own.
+      // The failures of the follower and of the list's own fold.
       #expect(errors.withLock { $0 } - errorCount <= 2)
       disk.clearFailures()
       try await home.list.performFetch()
@@ -88,7 +88,7 @@ private actor Desk {}
     #expect(snapshot.problems.map(\.id) == (1000..<1100).map(String.init))
     #expect(snapshot.problems.map(\.sequence) == (4..<104).map { UInt64($0) })
     #expect(snapshot.problems.allSatisfy { $0.what.contains(" at title") })
-    // They end nothing: the list goes on beside them.
+    // They do not end the list.
     try await home.chores.delete(0)
     #expect(try await home.list.performFetch().itemIdentifiers == [2, 1])
   }
@@ -104,7 +104,7 @@ private actor Desk {}
     }
     await #expect(throws: CancellationError.self) { try await refused.value }
     #expect(try await home.list.performFetch().numberOfItems == 0 && home.store.head.sequence == 0)
-    // At whatever moment: who is told that it was cancelled has written nothing, and everybody else has.
+    // At various moments: a task that receives a cancellation has written nothing, and every other task has written.
     var written: [Int] = []
     for id in 0..<300 {
       let write = Task { try await home.chores.put(Chore(id: id, title: "t")) }
@@ -119,7 +119,7 @@ private actor Desk {}
     }
     let list = try await home.list.performFetch()
     #expect(list.itemIdentifiers.sorted() == written)
-    // A cancellation that comes late is ignored.
+    // A late cancellation is ignored.
     let late = Task { try await home.chores.put(Chore(id: 999, title: "t")) }
     let receipt = try await late.value
     late.cancel()
@@ -146,7 +146,7 @@ private actor Desk {}
     #expect(decoded >= 4)
     _ = home.list.snapshot?.row(for: 0)
     #expect(home.list.statistics.rowsDecoded > decoded)
-    // What is there already is not asked for again.
+    // What is already there is not requested again.
     try await home.list.performFetch()
     #expect(home.list.statistics.fetches == 2)
     try await home.list.apply(Household.open)

@@ -1,4 +1,4 @@
-// Many writers, and consumers of every kind: each state is the naive fold of the log up to exactly its sequence.
+// Many writers, and consumers of every kind: each state equals the naive fold of the log up to its sequence.
 
 internal import Dispatch
 internal import StrataBase
@@ -10,7 +10,7 @@ internal import StrataTesting
 internal import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DeliveryStressTests {
-  /// The list after each append, by folding the log one event at a time in the plainest way.
+  /// The list after each append, by a naive fold of the log, one event at a time.
   private func naiveLists(_ store: EventStore) async throws -> [UInt64: ShownList] {
     var chores: [Int: Chore] = [:]
     var lists: [UInt64: ShownList] = [0: ShownList()]
@@ -20,7 +20,7 @@ internal import Testing
         switch event.type {
         case DocumentEvent.put: chores[id] = try event.document().decode(Chore.self)
         case DocumentEvent.delete: chores[id] = nil
-        default: Issue.record("\(event.type) was not written")
+        default: Issue.record("unexpected event type \(event.type)")
         }
       }
       lists[append.sequences.upperBound] = ShownList(chores.values.filter { !$0.isDone })
@@ -45,7 +45,7 @@ internal import Testing
     }
   }
 
-  /// What a consumer saw.
+  /// The updates that a consumer received.
   private final class Witness: Sendable {
     let updates = Lock<[ChoreUpdate]>([])
     func see(_ update: ChoreUpdate) { updates.withLock { $0.append(update) } }
@@ -108,7 +108,7 @@ internal import Testing
           }
           try await group.waitForAll()
         }
-        // Something that is shown, so that all of them get to the end.
+        // Appends something that is shown, so that all consumers reach the end.
         try await home.chores.put(Chore(id: 500, title: "end"))
         let head = home.store.head.sequence
         for witness in witnesses {
@@ -132,12 +132,12 @@ internal import Testing
           #expect(new.changes.toSequence == new.sequence && !new.changes.isEmpty, "\(name)")
         }
       }
-      // Who wants every append gets each that changes the list.
+      // A consumer with `.everyCommit` receives each append that changes the list.
       let every = witnesses[3].updates.withLock { $0 }
       let steps = lists.keys.filter { $0 > 1 }.sorted()
       var last = lists[1]
       for step in steps where lists[step] != last {
-        #expect(every.contains { $0.sequence == step }, "seed \(seed): \(step) was left out")
+        #expect(every.contains { $0.sequence == step }, "seed \(seed): sequence \(step) was not delivered")
         last = lists[step]
       }
     }

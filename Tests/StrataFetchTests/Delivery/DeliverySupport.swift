@@ -1,4 +1,4 @@
-// What the tests of delivery share: a store of chores, and a list of them written down.
+// Shared by the tests of delivery: a store of chores, and the recorded content of a list of them.
 
 internal import StrataBase
 internal import StrataEvents
@@ -19,7 +19,7 @@ struct Household {
   let chores: DocumentCollection<Chore>
   let list: ChoreList
 
-  /// - Parameter titles: one chore for each letter; every other one is ann's, the others nobody's.
+  /// - Parameter titles: one chore for each letter. Every second chore belongs to ann, the others have no owner.
   init(
     _ titles: String = "abc", _ request: ListRequest<Chore, String?> = all, store: EventStore? = nil
   ) async throws {
@@ -32,7 +32,7 @@ struct Household {
   }
 }
 
-/// What a snapshot shows.
+/// The content of a snapshot.
 struct ShownList: Equatable, CustomStringConvertible {
   struct Section: Equatable {
     var id: String?
@@ -49,7 +49,7 @@ struct ShownList: Equatable, CustomStringConvertible {
     }
   }
 
-  /// The list of some chores, made from nothing.
+  /// The list of some chores, computed from scratch.
   init(_ chores: some Sequence<Chore>) {
     var owned: [[UInt8]: (owner: String?, chores: [Chore])] = [:]
     for chore in chores {
@@ -70,13 +70,13 @@ struct ShownList: Equatable, CustomStringConvertible {
   }
 }
 
-/// Lets others run until a condition holds; the suite's time limit ends a wait that is in vain.
+/// Yields until a condition holds. The suite's time limit ends the wait if it never does.
 func waiting(until isReady: @Sendable () -> Bool) async {
   while !isReady() { await Task.yield() }
 }
 
 extension FetchController {
-  /// Has following fail, as it does where the store cannot go on; who followed until then follows no more.
+  /// Makes following fail, as if the store could not continue. The current follower stops.
   func failFollowing(with error: ListError) {
     let task = state.withLock { state -> CancellableTask in
       if case .following(let current) = state.phase { return current }

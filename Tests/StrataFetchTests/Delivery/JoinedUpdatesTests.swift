@@ -1,4 +1,4 @@
-// Several lists, always at one version.
+// Several lists that are always at the same version.
 
 internal import StrataEvents
 @testable internal import StrataLists
@@ -7,7 +7,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-/// Counts chores by owner: a projection beside the documents.
+/// Counts chores by owner: a projection in addition to the documents.
 private struct Owners: Projection {
   struct Row: Codable, Identifiable, Sendable {
     var id: String
@@ -59,7 +59,7 @@ private struct Owners: Projection {
     #expect(a.after.itemIdentifiers == [0, 2])
     #expect(b.after.itemIdentifiers == [1, 3])
     #expect(c.after.row(for: "bob")?.chores == [1, 3])
-    // Something that none of them shows, then a chore that goes from one to the other.
+    // An append that no list shows, then a chore that moves from one list to the other.
     try await chores.put(Chore(id: 50, title: "t", owner: "eve"))
     try await chores.put(Chore(id: 2, title: "t", owner: "bob"))
     step = try #require(try await steps.next())
@@ -73,7 +73,7 @@ private struct Owners: Projection {
     #expect(c.after.row(for: "bob")?.chores == [1, 3, 2])
     #expect(a.before?.sequence == 4)
     #expect(c.before?.sequence == 4)
-    // A write of the same changes the list that reports it; the others come along unchanged.
+    // A rewrite of equal content is a change of the list that reports touches; the other lists advance unchanged.
     try await chores.put(Chore(id: 2, title: "t", owner: "bob"))
     step = try #require(try await steps.next())
     (a, b, c) = step.updates
@@ -97,7 +97,7 @@ private struct Owners: Projection {
   func `R59 While many write, no chore is ever in both lists or in none`() async throws {
     let chores = try await chores(20)
     let ann = FetchController(Self.owned("ann"), from: chores)
-    // A fold of its own: both have to be stopped at the same append.
+    // A separate fold: both have to stop at the same append.
     let bob = FetchController(Self.owned("bob").reportTouches(), from: chores)
     let following = Task {
       var steps = 0
@@ -122,7 +122,7 @@ private struct Owners: Projection {
           }
         }
       }
-      // Others fetch one of them, so that the two folds are apart.
+      // Concurrent fetches of one list, so that the two folds are at different sequences.
       group.addTask { for _ in 0..<40 { try await ann.performFetch() } }
       try await group.waitForAll()
     }

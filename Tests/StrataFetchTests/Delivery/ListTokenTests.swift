@@ -1,4 +1,4 @@
-// Going on from where a list was left.
+// Resuming a list from a token.
 
 internal import Foundation
 internal import StrataEvents
@@ -12,7 +12,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(5))) struct ListTokenTests {
   private static let storeID = StoreID(low: 7, high: 9)
 
-  /// A store of a fixed id and clock: what is appended alike has the same chain.
+  /// A store with a fixed id and clock, so that equal appends have the same chain.
   private func store(_ files: any FileSystem = MemoryFileSystem()) throws -> EventStore {
     var options = StoreOptions()
     options.clock = StoreClock { 1_767_225_600_000_000_000 }
@@ -43,7 +43,7 @@ internal import Testing
     let token = try #require(try await home.list.performFetch().token)
     try await home.chores.delete(0)
     try await home.chores.put(Chore(id: 9, title: "i"))
-    // Another controller, as after a start of the program.
+    // Another controller, as after a restart of the program.
     let again = FetchController(Household.all, from: home.chores)
     var updates = again.updates(since: token).makeAsyncIterator()
     let update = try #require(try await updates.next())
@@ -53,10 +53,10 @@ internal import Testing
     try await home.chores.delete(9)
     let next = try #require(try await updates.next())
     #expect(next.reason == .changed && next.before?.sequence == update.sequence)
-    // Nothing happened since.
+    // Nothing was appended since.
     let none = try await first(again, since: next.after.token)
     #expect(none.reason == .resumed && none.changes.isEmpty && none.before != nil)
-    // Before everything, and with another request.
+    // Before the first event, and with another request.
     let beginning = try #require(try await again.snapshot(at: .beginning).token)
     let cut = FetchController(Household.open.limited(to: 1), from: home.chores)
     #expect(try await first(cut, since: beginning).changes.insertions.map(\.id) == [2])
@@ -103,11 +103,11 @@ internal import Testing
     let token = try #require(try await home.list.performFetch().token)
     let other = try await Household("abcde")
     guard case .otherStore(home.store.id, expected: other.store.id) = await error(other.list, since: token)
-    else { return #expect(Bool(false), "a token of another store was taken") }
-    // The same store, of which the last two appends were lost and others written.
+    else { return #expect(Bool(false), "a token of another store was accepted") }
+    // The same store, after its last two appends were lost and others were written.
     let diverged = try await Household("abcxy", store: store())
     guard case .store(.diverged(sequence: 5)) = await error(diverged.list, since: token)
-    else { return #expect(Bool(false), "a token of another history was taken") }
+    else { return #expect(Bool(false), "a token of another history was accepted") }
     let early = try #require(try await home.list.snapshot(at: .sequence(3)).token)
     #expect(try await first(diverged.list, since: early).reason == .resumed)
     for error in [await error(other.list, since: token), await error(diverged.list, since: token)] {
@@ -124,7 +124,7 @@ internal import Testing
       tokens.append(try #require(try await home.list.snapshot(at: .sequence(sequence)).token))
     }
     try await home.store.close()
-    // The first three segments are taken away, as a trim does.
+    // The first three segments are removed, as by a trim.
     let layout = StoreLayout(root: "/store")
     for first in UInt64(1)...3 { disk.delete(layout.segment(first)) }
     var head = try #require(try HeadFile.read(disk, path: layout.head))
@@ -138,7 +138,7 @@ internal import Testing
     for token in tokens {
       if token.sequence < 3 {
         guard case .tokenExpired(oldestAvailable: 3) = await error(trimmed.list, since: token) else {
-          return #expect(Bool(false), "\(token) was taken")
+          return #expect(Bool(false), "\(token) was accepted")
         }
       } else {
         #expect(try await first(trimmed.list, since: token).reason == .resumed)
@@ -156,7 +156,7 @@ internal import Testing
       #expect(update.reason == .restarted && update.before == nil && update.changes.isEmpty)
       #expect(update.after.numberOfItems == 3)
     }
-    // A reader that has not looked so far is no torn tail.
+    // A reader that has not read that far yet is not mistaken for a torn tail.
     let files = MemoryFileSystem()
     let writer = try await Household("ab", store: store(files))
     let seen = try EventStore.open(files, path: "/store", .readOnly, options: StoreOptions())

@@ -1,4 +1,4 @@
-// A whole store on threads that a test gives it.
+// A store that runs entirely on threads of the test.
 
 internal import StrataBase
 internal import StrataEvents
@@ -15,7 +15,7 @@ internal import Testing
     var title: String
   }
 
-  /// Notes the name of every thread that is started, and starts it.
+  /// Records the name of every thread that is started, and starts it.
   private static func machine(_ names: Lock<Set<String>>) -> StoreMachine {
     StoreMachine(
       threads: ThreadStarter { (name, body) throws(FileSystemError) in

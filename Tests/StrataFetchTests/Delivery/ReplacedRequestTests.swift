@@ -1,4 +1,4 @@
-// Requests that are replaced before their list is made, and receipts that a list would wait for in vain.
+// Requests that are replaced before their list is made, and receipts that a list would wait for forever.
 
 internal import StrataBase
 internal import StrataEvents
@@ -39,10 +39,10 @@ internal import Testing
       mayGoOn.withLock { $0 = true }
       return try await group.reduce(into: []) { $0.append($1) }
     }
-    #expect(counts == [Int](repeating: 7, count: 60), "each call gives the list of the newest request")
+    #expect(counts == [Int](repeating: 7, count: 60), "each call must return the list of the newest request")
     #expect(try await held.value.numberOfItems == 7)
-    #expect(asked.withLock { $0.count } == 1, "lists were made of \(asked.withLock { $0.count }) requests")
-    // What is in force goes on as always.
+    #expect(asked.withLock { $0.count } == 1, "lists were made for \(asked.withLock { $0.count }) requests")
+    // The current request still works.
     try await chores.put(Chore(id: 3, title: "changed"))
     #expect(try await list.performFetch().row(for: 3)?.title == "changed")
   }

@@ -1,4 +1,4 @@
-// Which states a consumer is given: the newest, or each.
+// Which states a consumer receives: the newest one, or each one.
 
 internal import StrataBase
 internal import StrataEvents
@@ -20,7 +20,7 @@ internal import Testing
     return all
   }
 
-  /// Each begins where the one before it ended.
+  /// Checks that each update begins where the previous one ended.
   private func expectNoGap(_ updates: [ChoreUpdate]) {
     for (old, new) in zip(updates, updates.dropFirst()) {
       #expect(new.before?.sequence == old.sequence && new.sequence > old.sequence)
@@ -50,7 +50,7 @@ internal import Testing
     var all = [try #require(try await every.next())]
     #expect(all[0].reason == .initial && all[0].sequence == 3)
     for number in 0..<50 { try await home.chores.update(0) { $0.title = "a\(number)" } }
-    // Many callers at once, so that one block of the log holds several appends.
+    // Concurrent callers, so that a block of the log holds several appends.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for id in 10..<110 { group.addTask { try await home.chores.put(Chore(id: id, title: "t")) } }
       try await group.waitForAll()
@@ -66,11 +66,11 @@ internal import Testing
     for update in all.suffix(110) {
       let past = try await home.list.snapshot(at: .sequence(update.sequence))
       #expect(ShownList(past) == ShownList(update.after))
-      // The token is that of this append, also inside of a block.
+      // The token is that of this append, even inside a block.
       #expect(update.after.token == past.token && past.token != nil)
       #expect(update.after.token?.chain == (try home.store.log.chain(after: update.sequence)))
     }
-    // Appends that change nothing make no update here either, and leave no gap.
+    // Appends that change nothing make no update with this policy either, and leave no gap.
     try await home.store.append([NewEvent("noted", in: "log/1", payload: EventPayload(.null))])
     try await home.chores.delete(0)
     all.append(try #require(try await every.next()))
@@ -138,7 +138,7 @@ internal import Testing
     for round in 0..<20 {
       for _ in 0..<round % 4 {
         try await home.chores.put(Chore(id: 90, title: "x\(round)", isDone: true))
-        // Somebody else fetches, so that what changes nothing is looked at by itself.
+        // Another fetch, so that an append that changes nothing is processed separately.
         try await home.list.performFetch()
       }
       try await home.chores.update(0) { $0.title = "a\(round)" }
@@ -178,14 +178,14 @@ internal import Testing
     let other = try #require(try await second.next())
     #expect(other.reason == .initial && other.after.numberOfItems == 2)
     #expect(try await first.next()?.changes.deletions.map(\.id) == [0])
-    // A task that is cancelled gets nil, and others go on.
+    // A cancelled task receives nil; the others continue.
     let cancelled = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       var updates = home.list.updates.makeAsyncIterator()
       return try await updates.next()
     }
     #expect(try await cancelled.value == nil)
-    // A list that cannot go on throws, keeps what it showed, and a new iteration begins with it.
+    // A list that cannot continue throws and keeps its content, with which a new iteration begins.
     home.store.log.tail.finish(.poisoned("a sync failed"))
     await #expect(throws: ListError.self) { try await first.next() }
     #expect(home.list.snapshot?.numberOfItems == 2)
@@ -208,19 +208,19 @@ internal import Testing
       try await home.chores.put(Chore(id: 0, title: title))
     }
     home.list.failFollowing(with: .store(.poisoned("a sync failed")))
-    // What came before the failure is told before it.
+    // Updates before the failure are delivered before it.
     try await home.list.performFetch()
     #expect(try await first.next()?.changes.updates.count == 1)
     await #expect(throws: ListError.self) { try await first.next() }
     #expect(try await first.next() == nil)
-    // A later iteration takes nothing away from the others.
+    // A later iteration does not consume the updates of the others.
     var third = home.list.updates.makeAsyncIterator()
     #expect(try await third.next()?.reason == .initial)
     #expect(try await second.next()?.changes.updates.count == 1)
     await #expect(throws: ListError.self) { try await second.next() }
     try await home.chores.delete(1)
     #expect(try await third.next()?.changes.deletions.map(\.id) == [1])
-    // It ends as if nothing had ever failed.
+    // It ends as if there had been no failure.
     try await home.store.close()
     #expect(try await third.next() == nil)
   }

@@ -34,16 +34,16 @@ internal import Testing
   @Test
   func `R32 A move is decided by the section's identity and the order, not by numbers that are equal`() throws
   {
-    // The section at 0 is another one: from == to, and a move all the same.
+    // Index 0 is another section now: from == to, but still a move.
     var batch = try changes([("a", [1]), ("b", [])], [("new", [1]), ("a", []), ("b", [])])
     #expect(batch.moves.map(\.from) == [place(0, 0)] && batch.moves.map(\.to) == [place(0, 0)])
     // The section shifted, and its items with it: no move.
     batch = try changes([("a", [1, 2])], [("new", []), ("a", [1, 2])])
     #expect(batch.moves.isEmpty && batch.sectionInsertions.map(\.to) == [0])
-    // One insertion before, one move across: the numbers stay, the order does not.
+    // One insertion before, one move across: the indices stay the same, the order does not.
     batch = try changes([("a", [1, 2, 3, 4])], [("a", [9, 4, 1, 2, 3])])
     #expect(batch.moves.map(\.id) == [4] && batch.insertions.map(\.to) == [place(0, 0)])
-    // An insertion and a deletion that keep the number: nothing moves.
+    // An insertion and a deletion that leave the index as it was: nothing moves.
     batch = try changes([("a", [1, 2, 3])], [("a", [9, 2, 3])])
     #expect(batch.moves.isEmpty && batch.count == 2)
   }
@@ -74,7 +74,7 @@ internal import Testing
     #expect(batch.updates.map(\.to) == [place(2, 3), place(2, 4)])
     #expect(batch.moves.map(\.id) == [3] && batch.moves[0].isChanged && !batch.moves[0].isReload)
     #expect(batch.insertions.map(\.id) == [9])
-    // The inserted section is not updated; the one that is reloaded has both places, the other one a new count.
+    // The inserted section is not updated. The reloaded one has both indices, the other one a new count.
     #expect(batch.sectionUpdates.map(\.section) == ["b", "a"])
     #expect(batch.sectionUpdates.map(\.isReload) == [true, false])
     #expect(batch.sectionUpdates.map(\.from) == [1, 0] && batch.sectionUpdates.map(\.to) == [1, 2])
@@ -110,7 +110,7 @@ internal import Testing
     for other in others {
       #expect(throws: DiffableSnapshotError.self, "\(other)") { try other.applying(batch) }
     }
-    // Batches that nobody found.
+    // Batches that do not come from a difference.
     let edits: [(inout ListChanges<Int, String>) -> Void] = [
       { $0.insertions += $0.insertions }, { $0.insertions[0].to.item = 1 },
       { $0.insertions[0].to.item = .max },
@@ -127,7 +127,7 @@ internal import Testing
       edit(&edited)
       #expect(throws: DiffableSnapshotError.self, "\(number)") { try a.applying(edited) }
     }
-    // An update that is not where it should be is one too.
+    // The same for an update at a wrong index.
     var marked = a
     marked.reloadItems([2])
     marked.reloadSections(["b"])

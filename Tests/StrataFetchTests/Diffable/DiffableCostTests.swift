@@ -1,4 +1,4 @@
-// What a snapshot costs, counted and not timed: hashes, and memory that is shared.
+// The cost of snapshots, counted and not timed: hashes, and shared memory.
 
 internal import StrataBase
 @testable internal import StrataLists
@@ -10,7 +10,7 @@ private struct CountedID: Hashable, Sendable {
   final class Counter: Sendable {
     private let number = Lock(0)
     func count() { number.withLock { $0 += 1 } }
-    /// How often ids were hashed since it was last asked.
+    /// The number of hashes since the last call.
     func take() -> Int {
       number.withLock { number in
         defer { number = 0 }
@@ -86,14 +86,14 @@ private struct CountedID: Hashable, Sendable {
     copy.appendItems(ids(300..<301), toSection: 0)
     #expect(address(copy, 1) == address(snapshot, 1))
     #expect(address(copy, 0) != address(snapshot, 0))
-    // What is not shared is changed where it is.
+    // Memory that is not shared is changed in place.
     copy.deleteItems(ids(1..<50))
     let before = address(copy, 0)
     copy.deleteItems(ids(50..<60))
     #expect(address(copy, 0) == before)
     copy.insertItems(ids(301..<310), beforeItem: ids(61..<62)[0])
     #expect(address(copy, 0) == before)
-    // It grows as arrays do, and not by one place at a time.
+    // It grows geometrically, as arrays do, and not by one element at a time.
     var (last, moveCount) = (address(copy, 0), 0)
     for number in 400..<900 {
       copy.appendItems(ids(number..<number + 1), toSection: 0)
@@ -118,7 +118,7 @@ private struct CountedID: Hashable, Sendable {
       #expect(changes.staged(from: old, to: shown).count == 1)
       _ = counter.take()
     }
-    // The copy finds its items when it is asked.
+    // The copy rebuilds its index at its next lookup.
     #expect(shown.numberOfItems == 1_020 && shown.contains(ids(2_019..<2_020)[0]))
   }
 
@@ -132,7 +132,7 @@ private struct CountedID: Hashable, Sendable {
     var changes = ListChanges(from: old, to: .init(unchecked: contents))
     #expect(changes.count == 1 && changes.sectionMoves.count == 1)
     #expect(counter.take() == 0)
-    // What two sections begin and end with alike is compared, and the rest hashed once on each side.
+    // The common prefix and suffix of two sections are compared; the rest is hashed once on each side.
     contents[0].items.remove(at: 50)
     contents[0].items.insert(contentsOf: ids(900..<903), at: 50)
     changes = ListChanges(from: old, to: .init(unchecked: contents))

@@ -92,7 +92,7 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     let changes = ListChanges(from: try DiffableSnapshot(old), to: marked)
     let canonical = ListChanges(from: old, to: new)
     #expect(changes.updates.map(\.id) == ["2"])
-    // Two values that hold ids do not know which fields changed; the list does.
+    // Snapshots of ids do not know which fields changed; the list does.
     #expect(canonical.moves.map(\.changedFields) == [["folder", "text"]])
     let unnamed = canonical.moves.map { move in
       var move = move
@@ -123,13 +123,13 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     var changes = try ListChanges(fromValues: old, toValues: new)
     #expect(changes.updates.map(\.id) == ["2"] && changes.count == 1)
     #expect(try ListChanges(fromValues: new, toValues: new).isEmpty)
-    // As other items, where their equality is all that counts.
+    // As different items, where only their equality counts.
     #expect(ListChanges(from: old, to: new).insertions.map(\.id.text) == ["new"])
-    // What a cell does not show is no change.
+    // A property that a cell does not show makes no change.
     struct Cell: Identifiable, Hashable { var id: String }
     let cells = try await (first.values { Cell(id: $0.id) }, second.values { Cell(id: $0.id) })
     #expect(cells.0 == cells.1)
-    // A moved value that changed, beside a reloaded one and a new one.
+    // A moved value that changed, together with a reloaded value and a new one.
     try await notes.put(Note(id: "1", folder: "b", text: "moved"))
     try await notes.put(Note(id: "4", folder: "a"))
     var third = try await controller.performFetch().values()

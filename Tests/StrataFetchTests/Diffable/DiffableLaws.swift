@@ -1,4 +1,4 @@
-// What every batch between two snapshots obeys, checked by looking at everything.
+// The laws of every batch between two snapshots, checked exhaustively.
 
 @testable import StrataLists
 
@@ -15,7 +15,7 @@ struct DiffableLaws {
     var broken: [String] = []
     func require(_ holds: Bool, _ law: String) { if !holds { broken.append(law) } }
     let (before, after) = (Set(old.items), Set(new.items))
-    require(applying(changes) == new.sections, "R24: the changes make the new list of the old one")
+    require(applying(changes) == new.sections, "R24: the changes turn the old list into the new one")
     require(Set(changes.deletions.map(\.id)) == before.subtracting(after), "R27: deletions are old \\ new")
     require(Set(changes.insertions.map(\.id)) == after.subtracting(before), "R27: insertions are new \\ old")
     require(
@@ -25,17 +25,17 @@ struct DiffableLaws {
       Set(changes.sectionInsertions.map(\.section)) == Set(new.ids).subtracting(old.ids),
       "R27: section insertions")
     let from = changes.deletions.map(\.from) + changes.moves.map(\.from) + changes.updates.map(\.from)
-    require(Set(from).count == from.count, "R26: old places are disjoint")
+    require(Set(from).count == from.count, "R26: old indices are distinct")
     let to = changes.insertions.map(\.to) + changes.moves.map(\.to) + changes.updates.map(\.to)
-    require(Set(to).count == to.count, "R26: new places are disjoint")
+    require(Set(to).count == to.count, "R26: new indices are distinct")
     for move in changes.moves {
-      require(old.place(move.id) == move.from && new.place(move.id) == move.to, "R25: places of a move")
+      require(old.place(move.id) == move.from && new.place(move.id) == move.to, "R25: indices of a move")
       require(move.isChanged == (new.marks[move.id] != nil), "R12: a moved item with a mark is changed")
       require(move.isReload == (new.marks[move.id] == true), "R12: a moved item that is reloaded")
     }
     for update in changes.updates {
       require(
-        old.place(update.id) == update.from && new.place(update.id) == update.to, "R25: places of an update")
+        old.place(update.id) == update.from && new.place(update.id) == update.to, "R25: indices of an update")
       require(update.isReload == new.marks[update.id], "R12: a mark is an update")
     }
     require(
@@ -86,8 +86,8 @@ struct DiffableLaws {
     return moves
   }
 
-  /// The length of a longest increasing subsequence, by looking at all pairs, and where there are few numbers
-  /// at all subsets.
+  /// The length of a longest increasing subsequence, found by comparing all pairs and, for few numbers, also by trying
+  /// all subsets.
   private func longest(_ numbers: [Int]) -> Int {
     var best = [Int](repeating: 1, count: numbers.count)
     for index in numbers.indices {
@@ -102,11 +102,11 @@ struct DiffableLaws {
       let chosen = numbers.indices.filter { subset & 1 << $0 != 0 }.map { numbers[$0] }
       if isAscending(chosen) { longest = max(longest, chosen.count) }
     }
-    precondition(longest == length, "the two ways to count do not agree")
+    precondition(longest == length, "both ways to count must agree")
     return longest
   }
 
-  /// The sections after a batch, by its four steps on plain arrays; nil where it does not fit.
+  /// The sections after a batch, whose four steps are applied to plain arrays; nil if the batch does not fit.
   private func applying(_ changes: ListChanges<Int, Int>) -> [ModelSnapshot.Section]? {
     var sections = old.sections
     for from in (changes.deletions.map(\.from) + changes.moves.map(\.from)).sorted(by: >) {

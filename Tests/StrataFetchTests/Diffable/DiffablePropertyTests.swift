@@ -1,4 +1,4 @@
-// Random changes of snapshots beside the obvious model, and random pairs of snapshots.
+// Random changes of snapshots, compared with a naive model, and random pairs of snapshots.
 
 internal import Foundation
 @testable internal import StrataLists
@@ -10,7 +10,7 @@ internal import Testing
   #if DEBUG
     static let runCount = 10_000
   #else
-    /// The environment variable `RUNS` asks for more.
+    /// The number of runs, at least 10,000. Set by the environment variable `RUNS`.
     static let runCount = max(
       10_000, ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 20_000)
   #endif
@@ -23,7 +23,7 @@ internal import Testing
     var seen: [String: Int] = [:]
     for number in 0..<Self.runCount {
       await Task.yield()
-      // Few sections are so large that items are shifted farther than they are sought.
+      // A few sections are so large that items are shifted farther than the search distance.
       var run = DiffableRun(random: random.split(), isLarge: number % 500 == 0)
       try run.run(steps: Int.random(in: 1...10, using: &random), &seen)
     }
@@ -59,7 +59,7 @@ internal import Testing
       try checkInPlace(old, run, changes, isKept: number % 2 == 0)
       let back = ListChanges(from: run.snapshot, to: applied)
       try #require(!back.isStructural)
-      // Changes fit one snapshot only, or one that is the same as far as they say.
+      // Changes fit only the snapshot that they start from, or one that is equal wherever they apply.
       if old.snapshot != run.snapshot, changes.moves.count + changes.deletions.count > 0 {
         #expect(throws: DiffableSnapshotError.self) { try DiffableSnapshot<Int, Int>().applying(changes) }
       }
@@ -68,7 +68,7 @@ internal import Testing
 }
 
 extension DiffablePropertyTests {
-  /// Changes made in place give the same, with all that is known of where items stand, and leave a copy as it was.
+  /// Changes applied in place give the same result, with a correct index of items, and do not change a copy.
   private func checkInPlace(
     _ old: DiffableRun, _ new: DiffableRun, _ changes: ListChanges<Int, Int>, isKept: Bool
   ) throws {
@@ -79,12 +79,12 @@ extension DiffablePropertyTests {
     (model.marks, model.sectionMarks) = ([:], [])
     try #require(model.differences(snapshot, lookups: 0..<new.itemMax + 2) == [], "\(changes)")
     if let kept { try #require(old.model.differences(kept, lookups: 0..<old.itemMax + 2) == []) }
-    // A batch that does not fit leaves everything as it was.
+    // A batch that does not fit changes nothing.
     let before = snapshot
     do throws(DiffableSnapshotError) { try snapshot.apply(changes) } catch {
       try #require(model.differences(snapshot, lookups: 0..<new.itemMax + 2) == [], "\(error)")
     }
-    // What it left is as good for further changes as any.
+    // Further changes can be applied afterwards.
     snapshot = before
     snapshot.deleteItems(Array(model.items.prefix(3)))
     snapshot.appendSections([77])
@@ -97,7 +97,7 @@ extension DiffablePropertyTests {
   }
 }
 
-/// A snapshot and the model, changed side by side.
+/// A snapshot and the model, changed in parallel.
 struct DiffableRun {
   static let operations = [
     "append", "insert", "move", "delete", "delete all", "replace", "remove where", "reload", "reconfigure",
@@ -137,7 +137,7 @@ struct DiffableRun {
     for _ in 0..<steps {
       let (before, modelBefore) = (snapshot, model)
       let operation = Self.operations.randomElement(using: &random)!
-      // A copy that is kept makes the change one of shared memory.
+      // A copy is kept, so that the change is one of shared memory.
       if number(0...1) == 0 { kept = (before, modelBefore) }
       var failure: DiffableSnapshotError?
       do throws(DiffableSnapshotError) {
@@ -166,7 +166,7 @@ struct DiffableRun {
     (model.marks, model.sectionMarks) = ([:], [])
   }
 
-  /// Changes both; throws what both throw.
+  /// Changes both, and throws the error that both throw.
   private mutating func change(_ operation: String) throws(DiffableSnapshotError) {
     let (items, ids, isAfter) = (items(), sections(), number(0...1) == 0)
     let (known, other) = (item(), number(0...9) == 0 ? itemMax + 1 : item())
@@ -254,7 +254,7 @@ struct DiffableRun {
 }
 
 extension DiffableSnapshotError {
-  /// The case alone.
+  /// The case without its associated values.
   var name: String {
     switch self {
     case .noSections: "noSections"

@@ -10,7 +10,7 @@ internal import Testing
 
   private let three = DiffableSnapshot<Int, String>(sections: [("a", [0, 1, 2]), ("b", [3, 4]), ("c", [])])
 
-  /// What a call on a copy throws, having changed nothing.
+  /// The error that a call on a copy throws, after a check that it changed nothing.
   private func failure(
     _ snapshot: Snapshot, _ body: (inout Snapshot) throws(DiffableSnapshotError) -> Void
   ) -> DiffableSnapshotError? {
@@ -233,7 +233,7 @@ internal import Testing
     other.moveItem(0, afterItem: 1)
     #expect(other != three)
     other.moveItem(0, beforeItem: 1)
-    // Made another way, with other slots.
+    // Built in another way, with other slots.
     other.deleteSections(["a"])
     other.insertSections(["a"], beforeSection: "b")
     other.appendItems([0, 1, 2], toSection: "a")

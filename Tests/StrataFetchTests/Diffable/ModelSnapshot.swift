@@ -1,4 +1,4 @@
-// The obvious model of a snapshot: arrays that are searched from the beginning.
+// A naive model of a snapshot: arrays with linear search.
 
 @testable import StrataLists
 @testable import StrataViews
@@ -28,7 +28,7 @@ struct ModelSnapshot: Equatable {
 // MARK: Items
 
 extension ModelSnapshot {
-  /// Stands for the place where things are put while they are taken out of where they were.
+  /// Marks the target position while the items are removed from their old positions.
   private static let marker = Int.min
 
   private mutating func put(_ items: [Int], _ section: Int, _ place: Int) throws(DiffableSnapshotError) {
@@ -127,7 +127,7 @@ extension ModelSnapshot {
 // MARK: Comparing
 
 extension ModelSnapshot {
-  /// What a snapshot says that the model does not.
+  /// The results in which a snapshot differs from the model.
   func differences(_ snapshot: DiffableSnapshot<Int, Int>, lookups: Range<Int>) -> [String] {
     var found: [String] = []
     func require(_ holds: Bool, _ what: @autoclosure () -> String) { if !holds { found.append(what()) } }

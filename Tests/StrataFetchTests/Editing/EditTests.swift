@@ -1,4 +1,4 @@
-// Editing a list: what it refuses, what others do meanwhile, windows and filters.
+// Editing a list: rejected edits, concurrent writers, windows and filters.
 
 internal import StrataEvents
 @testable internal import StrataLists
@@ -32,7 +32,7 @@ internal import Testing
     let shown = try await list.performFetch()
     try await list.delete(at: ListIndex(section: 0, item: 1))
     #expect(try await list.performFetch().itemIdentifiers == [0, 2, 3, 4, 5])
-    // The place is one of the snapshot that the caller looks at.
+    // The index is one in the caller's snapshot.
     try await list.delete(at: ListIndex(section: 0, item: 2), of: shown)
     #expect(try await list.performFetch().itemIdentifiers == [0, 3, 4, 5])
     let head = cards.store.head.sequence
@@ -75,7 +75,7 @@ internal import Testing
       try await group.waitForAll()
     }
     let ids = try await list.performFetch().itemIdentifiers
-    // All of them stand behind 15, and the rest stands as before.
+    // All of them are after 15, and the others are where they were.
     #expect(ids.filter { $0 >= 10 } == Array(10..<20))
     #expect(Set(ids[ids.firstIndex(of: 15)! + 1..<ids.firstIndex(of: 16)!]) == Set(0..<10))
     let ranks = try await cards.all().compactMap(\.rank)
@@ -90,7 +90,7 @@ internal import Testing
     let list = FetchController(MoveTests.byHand, from: cards)
     let shown = try await list.performFetch()
     try await list.move(2, toFrontOf: "a")
-    // Dropped between 2 and 3 as they were shown.
+    // Dropped between 2 and 3, as the caller sees them.
     try await list.move(from: ListIndex(section: 0, item: 5), to: ListIndex(section: 0, item: 3), of: shown)
     #expect(try await list.performFetch().itemIdentifiers == [2, 5, 0, 1, 3, 4])
     try await cards.delete(2)
@@ -157,7 +157,7 @@ internal import Testing
     #expect(try await fields.performFetch().itemIdentifiers == [5, 4, 1, 3, 0, 2])
     let moved = try #require(try await cards[5])
     #expect(moved.lane == "a" && moved.rank.map(FractionalRank.isRank) == true)
-    // The same order by the property that is the field.
+    // The same order, by the property of that field.
     #expect(try await list.performFetch().itemIdentifiers == [5, 4, 1, 3, 0, 2])
     let computed = ListRequest(Card.self).sectioned(by: \.title.count).sortedManually(by: \.rank)
     let readOnly = FetchController(computed, from: cards)
@@ -210,15 +210,15 @@ internal import Testing
     let list = FetchController(MoveTests.byHand, from: cards)
     #expect(try await list.performFetch().itemIdentifiers == [0, 1, 2, 3, 4, 5])
     guard case .renumbered(_, let count) = try await list.move(0, after: 3) else {
-      Issue.record("there is a rank between two that are the same")
+      Issue.record("a rank was found between two equal ranks")
       return
     }
     #expect(count == 3 || count == 4)
     #expect(try await list.performFetch().itemIdentifiers == [1, 2, 3, 0, 4, 5])
-    // Also where equal ranks would stand in this order by their ids.
+    // Even where the order of the ids would put them like this.
     #expect(Set(try await cards.all().filter { [0, 3, 4].contains($0.id) }.map(\.rank)).count == 3)
     guard case .moved = try await list.move(1, after: 3) else {
-      Issue.record("there is no room behind a row that was just given some")
+      Issue.record("there is no room after a row that was just given a new rank")
       return
     }
     #expect(try await list.performFetch().itemIdentifiers == [2, 3, 1, 0, 4, 5])

@@ -1,11 +1,11 @@
-// Ranks between ranks: always in order, never two alike, and short.
+// Fractional ranks: always in order, always distinct, and short.
 
 @testable internal import StrataLists
 internal import StrataTesting
 internal import Testing
 
 @Suite struct FractionalRankTests {
-  /// Ranks by hand, without a list: those of rows that were made and moved.
+  /// The ranks of rows that are created and moved, without a list.
   private struct Order {
     var ranks: [String]
     var newest: UInt64
@@ -16,7 +16,7 @@ internal import Testing
       newest = rows
     }
 
-    /// Puts one between two, and gives its rank back.
+    /// Inserts a rank between two others, and returns it.
     @discardableResult
     mutating func put(at place: Int, near: FractionalRank.Nearness) -> String? {
       let low = place > 0 ? ranks[place - 1] : nil
@@ -43,7 +43,7 @@ internal import Testing
         let near: FractionalRank.Nearness = [.low, .high, .middle].randomElement(using: &random)!
         let rank = order.put(at: place, near: near)
         #expect(rank.map(FractionalRank.isRank) == true)
-        // Now and then a row is made, or one goes.
+        // Sometimes a row is created, or deleted.
         if Int.random(in: 0..<8, using: &random) == 0 { order.ranks.remove(at: place) }
         if Int.random(in: 0..<8, using: &random) == 0 {
           order.newest += 1
@@ -63,7 +63,7 @@ internal import Testing
     if kind == 1 { high = nil }
     var lengthMax = 0
     for move in 0..<100_000 as Range<UInt64> {
-      // Before a fixed row the last one stays below, behind a fixed row above.
+      // Before a fixed row, the last rank stays below it; after a fixed row, above it.
       let isRising = kind == 1 || kind == 3
       guard
         let rank = FractionalRank.between(low, high, near: isRising ? .low : .high, newest: 10 + move)

@@ -1,4 +1,4 @@
-// Lists that people put in order by hand, against an array.
+// Manually ordered lists, compared with an array.
 
 internal import StrataEvents
 @testable internal import StrataLists
@@ -20,7 +20,7 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
 
   static let byHand = ListRequest(Card.self).sectioned(by: \.lane).sortedManually(by: \.rank)
 
-  /// Cards 0, 1, 2 … of which each is made by an event of its own.
+  /// Cards 0, 1, 2 …, each created by its own event.
   private func board(
     _ lanes: [String], _ request: ListRequest<Card, String> = byHand
   ) async throws -> (DocumentCollection<Card>, Board) {
@@ -61,7 +61,7 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
         next += 1
         continue
       }
-      // Sections that are empty are not shown, and have no places.
+      // Empty sections are not shown, so nothing can be moved into them.
       let shown = (0..<3).filter { !model[$0].isEmpty }
       let from = Int.random(in: 0..<shown.count, using: &random)
       let item = Int.random(in: 0..<model[shown[from]].count, using: &random)
@@ -86,20 +86,20 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
       let changes = ListChanges(from: before, to: after)
       if isSame {
         guard case .unchanged = result else {
-          Issue.record("a move to where the row stands was \(result)")
+          Issue.record("a move to the row's own position resulted in \(result)")
           return
         }
         try #require(cards.store.head.sequence == head && changes.isEmpty)
       } else {
         guard case .moved = result else {
-          Issue.record("a move was \(result)")
+          Issue.record("a move resulted in \(result)")
           return
         }
         try #require(cards.store.head.sequence == head + 1)
         try #require(changes.changedItems == [id])
       }
     }
-    // The list is the same one when everything is read anew.
+    // The list is the same when everything is read again from the log.
     let anew = FetchController(request, from: cards)
     #expect(lanes(try await anew.performFetch()) == model.filter { !$0.isEmpty })
   }
@@ -122,12 +122,12 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
       case .front: (id, index) = (model[11], 0)
       case .end: (id, index) = (model[0], 11)
       case .index: (id, index) = (model[11], 5)
-      // 6 stays where it is; the last one and the first one go next to it.
+      // 6 stays; the last and the first row in turn move next to it.
       case .beforeFixed: (id, index) = (model[0], model.firstIndex(of: 6)! - 1)
       case .behindFixed: (id, index) = (model[11], model.firstIndex(of: 6)! + 1)
-      // 4 and 5 take turns in standing behind each other.
+      // 4 and 5 are moved after each other in turn.
       case .leapfrog: (id, index) = (move % 2 == 0 ? 4 : 5, model.firstIndex(of: move % 2 == 0 ? 5 : 4)!)
-      // One of the outer two goes between the others.
+      // One of the outer two moves between the others.
       case .betweenEachOther: (id, index) = (model[move % 2 == 0 ? 0 : 2], 1)
       }
       model.removeAll { $0 == id }

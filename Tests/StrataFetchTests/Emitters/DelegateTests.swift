@@ -1,4 +1,4 @@
-// What a delegate is told of an update, and in which order.
+// The calls that a delegate receives for an update, and their order.
 
 internal import StrataEvents
 internal import StrataFetch
@@ -15,7 +15,7 @@ internal import Testing
     var age: Int
   }
 
-  /// Writes down every call.
+  /// Records every call.
   final class Spy: FetchChangesDelegate {
     var calls: [String] = []
     func didLoad(_ update: ListUpdate<Animal, String>) { calls.append("load \(update.after.numberOfItems)") }
@@ -42,7 +42,7 @@ internal import Testing
     }
   }
 
-  /// Implements what has no default, and nothing else.
+  /// Implements only the method that has no default.
   final class Quiet: FetchChangesDelegate {
     var loads = 0
     func didLoad(_ update: ListUpdate<Animal, String>) { loads += 1 }
@@ -57,7 +57,7 @@ internal import Testing
     }
   }
 
-  /// The first update, the one after a change of everything, and the one after a change of content alone.
+  /// The first update, one with changes of every kind, and one with changes of content only.
   private func updates() async throws -> [ListUpdate<Animal, String>] {
     let store = EventStore.inMemory()
     let animals = store.collection("animal", of: Animal.self)
@@ -71,7 +71,8 @@ internal import Testing
     var updates = list.updates.makeAsyncIterator()
     let first = try #require(try await updates.next())
     try await store.write { batch throws(StoreError) in
-      // The cats go: one is deleted with its section, one becomes a bear. A lion comes, and the bears change.
+      // The section of cats is removed: one cat is deleted, one becomes a bear. A lion is inserted, and the bears
+      // change.
       try batch.delete("d", in: animals)
       try batch.put(Animal(id: "e", kind: "bear", age: 2), in: animals)
       try batch.put(Animal(id: "l", kind: "lion", age: 1), in: animals)
@@ -145,7 +146,7 @@ internal import Testing
       changes.deletions.map(\.from) == [ListIndex(section: 1, item: 0), ListIndex(section: 0, item: 1)])
     #expect(changes.moves.map(\.from) == [ListIndex(section: 1, item: 1), ListIndex(section: 0, item: 0)])
     #expect(changes.insertions.map(\.to) == [ListIndex(section: 2, item: 0)])
-    // What a view is told is less.
+    // The batch for a view has fewer operations.
     #expect(changes.batch().moves.count == 1 && changes.batch().sectionDeletions == [1])
   }
 

@@ -1,4 +1,4 @@
-// The cases of the emitters that are worth a name, each as small as it can be.
+// Named cases of the emitters, each as small as possible.
 
 @testable internal import StrataLists
 @testable internal import StrataViews
@@ -78,7 +78,7 @@ internal import Testing
     try check(old, new, changes)
     #expect(changes.batch().deletions == [index(0, 0)])
 
-    // [0, 3] → [0, 3] behind an insertion at the front: three others went behind it.
+    // [0, 3] → [0, 3] with an insertion at the front: relative to the other rows, the row moves before 12.
     let row = ListPair.data([(1, [10, 11, 12, 13])])
     let shifted = ListPair.data([(1, [9, 10, 11, 13, 12])])
     var second = Changes()
@@ -134,7 +134,7 @@ internal import Testing
 
   @Test
   func `R40 A reload where rows move is a deletion and an insertion`() throws {
-    // UIKit puts the reloaded row back at 0, where 12 goes.
+    // UIKit would put the reloaded row back at index 0, to which 12 moves.
     let old = ListPair.data([(1, [10, 11, 12])])
     var new = ListPair.data([(1, [12, 10, 11])])
     new.sections[0].cells[1].version = 1
@@ -194,7 +194,7 @@ internal import Testing
 
   @Test
   func `R41 A thousand moves in a million rows are found without looking at the rows`() throws {
-    // Every thousandth row goes to the front, the last one first.
+    // Every thousandth row moves to the front, beginning with the last one.
     var changes = Changes()
     for number in 0..<1_000 {
       changes.moves.append(
@@ -203,7 +203,7 @@ internal import Testing
     let steps = changes.steps
     #expect(steps.count == 1_000)
     for (number, step) in steps.enumerated() {
-      // Those that went to the front came from behind it, so it stands as many places later.
+      // The rows that already moved to the front came from after this row, so they shifted it.
       let from = 999_999 - number * 1_000 + number
       #expect(step == .moveItem(number, from: index(0, from), to: index(0, number), isChanged: false))
     }

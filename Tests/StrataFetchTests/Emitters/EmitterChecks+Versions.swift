@@ -4,12 +4,12 @@ internal import StrataEvents
 @testable internal import StrataLists
 internal import StrataTesting
 
-/// Bytes that are what they are: Swift's strings are equal where their bytes are not.
+/// Ids and sections as bytes, because Swift's strings can be equal although their bytes differ.
 typealias KeyBytes = [UInt8]
 
 extension EmitterChecks where SectionID == Int, ItemID == Int {
-  /// Ids and sections are numbered by their bytes: numbers are copied and compared faster, and a hundred thousand
-  /// runs do little else.
+  /// Numbers ids and sections by their bytes. Numbers are faster to copy and compare, which takes most of the time of a
+  /// hundred thousand runs.
   ///
   /// - Parameter diff: the batch between the two lists.
   init(_ before: ModelList, _ after: ModelList, _ diff: ListDiff) {

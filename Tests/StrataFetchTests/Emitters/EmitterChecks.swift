@@ -1,11 +1,11 @@
-// Every emitter shown on mock views: what they show in the end is the new list.
+// Shows the output of every emitter on mock views, which must show the new list in the end.
 
 @testable internal import StrataLists
 @testable internal import StrataViews
 internal import StrataTesting
 internal import Testing
 
-/// Two lists and the batch between them.
+/// Two lists, and the batch between them.
 struct EmitterChecks<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable> {
   typealias Data = MockListData<ItemID, SectionID>
 
@@ -19,7 +19,7 @@ struct EmitterChecks<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable
     self.old = old
     self.new = new
     self.changes = changes
-    // Content is the new one from the beginning, as a store's is.
+    // The content is new from the beginning, as it is with a store.
     var cells: [ItemID: Data.Cell] = [:]
     var versions: [SectionID: Int] = [:]
     for section in old.sections + new.sections {
@@ -59,14 +59,14 @@ struct EmitterChecks<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable
     }
   }
 
-  /// A cell that nothing happened to is not asked for.
+  /// Checks that the view requests only the content of cells that changed.
   private func checkAsked(_ view: MockListView<ItemID, SectionID>, _ batch: ListBatch) throws {
     let asked = Set(view.askedCells)
     let rebuilt = Set(batch.sectionInsertions + batch.sectionReloads)
     let known = Set(batch.insertions + batch.reconfigures)
     let reloaded = Set(batch.reloads.map { old[$0].id })
     for place in asked where !rebuilt.contains(place.section) && !known.contains(place) {
-      try #require(reloaded.contains(new[place].id), "\(place) was asked for")
+      try #require(reloaded.contains(new[place].id), "\(place) was requested")
     }
   }
 
@@ -77,7 +77,7 @@ struct EmitterChecks<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable
     try #require(stages.allSatisfy { !$0.batch.isEmpty })
     try #require(zip(stages, stages.dropFirst()).allSatisfy { $0.kind.rawValue < $1.kind.rawValue })
     try #require(stages.isEmpty == changes.isEmpty)
-    // A stage of headers alone is the only one.
+    // A stage of headers must be the only stage.
     try #require(stages.last?.kind != .sectionUpdates || stages.count == 1)
     func data(_ snapshot: DiffableSnapshot<ItemID, SectionID>) -> Data {
       Data(snapshot, version: { cells[$0]!.version }, sectionVersion: { sectionVersions[$0]! })
@@ -91,7 +91,7 @@ struct EmitterChecks<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable
 
   private func checkKind(_ stage: ListStage<ItemID, SectionID>, isLast: Bool) throws {
     var rest = stage.batch
-    // Headers go with the last stage, whatever else it does.
+    // Headers are updated with the last stage, whatever its kind.
     if isLast { (rest.sectionUpdates, rest.sectionReloads) = ([], []) }
     switch stage.kind {
     case .updates: (rest.reloads, rest.reconfigures) = ([], [])
@@ -127,7 +127,7 @@ struct EmitterChecks<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable
     let survivors = Set(from.itemIdentifiers).intersection(to.itemIdentifiers)
     for case .remove(_, let id, let other) in difference {
       try #require(
-        (other != nil) == survivors.contains(id), "a removed item that comes back names its new place")
+        (other != nil) == survivors.contains(id), "a removed item that is inserted again names its new index")
     }
   }
 }

@@ -1,4 +1,4 @@
-// What list views are told of random batches, and the rules that it obeys.
+// The forms of random batches for list views, and the laws that they obey.
 
 internal import Foundation
 internal import StrataLists
@@ -12,14 +12,14 @@ internal import Testing
   #else
     private static let usualCount = 5_000
   #endif
-  /// Pairs of lists for each test; the environment variable `RUNS` asks for more.
+  /// The number of pairs of lists for each test. The environment variable `RUNS` sets another one.
   static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? usualCount
 
   private func forEachPair(_ name: String = #function, _ body: (ListPair) throws -> Void) async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed(name))
     var classes = ListPairClasses()
     for _ in 0..<Self.runCount {
-      // So that other tests get a turn.
+      // Lets other tests run.
       await Task.yield()
       let pair = ListPair(&random)
       classes.add(pair.changes)
@@ -155,8 +155,8 @@ internal import Testing
     var items: [Int]
   }
 
-  /// Takes out deletions, move origins and updates, descending; puts in insertions, move ends and updates,
-  /// ascending. Sections likewise in between.
+  /// Removes the items that are deleted, moved or updated, descending, and inserts the items that are inserted, moved
+  /// or updated, ascending. Does the same with sections in between.
   private func reproduce(_ pair: ListPair) -> [Section] {
     let changes = pair.changes
     var sections = pair.oldSnapshot.sections.map { Section(id: $0.id, items: $0.items) }

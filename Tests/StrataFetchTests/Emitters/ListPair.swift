@@ -1,10 +1,10 @@
-// Two random lists and an obvious batch between them, with everything awkward in it.
+// Two random lists, and a simple batch between them that includes the awkward cases.
 
 @testable internal import StrataLists
 @testable internal import StrataViews
 internal import StrataTesting
 
-/// A list before and after, and a canonical batch that is not always the least one.
+/// A list before and after, and a canonical batch that does not always have the fewest moves.
 struct ListPair {
   typealias Data = MockListData<Int, Int>
   typealias Changes = ListChanges<Int, Int>
@@ -31,7 +31,7 @@ struct ListPair {
     findChanges(&random)
   }
 
-  /// Data whose items are given as `[[ids]]`, with version 0 throughout; a section is known by its first number.
+  /// Data with the given sections and items, all of version 0.
   static func data(_ sections: [(id: Int, items: [Int])]) -> Data {
     Data(
       sections: sections.map { section in
@@ -58,7 +58,7 @@ struct ListPair {
     return places
   }
 
-  /// Which of the numbers stay: they ascend. Now and then one moves that need not.
+  /// Which of the numbers stay. They are ascending. Sometimes one moves that could stay.
   private static func staying(_ numbers: [Int], _ random: inout SeededGenerator) -> Set<Int> {
     var last = -1
     var staying: Set<Int> = []
@@ -177,7 +177,7 @@ private struct ListEditor {
     switch Int.random(in: 0..<10, using: &random) {
     case 0:
       guard let section = place(end) else { return }
-      // Some of its items go with it, some to other sections.
+      // Some of its items are deleted with it, some move to other sections.
       for cell in data.sections.remove(at: section).cells where Bool.random(using: &random) { put(cell) }
     case 1:
       guard end < 8 else { return }

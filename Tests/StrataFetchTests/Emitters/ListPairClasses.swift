@@ -1,8 +1,8 @@
-// Which awkward cases a random run met.
+// The awkward cases that occurred in random runs.
 
 @testable import StrataLists
 
-/// Counts the cases, so that a run that tests nothing is found out.
+/// Counts the cases, so that a run that tests nothing is detected.
 struct ListPairClasses: CustomStringConvertible {
   private var counts: [String: Int] = [:]
 

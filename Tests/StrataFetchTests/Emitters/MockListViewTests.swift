@@ -1,4 +1,4 @@
-// The mock list view throws what UIKit throws, for every illegal batch, and shows what a legal one leaves out.
+// The mock list view throws UIKit's error for every illegal batch, and shows what a legal batch omits.
 
 internal import StrataLists
 internal import StrataTesting
@@ -52,7 +52,7 @@ internal import Testing
       after: [2, 3, 1, 0]
     ) { $0.sectionDeletions = [1] },
     .init(
-      testDescription: "deleting behind the end", kind: .outOfBounds,
+      testDescription: "deleting past the end", kind: .outOfBounds,
       message: "attempt to delete item 2 from section 0 which only contains 2 items before the update"
     ) { $0.deletions = [index(0, 2)] },
     .init(
@@ -60,7 +60,7 @@ internal import Testing
       message: "attempt to delete item 0 from section 3, but there are only 3 sections before the update"
     ) { $0.deletions = [index(3, 0)] },
     .init(
-      testDescription: "inserting behind the end", kind: .outOfBounds,
+      testDescription: "inserting past the end", kind: .outOfBounds,
       message:
         "attempt to insert item 3 into section 0, but there are only 2 items in section 0 after the update"
     ) { $0.insertions = [index(0, 3)] },
@@ -108,7 +108,7 @@ internal import Testing
         + "not exist - there are only 3 sections after the update"
     ) { $0.moves = [.init(from: index(0, 0), to: index(3, 0))] },
     .init(
-      testDescription: "reloading behind the end", kind: .outOfBounds,
+      testDescription: "reloading past the end", kind: .outOfBounds,
       message: "attempt to reload item 2 of section 0, which does not exist before the update"
     ) { $0.reloads = [index(0, 2)] },
     .init(
@@ -142,7 +142,7 @@ internal import Testing
       $0.moves = [.init(from: index(0, 1), to: index(0, 0))]
     },
     .init(
-      testDescription: "reloading what a move comes to", kind: .conflict,
+      testDescription: "reloading the target of a move", kind: .conflict,
       message: "attempt to perform an insert and a move to the same index path (\(path(0, 0)))"
     ) {
       $0.reloads = [index(0, 0)]
@@ -260,7 +260,7 @@ internal import Testing
       try view.performBatchUpdates { $0.data = Self.data([3]) }
     }
     #expect(error?.kind == .invalidCount)
-    // The data were set, and the view still shows two.
+    // The data were already set, but the view still shows two.
     let second = #expect(throws: MockListError.self) { try view.performBatchUpdates { _ in } }
     #expect(second?.message.hasPrefix("Invalid update: invalid number of items in section 0.") == true)
   }

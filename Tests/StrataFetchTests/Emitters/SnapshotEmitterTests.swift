@@ -1,4 +1,4 @@
-// The emitters over the changes that two snapshots give, with as few moves as can be.
+// The emitters over the changes between two snapshots, which have the fewest moves possible.
 
 internal import StrataViews
 @testable internal import StrataLists

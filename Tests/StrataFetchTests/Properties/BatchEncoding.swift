@@ -1,10 +1,10 @@
-// A batch as bytes: equal batches have equal ones, in every process and on every machine.
+// A batch as bytes, which are equal for equal batches, in every process and on every machine.
 
 @testable import StrataLists
 
 extension ListChanges {
-  /// Appends every part of the batch in its order. Numbers are eight little-endian bytes, what varies in length
-  /// begins with its count.
+  /// Appends every part of the batch in order. Numbers are eight little-endian bytes; parts of variable length begin
+  /// with their count.
   ///
   /// - Parameters:
   ///   - item: an item's id as bytes.

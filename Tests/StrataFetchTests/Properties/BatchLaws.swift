@@ -1,4 +1,4 @@
-// What every canonical batch obeys, checked against the two lists by looking at everything.
+// The laws of every canonical batch, checked exhaustively against the two lists.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -9,7 +9,7 @@ internal import StrataTables
 struct BatchLaws {
   private let before: ModelList
   private let after: ModelList
-  /// Ids of rows whose key is the same in both lists: they never move.
+  /// The ids of rows whose key is the same in both lists. These rows never move.
   private var fixed: Set<[UInt8]> = []
 
   init(
@@ -47,19 +47,19 @@ struct BatchLaws {
       diff.deletions.map(\.id) + diff.insertions.map(\.id) + diff.moves.map(\.id) + diff.updates.map(\.id)
     require(bytes(all).count == all.count, "R26: an id occurs once")
     let from = diff.deletions.map(\.from) + diff.moves.map(\.from) + diff.updates.map(\.from)
-    require(Set(from).count == from.count, "R26: old places are disjoint")
+    require(Set(from).count == from.count, "R26: old indices are distinct")
     let to = diff.insertions.map(\.to) + diff.moves.map(\.to) + diff.updates.map(\.to)
-    require(Set(to).count == to.count, "R26: new places are disjoint")
+    require(Set(to).count == to.count, "R26: new indices are distinct")
     require(isAscending(diff.deletions.map(\.from).reversed()), "R30: deletions descend")
     require(isAscending(diff.insertions.map(\.to)), "R30: insertions ascend")
     require(isAscending(diff.moves.map(\.to)), "R30: moves ascend")
     require(isAscending(diff.updates.map(\.to)), "R30: updates ascend")
     for move in diff.moves {
-      require(old[Array(move.id.utf8)]?.position == move.from, "R25: a move is from its old place")
-      require(new[Array(move.id.utf8)]?.position == move.to, "R25: a move is to its new place")
+      require(old[Array(move.id.utf8)]?.position == move.from, "R25: a move starts at the old index")
+      require(new[Array(move.id.utf8)]?.position == move.to, "R25: a move ends at the new index")
     }
     for update in diff.updates {
-      require(new[Array(update.id.utf8)]?.position == update.to, "R25: an update is at its new place")
+      require(new[Array(update.id.utf8)]?.position == update.to, "R25: an update is at the new index")
       require(
         old[Array(update.id.utf8)]?.revision != new[Array(update.id.utf8)]?.revision,
         "an update changes a row")
@@ -96,8 +96,8 @@ struct BatchLaws {
     return zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 }
   }
 
-  /// The least number of moves that leaves the fixed rows alone: items of another section move, and in each
-  /// section those that stay are a heaviest ascending chain in which a fixed row weighs more than all others.
+  /// The least number of moves that does not move the fixed rows. Items whose section changed move. In each section,
+  /// the items that stay are a heaviest ascending chain, in which a fixed row weighs more than all other rows together.
   private func leastMoves(_ old: [[UInt8]: Place], _ new: [[UInt8]: Place]) -> Int {
     var moves = 0
     for section in after.sections {

@@ -1,4 +1,4 @@
-// Requests that read a clock: the same row has another key whenever somebody looks.
+// Requests that read a clock: the key of a row changes from one evaluation to the next.
 
 internal import Foundation
 internal import StrataBase
@@ -6,11 +6,13 @@ internal import StrataEvents
 @testable internal import StrataLists
 internal import StrataTables
 
-/// What the functions of these tests read besides the row. It ticks now and then while they look at it.
+/// The clock that the functions of these tests read besides the row. It ticks while they read it.
 enum ImpureClock {
   private static let state = Lock((now: 0, calls: 0, interval: 0))
 
-  /// How many looks make a tick; 0 for a clock that only `tick` moves.
+  /// Starts the clock.
+  ///
+  /// - Parameter interval: the number of reads per tick; 0 for a clock that only `tick` advances.
   static func start(ticksEvery interval: Int) { state.withLock { $0 = (0, 0, interval) } }
   static func tick() { state.withLock { $0.now += 1 } }
 
@@ -23,7 +25,7 @@ enum ImpureClock {
   }
 }
 
-/// A row whose properties depend on what time it is, but for what it stores.
+/// A row whose computed properties depend on the time.
 struct ImpureRow: Codable, Identifiable, Sendable, Equatable {
   var id: Int
   var number: Int
@@ -38,7 +40,7 @@ struct ImpureRow: Codable, Identifiable, Sendable, Equatable {
   var isDue: Bool { number(below: 3) > 0 }
 }
 
-/// A row that is another one whenever it is decoded, or is none.
+/// A row that decodes to another item each time, or fails to decode.
 struct ImpureItem: Codable, Identifiable, Sendable {
   var id: Int
   var day: Int
@@ -53,7 +55,7 @@ struct ImpureItem: Codable, Identifiable, Sendable {
   }
 }
 
-/// One request for each part that may be impure.
+/// One request for each part that can be impure.
 enum ImpureRequests {
   static let all: [(name: String, request: ListRequest<ImpureRow, String?>)] = {
     let rows = ListRequest(ImpureRow.self)
@@ -93,6 +95,6 @@ enum ImpureRequests {
 }
 
 extension ImpureRow {
-  /// Follows from the row alone.
+  /// Depends only on the row.
   var section: String? { number % 3 == 0 ? nil : "section \(number % 3)" }
 }

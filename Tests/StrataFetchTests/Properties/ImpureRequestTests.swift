@@ -1,4 +1,4 @@
-// Functions of a request that read a clock: no list they make contradicts itself.
+// Functions of a request that read a clock: no list made with them contradicts itself.
 
 internal import StrataEvents
 @testable internal import StrataLists
@@ -9,7 +9,7 @@ internal import StrataTesting
 internal import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ImpureRequestTests {
-  /// What must hold of a list however its request behaves.
+  /// Checks what must hold for a list however its request behaves.
   private func check<Item, Section>(
     _ list: FetchSnapshot<Item, Section>, rows: Set<Int>, isFiltered: Bool, _ context: String
   ) throws where Item.ID == Int {
@@ -18,13 +18,13 @@ internal import Testing
     }
     let ids = list.itemIdentifiers
     try law(Set(ids).count == ids.count, "an id is listed twice: \(ids)")
-    try law(Set(ids).isSubset(of: rows), "a row is listed that is not there: \(Set(ids).subtracting(rows))")
+    try law(Set(ids).isSubset(of: rows), "the list has rows that do not exist: \(Set(ids).subtracting(rows))")
     try law(ids.count == list.numberOfItems, "\(ids.count) ids of \(list.numberOfItems) items")
     let view = list.version.view
     var sum = 0
     for place in 0..<view.sectionCount {
       sum += view.withSection(at: place) { section, count in
-        // The count of a section against its items, one by one.
+        // Checks the count of a section against its items.
         let ranks = view.items.ranks(withPrefix: section)
         return count == ranks.count ? count : -1_000_000
       }
@@ -38,14 +38,14 @@ internal import Testing
     }
     for id in rows {
       guard let place = list.index(of: id) else {
-        try law(!ids.contains(id), "\(id) is listed, and not found")
+        try law(!ids.contains(id), "\(id) is listed, but not found")
         continue
       }
       try law(list.itemIdentifier(at: place) == id, "\(id) is not where it is found: \(place)")
       try law(
         list.row(at: place)?.id == nil || list.row(at: place)?.id == id, "another row at \(place)")
     }
-    try law(!list.contains(-1), "a row that never was is found")
+    try law(!list.contains(-1), "a row that never existed is found")
   }
 
   /// Applies random appends, and checks each list and each difference.
@@ -80,7 +80,7 @@ internal import Testing
         for id in rows.keys { try await collection.delete(id) }
         rows = [:]
       }
-      // Some lists skip states, so that one difference holds several appends.
+      // Some lists skip states, so that one difference covers several appends.
       if !isLast, Int.random(in: 0..<3, using: &random) == 0 { continue }
       let after = try await controller.performFetch()
       let context = "\(name), every \(interval), step \(step)"
@@ -105,10 +105,10 @@ internal import Testing
     } catch {
       throw ListFailure("\(context): the changes do not fit: \(error)\n\(old)\n\(new)")
     }
-    try ListFailure.unless(made == new, "\(context): the changes make \(made) of\n\(old), and not\n\(new)")
+    try ListFailure.unless(made == new, "\(context): the changes make \(made) of\n\(old), not\n\(new)")
   }
 
-  /// The same lists in the past, to and fro.
+  /// Checks the same lists in the past, back and forth.
   private func checkPast<Section>(
     _ controller: FetchController<ImpureRow, Section>, _ store: EventStore, _ name: String,
     _ random: inout SeededGenerator
@@ -131,7 +131,7 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for (name, request) in ImpureRequests.all {
-      // Between two appends only, at every third look, at every look.
+      // The clock ticks only between two appends, at every third read, or at every read.
       for interval in [0, 3, 1] {
         for _ in 0..<2 { try await run(name, request, interval: interval, appends: 20, &random) }
       }
@@ -166,7 +166,7 @@ internal import Testing
           Set(shown).count == shown.count && Set(shown).isSubset(of: ids), "\(shown) of \(ids)")
         let (old, new) = (ModelList(before.version), ModelList(after.version))
         let made = try old.applying(ListDiff(from: before.version, to: after.version), toward: new)
-        try ListFailure.unless(made == new, "\(made) of \(old), and not \(new)")
+        try ListFailure.unless(made == new, "\(made) of \(old), not \(new)")
         before = after
       }
     }

@@ -1,4 +1,4 @@
-// What is checked of one list, and of the batch between two.
+// The checks of one list, and of the batch between two lists.
 
 internal import StrataEvents
 internal import StrataViews
@@ -6,7 +6,7 @@ internal import StrataViews
 internal import StrataTables
 internal import StrataTesting
 
-/// Something that does not hold.
+/// A failed check.
 struct ListFailure: Error, CustomStringConvertible {
   var description: String
   init(_ description: String) { self.description = description }
@@ -16,14 +16,14 @@ struct ListFailure: Error, CustomStringConvertible {
   }
 }
 
-/// A list of the library, and the naive one beside it.
+/// A list of the library, and the naive one to compare it with.
 struct ModelledList {
   let version: ListVersion
   let list: ModelList
   let model: ModelTable
   let request: ModelRequest
 
-  /// The list at a moment, which is the naive one, in all ways to read it.
+  /// Checks that the list at a moment equals the naive one, in all ways to read it.
   init(_ moment: ListHistory.Moment, _ request: ModelRequest, _ compiled: CompiledList) throws {
     version = ListVersion(
       moment.set, table: "t", view: compiled.definition.identity, window: compiled.window,
@@ -43,24 +43,24 @@ struct ModelledList {
       try ListFailure.unless(version.offset(ofSectionAt: section) == offset, "the offset of a section")
       for (item, row) in content.items.enumerated() {
         let place = ListIndex(section: section, item: item)
-        try ListFailure.unless(version.position(atOffset: offset) == place, "an offset's place: \(place)")
+        try ListFailure.unless(version.position(atOffset: offset) == place, "the offset of \(place)")
         let found = row.id.withUnsafeBytes { version.position(of: $0) }
-        try ListFailure.unless(found == place, "\(row.id) is at \(place), and found at \(found as Any)")
+        try ListFailure.unless(found == place, "\(row.id) is at \(place), but found at \(found as Any)")
         offset += 1
       }
     }
-    try ListFailure.unless(version.itemCount == offset, "\(offset) items, and not \(version.itemCount)")
+    try ListFailure.unless(version.itemCount == offset, "\(offset) items, not \(version.itemCount)")
   }
 }
 
-/// The batch between two lists, with all that can be said of it.
+/// The batch between two lists, in all its forms.
 struct CheckedBatch {
   let diff: ListDiff
-  /// The same, by the bytes of its ids and sections.
+  /// The batch with ids and sections as bytes.
   let changes: ListChanges<KeyBytes, KeyBytes>
   private let emitters: EmitterChecks<Int, Int>
 
-  /// Checks that the batch makes the one list of the other, and that it obeys the laws of batches.
+  /// Checks that the batch turns the old list into the new one, and that it obeys the laws of batches.
   init(from old: ModelledList, to new: ModelledList) throws {
     let (diff, cost) = ListDiff.found(from: old.version, to: new.version)
     self.diff = diff
@@ -76,7 +76,7 @@ struct CheckedBatch {
     try ListFailure.unless(made == new.list, describe("the batch makes another list: \(made)"))
     let isSameList = old.version.view.definition.identity == new.version.view.definition.identity
     if isSameList {
-      // Items that cross an edge, changed rows on the way, and where each of four walks ends in a section.
+      // Items that enter or leave, changed rows, and the ends of four walks in each section.
       let crossing = diff.deletions.count + diff.insertions.count
       try ListFailure.unless(
         cost.items <= crossing + 2 * cost.rows + 4 * cost.sections, describe("it costs \(cost)"))
@@ -89,7 +89,8 @@ struct CheckedBatch {
   /// Shows the batch by every emitter on the strict views.
   func checkEmitters() throws { try emitters.checkAll() }
 
-  /// Checks what two snapshots that are values give: it makes the one of the other, with no more moves.
+  /// Checks the changes between the lists as diffable snapshots: they turn the old one into the new one, with no more
+  /// moves.
   func checkSnapshots() throws {
     let (old, new, changes) = (emitters.old, emitters.new, emitters.changes)
     let between = ListChanges(from: old.snapshot, to: new.snapshot)
@@ -109,7 +110,7 @@ struct CheckedBatch {
     var index: ListIndex
   }
 
-  /// Which items come and where to, and which go and where from, ascending.
+  /// The inserted items with their new indices, and the deleted items with their old ones, ascending.
   var arrivals: [Place] { changes.insertions.map { Place(id: $0.id, index: $0.to) } }
   var departures: [Place] { changes.deletions.reversed().map { Place(id: $0.id, index: $0.from) } }
 

@@ -1,4 +1,4 @@
-// A random history of one table: its state after each commit, and the rows that a model has then.
+// A random history of one table: its state after each commit, and the rows of a model at that point.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -26,12 +26,12 @@ struct ListHistory {
   /// Adds a list's view to the table.
   mutating func add(_ view: ViewDefinition) { now.set.withTable("t") { $0.addView(view) } }
 
-  /// Rows for a table that has none.
+  /// Fills an empty table with rows.
   mutating func fill() {
     for id in schema.ids where Int.random(in: 0..<5, using: &random) > 0 { put(id) }
   }
 
-  /// One commit: of one change, of a few, of many, of a whole section, or of everything.
+  /// Makes one commit: one change, a few, many, a whole section moved, or all rows removed.
   mutating func commit() {
     switch Int.random(in: 0..<24, using: &random) {
     case 0..<9: change()
@@ -47,7 +47,7 @@ struct ListHistory {
     if Int.random(in: 0..<5, using: &random) == 0 { remove(id) } else { put(id) }
   }
 
-  /// All rows of a section go into another one.
+  /// Moves all rows of a section into another one.
   private mutating func moveSection() {
     let path = schema.section
     let from = schema.sections.randomElement(using: &random)! ?? .null
@@ -91,12 +91,12 @@ struct ListHistory {
     }
   }
 
-  /// A moment made of its rows alone: a table of its own, to which they and then the view were added.
+  /// A moment rebuilt from its rows alone: a new table, to which the rows and then the view are added.
   func rebuilt(_ moment: Moment, with view: ViewDefinition) -> Moment {
     var set = TableSet()
     set.withTable("t") { _ in }
     for (id, row) in moment.model.rows.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      // A row keeps the sequence that made it exist under every later document.
+      // A row keeps the sequence at which it was created, whatever document it gets later.
       if row.created != row.revision {
         Self.put(id, DocumentValue.object(["other": .null]).cbor(), at: row.created, in: &set, scratch)
       }

@@ -1,20 +1,20 @@
-// Random histories under random requests: the list is the naive one, and every batch makes it of an earlier one.
+// Random histories under random requests: the list equals the naive one, and every batch turns an earlier list into it.
 
 internal import Foundation
 internal import StrataBase
 internal import StrataTesting
 internal import Testing
 
-/// A run is what `ListRun` does: one history of one to three commits with everything that is checked of it.
+/// Each run is a `ListRun`: one history of one to three commits, with all its checks.
 @Suite struct ListPropertyTests {
   #if DEBUG
     static let runCount = 400
     static let repeatedCount = 40
   #else
-    /// The environment variable `RUNS` asks for another number.
+    /// The number of runs. The environment variable `RUNS` sets another one.
     static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 25_000
     static let repeatedCount = 300
-    /// Every class is at least so many in a hundred of the runs.
+    /// The least percentage of the runs that belong to each class.
     static let rarest = 2.0
   #endif
 
@@ -26,7 +26,7 @@ internal import Testing
     let seeds = (0..<Self.runCount).map { _ in random.next() }
     let processorCount = ProcessInfo.processInfo.activeProcessorCount
     var classes = ListRunClasses()
-    // The counts are sums, so that they do not depend on how many processors there are.
+    // The counts are sums, so they do not depend on the number of processors.
     try await withThrowingTaskGroup(of: ListRunClasses.self) { group in
       for part in 0..<processorCount {
         group.addTask {
@@ -47,7 +47,7 @@ internal import Testing
   private static func classes(of runs: [(number: Int, seed: UInt64)]) async throws -> ListRunClasses {
     var classes = ListRunClasses()
     for (number, seed) in runs {
-      // So that other tests get a turn.
+      // Lets other tests run.
       await Task.yield()
       do {
         var run = try ListRun(seed: seed)

@@ -1,4 +1,4 @@
-// One random run: a history of commits under a request, and everything that must hold of its lists and batches.
+// One random run: a history of commits under a request, and all checks of its lists and batches.
 
 internal import StrataBase
 internal import StrataEvents
@@ -8,12 +8,13 @@ internal import StrataTesting
 
 /// A random schema, a random request, and one to three commits, with one batch for each:
 ///
-/// - after each commit the list is the naive one, the batch makes it of the one before and obeys the laws, every
-///   emitter shows it, and the diff of the two lists as values agrees with it;
-/// - the batch over all commits is checked alike, and is the one to the end state made of its rows alone;
-/// - at three random points of the past, the list made of the rows of that moment alone is the naive one, and
-///   the batches from there to the newest list and back are checked alike, but only one of them by the emitters,
-///   which take most of the time.
+/// - After each commit, the list equals the naive one. The batch turns the previous list into it and obeys the laws,
+///   every emitter shows it, and the difference of the two lists as snapshots agrees with it.
+/// - The batch over all commits is checked in the same way, and equals the batch to a state that is built from the last
+///   rows alone.
+/// - At three random points of the past, the list that is built from the rows of that moment alone equals the naive
+///   one. The batches from there to the newest list and back are checked in the same way, but only one of them by the
+///   emitters, which take most of the time.
 struct ListRun {
   private var random: SeededGenerator
   private var history: ListHistory
@@ -42,7 +43,7 @@ struct ListRun {
   mutating func run() throws -> UInt64 {
     history.add(compiled.definition)
     try remember()
-    // Where the table was empty before, the first commit is one as well.
+    // Usually the table is filled before the first commit; otherwise the history begins with an empty table.
     if Int.random(in: 0..<8, using: &random) > 0 {
       history.fill()
       (moments, shown) = ([], [])
@@ -59,13 +60,13 @@ struct ListRun {
     shown.append(try ModelledList(history.now, request, compiled))
   }
 
-  /// One commit; now and then the window moves in the same step, or the request is another one.
+  /// Makes one commit. Sometimes the window moves in the same step, or the request changes.
   private mutating func step() throws {
     history.commit()
     switch Int.random(in: 0..<12, using: &random) {
     case 0: (request.window, request.sectionWindow) = history.schema.windows(&random)
     case 1:
-      // A list with sections stays one: its type says so.
+      // A list with sections keeps having sections, because that is part of its type.
       request = history.schema.request(isSectioned: request.section != nil, &random)
     default: return try checkStep()
     }
@@ -84,7 +85,7 @@ struct ListRun {
     changeCount += batch.changes.count
   }
 
-  /// What was read at each commit in between leaves no trace in the batch over all of them.
+  /// Checks that reading the list at each commit in between does not affect the batch over all of them.
   private mutating func checkAllCommits() throws {
     let coalesced = try check(from: shown[0], to: shown[shown.count - 1])
     let end = try ModelledList(
@@ -102,12 +103,12 @@ struct ListRun {
     if past.list != now.list { classes.insert(.past) }
     let there = try check(from: past, to: now, byEmitters: byEmitters)
     let back = try check(from: now, to: past, byEmitters: false)
-    // Item by item the one is the other turned around.
+    // For each item, one batch is the inverse of the other.
     let isInverse =
       there.departures == back.arrivals && there.arrivals == back.departures
       && there.changes.moves.count == back.changes.moves.count
       && Set(there.changes.changedItems) == Set(back.changes.changedItems)
-    try ListFailure.unless(isInverse, "the way back is another one\n\(there.diff)\n\(back.diff)")
+    try ListFailure.unless(isInverse, "the way back is not the inverse\n\(there.diff)\n\(back.diff)")
   }
 
   private mutating func check(

@@ -1,4 +1,4 @@
-// What a random run must now and then be about, so that a hundred thousand runs of nothing are found out.
+// The cases that random runs must include, so that a hundred thousand runs that test nothing are detected.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -26,11 +26,12 @@ enum ListRunClass: String, CaseIterable {
   case nested = "nested fields"
 }
 
-/// How many of the runs were of each class; a run may be of many.
+/// The number of runs of each class. A run may belong to several classes.
 struct ListRunClasses: CustomStringConvertible {
   private var counts: [ListRunClass: Int] = [:]
   private(set) var runCount = 0
-  /// Commits, batches that were checked, items shown after a commit, and changes of the batches of commits.
+  /// The commits, the batches that were checked, the items shown after a commit, and the changes of the commits'
+  /// batches.
   var commitCount = 0
   var batchCount = 0
   var itemCount = 0
@@ -54,7 +55,7 @@ struct ListRunClasses: CustomStringConvertible {
     100 * Double(counts[name] ?? 0) / Double(max(runCount, 1))
   }
 
-  /// The classes of which fewer runs were than so many in a hundred.
+  /// The classes to which less than a percentage of the runs belong.
   func rare(below percent: Double) -> [String] {
     ListRunClass.allCases.filter { share($0) < percent }.map(\.rawValue)
   }
@@ -72,7 +73,7 @@ struct ListRunClasses: CustomStringConvertible {
 }
 
 extension Set<ListRunClass> {
-  /// Adds what a step of a history is about.
+  /// Adds the classes of a step of a history.
   mutating func add(_ diff: ListDiff, from old: ModelledList, to new: ModelledList) {
     func note(_ name: ListRunClass, _ holds: Bool) { if holds { insert(name) } }
     let dying = Set<Int>(diff.sectionDeletions.map(\.from))
@@ -96,7 +97,7 @@ extension Set<ListRunClass> {
     addKeys(of: new)
   }
 
-  /// Whether a window that was full lost an item, and shows one in its place that was hidden and did not change.
+  /// Whether a full window lost an item, and shows one instead that was hidden and did not change.
   private func isRefilled(_ diff: ListDiff, _ old: ModelledList, _ new: ModelledList) -> Bool {
     guard let length = old.request.window.length, length > 0, old.request.window == new.request.window,
       old.version.itemCount == length, new.version.itemCount == length, !diff.deletions.isEmpty

@@ -1,4 +1,4 @@
-// The model of a list read from the library, and changed by a batch.
+// Reading the model of a list from the library, and applying a batch to it.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -7,7 +7,7 @@ internal import StrataEvents
 internal import StrataTables
 
 extension ModelList {
-  /// What a version of a list shows.
+  /// The content that a version of a list shows.
   init(_ list: ListVersion) {
     sections = (0..<list.sectionCount).map { rank in
       let (value, count, shown) = list.withSection(at: rank) { section, count, shown in
@@ -23,8 +23,8 @@ extension ModelList {
     }
   }
 
-  /// The list after a batch, by its four steps. Revisions and counts of what stays are taken from `new`, where
-  /// the batch only says that they changed.
+  /// The list after the four steps of a batch. If the batch says that the revision or count of something that stays
+  /// changed, the value is taken from `new`.
   func applying(_ diff: ListDiff, toward new: ModelList) throws(ModelError) -> ModelList {
     var sections = sections
     func take(_ id: String, _ from: ListIndex) throws(ModelError) {
@@ -40,14 +40,14 @@ extension ModelList {
     }
     for change in diff.moves {
       try take(change.id, change.from)
-      guard gone[change.from] == nil else { throw ModelError(what: "\(change.from) is taken out twice") }
+      guard gone[change.from] == nil else { throw ModelError(what: "\(change.from) is removed twice") }
       gone[change.from] = true
       moving[Array(change.id.utf8)] = self.sections[change.from.section].items[change.from.item]
     }
     for change in diff.updates {
       try take(change.id, change.from)
       guard gone[change.from] == nil else {
-        throw ModelError(what: "\(change.from) is taken out and updated")
+        throw ModelError(what: "\(change.from) is removed and updated")
       }
       guard change.to.section < new.sections.count,
         change.to.item < new.sections[change.to.section].items.count
@@ -70,14 +70,14 @@ extension ModelList {
         value: Self.value(of: change.section), count: change.count, items: [])
     }
     for (rank, section) in movingSections.sorted(by: { $0.key < $1.key }) {
-      guard rank <= sections.count else { throw ModelError(what: "section \(rank) is put in behind the end") }
+      guard rank <= sections.count else { throw ModelError(what: "section \(rank) is inserted past the end") }
       sections.insert(section, at: rank)
     }
     let put =
       diff.insertions.map { ($0.to, $0.id, false) } + diff.moves.map { ($0.to, $0.id, $0.isChanged) }
     for (to, id, isChanged) in put.sorted(by: { $0.0 < $1.0 }) {
       guard to.section < sections.count, to.item <= sections[to.section].items.count else {
-        throw ModelError(what: "\(id) is put in at \(to), behind the end")
+        throw ModelError(what: "\(id) is inserted at \(to), past the end")
       }
       var item = moving[Array(id.utf8)] ?? new.sections[to.section].items[to.item]
       if isChanged { item.revision = new.sections[to.section].items[to.item].revision }

@@ -1,4 +1,4 @@
-// The obvious model of a list: everything is computed anew from plain arrays.
+// A naive model of a list: everything is computed from scratch, from plain arrays.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -18,7 +18,7 @@ struct ModelTable {
     var content: UInt64
   }
 
-  /// By the UTF-8 of their ids, since Swift's strings are equal where their bytes are not.
+  /// The rows by the UTF-8 of their ids, because Swift's strings can be equal although their bytes differ.
   var rows: [[UInt8]: Row] = [:]
 
   mutating func put(_ id: [UInt8], _ document: DocumentObject, at sequence: UInt64) {
@@ -43,8 +43,8 @@ extension ModelList: CustomStringConvertible {
 struct ModelList: Equatable {
   struct Item: Equatable {
     var id: [UInt8]
-    /// A number for the content of the row, which fits an Int: who was changed and changed back has the one that it
-    /// had.
+    /// A number for the content of the row, which fits an Int. A row that is changed and changed back has its old
+    /// number.
     var revision: UInt64
   }
 
@@ -57,7 +57,7 @@ struct ModelList: Equatable {
   var sections: [Section] = []
 }
 
-/// A row with what a request reads of it.
+/// A row, and the values that a request reads from it.
 private struct Placed {
   var id: [UInt8]
   var row: ModelTable.Row
@@ -106,7 +106,7 @@ extension ModelList {
       sections.append(section)
     }
     switch request.order {
-    case .first: break  // They are in this order already.
+    case .first: break  // The sections are already in this order.
     case .key: sections.sort(by: isBefore)
     case .keyDescending:
       sections.sort { a, b in a.value.isNull == b.value.isNull ? isBefore(b, a) : isBefore(a, b) }
@@ -150,7 +150,7 @@ extension ModelList {
     self.sections = sections
   }
 
-  /// What a window leaves, by counting alone.
+  /// The elements that a window shows, found by counting.
   static func cut<Element>(_ all: [Element], _ window: ListWindow) -> [Element] {
     window.pin == .beginning
       ? Array(all.dropFirst(window.offset).prefix(window.length ?? .max))
@@ -162,13 +162,13 @@ extension ModelList {
     if case .array = value { false } else { true }
   }
 
-  /// A section's value as its key gives it back: 1.0 and 1 are one section, and −0 is 0.
+  /// A section's value as it is decoded from its key: 1.0 and 1 are one section, and −0 is 0.
   static func asRead(_ value: DocumentValue) -> DocumentValue {
     guard case .double(let number) = value, let whole = Int64(exactly: number) else { return value }
     return .int(whole)
   }
 
-  /// Null < booleans < numbers < strings by UTF-8: only what the tests put into documents.
+  /// Null < booleans < numbers < strings by UTF-8. Supports only the values that the tests put into documents.
   static func order(_ a: DocumentValue, _ b: DocumentValue) -> Int {
     func rank(_ value: DocumentValue) -> Int {
       switch value {

@@ -1,4 +1,4 @@
-// What a request asks for, in words that the model of a list understands.
+// A request, in a form that the model of a list understands.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -7,7 +7,7 @@ internal import StrataTables
 
 struct ModelRequest {
   struct Sort {
-    /// The names of the fields on the way, with dots between them.
+    /// The names of the fields on the path, separated by dots.
     var field: String
     var isDescending: Bool
     var areNilsLast: Bool
@@ -15,20 +15,20 @@ struct ModelRequest {
 
   enum Order {
     case key, keyDescending, list([DocumentValue]), first, count
-    /// By what `rank` makes of a section: as a key, and as a comparison.
+    /// By the `rank` of a section: as a key, and as a comparison.
     case ranked, compared
     case extreme(String, isMaximum: Bool, isDescending: Bool)
   }
 
   var section: String?
   var nils = SectionNils.first
-  /// Sections that are there also without items.
+  /// The sections that the list has even without items.
   var declared: [DocumentValue] = []
   var order = Order.key
   var sorts: [Sort] = []
-  /// Only rows whose `flag` is this.
+  /// If not nil, only rows with this `flag` are shown.
   var flag: Bool?
-  /// Whether rows are filtered by a text, and not by a closure.
+  /// Whether rows are filtered by a text instead of a closure.
   var isFilterText = false
   var window = ListWindow.all
   var sectionWindow = ListWindow.all
@@ -39,10 +39,10 @@ struct ModelRequest {
 // MARK: In the model
 
 extension ModelRequest {
-  /// An order of sections that their keys know nothing of, with ties.
+  /// An order of sections that does not follow from their keys, with ties.
   static func rank(_ section: DocumentValue) -> Int { section.json().utf8.count % 3 }
 
-  /// Whether a section stands before another where nothing else decides.
+  /// Whether a section is before another if nothing else decides.
   func isBefore(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
     if a.isNull != b.isNull { return a.isNull != (nils == .last) }
     return ModelList.order(a, b) < 0
@@ -57,7 +57,7 @@ extension ModelRequest {
 }
 
 extension DocumentObject {
-  /// The value at a path; null where there is none.
+  /// The value at a path; null if there is none.
   func value(at path: String) -> DocumentValue {
     if let value = self[path] { return value }
     var object = self
@@ -69,7 +69,7 @@ extension DocumentObject {
     return names.last.flatMap { object[$0] } ?? .null
   }
 
-  /// Sets or removes the value at a path. What is no object on the way becomes one.
+  /// Sets or removes the value at a path. Values on the path that are not objects become objects.
   mutating func set(_ value: DocumentValue?, at path: some Collection<Substring>) {
     guard let name = path.first.map(String.init) else { return }
     guard path.count > 1 else {
@@ -92,7 +92,7 @@ extension FieldPath {
 }
 
 extension ModelRequest {
-  /// The request made ready for a table.
+  /// The request compiled for a table.
   func compiled() throws(ListError) -> CompiledList {
     guard isTyped else {
       return try request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
@@ -104,7 +104,7 @@ extension ModelRequest {
     }
   }
 
-  /// The same as a request of the library, over rows without a type.
+  /// The request in the library, over untyped rows.
   var request: ListRequest<DocumentRow, DocumentValue> {
     var request = configured(
       ListRequest(DocumentRow.self).sectioned(byField: FieldPath(dotted: section ?? "-"), nils: nils),
@@ -129,7 +129,7 @@ extension ModelRequest {
     return request
   }
 
-  /// The same over typed rows: `s`, `k` and `m.l` are read by key paths.
+  /// The request in the library, over typed rows: `s`, `k` and `m.l` are read by key paths.
   var typedRequest: ListRequest<TypedRow, String?> {
     var request = configured(
       ListRequest(TypedRow.self).sectioned(by: \.s, nils: nils),
@@ -161,7 +161,7 @@ extension ModelRequest {
     return request
   }
 
-  /// A request with what does not depend on the type of its rows.
+  /// Adds the parts of the request that do not depend on the type of its rows.
   private func configured<Item, Section>(
     _ request: ListRequest<Item, Section>, section: (DocumentValue) -> Section,
     value: @escaping @Sendable (Section) -> DocumentValue

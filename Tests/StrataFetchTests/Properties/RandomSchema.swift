@@ -1,4 +1,4 @@
-// What the documents of one random table look like: which fields, of which types, how often missing.
+// The documents of a random table: which fields they have, of which types, and how often fields are missing.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -10,12 +10,12 @@ internal import StrataTesting
 struct RandomSchema {
   /// Whether rows are decoded as `TypedRow`.
   let isTyped: Bool
-  /// Paths with dots between their names.
+  /// The paths, with their names separated by dots.
   let section: String
   let sorts: [String]
   let ids: [String]
   let sections: [DocumentValue?]
-  /// For each path in `sorts`.
+  /// The values for each path in `sorts`.
   let keys: [[DocumentValue?]]
 
   init(_ random: inout SeededGenerator) {
@@ -31,7 +31,7 @@ struct RandomSchema {
     let texts: [DocumentValue] = [
       .string("x"), .string(""), .string("é"), .string("e\u{301}"), .string("y"), .string("xy"),
     ]
-    // Of few sections each is looked at to find one, of many a dictionary is asked: both need rows.
+    // A section is found by linear search among few, and in a dictionary among many: both cases need rows.
     let isWide = isLarge && chance(2)
     if isTyped {
       section = "s"
@@ -58,14 +58,14 @@ struct RandomSchema {
 }
 
 extension RandomSchema {
-  /// A document made of another one, or of nothing.
+  /// A document that is made from another one, or from nothing.
   func document(
     _ id: String, from old: DocumentObject?, _ random: inout SeededGenerator
   ) -> DocumentObject {
     var document = old ?? [:]
     if isTyped { document["id"] = .string(id) }
     func chance(_ sides: Int) -> Bool { Int.random(in: 0..<sides, using: &random) == 0 }
-    // What is no object has no fields.
+    // A value that is not an object has no fields.
     if !isTyped, chance(20) { document["m"] = .int(3) }
     func set(_ path: String, _ values: [DocumentValue?]) {
       document.set(values.randomElement(using: &random)!, at: path.split(separator: "."))
@@ -77,7 +77,7 @@ extension RandomSchema {
     return document
   }
 
-  /// - Parameter isSectioned: whether the list has sections, nil to decide by chance.
+  /// - Parameter isSectioned: whether the list has sections; nil for a random choice.
   func request(isSectioned: Bool? = nil, _ random: inout SeededGenerator) -> ModelRequest {
     func chance(_ sides: Int) -> Bool { Int.random(in: 0..<sides, using: &random) == 0 }
     var request = ModelRequest()
@@ -86,7 +86,7 @@ extension RandomSchema {
       if case .int = value { !isTyped } else { true }
     }
     if isSectioned ?? !chance(6) {
-      // Rows may also stand in sections by what others sort them by.
+      // Rows may also be in sections by a field that other requests sort by.
       request.section = !isTyped && chance(8) ? sorts[0] : section
     }
     switch Int.random(in: 0..<10, using: &random) {
@@ -121,7 +121,7 @@ extension RandomSchema {
     func chance(_ sides: Int) -> Bool { Int.random(in: 0..<sides, using: &random) == 0 }
     func window(_ longest: Int, isOften: Bool) -> ListWindow {
       guard chance(isOften ? 2 : 8) else { return .all }
-      // Windows that rows do not fill are windows over everything.
+      // Windows larger than the number of rows show everything.
       let shortest = chance(8) ? 0 : longest / 4
       let length = chance(8) ? nil : Int.random(in: shortest...longest, using: &random)
       let offset = chance(4) ? Int.random(in: 0...longest / 2, using: &random) : 0

@@ -1,4 +1,4 @@
-// A row with a type: what key paths of random requests read.
+// A typed row, which the key paths of random requests read.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -14,7 +14,7 @@ struct TypedRow: Codable, Identifiable, Sendable, Equatable {
   var m: Inner?
   var flag: Bool?
 
-  /// Whether a document holds in every field either nothing or a value of its type.
+  /// Whether every field of a document is either absent or a value of its type.
   static func canDecode(_ document: DocumentObject) -> Bool {
     switch document["s"] ?? .null {
     case .null, .string: break

@@ -41,8 +41,7 @@ struct WindowFixture {
   ]
 
   @Test
-  func `R44 After every commit a window holds as many of the rows after its offset as it may`() async throws
-  {
+  func `R44 After every commit a window holds as many of the rows after its offset as it may`() async throws {
     let fixture = WindowFixture()
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let whole = fixture.list(WindowFixture.flat)
