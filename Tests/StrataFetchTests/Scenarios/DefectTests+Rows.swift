@@ -1,4 +1,4 @@
-// What the predecessor did wrong with rows and headers: none of it may come back.
+// Defects of the predecessor in rows and headers, none of which may return.
 
 internal import Foundation
 internal import StrataBase
@@ -57,7 +57,7 @@ extension DefectTests {
     controller.nearbyItemsSize = 10
     let before = Counted.decodes.withLock { $0 }
     #expect(controller.nearbyItemIdentifiers(for: 2_500) == Array(2_495..<2_505))
-    // The item itself, for its key.
+    // The item itself is read for its key.
     #expect(Counted.decodes.withLock { $0 } - before <= 2)
     #expect(controller.viewObject(with: 2_500)?.id == 2_500)
     #expect(Counted.decodes.withLock { $0 } - before <= 30)
@@ -75,7 +75,7 @@ extension DefectTests {
       controller.sections.map { "\($0.title)|\($0.indexTitle ?? "-")|\($0.count)|\($0.totalCount)" }
     }
     #expect(headers() == ["|-|1|1", "ann|A|3|3", "bob|B|2|3"])
-    // A count alone is a change of the section, and of no item.
+    // A changed count alone is a change of the section, but not of an item.
     try await chores.put(Chore(id: 80, title: "zz", owner: "bob"))
     let change = try #require(await spy.next())
     #expect(change.snapshot == nil && change.updates.isEmpty && change.inserts.isEmpty)

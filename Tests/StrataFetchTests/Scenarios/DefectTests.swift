@@ -1,4 +1,4 @@
-// What the predecessor did wrong, one test for each defect: none of it may come back.
+// Defects of the predecessor, none of which may return: one test for each.
 
 internal import Foundation
 internal import StrataEvents
@@ -12,7 +12,7 @@ internal import Testing
   typealias Controller = DiffableFetchController<Chore, String?>
   typealias Spy = DelegateSpy<Chore, String?>
 
-  /// Chores by owner and title, and a delegate that is told about them.
+  /// Chores by owner and title, and a delegate of their list.
   func following(
     _ chores: [Chore], _ configure: (inout DiffableFetchRequest<Chore, String?>) -> Void = { _ in }
   ) async throws -> (DocumentCollection<Chore>, Controller, Spy) {
@@ -81,7 +81,7 @@ internal import Testing
         #expect(change.changes.sectionDeletions.map(\.section) == ["bob"], "\(bobs) by \(way)")
         #expect(change.snapshot?.sectionIdentifiers == ["ann", "cid"])
         #expect((way == "move" ? change.moves : change.deletes).count == bobs)
-        // It comes back where it was.
+        // The section is inserted again where it was.
         try await chores.put(Array(all.suffix(bobs)))
         change = try #require(await spy.next())
         #expect(change.changes.sectionInsertions.map(\.to) == [1])
@@ -242,7 +242,7 @@ internal import Testing
       try await controller.configureFetch { $0.filter = "this is (no filter" }
     }
     try await chores.store.close()
-    // What is there can still be fetched, and nothing more comes.
+    // The current list can still be fetched, and nothing more is delivered.
     #expect(try await controller.performFetch().numberOfItems == 4)
     #expect(try await controller.process(upTo: .max).numberOfItems == 4)
     #expect(spy.callCount == 0)

@@ -1,4 +1,4 @@
-// What changes a diffable fetch controller's list beside the store: configurations, and feeding by hand.
+// What changes a diffable fetch controller's list besides the store: configurations, and feeding by hand.
 
 internal import Dispatch
 internal import Foundation
@@ -45,7 +45,7 @@ internal import Testing
       $0.sectionOrder = .keyDescending
       $0.fetchLimit = 3
     }
-    // Nobody's chores stand first in either direction.
+    // Chores without an owner come first in either direction.
     #expect(last.itemIdentifiers == [2, 0, 3])
     let change = try #require(await spy.next())
     #expect(change.update.reason == .reconfigured)
@@ -76,13 +76,13 @@ internal import Testing
       try await controller.process(events: append.events)
     }
     #expect(await spy.next()?.inserts == [11])
-    // What is known already is told to nobody.
+    // What is already known is not delivered.
     try await controller.process(upTo: 1)
     try await controller.process(receipt)
-    // More than there is comes to what there is, however often it is asked for.
+    // A request for more than there is delivers what there is, however often it is made.
     for _ in 0..<2 { try await controller.process(upTo: 1_000) }
     #expect(spy.callCount == 3)
-    // What was missed is one difference when the store is followed again.
+    // What was missed is delivered as one difference when the list follows the store again.
     try await chores.put(FacadeTests.chore(12))
     try await chores.update(0) { $0.isDone = true }
     controller.isMonitoring = true
@@ -121,7 +121,7 @@ internal import Testing
     let controller = Controller(FacadeTests.request, from: chores, processingQueue: .actor(actor))
     controller.delegate = spy
     try await controller.performFetch()
-    // It begins to wait for something new.
+    // The delivery begins to wait for something new.
     await actor.queue.runNext()
     try await chores.put(FacadeTests.chore(10))
     // The change is on its way to the actor.

@@ -1,4 +1,4 @@
-// Rows by their ids: the window around an item, what is read ahead, and what is forgotten.
+// Rows by their ids: the window around an item, which rows are read ahead, and which leave the cache.
 
 internal import Foundation
 internal import StrataBase
@@ -9,7 +9,7 @@ internal import StrataTables
 internal import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct FacadeRowTests {
-  /// The formula as it is written down, with its mistake at n = 1 mended.
+  /// The documented formula, with its error at n = 1 corrected.
   private func nearby(_ ids: [Int], _ i: Int, _ n: Int) -> [Int] {
     let c = ids.count
     if i < n { return Array(ids.prefix(n)) }
@@ -61,7 +61,7 @@ internal import Testing
       #expect(controller.viewObject(with: id)?.title == "t\(id)")
       #expect(controller.state.withLock { $0.cache.count } <= 20)
     }
-    // Every row was read once; one call in five or more had to read.
+    // Every row was read once; at most one call in five had to read.
     #expect(controller.statistics.rowReadCount == 100)
     #expect(controller.statistics.cacheHitCount > 80)
     for id in (0..<100).reversed() { #expect(controller.viewObject(with: id)?.id == id) }
@@ -81,7 +81,7 @@ internal import Testing
     controller.nearbyItemsSize = 40
     try await controller.configureFetch { $0.fetchLimit = 5 }
     queue.runAll()
-    // Nobody's are 0, 2 and 4; ann's 1, 3, and 5, which the limit hides.
+    // 0, 2 and 4 have no owner; ann's are 1, 3, and 5, which the limit hides.
     for id in 0..<5 { #expect(controller.viewObject(with: id) != nil) }
     #expect(controller.viewObject(with: 5) == nil)
     func follow() async throws {
@@ -92,7 +92,7 @@ internal import Testing
     try await chores.update(1) { $0.isDone = true }
     try await follow()
     #expect(controller.viewObject(with: 0)?.title == "A" && controller.viewObject(with: 1)?.isDone == true)
-    // Moved across, with its row; pushed out by a new one; deleted.
+    // A move to another section with a changed row; a row pushed out by a new one; a deletion.
     try await chores.update(4) { $0.owner = "ann" }
     try await follow()
     #expect(controller.viewObject(with: 4)?.owner == "ann")
@@ -104,7 +104,7 @@ internal import Testing
     #expect(controller.viewObject(with: 2) == nil && controller.viewObject(with: 4) != nil)
   }
 
-  /// A row that says when it ends.
+  /// A row that reports when it is deinitialised.
   private final class Guest: Codable, Identifiable, Sendable {
     static let ended = Lock<(@Sendable () -> Void)?>(nil)
     let id: Int

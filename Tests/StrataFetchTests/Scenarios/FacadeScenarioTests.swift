@@ -1,4 +1,4 @@
-// The scenarios that only the old shape has: search, select on insert, the main actor, two edits, no sort keys.
+// The scenarios that only the facade has: search, select on insert, the main actor, two edits, no sort keys.
 
 internal import Foundation
 internal import StrataEvents
@@ -22,7 +22,7 @@ internal import Testing
     #expect(snapshot.numberOfSections == 7)
     #expect(snapshot.numberOfItems == 5_000)
     #expect(list.facade.currentSnapshot?.sectionIdentifiers == ScenarioTests.sortedNames)
-    // What is told first is the first change.
+    // The first call of the delegate is for the first change.
     let event = ScenarioEvent(id: UUID(), sectionName: "Bear", timestamp: fixture.now)
     try await fixture.events.put(event)
     let change = try await list.next()
@@ -75,7 +75,7 @@ internal import Testing
   @Test
   func `S9 Where no queue is given the delegate is called on the main actor`() async throws {
     let run = try await ScenarioRun()
-    // The main queue is known by a mark: a program may leave it to another thread than its first.
+    // The main queue is identified by a marker, because a program may run it on another thread than its first.
     let mark = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: mark, value: true)
     let seen = Spy { _ in #expect(DispatchQueue.getSpecific(key: mark) == true) }
@@ -104,7 +104,7 @@ internal import Testing
     #expect(await waiting.next() == [event.id])
   }
 
-  /// A delegate as an application writes it.
+  /// A delegate as an application would write it.
   @MainActor private final class Screen: DiffableFetchControllerDelegate {
     let shown: AsyncStream<[UUID]>
     private let show: AsyncStream<[UUID]>.Continuation
@@ -183,12 +183,12 @@ internal import Testing
     await expectNoSortKeys { try await controller.process(upTo: 1) }
     await expectNoSortKeys { try await controller.configureFetch { $0.filter = "a == 1" } }
     #expect(controller.currentSnapshot == nil)
-    // With one it goes on, and a request that takes it out again is refused.
+    // With a sort key, the list continues; a request that removes it again is rejected.
     let snapshot = try await controller.configureFetch { $0.sortKeys = [.init(\.timestamp)] }
     #expect(snapshot.numberOfItems == 143)
     await expectNoSortKeys { try await controller.configureFetch { $0.sortKeys = [] } }
     #expect(try await controller.performFetch().itemIdentifiers == snapshot.itemIdentifiers)
-    // The plain list stands as its rows were created.
+    // The plain list is in order of creation.
     let plain = FetchController(ListRequest(ScenarioEvent.self), from: run.events)
     #expect(try await plain.performFetch().numberOfItems == 143)
   }

@@ -1,4 +1,5 @@
-// How a diffable fetch controller tells its delegate: in order, once, where it should, and nothing after the end.
+// How a diffable fetch controller notifies its delegate: in order, once, on the right executor, and never after the
+// end.
 
 internal import Foundation
 internal import StrataEvents
@@ -28,7 +29,7 @@ internal import Testing
       owner: id % 2 == 0 ? nil : "ann")
   }
 
-  /// A controller that is fed by hand, and told about where the test says.
+  /// A controller that is fed by hand, and whose delegate is called when the test runs the queue.
   static func held(_ chores: DocumentCollection<Chore>) -> (Controller, Spy, HeldQueue) {
     let (spy, queue) = (Spy(), HeldQueue())
     let controller = Controller(request, from: chores, processingQueue: queue.processingQueue)
@@ -142,7 +143,7 @@ internal import Testing
     #expect(controller.currentSnapshot?.contains(0) == false)
   }
 
-  /// Writes when it is told of a change, and configures when it is told of that.
+  /// A delegate that writes at the first change, and configures the list at the next.
   private final class Writer: DiffableFetchControllerDelegate {
     let inserts: AsyncStream<[Int]>
     private let insert: AsyncStream<[Int]>.Continuation
@@ -182,8 +183,8 @@ internal import Testing
     }
   }
 
-  /// Ends a controller after each of the steps toward its delegate, on the actor on which that is called: when it
-  /// has found what is new, and when it has told it.
+  /// Ends a controller after each step of a delivery, on the actor that the delegate is called on: after the changes
+  /// were found, and after they were delivered.
   private func endAtEveryStep(_ end: (inout Controller?) -> Void) async throws {
     for steps in 0...1 {
       let chores = try await Self.chores()
@@ -192,7 +193,7 @@ internal import Testing
       controller?.delegate = spy
       controller?.isMonitoring = false
       try await controller?.performFetch()
-      // It begins to wait for something new.
+      // The delivery begins to wait for something new.
       await actor.queue.runNext()
       try await controller?.process(try await chores.put(Self.chore(10)))
       for _ in 0..<steps { await actor.queue.runNext() }
@@ -251,7 +252,7 @@ internal import Testing
     #expect(spy.callCount == 1)
     #expect(controller.statistics.failureCount == 1)
     #expect(controller.currentSnapshot?.contains(10) == true)
-    // A fetch tries again, and fails again where it would have to wait.
+    // A fetch tries again, and fails again when it would have to wait.
     #expect(try await controller.performFetch().numberOfItems == 4)
     #expect(await spy.nextFailure() != nil)
   }
@@ -273,7 +274,7 @@ internal import Testing
 }
 
 extension DiffableFetchController {
-  /// Takes in what an update came to.
+  /// Processes the append of a document's update, or fetches if the update appended nothing.
   @discardableResult
   func process<Document>(
     _ update: DocumentUpdate<Document>

@@ -1,9 +1,9 @@
-// A queue whose work is done when a test says so, one piece at a time.
+// A queue that runs its work when the test calls for it, one piece at a time.
 
 internal import StrataBase
 @testable internal import StrataViews
 
-/// Holds what it is given until it is told to run it.
+/// A queue that holds its work until the test runs it.
 final class HeldQueue: Sendable {
   private let work = Lock<[@Sendable () -> Void]>([])
 
@@ -15,7 +15,7 @@ final class HeldQueue: Sendable {
 
   func add(_ piece: @escaping @Sendable () -> Void) { work.withLock { $0.append(piece) } }
 
-  /// Runs one piece on the calling thread; false where there is none.
+  /// Runs one piece of work on the calling thread. Returns false if there is none.
   @discardableResult
   func runOne() -> Bool {
     guard let next = work.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
@@ -26,7 +26,7 @@ final class HeldQueue: Sendable {
   func runAll() { while runOne() {} }
 }
 
-/// An actor whose work is done when a test says so.
+/// An actor that runs its jobs when the test calls for it.
 actor HeldActor {
   private final class Executor: SerialExecutor {
     let queue = HeldQueue()
@@ -44,12 +44,12 @@ actor HeldActor {
 }
 
 extension HeldQueue {
-  /// Runs the next piece as soon as there is one.
+  /// Runs the next piece of work as soon as there is one.
   func runNext() async {
     while !runOne() { await Task.yield() }
   }
 
-  /// Waits until there is a piece to run.
+  /// Waits until there is a piece of work to run.
   func waitForWork() async {
     while isEmpty { await Task.yield() }
   }

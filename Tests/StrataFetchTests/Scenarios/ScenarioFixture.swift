@@ -1,4 +1,4 @@
-// What the scenarios share: events in sections, a list of either kind, and a model that says what it shows.
+// Shared by the scenarios: events in sections, a list of either kind, and a model of what the list shows.
 
 internal import Foundation
 internal import StrataBase
@@ -10,16 +10,16 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-/// Which controller a scenario is run with.
+/// The controller that a scenario runs with.
 enum ListKind: String, CaseIterable, Sendable { case plain, facade }
 
-/// How much of the events a scenario's list shows.
+/// The part of the events that a scenario's list shows.
 enum Showing: Sendable, Equatable {
   case all
   case limited(Int)
-  /// With a filter that every event passes.
+  /// A filter that every event passes.
   case including
-  /// All but one.
+  /// All events except one.
   case excluding(UUID)
 
   var filter: String? {
@@ -33,12 +33,12 @@ enum Showing: Sendable, Equatable {
   var limit: Int? { if case .limited(let limit) = self { limit } else { nil } }
 }
 
-/// A list as a scenario sees it: what it shows first, and then one change after the other.
+/// A list as a scenario sees it: its first content, and then one change after the other.
 final class ScenarioList {
   typealias Change = DiffableFetchChange<ScenarioEvent, String>
   typealias Snapshot = FetchSnapshot<ScenarioEvent, String>
 
-  /// Sections by name, newest first.
+  /// Sections by name; in each, the newest events first.
   static func plainRequest(_ showing: Showing) -> ListRequest<ScenarioEvent, String> {
     var request = ListRequest(ScenarioEvent.self).sectioned(by: \.sectionName)
       .sorted(by: \.timestamp, .reverse)
@@ -47,7 +47,7 @@ final class ScenarioList {
     return request
   }
 
-  /// The same as the façade says it.
+  /// The same request in the form of the facade.
   static func facadeRequest(_ showing: Showing) -> DiffableFetchRequest<ScenarioEvent, String> {
     var request = DiffableFetchRequest(
       sectionKey: \ScenarioEvent.sectionName,
@@ -96,7 +96,7 @@ final class ScenarioList {
   }
 }
 
-/// A delegate that keeps what it is told until somebody takes it.
+/// A delegate that keeps its changes until the test takes them.
 final class DelegateSpy<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
   DiffableFetchControllerDelegate, Sendable
 where Item.ID: DocumentID {
@@ -116,10 +116,10 @@ where Item.ID: DocumentID {
     self.onCall = onCall
   }
 
-  /// How often it was told that something changed.
+  /// The number of calls for changes.
   var callCount: Int { calls.withLock { $0 } }
 
-  /// Keeps a controller alive for a test that has no other use for it.
+  /// Keeps a controller alive for a test that does not use it otherwise.
   func keep(_ controller: DiffableFetchController<Item, Section>) { kept.withLock { $0 = controller } }
 
   func next() async -> Change? {
@@ -143,11 +143,11 @@ where Item.ID: DocumentID {
   }
 }
 
-/// Events by their ids, and what a list of them shows.
+/// Events by their ids, and the content of a list of them.
 struct ScenarioModel {
   struct Section: Equatable {
     var name: String
-    /// How many events it holds, shown or not.
+    /// The number of events in the section, shown or not.
     var count: Int
     var items: [UUID]
   }
@@ -178,7 +178,7 @@ struct ScenarioModel {
   }
 }
 
-/// A store of a few events, the model of them, and a list that has shown them.
+/// A store of a few events, their model, and a list that has shown them.
 final class ScenarioRun {
   /// One event in the first section, two in the second, and twenty in each of seven.
   static let names = ["Ant", "Bat"] + ScenarioTests.sortedNames
@@ -187,7 +187,7 @@ final class ScenarioRun {
   let store = EventStore.inMemory()
   let events: DocumentCollection<ScenarioEvent>
   var model = ScenarioModel()
-  /// The next time, later than all before it.
+  /// The next time, later than all previous ones.
   var now = Date(timeIntervalSince1970: 1_700_000_000)
   var list: ScenarioList
   var showing = Showing.all
@@ -201,7 +201,7 @@ final class ScenarioRun {
     var names = ["Ant", "Bat", "Bat"]
     for _ in 0..<20 { names += ScenarioTests.sectionNames }
     for (index, name) in names.shuffled(using: &random).enumerated() {
-      // Some share their time with the one before.
+      // Some have the same time as the previous one.
       if index % 3 != 0 { now += 1 }
       let event = newEvent(in: name)
       model.events[event.id] = event
@@ -214,7 +214,7 @@ final class ScenarioRun {
     ScenarioEvent(id: UUID(uuid: ScenarioTests.bytes(&random)), sectionName: section, timestamp: now)
   }
 
-  /// Begins a list, and looks whether it shows what it should.
+  /// Begins a list, and checks that it shows the right events.
   func show(_ kind: ListKind, _ showing: Showing) async throws {
     list = ScenarioList(kind, showing, of: events)
     self.showing = showing
@@ -246,10 +246,10 @@ final class ScenarioRun {
     touched.insert(id)
   }
 
-  /// What the list tells next, after it was compared with the model. Where the list has nothing to tell, an event
-  /// in front of all others is put: the next change is of that one alone.
+  /// The next change that the list delivers, after a comparison with the model. If the list has nothing to deliver, an
+  /// event is put before all others, and the next change must be that event alone.
   ///
-  /// - Returns: nil where there was nothing to tell.
+  /// - Returns: nil if there was nothing to deliver.
   func told() async throws -> ScenarioList.Change? {
     let isSilent = model.sections(showing) == before && shownTouched.isEmpty
     if isSilent {

@@ -34,7 +34,7 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
 
   /// Whether the list shows everything that the scenario is about.
   var isWhole: Bool { form == .all || form == .including }
-  /// Of how many events the section is.
+  /// The number of events of the section.
   var size: Int { section == "Ant" ? 1 : section == "Bat" ? 2 : 20 }
   var place: Int { ScenarioRun.names.firstIndex(of: section)! }
 }
@@ -80,7 +80,7 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
       #expect(test.form == .excluding || (test.form == .limited && test.place > 6))
       return
     }
-    // In the section that the limit cuts, the item comes from behind the edge.
+    // In the section that the limit cuts, the item comes from beyond the limit.
     if test.form == .limited, test.section == "Lion" {
       #expect(change.inserts == [item] && change.deletes.count == 1 && change.moves.isEmpty)
       return
@@ -89,7 +89,7 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
     #expect(change.inserts.isEmpty && change.deletes.isEmpty)
     #expect(change.changes.count == 1)
     #expect(change.update.after.index(of: item) == ListIndex(section: test.place, item: 0))
-    // Alone in its section it has nowhere to go.
+    // The only item of a section cannot move.
     #expect(change.moves == (test.size == 1 ? [] : [item]))
     #expect((change.snapshot == nil) == (test.size == 1))
     if let move = change.changes.moves.first {
@@ -124,7 +124,7 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
   @Test(arguments: ScenarioCase.all)
   func `S5 A new event is one insert, first in its section`(_ test: ScenarioCase) async throws {
     let run = try await ScenarioRun()
-    // Into a section that is there, and into one that it makes.
+    // Into an existing section, and into a new one.
     for name in [test.section, test.section + "s"] {
       let event = run.newEvent(in: name)
       try await run.show(test.kind, test.showing(event.id))
@@ -136,7 +136,7 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
       }
       #expect(change.updates.isEmpty && change.moves.isEmpty)
       #expect(change.inserts == [event.id])
-      // A full window lets go of its last item.
+      // A full window drops its last item.
       #expect(change.deletes.count == (test.form == .limited ? 1 : 0))
       let snapshot = try #require(change.snapshot)
       let index = try #require(snapshot.index(of: event.id))
@@ -162,7 +162,7 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
     }
     #expect(change.updates.isEmpty && change.moves.isEmpty)
     #expect(change.deletes == [item])
-    // A full window takes in the next one.
+    // The next item enters a full window.
     #expect(change.inserts.count == (test.form == .limited ? 1 : 0))
     #expect(change.changes.deletions.first?.from == ListIndex(section: test.place, item: 0))
     let snapshot = try #require(change.snapshot)

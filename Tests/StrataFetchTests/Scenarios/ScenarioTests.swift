@@ -1,4 +1,4 @@
-// The scenarios that every successor of a fetched results controller is held to, with five thousand events.
+// The scenarios that every successor of a fetched results controller must pass, with five thousand events.
 
 internal import Foundation
 internal import StrataEvents
@@ -8,7 +8,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-/// An event as the scenarios have it: a section, a time, and a flag that no list looks at.
+/// An event of the scenarios: a section, a time, and a flag that no list shows.
 nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
   var id: UUID
   var sectionName: String
@@ -24,12 +24,12 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
   static let sortedNames = ["Bear", "Cat", "Dog", "Eagle", "Lion", "Snake", "Tiger"]
   static let itemCount = 5_000
 
-  /// Sections by name, newest first.
+  /// Sections by name; in each, the newest events first.
   static let request = ListRequest(ScenarioEvent.self)
     .sectioned(by: \.sectionName)
     .sorted(by: \.timestamp, .reverse)
 
-  /// How a scenario is run again: which request, and how many of the items it shows at first.
+  /// The variants of a scenario: which request, and how many items it shows at first.
   enum Variant: String, CaseIterable, Sendable {
     case whole, windowed, including, excluding
 
@@ -58,7 +58,7 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
       now = Date(timeIntervalSince1970: 1_700_000_000)
       var all: [ScenarioEvent] = []
       for index in 0..<ScenarioTests.itemCount {
-        // Some share their time with the one before.
+        // Some have the same time as the previous one.
         if index % 3 != 0 { now += 0.001 }
         all.append(
           ScenarioEvent(
@@ -191,7 +191,7 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     #expect(
       update.after.numberOfItems(inSectionAt: section) == first.numberOfItems(inSectionAt: section) - 1)
     #expect(update.after.row(for: item.id) == nil)
-    // The list before still has it.
+    // The previous list still has it.
     #expect(first.row(for: item.id) == item)
   }
 
@@ -231,7 +231,7 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
     var update = try await fixture.next()
     #expect(update.changes.insertions.map(\.id) == [new.id])
     #expect(update.after.index(of: new.id) == ListIndex(section: 0, item: 0))
-    // A full window lets go of its last item, and takes it in again.
+    // A full window drops its last item, and shows it again later.
     #expect(update.changes.deletions.count == (variant == .windowed ? 1 : 0))
     #expect(update.after.numberOfItems == (variant == .windowed ? 100 : shown + 1))
     let pushed = update.changes.deletions.first?.id

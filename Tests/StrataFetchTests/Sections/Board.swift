@@ -1,4 +1,4 @@
-// Tickets on a board: what the tests of requests put into a store, and how they read a list.
+// Tickets on a board: the content of the store in tests of requests, and reading a list of it.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -33,7 +33,7 @@ struct Board {
     try await put(Ticket(id: id, status: status, score: score))
   }
 
-  /// Puts a document as it is.
+  /// Puts a document unchanged.
   func put(_ id: String, document: DocumentValue) async throws {
     let stream = StreamName(category: "ticket", id: id)
     try await store.append([NewEvent(DocumentEvent.put, in: stream, payload: EventPayload(document))])

@@ -31,7 +31,7 @@ internal import Testing
     let snapshot = try await board.show(last)
     #expect(snapshot.itemIdentifiers(inSection: nil) == ["3"] && snapshot.indexOfSection(nil) == 3)
     #expect(base != last && last == ListRequest(Ticket.self).sectioned(by: \.status, nils: .last))
-    // It is the same section in both lists, and moves with its items in it.
+    // It is the same section in both lists, and moves with its items.
     let changes = ListChanges(from: try await board.show(base), to: snapshot)
     #expect(changes.sectionMoves == [.init(section: nil, from: 0, to: 3)] && changes.count == 1)
   }
@@ -61,7 +61,7 @@ internal import Testing
     #expect(try await typed.performFetch().problems.map(\.id) == ["2"])
     let problem = try #require(try await untyped.performFetch().problems.first)
     #expect(problem.id == "2" && problem.what.contains("status") && problem.sequence == 2)
-    // A row that no filter takes is no problem.
+    // A row that does not pass the filter is not a problem.
     let filtered = ListRequest(Ticket.self).sectioned(by: \.status, nils: .required).filtered { $0.id != "2" }
     #expect(try await board.show(filtered).numberOfProblems == 0)
     try await board.put("2", "a")
@@ -122,7 +122,7 @@ internal import Testing
       for (place, section) in after.sectionIdentifiers.enumerated() {
         #expect(after.indexOfSection(section) == place)
       }
-      // The list is a function of the rows, whichever way it came to them.
+      // The list depends only on the rows, not on their history.
       let rebuilt = try await board.show(
         order(base.filtered { $0.title != "hidden" }.keepingEmpty(["a", "never"])))
       #expect(rebuilt.sectionIdentifiers == after.sectionIdentifiers && rebuilt.ids == after.ids)
@@ -151,7 +151,7 @@ internal import Testing
         == base.sectionsOrdered(by: ["open", "waiting", "closed"]).keepingEmpty(["closed", "waiting", "open"])
     )
     #expect(request != base.sectionsOrdered(by: ["open", "waiting", "closed"]))
-    // To declare other sections is one difference.
+    // Declaring other sections makes one difference.
     let other = try await board.show(base.keepingEmpty(["new", nil]))
     #expect(other.sectionIdentifiers == [nil, "closed", "new", "odd"])
     let changes = ListChanges(from: snapshot, to: other)

@@ -1,4 +1,4 @@
-// Which rows a list takes: asked anew at every change, whatever the condition is written in.
+// Which rows a list takes: evaluated again at every change, whatever the form of the condition.
 
 internal import Foundation
 internal import StrataEvents
@@ -10,7 +10,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(5))) struct MembershipTests {
   private static let base = ListRequest(Ticket.self)
 
-  /// One condition, four ways to write it: the note has the word "yes" in it.
+  /// One condition in four forms: the note contains the word "yes".
   enum Condition: CaseIterable {
     case closure, filter, predicate, search, fieldSearch
 

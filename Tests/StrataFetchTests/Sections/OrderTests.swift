@@ -1,4 +1,4 @@
-// The order of items: total, the same whatever the way to it, and contiguous by sections.
+// The order of items: total, independent of the history, and contiguous by section.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -24,7 +24,7 @@ internal import Testing
       for direction in [SortDirection.forward, .reverse] {
         let list = FetchController(base.sorted(by: \.title, direction), from: board.tickets)
         #expect(try await list.performFetch().itemIdentifiers == expected)
-        // A row that goes and comes again stands where it was.
+        // A row that is deleted and put again is where it was.
         let id = try #require(ids.randomElement(using: &random))
         _ = try await board.tickets.delete(id)
         try await board.put(Ticket(id: id, title: "same"))

@@ -1,4 +1,4 @@
-// Searching: words that occur somewhere, without case and marks, whatever is typed.
+// Searching for words that occur anywhere, ignoring case and marks, whatever is typed.
 
 internal import Foundation
 internal import StrataEvents

@@ -1,4 +1,4 @@
-// Orders of sections that their keys know nothing of.
+// Orders of sections that do not follow from their keys.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -81,7 +81,7 @@ internal import Testing
       let sections = new.sectionIdentifiers
       #expect(Set(sections).count == sections.count && new.ids.allSatisfy { !$0.isEmpty })
       for (place, section) in sections.enumerated() { #expect(new.indexOfSection(section) == place) }
-      // What stays was not moved by what came.
+      // New sections did not move the others.
       let stayed = old.sectionIdentifiers.filter { sections.contains($0) }
       #expect(sections.filter { stayed.contains($0) } == stayed)
       old = new
@@ -103,7 +103,7 @@ internal import Testing
     try await board.put("b", "b", score: 7)
     let live = try await list.performFetch()
     let past = try await list.snapshot(at: .sequence(3))
-    // Built one after the other and at once, they have the sections in another order.
+    // The list that was built step by step has the sections in another order than the one that was built at once.
     try #require(live.sectionIdentifiers != past.sectionIdentifiers)
     let (now, then) = (try DiffableSnapshot(live), try DiffableSnapshot(past))
     #expect(try now.applying(ListChanges(from: live, to: past)) == then)
@@ -165,7 +165,7 @@ internal import Testing
       #expect(changes.sectionMoves.count <= 2, "one row is in two sections at most")
       old = new
     }
-    // Only the value decides: the row stays where it is among the items, and its section moves.
+    // Only the value decides: the row keeps its position among the items, and its section moves.
     try await board.put("x", "s9", score: 100)
     try await board.put("y", "s8", score: 99)
     old = try await list.performFetch()
@@ -189,7 +189,7 @@ internal import Testing
       request.sectionsOrdered(byMaximumOfField: try FieldPath("score")), from: documents
     ).performFetch()
     #expect(snapshot.itemIdentifiers == ["4", "2"] && snapshot.problems.map(\.id) == ["1", "3"])
-    // A closure's key is cut where it is too long for a tree.
+    // A closure's key is truncated if it is too long for a tree.
     let long = try await FetchController(
       request.sectionsOrdered(key: { String(repeating: "\0", count: 100_000) + $0.json() }), from: documents
     ).performFetch()

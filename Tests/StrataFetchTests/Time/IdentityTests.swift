@@ -1,4 +1,4 @@
-// What stays the same: ids for as long as a row lives, and batches at every run.
+// What stays the same: ids for the lifetime of a row, and batches at every run.
 
 internal import Foundation
 internal import StrataBase
@@ -35,7 +35,7 @@ internal import Testing
     }
     let before = try await list(store).performFetch()
     #expect(Set(before.itemIdentifiers) == Set(ids))
-    // A row that changes in every other way is the same item.
+    // A row whose other properties all change is the same item.
     try await events.update(ids[4]) {
       $0.timestamp = Date(timeIntervalSince1970: 1_000)
       $0.sectionName = "z"
@@ -72,7 +72,7 @@ internal import Testing
         _ = try await scrubber.move(to: .beginning)
         var last: UInt64 = 0
         for end in log.ends {
-          // Found over trees of two kinds: replayed at once, and step by step.
+          // The changes are found over two kinds of trees: replayed at once, and step by step.
           let changes = try await list.changes(from: .sequence(last), to: .sequence(end))
           let step = try await scrubber.move(to: .sequence(end)).changes
           try #require(changes == step)
@@ -82,7 +82,7 @@ internal import Testing
         Self.encode(try await list.changes(from: .head, to: .sequence(log.head / 2)), to: &bytes)
       }
     }
-    // Sets and dictionaries are in another order in every process; this number is not.
+    // The order of sets and dictionaries differs in every process; this number must not.
     #expect(XXH64.of(bytes) == 13_356_660_208_220_106_072, "\(bytes.count) bytes")
   }
 

@@ -1,4 +1,4 @@
-// Lists of the past: each is the naive fold of the log's beginning, and batches lead between any two of them.
+// Lists of the past: each equals the naive fold of a prefix of the log, and a batch turns any of them into any other.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -77,7 +77,7 @@ internal import Testing
         let back = try await list.changes(from: .sequence(b), to: .sequence(a))
         try #require(try ArrayList(before).applying(there) == ArrayList(after))
         try #require(try ArrayList(after).applying(back) == ArrayList(before))
-        // Item by item the one is the other turned around.
+        // For each item, one batch is the inverse of the other.
         let (gone, come) = (
           there.deletions.map { Pair($0.id, $0.from) }, there.insertions.map { Pair($0.id, $0.to) }
         )
@@ -108,7 +108,8 @@ internal import Testing
           try await changes(0, 1), try await changes(1, 2), try await changes(0, 2)
         )
         try #require(try begin.applying(first).applying(second) == begin.applying(both))
-        // What comes and goes again is in none, and what goes and comes again is no deletion.
+        // An item that is inserted and deleted again is in neither, and one that is deleted and inserted again is not a
+        // deletion.
         let (came, went) = (set(first.insertions.map(\.id)), set(first.deletions.map(\.id)))
         let (came2, went2) = (set(second.insertions.map(\.id)), set(second.deletions.map(\.id)))
         try #require(set(both.insertions.map(\.id)) == came.subtracting(went2).union(came2.subtracting(went)))
@@ -123,6 +124,6 @@ internal import Testing
     init(_ id: String, _ index: ListIndex) { (self.id, self.index) = (Array(id.utf8), index) }
   }
 
-  /// Ids by their bytes: Swift's strings may be equal where their bytes are not.
+  /// Ids as bytes: Swift's strings can be equal although their bytes differ.
   private func set(_ ids: [String]) -> Set<[UInt8]> { Set(ids.map { Array($0.utf8) }) }
 }

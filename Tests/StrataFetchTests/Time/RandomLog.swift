@@ -1,4 +1,4 @@
-// A random log of documents, and what the naive model makes of every prefix of it.
+// A random log of documents, and the naive model of every prefix of it.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -11,7 +11,7 @@ internal import StrataTesting
 /// A store in memory with documents in the category `t`.
 struct RandomLog {
   let store: EventStore
-  /// The rows after so many events.
+  /// The rows after each number of events.
   var models: [ModelTable] = [ModelTable()]
   /// The last sequence of each append.
   var ends: [UInt64] = []
@@ -23,7 +23,7 @@ struct RandomLog {
     nil, .double(-0.0), .int(0), .double(.nan), .int(7), .double(7), .string("7"), .int(2), .int(3),
   ]
 
-  /// - Parameter problems: whether some rows hold what no list can sort by.
+  /// - Parameter problems: whether some rows have values that no list can sort by.
   init(
     appends: Int, eventsMax: Int = 4, rows: Int = 12, problems: Bool = false, _ random: inout SeededGenerator
   ) async throws {
@@ -36,7 +36,7 @@ struct RandomLog {
 
   var head: UInt64 { UInt64(models.count - 1) }
 
-  /// One append of so many events.
+  /// Makes one append of a number of events.
   mutating func append(_ count: Int, problems: Bool = false, _ random: inout SeededGenerator) async throws {
     var events: [NewEvent] = []
     var model = models[models.count - 1]
@@ -67,7 +67,7 @@ struct RandomLog {
 }
 
 extension ModelRequest {
-  /// - Parameter section: the field of the sections, nil for none.
+  /// - Parameter section: the field of the sections; nil for none.
   static func random(section: String?, _ random: inout SeededGenerator) -> ModelRequest {
     func chance(_ sides: Int) -> Bool { Int.random(in: 0..<sides, using: &random) == 0 }
     var request = ModelRequest(section: section)
@@ -83,7 +83,7 @@ extension ModelRequest {
   }
 }
 
-/// A list as plain arrays, changed by typed batches: what a view is.
+/// A list as plain arrays that typed batches change, like a view.
 struct ArrayList<ID: Hashable & Sendable, Section: Hashable & Sendable>: Equatable {
   struct Part: Equatable {
     var section: Section
@@ -114,13 +114,13 @@ struct ArrayList<ID: Hashable & Sendable, Section: Hashable & Sendable>: Equatab
     for from in places.sorted(by: >) { list.parts.remove(at: from) }
     let coming = moving + changes.sectionInsertions.map { ($0.to, Part(section: $0.section, items: [])) }
     for (to, part) in coming.sorted(by: { $0.0 < $1.0 }) {
-      guard to <= list.parts.count else { throw ModelError(what: "a section is put in behind the end") }
+      guard to <= list.parts.count else { throw ModelError(what: "a section is inserted past the end") }
       list.parts.insert(part, at: to)
     }
     let put = changes.insertions.map { ($0.to, $0.id) } + changes.moves.map { ($0.to, $0.id) }
     for (to, id) in put.sorted(by: { $0.0 < $1.0 }) {
       guard to.section < list.parts.count, to.item <= list.parts[to.section].items.count else {
-        throw ModelError(what: "\(id) is put in behind the end, at \(to)")
+        throw ModelError(what: "\(id) is inserted past the end, at \(to)")
       }
       list.parts[to.section].items.insert(id, at: to.item)
     }

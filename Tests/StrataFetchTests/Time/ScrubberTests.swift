@@ -1,4 +1,4 @@
-// A list driven through the past: each step is a batch, and what is kept on the way makes the next one cheap.
+// A list that is moved through the past: each step is a batch, and kept states make the next one cheap.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -56,7 +56,7 @@ internal import Testing
   {
     let chores = EventStore.inMemory().collection("task", of: Chore.self)
     for id in 0..<10 { try await chores.put(Chore(id: id, title: "t\(id)")) }
-    // The first row that is looked at, which is one of the newest state, takes its time.
+    // The first row that is filtered, one of the newest state, blocks until the test continues.
     let (hasBegun, mayGoOn) = (Lock(false), Lock(false))
     let list = FetchController(
       ListRequest(Chore.self).filtered { _ in
@@ -88,7 +88,7 @@ internal import Testing
       for point in points { group.addTask { try await scrubber.move(to: .sequence(point)) } }
       return try await group.reduce(into: []) { $0.append($1) }
     }
-    // Each but the first begins where another one ended, and each by itself is right.
+    // Each move but the first begins where another one ended, and each is right by itself.
     #expect(updates.map(\.after.sequence).sorted() == points.sorted())
     let starts = updates.compactMap { $0.before?.sequence }.sorted()
     var ends = updates.map(\.after.sequence)
@@ -123,7 +123,7 @@ internal import Testing
       _ = try past.state(at: end - distance + 1)
       #expect(past.foldedCount - folded <= 1)
     }
-    // A long walk: never more states than may be kept, and every one of them the right one.
+    // A long walk: there are never more kept states than allowed, and all of them are right.
     let past = states()
     let points = (0..<300).map { index in
       index % 3 == 0 ? UInt64.random(in: 0...log.head, using: &random) : UInt64(index) * 4
@@ -164,7 +164,7 @@ internal import Testing
       if keptSizeMax == 0 { #expect(past.kept.count == 1) }
       if keptSizeMax == 400_000 { #expect(past.kept.count > 1) }
     }
-    // The same lists, however little is kept.
+    // The lists are the same, however little is kept.
     let request = ModelRequest(section: "s")
     let scrubber = try log.controller(request).scrubber(keptSizeMax: 0)
     for _ in 0..<10 {

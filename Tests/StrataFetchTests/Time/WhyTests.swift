@@ -1,4 +1,4 @@
-// Why a list shows an item, against what it shows.
+// Why a list shows an item, compared with what it shows.
 
 internal import Foundation
 internal import StrataDocuments
@@ -21,7 +21,7 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var seen: [String: Int] = [:]
-    // Ten logs, and more where ten did not have every outcome by chance.
+    // Ten logs, and more if ten did not happen to have every outcome.
     for number in 0..<100 where number < 10 || seen.count < 6 {
       let log = try await RandomLog(appends: 12, problems: true, &random)
       let plain = ModelRequest.random(section: Bool.random(using: &random) ? "s" : nil, &random)
@@ -72,11 +72,11 @@ internal import Testing
       }
     }
     print(seen)
-    // All outcomes, except that limits cut behind what they show and never before.
+    // All outcomes but one: limits cut after what they show, never before.
     #expect(seen.count == 6)
   }
 
-  /// The rank is the place in the list without a window, and the window cuts where it says.
+  /// Checks that the rank is the position in the list without a window, and that the window cuts where it says.
   private func check(
     _ why: ListExplanation, _ all: FetchSnapshot<DocumentRow, DocumentValue>,
     _ shown: FetchSnapshot<DocumentRow, DocumentValue>
@@ -90,7 +90,7 @@ internal import Testing
     try #require(rank.sectionCount == all.numberOfItems(inSectionAt: index.section))
     try #require(rank.listCount == all.numberOfItems)
     if case .behindWindow(let count) = why.outcome {
-      // A list without sections has one that has no value.
+      // A list without sections has a single section, which has no value.
       let isSectioned = shown.version.isSectioned
       let inSection =
         isSectioned
@@ -129,7 +129,7 @@ internal import Testing
         .beforeWindow(by: 3), .beforeWindow(by: 2), .beforeWindow(by: 1), .shown(section: 0, item: 0),
         .shown(section: 0, item: 1),
       ])
-    // Of the second section these show nothing, since it ends before its window begins.
+    // These show nothing of the second section, because it ends before its window begins.
     let inSections: [ListExplanation.Outcome] = [
       .beforeWindow(by: 1), .shown(section: 0, item: 0), .shown(section: 0, item: 1), .behindWindow(by: 1),
       .beforeWindow(by: 1), .beforeWindow(by: 1), .shown(section: 1, item: 0), .shown(section: 1, item: 1),

@@ -1,4 +1,4 @@
-// What a screen holds on to while its list changes.
+// The anchor of a screen: the item that keeps its position while the list changes.
 
 internal import StrataEvents
 internal import StrataFetch
@@ -36,14 +36,14 @@ internal import Testing
       try await list.performFetch().place(of: ListAnchor(id: id, offset: 3), since: old, reach: reach)
     }
     try await fixture.chores.delete(4)
-    // The next one stands in the next section.
+    // The next item is in the next section.
     var found = try #require(try await place(4))
     #expect(found.anchor == ListAnchor(id: 5, offset: 3) && found.distance == 1)
     #expect(found.index == ListIndex(section: 1, item: 0))
     try await fixture.delete([5, 6])
     found = try #require(try await place(4))
     #expect(found.anchor.id == 3 && found.distance == -1 && found.index == ListIndex(section: 0, item: 3))
-    // A whole section goes, and the search ends within its reach.
+    // A whole section is deleted, and the search ends within its reach.
     try await fixture.delete([7, 8, 9])
     found = try #require(try await place(9, reach: 6))
     #expect(found.anchor.id == 3 && found.distance == -6)
@@ -106,7 +106,7 @@ internal import Testing
     let rows: [(section: String?, row: Int, nearest: ListIndex)] = [
       ("d", 1, ListIndex(section: 0, item: 1)), ("d", 7, ListIndex(section: 0, item: 2)),
       ("d", -1, ListIndex(section: 0, item: 0)), ("e", 0, ListIndex(section: 1, item: 0)),
-      // Before the window, behind it, and before everything.
+      // Before the window, after it, and before everything.
       ("b", 2, ListIndex(section: 0, item: 0)), ("h", 0, ListIndex(section: 1, item: 2)),
       (nil, 0, ListIndex(section: 0, item: 0)),
     ]

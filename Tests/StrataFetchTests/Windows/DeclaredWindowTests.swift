@@ -1,4 +1,4 @@
-// Declared sections stand wherever the window is; all windows over all orders of sections, one by one.
+// Declared sections are shown wherever the window is: all windows over all orders of sections, one by one.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -16,7 +16,8 @@ internal import Testing
     return writer.bytes
   }
 
-  /// A table of six sections with one to three rows each, and a view in which some are declared, one of them without rows.
+  /// A table of six sections with one to three rows each, and a view in which some are declared, one of them without
+  /// rows.
   private func fixture(_ order: SectionOrder, isDeclaring: Bool = true) throws -> (Table, View) {
     var set = TableSet()
     let scratch = FoldScratch()
@@ -48,7 +49,7 @@ internal import Testing
     ListVersion(table: table, view: view, window: window, isSectioned: true, sequence: 9, time: nil)
   }
 
-  /// What is to be shown of a whole list, by counting alone.
+  /// What a window must show of a whole list, found by counting.
   private func expected(_ whole: ModelList, _ window: ListWindows, _ declared: [String]) -> ModelList {
     var list = whole
     for place in list.sections.indices {
@@ -94,7 +95,7 @@ internal import Testing
                 count += 1
               }
             }
-            // From any window to the next one.
+            // From each window to the next.
             let before = ModelList(previous)
             #expect(
               try before.applying(ListDiff(from: previous, to: list), toward: shown) == shown, "\(window)")

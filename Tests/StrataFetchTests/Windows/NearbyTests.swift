@@ -7,7 +7,7 @@ internal import StrataTables
 internal import Testing
 
 @Suite struct NearbyTests {
-  /// The formula as it was, over an array. At a size of 1 it gave the item before.
+  /// The original formula, over an array. At a size of 1 it returned the previous item.
   private func former(_ ids: [Int], _ id: Int, _ size: Int) -> [Int]? {
     guard size > 0, let place = ids.firstIndex(of: id) else { return nil }
     if place < size { return Array(ids.prefix(size)) }
@@ -48,7 +48,7 @@ internal import Testing
     try await fixture.put(0..<9)
     let snapshot = try await fixture.list(WindowFixture.flat).performFetch()
     for id in 0..<9 { #expect(snapshot.nearbyItemIdentifiers(for: id, size: 1) == [id]) }
-    // What it was: the item before.
+    // The original formula returned the previous item.
     #expect(former(snapshot.itemIdentifiers, 4, 1) == [3])
   }
 

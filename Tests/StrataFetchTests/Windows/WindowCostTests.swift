@@ -1,4 +1,4 @@
-// What windows cost, counted in things that are looked at.
+// The cost of windows, counted in the items and sections that are read.
 
 internal import StrataEvents
 @testable internal import StrataLists
@@ -135,7 +135,7 @@ internal import Testing
     #expect(each.numberOfItems == 40 && each.totalNumberOfItems == 1_312)
     #expect((0..<2).map { each.numberOfItems(inSectionAt: $0) } == [20, 20])
     #expect((0..<2).map { each.totalNumberOfItems(inSectionAt: $0) } == [1_000, 312])
-    // A row that no window shows changes the count of its section, and nothing else.
+    // A row that no window shows changes only the count of its section.
     try await fixture.put([5_000]) { _ in "bob" }
     let changes = ListChanges(from: each, to: try await list.performFetch())
     #expect(changes.count == 1 && changes.sectionUpdates.map(\.count) == [313])
@@ -154,7 +154,7 @@ internal import Testing
     let (diff, cost) = ListDiff.found(from: old.version, to: new.version)
     #expect(diff.deletions.map(\.id) == ["7"] && diff.insertions.map(\.id) == ["16"])
     #expect(cost.items <= 16)
-    // A section whose window is behind all of it is not shown.
+    // A section whose window begins after its last item is not shown.
     try await fixture.delete([1, 7, 10, 13, 16, 19, 22])
     #expect(try await list.performFetch().sectionIdentifiers == ["0", "2"])
   }

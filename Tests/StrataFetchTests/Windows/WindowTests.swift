@@ -1,4 +1,4 @@
-// Windows: they are full after every change, and cost what comes in and goes out.
+// Windows: they are full after every change, and a change costs only the rows that enter and leave.
 
 internal import StrataEvents
 @testable internal import StrataLists
@@ -128,7 +128,7 @@ struct WindowFixture {
     #expect(!changes.isStructural && changes.updates.isEmpty)
     #expect(newLast.itemIdentifiers == oldLast.itemIdentifiers)
     #expect(newFirst.itemIdentifiers == [3, 100, 101, 102, 103])
-    // And the other way round behind it.
+    // And in reverse: insertions after a window that is pinned to the beginning.
     try await fixture.put(200..<202)
     (newLast, newFirst) = (try await last.performFetch(), try await first.performFetch())
     #expect(newLast.itemIdentifiers == Array(114..<119))
