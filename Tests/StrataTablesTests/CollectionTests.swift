@@ -23,7 +23,7 @@ private struct Page: Codable, Identifiable, Sendable, Equatable {
     try await pages.put(Page(id: "a", title: "A"))
     try await pages.put([Page(id: "b", title: "B"), Page(id: "é", title: "E")])
     #expect(try await pages["a"]?.title == "A")
-    #expect(try await pages["e\u{301}"] == nil, "ids are their bytes")
+    #expect(try await pages["e\u{301}"] == nil, "ids are compared by their bytes")
     #expect(try await pages.all().map(\.id) == ["a", "b", "é"])
     try await pages.delete("a")
     #expect(try await pages["a"] == nil)

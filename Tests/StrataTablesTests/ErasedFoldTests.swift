@@ -1,4 +1,4 @@
-// Folds and erasures: a state is that of the log as it now is, in this process and in another.
+// Folds and erasures: a state is that of the log as it is now, in this process and in others.
 
 internal import StrataBase
 internal import StrataEvents
@@ -37,7 +37,7 @@ internal import Testing
     let live = store.projector(.documents(only: nil))
     let before = try await live.state(reaching: store.head.sequence)
     #expect(before["person"].count == 5)
-    // Another process, as far as a fold can tell.
+    // For the fold, this is the same as another process.
     let reader = try EventStore.open(disk, path: "/store", .readOnly, options: Self.options())
     let elsewhere = Fold(reader.log, .documents(only: nil))
     try elsewhere.run(through: .max)
@@ -53,7 +53,7 @@ internal import Testing
     while reader.head.sequence < head { await reader.log.tail.wait(beyond: reader.head.sequence) }
     try elsewhere.run(through: head)
     #expect(elsewhere.state.stateHash == anew.state.stateHash)
-    // A state of the past too is that of the log as it is.
+    // A state of the past is also that of the log as it is now.
     let past = try await store.states(at: [.sequence(30)], .documents(only: nil))
     #expect(past[0]["person"].count == 4)
     var counts: [Int] = []

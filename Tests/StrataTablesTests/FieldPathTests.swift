@@ -1,4 +1,4 @@
-// Field paths as text, and against looking the value up in the decoded document.
+// Field paths as text, and compared with a lookup in the decoded document.
 
 internal import StrataDocuments
 internal import StrataEvents

@@ -1,4 +1,4 @@
-// Folds: the same state whatever the way to it.
+// Folds: the same state, however it is reached.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -97,7 +97,7 @@ internal import Testing
       }
       #expect(whole.state.stateHash == hashes.last)
       #expect(try content(whole.state) == content(stepped.state))
-      // Random leaps, each one from the beginning.
+      // Random stops, each time from the beginning.
       for _ in 0..<5 {
         let leaping = Fold(history.store.log, .documents(only: nil))
         let stops = (0..<4).map { _ in UInt64.random(in: 0...last, using: &random) }.sorted()
@@ -139,7 +139,7 @@ internal import Testing
     #expect(base != hash("t", "ie", ["a": 1], 3))
     #expect(base != hash("u", "id", ["a": 1], 3))
     #expect(base != hash("t", "id", ["a": 1], 4))
-    #expect(hash("ti", "d", ["a": 1], 3) != base, "fields are told apart by their lengths")
+    #expect(hash("ti", "d", ["a": 1], 3) != base, "fields must be distinguished by their lengths")
   }
 
   @Test

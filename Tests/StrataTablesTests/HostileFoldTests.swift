@@ -9,7 +9,7 @@ internal import Testing
 
 private struct Entry: Codable, Identifiable, Sendable, Equatable { var id: String }
 
-/// Rows whose ids are what events say.
+/// Rows whose ids are given by the events.
 private struct Index: Projection {
   static let name = "index"
   static let version = 1
@@ -34,7 +34,7 @@ private struct Index: Projection {
     for number in 1...3 {
       try store.appendBlocking(
         (0..<3).map { index in
-          // Noise, so that the block stands as it is.
+          // Noise, so that the block is not compressed.
           let noise = (0..<300).map { _ in UInt8.random(in: 0...255, using: &random) }
           let payload = EventPayload(["noise": .bytes(noise)])
           return NewEvent(DocumentEvent.put, in: "doc/\(number)-\(index)", payload: payload)
@@ -52,11 +52,11 @@ private struct Index: Projection {
     var header = try #require(blocks.first { $0.firstSequence == 4 && !$0.isControl })
     let start = Int(header.ownOffset) + BlockHeader.length
     let stored = start..<start + Int(header.storedLength)
-    try #require(header.codec == BlockCodec.none, "the block is to be small enough to stand as it is")
+    try #require(header.codec == BlockCodec.none, "the block must not be compressed")
     let name = Array("doc/2-1".utf8)
     let place = try #require(
       stored.first { bytes[$0..<min($0 + name.count, bytes.count)].elementsEqual(name) })
-    // In front of the name: its length, the revision, the flags, the kind.
+    // Before the name are its length, the revision, the flags and the kind.
     bytes[place - 11] = 5
     header.payloadChecksum = bytes[stored].withUnsafeBytes { CRC32C.of($0) }
     bytes.withUnsafeMutableBytes { header.write(to: $0.baseAddress! + Int(header.ownOffset)) }
@@ -73,7 +73,7 @@ private struct Index: Projection {
         (error as? StoreError)?.reason == .unsupported
       }
     }
-    // What was shown before is the state at the end of an append.
+    // The state that was published before is one at the end of an append.
     let published = store.projector(.documents(only: nil)).published
     #expect([0, 3].contains(published.sequence))
     #expect(published["doc"].count == Int(published.sequence))
@@ -81,7 +81,7 @@ private struct Index: Projection {
     for _ in 0..<3 { #expect(throws: StoreError.self) { try fold.run(through: 9) } }
     #expect(fold.state.sequence <= 4)
     for _ in 0..<2 { #expect(throws: StoreError.self) { try fold.runByAppend(through: 9) { _ in } } }
-    // What stands before it can be had.
+    // The state before the event can be read.
     #expect(try await docs.table.state(at: .sequence(3))["doc"].count == 3)
     await #expect(throws: StoreError.self) { try await docs.table.state(at: .sequence(8)) }
   }

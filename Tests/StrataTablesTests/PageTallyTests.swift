@@ -1,4 +1,4 @@
-// Bytes of trees that share pages, kept as trees come and go.
+// The bytes of trees that share pages, counted while trees are added and removed.
 
 internal import StrataTables
 internal import StrataTesting

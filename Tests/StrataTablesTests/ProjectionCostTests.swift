@@ -1,4 +1,4 @@
-// What an event costs whose projection writes very many rows.
+// The cost of an event whose projection writes very many rows.
 
 internal import StrataEvents
 @testable internal import StrataTables
@@ -9,7 +9,7 @@ internal import Testing
 
   private static let rows = TableKey<Row>("row")
 
-  /// Where the list of changes lies in memory.
+  /// The address of the list of changes in memory.
   private func address(of tables: ProjectionTables) -> UnsafeRawPointer? {
     tables.undo.withUnsafeBytes { $0.baseAddress }
   }
@@ -21,7 +21,7 @@ internal import Testing
     var (addresses, roots) = (Set<UnsafeRawPointer>(), 0)
     var (address, root) = (address(of: tables), tables.set["row"].rows.root.map { ObjectIdentifier($0) })
     for number in 0..<2_000 {
-      // The same length, so that no page has to be made anew for room.
+      // The same length, so that no page has to be rebuilt for lack of space.
       tables[Self.rows, "\(number)"] = Row(number: number ^ 1)
       let (nextAddress, nextRoot) = (
         self.address(of: tables), tables.set["row"].rows.root.map { ObjectIdentifier($0) }
@@ -31,8 +31,8 @@ internal import Testing
       (address, root) = (nextAddress, nextRoot)
     }
     #expect(tables.undo.count == 4_000)
-    // The list of changes grows by factors, and the root of a tree is written in place.
-    #expect(addresses.count <= 2, "the list of changes was copied to \(addresses.count) places")
+    // The list of changes grows geometrically, and the root of a tree is written in place.
+    #expect(addresses.count <= 2, "the list of changes was copied to \(addresses.count) addresses")
     #expect(roots <= 20, "the tree had \(roots) roots")
     tables.rollBack()
     #expect(tables.set["row"].count == 0)

@@ -1,4 +1,4 @@
-// Projections of an application's own, over several tables.
+// Projections that an application defines, over several tables.
 
 internal import StrataEvents
 internal import StrataTables
@@ -39,7 +39,7 @@ private struct TicketBoard: Projection {
       tables[Self.tickets, id]?.isClosed = true
       if let owner = tables[Self.tickets, id]?.owner { tables[Self.owners, owner]?.open -= 1 }
     case .broken:
-      // Half of it is done before it fails.
+      // Some of its changes are made before it fails.
       tables[Self.tickets, id]?.title = "never seen"
       tables[Self.tickets, id]?.isClosed = true
       tables[Self.owners, "nobody"] = Owner()

@@ -1,4 +1,4 @@
-// Components of keys read without knowing what they are.
+// Reading the components of keys without knowing their types.
 
 internal import Foundation
 internal import StrataDocuments
@@ -7,7 +7,7 @@ internal import StrataTables
 internal import Testing
 
 @Suite struct SortKeyAnythingTests {
-  /// What each value reads as.
+  /// What each value is read as.
   private func values(_ write: (inout SortKeyWriter) -> Void) -> [DocumentValue] {
     var writer = SortKeyWriter()
     write(&writer)

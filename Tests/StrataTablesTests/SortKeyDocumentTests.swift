@@ -1,4 +1,4 @@
-// Sort keys of document values against an order that is spelt out over exact integers.
+// Sort keys of document values, compared with a naive order that uses exact integers.
 
 internal import StrataDocuments
 internal import StrataEvents

@@ -1,4 +1,4 @@
-// Keys as arrays, random values, and the order that keys have to have, spelt out.
+// Keys as arrays, random values, and a naive implementation of the order that keys must have.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -34,7 +34,7 @@ func key(cbor: [UInt8]?, _ options: SortKeyOptions = []) throws(SortKeyError) ->
   return writer.bytes
 }
 
-/// Reads one value and makes sure that nothing is left.
+/// Reads one value, and checks that no bytes are left.
 func decoded<Value: SortKey>(
   _ bytes: [UInt8], as type: Value.Type = Value.self, _ options: SortKeyOptions = []
 ) throws -> Value {
@@ -55,17 +55,17 @@ func decodedDocument(_ bytes: [UInt8], _ options: SortKeyOptions = []) throws ->
   }
 }
 
-/// −1, 0 or 1 as the first comes before, is, or comes after the second.
+/// −1, 0 or 1 if the first comes before, equals, or comes after the second.
 func order(_ a: [UInt8], _ b: [UInt8]) -> Int {
   a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
 }
 
 func order<Value: Comparable>(_ a: Value, _ b: Value) -> Int { a < b ? -1 : b < a ? 1 : 0 }
 
-/// Whether the first is the beginning of the second and not all of it.
+/// Whether the first is a proper prefix of the second.
 func isProperPrefix(_ a: [UInt8], _ b: [UInt8]) -> Bool { a.count < b.count && b.starts(with: a) }
 
-/// The order of document values in so many words.
+/// A naive implementation of the order of document values.
 enum DocumentOrder {
   static func compare(_ a: DocumentValue, _ b: DocumentValue) -> Int {
     let (rankA, rankB) = (rank(a), rank(b))
@@ -93,7 +93,7 @@ enum DocumentOrder {
     }
   }
 
-  /// A finite number times 2¹⁰⁷⁴, which is an integer; −infinity as something below every number.
+  /// A finite number times 2¹⁰⁷⁴, which is an integer; for −infinity, an integer below all of these.
   private static func scaled(_ value: DocumentValue) -> DocumentInteger {
     switch value {
     case .int(let value): return shifted(DocumentInteger(value), by: 1074)
@@ -104,7 +104,7 @@ enum DocumentOrder {
       if value == -.infinity {
         return DocumentInteger(isNegative: true, magnitude: [1] + [UInt8](repeating: 0, count: 9000))
       }
-      // The last bit of a double is worth 2 to its ulp's exponent, which is −1074 or more.
+      // The last bit of a double is worth 2 to the power of its ulp's exponent, which is −1074 or more.
       let unit = value.ulp
       let count = DocumentInteger(Int64(value.magnitude / unit))
       let magnitude = shifted(count, by: Int(unit.exponent) + 1074).magnitude
@@ -191,7 +191,7 @@ extension SeededGenerator {
     }
   }
 
-  /// A number next to the given one in another type, or the same.
+  /// The same number or an adjacent one, of another type.
   mutating func neighbour(of value: DocumentValue) -> DocumentValue {
     switch value {
     case .int(let integer): chance(50) ? .double(Double(integer)) : DocumentValue(integer &+ 1)

@@ -1,4 +1,4 @@
-// Sort keys of Swift's own types against the types' own order.
+// Sort keys of Swift's types, compared with the order of the types themselves.
 
 internal import Foundation
 internal import StrataEvents
@@ -138,7 +138,7 @@ extension SortKeyReader {
   @Test func `nil comes first or last as told, in either direction, however deep`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     func rank(_ value: Int??, nilsLast: Bool) -> (depth: Int, value: Int) {
-      // What lies deeper is nearer to the values.
+      // A deeper nil is closer to the values.
       switch value {
       case .none: (nilsLast ? 2 : -2, 0)
       case .some(.none): (nilsLast ? 1 : -1, 0)
@@ -178,7 +178,7 @@ extension SortKeyReader {
       let (a, b) = (version(&random), version(&random))
       try #require(order(key(a), key(b)) == compare(a, b), "\(a) \(b)")
       try #require(isSame(try decoded(key(a)), a))
-      // Everything is turned around but where nil goes.
+      // Everything is reversed except the position of nil.
       let isNilFirst = (a.major == nil) != (b.major == nil)
       let expected = isNilFirst ? compare(a, b) : compare(b, a)
       try #require(order(key(a, .descending), key(b, .descending)) == expected, "\(a) \(b)")

@@ -1,4 +1,4 @@
-// The laws of the tree that a model does not see: what is shared, what stays, how full pages are.
+// The laws of the tree that a model does not cover: shared pages, stable versions, and how full pages are.
 
 import StrataTables
 import StrataTesting
@@ -85,7 +85,7 @@ import Testing
 
   @Test func `the two sides of a split each keep what their own keys have in common once`() {
     var tree = Tree(pageSize: 1024)
-    // The first page holds keys of both, and has nothing in common.
+    // The first page holds keys of both kinds, which have no common prefix.
     for index in 0..<2_000 {
       for letter in "ab".utf8 { _ = tree.set([UInt8](repeating: letter, count: 60) + number(index), [1]) }
     }

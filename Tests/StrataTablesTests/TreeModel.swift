@@ -1,4 +1,4 @@
-// What a tree should hold: a sorted array, and random keys and values to fill both with.
+// A model of a tree, which is a sorted array, and random keys and values to fill both with.
 
 import StrataTables
 import StrataTesting
@@ -52,7 +52,7 @@ extension Tree {
     key.withUnsafeBytes { withValue(of: $0) { $0.map(Array.init) } }
   }
 
-  /// What the tree holds, read by a scan.
+  /// The entries of the tree, read by a scan.
   var model: TreeModel {
     var model = TreeModel()
     forEach(in: 0..<count) { key, value in
@@ -74,7 +74,7 @@ extension Tree {
 /// Random keys and values of many shapes.
 struct TreeRandomness {
   var random: SeededGenerator
-  /// How many different keys there are, more or less.
+  /// The approximate number of different keys.
   var keyCount: Int
   private var pool: [[UInt8]] = []
   /// The last key of a run of insertions in order.
@@ -95,7 +95,7 @@ struct TreeRandomness {
     pool[0] = []
   }
 
-  /// Bytes of a small alphabet, so that much is in common, or of any.
+  /// Random bytes, either of a small alphabet, so that keys have much in common, or of all values.
   mutating func bytes(_ count: Int, zeros: Bool) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...(zeros ? 1 : 255), using: &random) }
   }

@@ -1,4 +1,4 @@
-// The tree against a sorted array, with its past kept alive.
+// The tree, compared with a sorted array, while its past versions are kept alive.
 
 import StrataTables
 import StrataTesting
@@ -58,14 +58,14 @@ struct TreeCase: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// A tree, its model, and their past.
+/// A tree, its model, and past versions of both.
 private struct TreeHistory {
   let mix: TreeCase
   var source: TreeRandomness
   var tree: Tree
   var model = TreeModel()
   var kept: [(tree: Tree, model: TreeModel)] = []
-  /// Out of a hundred changes how many remove.
+  /// The percentage of changes that are removals.
   var removals = 20
 
   init(_ mix: TreeCase, seed: UInt64) {
@@ -74,7 +74,8 @@ private struct TreeHistory {
     tree = Tree(pageSize: mix.pageSize)
   }
 
-  /// Changes one key, and looks at another. A small tree is checked as a whole behind the change, a large one at times.
+  /// Changes one key, and looks up another. A small tree is checked as a whole after each change, a large one
+  /// sometimes.
   mutating func step() throws {
     let isChecked = model.keys.count < 300 || Int.random(in: 0..<256, using: &source.random) == 0
     TreeCheck.$isOn.withValue(isChecked) { change() }
@@ -99,7 +100,7 @@ private struct TreeHistory {
     }
   }
 
-  /// Keeps this version, checks it, and goes on from it or from an older one.
+  /// Keeps this version, checks it, and continues from it or from an older one.
   mutating func keep() throws {
     try #require(tree.checkInvariants() == nil)
     try #require(tree.model == model)
@@ -113,7 +114,7 @@ private struct TreeHistory {
     if kept.count % 13 == 0 { try removeAll() }
   }
 
-  /// Removes a half or all, so that pages are joined and the tree gets lower.
+  /// Removes half or all of the entries, so that pages are merged and the tree loses levels.
   private mutating func removeAll() throws {
     let left = Bool.random(using: &source.random) ? 0 : model.keys.count / 2
     let keys = model.keys.shuffled(using: &source.random).dropFirst(left)
@@ -146,8 +147,8 @@ private struct TreeHistory {
     }
   }
 
-  /// The differences are those of the models, in order, with exact ranks; applied to the old tree they
-  /// make the new one.
+  /// Checks that the differences are those of the models, in order and with exact ranks, and that they turn the old
+  /// tree into the new one.
   private func checkDifference(
     _ old: (tree: Tree, model: TreeModel), _ new: (tree: Tree, model: TreeModel)
   ) {

@@ -1,4 +1,4 @@
-// Puts that no document can hold: refused in whatever spelling they come, and never merged into.
+// Puts of values that no document can hold: rejected in every encoding, and never merged into.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -8,7 +8,7 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct UnholdablePutTests {
-  /// {"a": something that no document can hold}, in the deterministic encoding and in others.
+  /// {"a": a value that no document can hold}, in the deterministic encoding and in others.
   private struct Spellings: CustomTestStringConvertible {
     var testDescription: String
     var deterministic: [UInt8]
@@ -40,7 +40,7 @@ internal import Testing
     ]
   }
 
-  /// What a table holds after such a put over a good row, and after a merge behind it.
+  /// The content of a table after such a put over a valid row, and after a merge that follows it.
   private struct Outcome: Equatable {
     var countAfterPut: Int
     var problemCountAfterPut: Int
@@ -109,7 +109,7 @@ internal import Testing
           counts.append([set["t"].count, set["t"].problems.count])
         }
       }
-      #expect(counts == [[0, 1], [1, 0]], "refused, and mended by the put behind it")
+      #expect(counts == [[0, 1], [1, 0]], "the row must be rejected, and repaired by the next put")
     }
   }
 
@@ -134,7 +134,7 @@ internal import Testing
   }
 }
 
-/// Items in the deterministic encoding, documents or not.
+/// Random items in the deterministic encoding, which may or may not be documents.
 private enum RandomCBOR {
   static func item(depth: Int, _ random: inout SeededGenerator) -> [UInt8] {
     let count = Int.random(in: 0...4, using: &random)

@@ -1,4 +1,4 @@
-// Views in every order of sections: built at once they are what changes make of them.
+// Views in every order of sections: a view that is built at once equals one that changes have built.
 
 internal import StrataEvents
 internal import StrataTables
@@ -47,7 +47,7 @@ internal import Testing
     ("least", .extreme(SectionAggregate(isMaximum: false, isDescending: false))),
   ]
 
-  /// Sections, each with its count, and the ids of all items.
+  /// The sections, each with its count, and the ids of all items.
   private func content(_ view: View) -> [String] {
     var content: [String] = []
     for place in 0..<view.sectionCount {
@@ -88,7 +88,7 @@ internal import Testing
         let bytes = (0..<3).map { _ in UInt8.random(in: 0..<6, using: &random) }
         let document = Int.random(in: 0..<8, using: &random) == 0 ? [255, 0, 0] : bytes
         let isRemoved = Int.random(in: 0..<4, using: &random) == 0
-        // The whole check of 36 views is slow, so that most changes do without.
+        // The full check of 36 views is slow, so most changes are not followed by one.
         TreeCheck.$isOn.withValue(sequence % 10 == 0) {
           Array(id.utf8).withUnsafeBytes { id in
             if isRemoved { return table.remove(id: id, scratch) }
@@ -110,12 +110,12 @@ internal import Testing
 
   @Test(arguments: [0, 1, 2, 3])
   func `R17 A comparison keeps its order where every section comes between the same two`(_ way: Int) throws {
-    // Few numbers fit between two labels by halves, so all of these ways have to spread some.
+    // Only few labels fit between two others by halving, so all of these orders force some to be redistributed.
     let count = 2_000
     let numbers: [Int] =
       switch way {
       case 0: (0..<count).map { $0 % 2 == 0 ? $0 / 2 : count - $0 / 2 }  // From both ends to the middle.
-      case 1: [0] + (1..<count).reversed()  // Always behind the first.
+      case 1: [0] + (1..<count).reversed()  // Always after the first.
       case 2: Array((0..<count).reversed())  // Always before the first.
       default: [0, count] + (1..<count - 1)  // Always before the last.
       }

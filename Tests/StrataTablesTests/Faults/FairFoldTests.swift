@@ -1,4 +1,4 @@
-// Folds that take long, and what does not wait for them.
+// Slow folds, and work that must not wait for them.
 
 internal import StrataBase
 internal import StrataEvents
@@ -8,7 +8,7 @@ internal import StrataTesting
 internal import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct FairFoldTests {
-  /// - Parameter patience: an hour where nothing but the end of a slice may let others go on.
+  /// - Parameter patience: an hour by default, so that only the end of a slice lets other folds continue.
   private func threads(
     active: Int = 1, most: Int = 8, slice: Duration = .zero, patience: Duration = .seconds(3600)
   ) -> FairThreads {
@@ -41,7 +41,7 @@ internal import Testing
     let second = Task { try await read(short) }
     while threads.waitingCount == 0 { await Task.yield() }
     begin.open()
-    // The only thread would wait at the other door, which is closed.
+    // Otherwise the only thread would wait at the other door, which is closed.
     #expect(try await second.value.sequence == 20)
     #expect(!first.isCancelled)
     end.open()
@@ -92,7 +92,7 @@ internal import Testing
   @Test func `fault 55: a fold that nobody waits for any more stops, and the next read goes on there`()
     async throws
   {
-    // So long that nothing but the end of the wait stops the fold.
+    // The slice is so long that only the end of the wait stops the fold.
     let threads = threads(slice: .seconds(3600))
     let (first, second) = (Door.named("unwanted 1"), Door.named("unwanted 2"))
     let store = try EventStore.gated([nil, "unwanted 1", nil, "unwanted 2", nil], on: threads)
@@ -101,7 +101,8 @@ internal import Testing
     unwanted.cancel()
     await #expect(throws: CancellationError.self) { try await unwanted.value }
     first.open()
-    // On the only thread, when the fold has given it up. With somebody waiting it would be at the second door.
+    // Runs on the only thread, once the fold has given it up. If a read were still waiting, the fold would be at the
+    // second door.
     let arrived = try await threads.result { _ -> Int? in second.arrivedCount }
     #expect(arrived == 0)
     #expect(store.projector(.own(GatedProjection())).published.sequence == 0)
@@ -109,7 +110,7 @@ internal import Testing
     let state = try await read(store)
     #expect(state.sequence == 5)
     #expect(try state.stateHash == whole(store))
-    #expect(second.arrivedCount == 2 && first.arrivedCount == 2, "a fold of its own, and this test's")
+    #expect(second.arrivedCount == 2 && first.arrivedCount == 2, "the store's fold, and this test's")
   }
 
   @Test
@@ -123,7 +124,7 @@ internal import Testing
     while threads.waitingCount == 0 { await Task.yield() }
     replay.cancel()
     await #expect(throws: CancellationError.self) { try await replay.value }
-    // What waits for a thread is taken back.
+    // A cancelled replay no longer waits for a thread.
     let never = Task { try await store.states(at: [.sequence(1)], .own(GatedProjection())) }
     while threads.waitingCount == 1 { await Task.yield() }
     never.cancel()
@@ -146,7 +147,7 @@ internal import Testing
     door.open()
     for read in reads { _ = try await read.value }
     while threads.threadCount > 3 { await Task.yield() }
-    // They still do work.
+    // The remaining threads still work.
     for store in slow {
       #expect(try await store.states(at: [.head], .own(GatedProjection()))[0].sequence == 1)
     }
@@ -160,7 +161,7 @@ internal import Testing
       try store.appendBlocking([NewEvent("t", in: "open/a", .null)])
       #expect(try await read(store).sequence == UInt64(sequence))
     }
-    // Both threads are free: each of these needs the other one.
+    // Both threads are free: the two reads need one each.
     let (one, two) = (Door.named("again 1"), Door.named("again 2"))
     let doors = try ["again 1", "again 2"].map { try EventStore.gated([$0], on: threads) }
     let reads = doors.map { store in Task { try await read(store) } }
@@ -211,6 +212,6 @@ internal import Testing
       while try !fold.run(through: end, slice) { stops += 1 }
       #expect(fold.state.sequence == end && fold.state.stateHash == anew.state.stateHash)
     }
-    #expect(stops > 3 * Int(head) - 10, "beginning anew stops too")
+    #expect(stops > 3 * Int(head) - 10, "a fold that begins again from the start must stop, too")
   }
 }

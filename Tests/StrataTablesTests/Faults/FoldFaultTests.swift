@@ -1,4 +1,4 @@
-// Faults 36 and 37: folds whose code changed, and folds that come to their state in another way.
+// Faults 36 and 37: folds whose code changed, and folds that reach their state in another way.
 
 internal import Foundation
 internal import StrataBase
@@ -14,7 +14,7 @@ private struct Tally: Codable, Identifiable, Sendable, Equatable {
   var points: Int
 }
 
-/// Points by player. What a point counts is its code, which a test changes, and with it the version.
+/// Points by player. The weight of a point is part of the code, which a test changes together with the version.
 private struct Scores: Projection {
   static let name = "scores"
   static let code = Lock((version: 1, weight: 1))
@@ -41,7 +41,7 @@ private struct Scores: Projection {
       fileSystem, path: "/store", .readWrite, options: options(), storeID: StoreID(low: 1, high: 2))
   }
 
-  /// Always the same history: documents put, merged and deleted, in appends of one to four events.
+  /// Writes a fixed history: documents put, merged and deleted, in appends of one to four events.
   private static func fill(_ store: EventStore) throws {
     var random = SeededGenerator(seed: 37)
     for _ in 0..<120 {
@@ -70,7 +70,7 @@ private struct Scores: Projection {
     return fold.state.stateHash
   }
 
-  /// The state hash of the history: of any machine, of any build.
+  /// The state hash of the history, on any machine and in any build.
   private static let expected: UInt64 = 3_884_594_372_557_007_313
 
   @Test
@@ -93,7 +93,7 @@ private struct Scores: Projection {
     _ = try store.log.seal()
     #expect(try Self.hash(store) == Self.expected, "sealed")
     try store.closeBlocking()
-    // Without what is derived, and with a store that was killed.
+    // After a crash, and without the derived files.
     let after = disk.crash(seed: 3, model: .lossless)
     for path in after.paths where path.hasPrefix("/store/derived") { after.delete(path) }
     let again = try Self.open(after)
@@ -105,7 +105,7 @@ private struct Scores: Projection {
     try elsewhere.closeBlocking()
   }
 
-  // Hashes of the language's own collections differ from process to process.
+  // The hashes of Swift's collections differ from process to process.
   @Test func `fault 37: another process, whose dictionaries have another order, comes to the same state`()
     async
   {
@@ -135,7 +135,7 @@ private struct Scores: Projection {
     #expect(try await points() == 70)
     try await store.append([NewEvent("point", in: "player/0", .null)])
     #expect(try await points() == 80)
-    // Going on from where it was came to the same as starting anew.
+    // Continuing from a state has the same result as starting from scratch.
     let anew = Fold(store.log, .own(Scores()))
     try anew.run(through: .max)
     let live = try await store.projector(.own(Scores())).state(reaching: 21)

@@ -1,11 +1,11 @@
-// A projection whose events wait until a test lets them go on.
+// A projection that waits at some events until the test lets it continue.
 
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
 
-/// A door in the way of a fold: the fold waits in front of it, and the test waits for that.
+/// A door that blocks a fold: the fold waits at it, and the test waits for the fold to arrive.
 final class Door: Sendable {
   private struct State {
     var isOpen = false
@@ -16,7 +16,7 @@ final class Door: Sendable {
 
   private let state = Gate(State())
 
-  /// The door with a name. Each test uses names of its own.
+  /// The door with a name. Each test uses its own names.
   static func named(_ name: String) -> Door {
     all.withLock { all in
       if let door = all[name] { return door }
@@ -45,7 +45,7 @@ final class Door: Sendable {
   }
 }
 
-/// Keeps a row for each event, and waits in front of the door that an event in a stream `door/NAME` names.
+/// Keeps a row for each event. At an event in a stream `door/NAME`, waits at the door with that name.
 struct GatedProjection: Projection {
   struct Row: Codable, Identifiable, Sendable { var id: String }
 
@@ -61,7 +61,7 @@ struct GatedProjection: Projection {
 }
 
 extension EventStore {
-  /// A store whose folds have threads of their own, with a door before some of its events.
+  /// A store whose folds have their own threads, with a door at some of its events.
   static func gated(_ doors: [String?], on threads: FairThreads) throws -> EventStore {
     var options = StoreOptions()
     options.machine.folds = threads

@@ -1,4 +1,4 @@
-// Folds that meet an error which passes: nothing is lost, nothing is shown that is gone.
+// Folds that meet a temporary error: nothing is lost, and nothing is shown that was erased.
 
 internal import StrataBase
 internal import StrataEvents
@@ -97,7 +97,7 @@ internal import Testing
       return count.withLock { $0 }
     }
     let (one, eight) = (try reads(erasures: 1), try reads(erasures: 8))
-    #expect(eight < one * 3, "\(one) reads behind one, \(eight) behind eight")
+    #expect(eight < one * 3, "\(one) reads after one erasure, \(eight) after eight")
   }
 
   @Test
@@ -119,7 +119,7 @@ internal import Testing
         states += more
       } catch is StoreError {
         failures += 1
-        #expect(states.count == Int(segments[2]) - 1, "what stands before it comes first")
+        #expect(states.count == Int(segments[2]) - 1, "the states before the fault come first")
         if failures == 2 { disk.makeReadable() }
         try #require(failures < 3)
       }

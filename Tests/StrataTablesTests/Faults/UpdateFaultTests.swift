@@ -1,4 +1,4 @@
-// Many who change one document: every update is carried out, whoever else writes.
+// Many tasks that change one document: every update is carried out, whatever else is written.
 
 internal import StrataBase
 internal import StrataEvents
@@ -17,7 +17,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
 
   private static let stream = StreamName("counter/a")
 
-  /// - Parameter isTimed: false for updates whose time never ends, however slow the machine is.
+  /// - Parameter isTimed: false for updates that never time out, however slow the machine is.
   private func counters(isTimed: Bool = true) async throws -> DocumentCollection<Counter> {
     let counters = EventStore.inMemory().collection("counter", of: Counter.self)
     if !isTimed {
@@ -29,7 +29,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     return counters
   }
 
-  /// Somebody else's write of another field, which looks at nothing.
+  /// A concurrent write of another field, without a version check.
   private func note(_ number: Int, in store: EventStore) throws {
     let event = NewEvent(DocumentEvent.merge, in: Self.stream, ["note": .int(Int64(number))])
     let draft = try store.draft([event], id: nil, time: nil, expecting: [:], isOwn: false)
@@ -63,7 +63,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
   {
     let counters = try await counters(isTimed: false)
     let store = counters.store
-    // More often than any fixed number of attempts that one would think of.
+    // More often than any plausible limit on attempts.
     for interruptions in [1, 20] {
       var left = interruptions
       var runs = 0
@@ -89,7 +89,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
       while !isDone.withLock({ $0 }) {
         number += 1_000
         try await counters.put(Counter(count: number))
-        // As long as an update looks, so that a put comes into every second one and not into each.
+        // Takes as long as an update reads, so that a put interferes with every second update and not with each.
         for _ in 0..<2 { _ = try await counters["a"] }
       }
     }
@@ -115,7 +115,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
       let sets = try counters.store.statesBlocking(
         at: [.sequence(receipt - 1), .sequence(receipt)], .documents(only: nil))
       let counts = try sets.map { try $0["counter"].row("a", as: Counter.self)?.count }
-      #expect(counts[1] == counts[0].map { $0 + 1 }, "the update at \(receipt) lost what was before it")
+      #expect(counts[1] == counts[0].map { $0 + 1 }, "the update at \(receipt) lost the write before it")
     }
   }
 
@@ -146,11 +146,11 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     #expect(waited.reduce(.zero, +) >= DocumentCollection<Counter>.updateTimeMax)
     #expect(waited.allSatisfy { $0 <= Retries.pauseMax })
     #expect(waited.prefix(5).reduce(.zero, +) <= Retries.pauseMin * 31)
-    #expect(Set(waited).count > waited.count / 2, "pauses of several updates would fall together")
+    #expect(Set(waited).count > waited.count / 2, "the pauses must differ, so that retries do not coincide")
     #expect(!store.documentTurns.turns.isBusy)
   }
 
-  /// Updates that wait while the test has the turn, in the order of their numbers.
+  /// Starts updates that wait while the test holds the turn, in the order of their numbers.
   private func waiting(
     _ count: Int, in counters: DocumentCollection<Counter>, _ order: Lock<[Int]>
   ) async throws -> [Task<Void, any Error>] {
@@ -208,7 +208,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
     let updates = try await waiting(6, in: counters, order)
     for number in [0, 3, 5] {
       updates[number].cancel()
-      // The turn is still taken.
+      // The turn is still held.
       await #expect(throws: CancellationError.self) { try await updates[number].value }
     }
     #expect(turns.waitingCount(of: Self.stream) == 3)
