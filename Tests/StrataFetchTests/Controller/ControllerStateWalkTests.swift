@@ -102,7 +102,7 @@ private struct StateWalk {
     story.append("replace")
     fail("a request was kept though it was replaced", unless: (state.epoch != before) == isExpected)
     fail("an epoch did not grow", unless: state.epoch == (isExpected ? before.next : before))
-    fail("the old request was not given back", unless: actions.release == (isExpected ? old : nil))
+    fail("the old request was not released", unless: actions.release == (isExpected ? old : nil))
     if case .replaced = outcome { fail("replaced and overtaken", unless: isExpected && !isCancelled) }
     if state.epoch != before { epochs.append(state.epoch) }
   }
@@ -119,16 +119,16 @@ private struct StateWalk {
       unless: isInForce || outcome == .superseded || isCancelled)
     fail("a cancelled state published", unless: (outcome == .cancelled) == isCancelled)
     if state.published?.number != before?.number {
-      fail("what is shown was not published", unless: outcome == .published)
-      fail("another list is shown than the one that was fetched", unless: state.published?.list == fetch.list)
-      fail("the old list was not given back", unless: actions.release == before?.list)
-      fail("nobody was woken", unless: actions.wake)
+      fail("the shown list was not published", unless: outcome == .published)
+      fail("the shown list is not the fetched one", unless: state.published?.list == fetch.list)
+      fail("the old list was not released", unless: actions.release == before?.list)
+      fail("waiting tasks were not woken", unless: actions.wake)
     } else {
-      fail("what is shown was given back", unless: actions.release == nil)
+      fail("the shown list was released", unless: actions.release == nil)
       let isNewer = before.map { fetch.list.sequence > $0.list.sequence } ?? true
       fail("a newer list was not shown", unless: !isInForce || !isNewer)
       let isOfSame = isInForce && before?.epoch == fetch.epoch
-      fail("the list that is as new is not said to be", unless: (outcome == .alreadyShown) == isOfSame)
+      fail("an equally new list is not reported", unless: (outcome == .alreadyShown) == isOfSame)
     }
     fail("publishing follows or cancels", unless: actions.startFollowing == nil && actions.cancel.isEmpty)
   }
@@ -138,7 +138,7 @@ private struct StateWalk {
     let actions = keeps.map { state.keepFollowing($0, with: task) } ?? state.follow(with: task)
     story.append("follow")
     let begins = keeps != false && follower == nil && !isEnded && !isCancelled
-    fail("following was begun twice, or not at all", unless: (actions.startFollowing != nil) == begins)
+    fail("following was started twice, or not at all", unless: (actions.startFollowing != nil) == begins)
     if let started = actions.startFollowing {
       fail("another task was started", unless: started === task)
       follower = started
@@ -162,12 +162,12 @@ private struct StateWalk {
         failureCount += 1
         hasFailed = true
       }
-      fail("a failure woke nobody, or one that is none did", unless: actions.wake == isFollower)
+      fail("a failure did not wake, or a stale one did", unless: actions.wake == isFollower)
     default:
       story.append("ended")
       let actions = state.followerEnded(task)
       if isFollower { isEnded = true }
-      fail("an end woke nobody, or one that is none did", unless: actions.wake == isFollower)
+      fail("an end did not wake, or a stale one did", unless: actions.wake == isFollower)
     }
     if isFollower { follower = nil }
     formerFollowers.append(task)
@@ -175,7 +175,7 @@ private struct StateWalk {
 
   private mutating func heal() {
     story.append("heal")
-    fail("a fetch woke nobody", unless: state.heal().wake != isCancelled)
+    fail("a fetch did not wake", unless: state.heal().wake != isCancelled)
     fail("a failure was not healed", unless: isCancelled || state.healed == state.lastFailure)
     hasFailed = false
   }
@@ -185,7 +185,7 @@ private struct StateWalk {
     let cancelled = state.replaceDelivery(by: next).cancel
     story.append("deliver")
     let expected = isCancelled ? next : delivery
-    fail("not the old delivery was cancelled", unless: cancelled.first === expected && cancelled.count < 2)
+    fail("the old delivery was not cancelled", unless: cancelled.first === expected && cancelled.count < 2)
     if !isCancelled { delivery = next }
   }
 
@@ -193,19 +193,19 @@ private struct StateWalk {
   private mutating func look() {
     guard let index = consumers.indices.randomElement(using: &random) else { return }
     switch state.ending(after: consumers[index].heard) {
-    case .cancelled: fail("it ended though it is not cancelled", unless: isCancelled)
-    case .ended: fail("it ended though the store is open", unless: isEnded && !isCancelled)
+    case .cancelled: fail("it ended although it is not cancelled", unless: isCancelled)
+    case .ended: fail("it ended although the store is open", unless: isEnded && !isCancelled)
     case .none:
       fail("it did not end", unless: !isCancelled && !isEnded)
       let consumer = consumers[index]
       let last = consumer.told.last.map { $0 + 1 } ?? consumer.failuresBefore
-      fail("a failure was not told", unless: last == failureCount)
+      fail("a failure was not reported", unless: last == failureCount)
     case .failed(.row(let what), let id):
       let number = Int(what) ?? -1
       let consumer = consumers[index]
-      fail("an older failure than the last", unless: number == failureCount - 1)
-      fail("a failure that was before it", unless: number >= consumer.failuresBefore)
-      fail("a failure was told twice", unless: !consumer.told.contains(number))
+      fail("the failure is not the last one", unless: number == failureCount - 1)
+      fail("the failure is older than the consumer", unless: number >= consumer.failuresBefore)
+      fail("a failure was reported twice", unless: !consumer.told.contains(number))
       consumers[index].told.append(number)
       consumers[index].heard = id
     case .failed(let error, _): faults.append("another failure: \(error)")
@@ -219,7 +219,7 @@ private struct StateWalk {
     fail(
       "not every task was cancelled",
       unless: actions.cancel.map(ObjectIdentifier.init) == expected.map(ObjectIdentifier.init))
-    fail("what was shown was not given back", unless: actions.release == shown?.list)
+    fail("the shown list was not released", unless: actions.release == shown?.list)
     isCancelled = true
     (follower, delivery) = (nil, nil)
   }
@@ -231,18 +231,18 @@ private struct StateWalk {
     shown = state.published
     if isCancelled {
       fail("a cancelled state shows a list", unless: shown == nil)
-      fail("a cancelled state is one no more", unless: state.phase.name == .cancelled)
+      fail("a cancelled state is no longer cancelled", unless: state.phase.name == .cancelled)
       return
     }
     fail("a phase without its reason", unless: (state.phase.name == .following) == (follower != nil))
     fail("a failure without its reason", unless: (state.phase.name == .failed) == hasFailed)
     fail("an end without its reason", unless: (state.phase.name == .ended) == isEnded)
     fail("a cancelled phase without its reason", unless: state.phase.name != .cancelled)
-    fail("more is healed than failed", unless: state.healed <= state.lastFailure)
-    guard let new = shown else { return fail("what was shown is gone", unless: old == nil) }
-    fail("a list of a request that was never in force", unless: new.epoch <= state.epoch)
+    fail("more failures were healed than occurred", unless: state.healed <= state.lastFailure)
+    guard let new = shown else { return fail("the shown list disappeared", unless: old == nil) }
+    fail("the list is of an unknown request", unless: new.epoch <= state.epoch)
     guard let old else { return }
-    fail("what is shown went back", unless: new.list.sequence >= old.list.sequence && new.epoch >= old.epoch)
+    fail("the shown list went back", unless: new.list.sequence >= old.list.sequence && new.epoch >= old.epoch)
     fail("a number went back", unless: new.number >= old.number)
     fail("another list has the same number", unless: new.number > old.number || new.list == old.list)
   }
