@@ -85,17 +85,13 @@ package final class StoreIndex: Sendable {
   /// last block's, and its word would make good what no writer wrote.
   private func verify(_ block: DecodedBlock) throws(StoreError) {
     do throws(ContentProblem) { try block.verifyContent() } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+      throw error.storeError(of: block.header)
     }
   }
 
   private func add(_ block: DecodedBlock, to index: SegmentIndex) throws(StoreError) {
     do throws(ContentProblem) { try index.add(block) } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+      throw error.storeError(of: block.header)
     }
   }
 

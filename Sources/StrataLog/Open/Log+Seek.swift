@@ -116,9 +116,7 @@ extension Log {
         if isBefore(place) { found = place }
       }
     } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+      throw error.storeError(of: block.header)
     }
     return found
   }

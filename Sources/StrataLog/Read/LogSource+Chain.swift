@@ -18,9 +18,7 @@ extension LogSource {
     }
     guard let block = try block(holding: sequence) else { return nil }
     do throws(ContentProblem) { return try block.chain(after: sequence) } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: sequence)
+      throw error.storeError(of: block.header, through: sequence)
     }
   }
 }

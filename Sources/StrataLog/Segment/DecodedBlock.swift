@@ -163,6 +163,15 @@ extension ContentProblem {
     case .unsupported: return .unsupported(finding)
     }
   }
+
+  /// The same for a block, which says itself where it is and which events are in doubt.
+  ///
+  /// - Parameter last: the last of these, where it is not the block's.
+  package func storeError(of block: BlockHeader, through last: UInt64? = nil) -> StoreError {
+    storeError(
+      in: StoreLayout.segmentName(block.segment), at: block.ownOffset, first: block.firstSequence,
+      last: last ?? block.nextSequence &- 1)
+  }
 }
 
 extension BlockHeader {
