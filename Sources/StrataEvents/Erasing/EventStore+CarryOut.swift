@@ -59,7 +59,7 @@ extension EventStore {
     var outcome = EraseOutcome()
     var concerned: [ClosedRange<UInt64>] = []
     // What is to be erased must be in a closed segment, and the order itself on disk.
-    let active = log.mark.segment
+    let active = log.mark.segment.firstSequence
     if active <= order.sequence {
       do throws(StoreError) { try log.roll() } catch {
         guard error.isLocal else { throw error }
@@ -71,7 +71,9 @@ extension EventStore {
     var segments = try targets.segments(of: log)
     // What an earlier try did is done for good.
     if let left = order.left {
-      segments.removeAll { first in !left.contains { $0.overlaps(log.sequences(ofClosed: first)) } }
+      segments.removeAll { segment in
+        !left.contains { $0.overlaps(log.sequences(ofClosed: segment)) }
+      }
     }
     concerned += segments.map { log.sequences(ofClosed: $0) }
     try log.erase(in: segments, &outcome) { event, sequence in targets.contain(event, sequence) }

@@ -60,14 +60,14 @@ extension Log {
     var high = names.count
     while low < high {
       let middle = (low + high) / 2
-      if isBefore(try source.catalog.segment(first: names[middle]).header) {
+      if isBefore(try source.catalog.segment(names[middle]).header) {
         low = middle + 1
       } else {
         high = middle
       }
     }
     for number in stride(from: min(low, names.count) - 1, through: 0, by: -1) {
-      let handle = try source.catalog.segment(first: names[number])
+      let handle = try source.catalog.segment(names[number])
       let end = try source.end(of: handle, in: mark)
       guard let found = try place(handle, end) else { continue }
       let block = try block(at: found, of: handle, end: end)

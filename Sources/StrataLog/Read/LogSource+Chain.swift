@@ -14,7 +14,7 @@ extension LogSource {
     let mark = tail.mark
     if sequence == mark.sequence { return mark.visible.chain }
     if sequence == mark.logBegin - 1 {
-      return try catalog.segment(first: mark.logBegin).header.previousChain
+      return try catalog.segment(SegmentName(mark.logBegin)).header.previousChain
     }
     guard let block = try block(holding: sequence) else { return nil }
     do throws(ContentProblem) { return try block.chain(after: sequence) } catch {

@@ -86,7 +86,7 @@ struct BlockPacker: ~Copyable {
   private func nextHeader(kind: UInt8, time: Int64, epoch: UInt64) -> BlockHeader {
     var block = BlockHeader(
       kind: kind, ownOffset: link.offset, firstSequence: link.nextSequence, appendsBefore: link.appends,
-      segment: header.firstSequence, storeID: header.storeID, epoch: epoch, syncedThrough: link.offset,
+      segment: header.segment, storeID: header.storeID, epoch: epoch, syncedThrough: link.offset,
       chainBefore: link.chain, chainAfter: link.chain)
     block.firstTime = time
     block.lastTime = time

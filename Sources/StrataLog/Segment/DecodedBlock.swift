@@ -169,7 +169,7 @@ extension ContentProblem {
   /// - Parameter last: the last of these, where it is not the block's.
   package func storeError(of block: BlockHeader, through last: UInt64? = nil) -> StoreError {
     storeError(
-      in: StoreLayout.segmentName(block.segment), at: block.ownOffset, first: block.firstSequence,
+      in: block.segment.path, at: block.ownOffset, first: block.firstSequence,
       last: last ?? block.nextSequence &- 1)
   }
 }

@@ -6,7 +6,7 @@ internal import StrataBase
 struct GroupFrame: ~Copyable {
   /// What does not change while a segment is active.
   struct Context {
-    var segment: UInt64
+    var segment: SegmentName
     var storeID: StoreID
     var epoch: UInt64
     var blockSizeTarget: Int

@@ -149,8 +149,8 @@ import Testing
       let log =
         isReader ? try Log.openReader(live.fileSystem, path: Self.path, options: Self.options()) : live.log
       let names = try SegmentCatalog.names(live.fileSystem, Self.layout)
-      let new = names.count { $0 > end }
-      let isLastGrown = end > 0 && end < live.model.head && !names.contains(end + 1)
+      let new = names.count { $0.firstSequence > end }
+      let isLastGrown = end > 0 && end < live.model.head && !names.contains(SegmentName(end + 1))
       let report = try backup(log, to: disk)
       #expect(report.segmentsCopied == new + (isLastGrown ? 1 : 0), "round \(round)")
       end = report.end.sequence
@@ -272,7 +272,7 @@ import Testing
           continue
         }
         #expect(
-          finding.file == StoreLayout.segmentName(first) && finding.offset >= UInt64(SegmentHeader.length))
+          finding.file == first.path && finding.offset >= UInt64(SegmentHeader.length))
       }
       #expect(throws: StoreError.self) {
         try Log.openReader(disk, path: Self.target, options: Self.options())

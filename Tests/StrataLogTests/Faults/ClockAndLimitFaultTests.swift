@@ -108,7 +108,7 @@ import Testing
     header.previousChain = 77
     header.previousTime = 5
     header.appendsBefore = appendsBefore
-    disk.add(FaultStore.layout.segment(first), header.encoded())
+    disk.add(FaultStore.layout.segment(header.segment), header.encoded())
     return (disk, options)
   }
 

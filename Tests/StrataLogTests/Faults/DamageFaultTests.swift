@@ -159,13 +159,14 @@ import Testing
           Issue.record("byte \(byte): \(error)")
           continue
         }
-        #expect(finding.file == StoreLayout.segmentName(names[1]), "byte \(byte): \(finding)")
-        #expect(cursor.nextSequence >= names[1] && cursor.nextSequence < names[2], "byte \(byte)")
+        #expect(finding.file == names[1].path, "byte \(byte): \(finding)")
+        let held = names[1].firstSequence...names[2].lastBefore
+        #expect(held.contains(cursor.nextSequence), "byte \(byte)")
       }
       // What stands in other segments can be read.
-      var behind = log.cursor(after: names[2] - 1)
+      var behind = log.cursor(after: names[2].lastBefore)
       let next = try behind.next()?.header.firstSequence
-      #expect(next == names[2], "byte \(byte)")
+      #expect(next == names[2].firstSequence, "byte \(byte)")
       #expect(FaultStore.evidence(disk) == damaged, "byte \(byte)")
     }
   }

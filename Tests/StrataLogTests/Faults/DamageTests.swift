@@ -218,7 +218,7 @@ import Testing
     }
     try refused("a segment has another one's name") {
       let bytes = $0.contents(store.segment)!
-      $0.add(layout.segment(store.active + 1), bytes)
+      $0.add(layout.segment(SegmentName(store.active.firstSequence + 1)), bytes)
     }
     try refused("the segments are swapped") {
       let bytes = $0.contents(store.segment)!

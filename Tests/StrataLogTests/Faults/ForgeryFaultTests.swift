@@ -65,7 +65,7 @@ import Testing
       }
     }
     let added = store.disk.clone()
-    added.add(Self.layout.segment(store.model.head + 1), store.bytes(names[1]))
+    added.add(Self.layout.segment(SegmentName(store.model.head + 1)), store.bytes(names[1]))
     FaultStore.expectCorrupt(added, store.options, "a segment has the name of the next one")
   }
 

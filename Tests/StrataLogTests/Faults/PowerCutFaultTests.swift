@@ -193,7 +193,9 @@ import Testing
       }
       let kept = try SegmentCatalog.names(moment.disk.crash(seed: 0, model: .dropAll), Self.layout)
       let needed = Set(
-        model.appends.prefix(moment.acknowledged).map { append in names.last { $0 <= append.first } ?? first }
+        model.appends.prefix(moment.acknowledged).map { append in
+          names.last { $0.firstSequence <= append.first } ?? first
+        }
       )
       #expect(needed.isSubset(of: kept), "\(moment.place)")
     }
@@ -223,7 +225,7 @@ import Testing
           if target.hasSuffix(".seg"), after.paths.contains(target) {
             new += 1
             let file = try after.open(target, .read)
-            let first = try #require(SegmentHeader.firstSequence(ofFileName: String(target.suffix(24))))
+            let first = try #require(SegmentName(fileName: String(target.suffix(24))))
             #expect(throws: Never.self, "\(moment.place)") {
               try SegmentHandle.readHeader(of: file, first: first, storeID: FaultStore.storeID)
             }

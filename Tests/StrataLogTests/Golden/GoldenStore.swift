@@ -21,8 +21,8 @@ struct GoldenStore {
   static let layout = StoreLayout(root: root)
   let disk: SimulatedDisk
   let model: LogModel
-  /// The first sequence of the active segment.
-  let active: UInt64
+  /// The active segment.
+  let active: SegmentName
   /// Appends that stand before each block's end in the active segment, by the offset of that end.
   let ends: [(offset: UInt64, appends: Int)]
   let options: StoreOptions

@@ -255,7 +255,7 @@ import Testing
       try reader.refresh()
       #expect(reader.mark.sequence == 3 + UInt64(round))
       if round % 2 == 1 { try log.close() }
-      try forgeRewrite(memory, Self.layout, first: UInt64(round))
+      try forgeRewrite(memory, Self.layout, first: SegmentName(UInt64(round)))
     }
     #expect(try types(reader).count == 7)
     try reader.close()
@@ -417,7 +417,7 @@ extension HeadSlot {
   /// What is said of a HEAD whose segment was rewritten.
   fileprivate var finding: Finding {
     Finding(
-      .stale, file: "HEAD", offset: 0, first: segment, last: visible.sequence,
+      .stale, file: "HEAD", offset: 0, first: segment.firstSequence, last: visible.sequence,
       what: "HEAD names a segment that was rewritten, with another end than that has")
   }
 }

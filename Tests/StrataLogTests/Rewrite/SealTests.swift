@@ -97,7 +97,7 @@ import Testing
     let again = try Self.open(disk, options)
     found.wait { !$0.isEmpty }
     let finding = try #require(found.withLock { $0.first })
-    #expect(finding.file == StoreLayout.segmentName(first) && finding.class == .corrupt)
+    #expect(finding.file == first.path && finding.class == .corrupt)
     #expect(again.knownDamage == [finding])
     try again.close()
     #expect(found.withLock { $0.count } == 1)
@@ -153,7 +153,7 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(finding.file == StoreLayout.segmentName(first))
+    #expect(finding.file == first.path)
     #expect(disk.contents(path) == bytes && !disk.paths.contains { $0.hasSuffix(".tmp") })
     try log.close()
   }
@@ -202,7 +202,7 @@ import Testing
     disk.replace(path, bytes)
     let opened = try Self.open(disk)
     let outcome = try opened.seal()
-    #expect(outcome.kept.map(\.file) == [StoreLayout.segmentName(first)])
+    #expect(outcome.kept.map(\.file) == [first.path])
     #expect(disk.contents(path) == bytes)
     try opened.close()
     #expect(try Self.findings(disk).isEmpty)

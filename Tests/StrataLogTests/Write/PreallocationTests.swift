@@ -31,7 +31,7 @@ import Testing
     return try log.appendBlocking(ModelAppend([event]).draft())
   }
 
-  private func contents(_ disk: SimulatedDisk, _ segment: UInt64 = 1) -> [UInt8] {
+  private func contents(_ disk: SimulatedDisk, _ segment: SegmentName = 1) -> [UInt8] {
     disk.contents(Self.layout.segment(segment)) ?? []
   }
 
@@ -106,7 +106,7 @@ import Testing
     options.segmentSizeTarget = 13_000
     options.sealsInBackground = false
     let log = try writer(disk, options)
-    var ahead: Set<UInt64> = []
+    var ahead: Set<SegmentName> = []
     for _ in 0..<80 {
       try append(log)
       let segment = log.mark.segment
