@@ -57,7 +57,7 @@ struct NumberedStore {
     segments = try SegmentCatalog.names(disk, Self.layout)
     try #require(segments.count == 3)
     try storeFooterPlainly()
-    blocks = try segments.map { first in try Self.blocks(Self.disk(files), first) }
+    blocks = try segments.map { segment in try Self.disk(files).blocks(of: segment, in: Self.layout) }
     try #require(
       blocks[0].last?.kind == BlockKind.footer && blocks[1].contains { $0.kind == BlockKind.recovery })
     try #require(blocks.joined().allSatisfy { $0.codec == BlockCodec.none }, "a payload is compressed")
@@ -68,16 +68,6 @@ struct NumberedStore {
     let disk = SimulatedDisk()
     for (path, bytes) in files { disk.add("\(root)/\(path)", bytes) }
     return disk
-  }
-
-  private static func blocks(_ disk: SimulatedDisk, _ first: SegmentName) throws -> [BlockHeader] {
-    let file = try disk.open(layout.segment(first), .read)
-    defer { file.close() }
-    let header = try SegmentHandle.readHeader(of: file, first: first, storeID: nil)
-    var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
-    var blocks: [BlockHeader] = []
-    while !walk.isAtLimit, case .valid(let block, _) = try walk.next() { blocks.append(block) }
-    return blocks
   }
 
   /// Gives the sealed segment blocks whose payloads are not compressed, as any writer may.

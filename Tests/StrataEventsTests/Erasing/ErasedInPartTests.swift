@@ -134,31 +134,17 @@ import Testing
     let seed = StrataTesting.SeededGenerator.testSeed()
     var random = StrataTesting.SeededGenerator(seed: seed)
     let (prepared, whole) = try damagedStore()
-    let calls = Lock(0)
     let counted = prepared.clone()
     let store = try EraseTests.open(counted)
-    counted.onOperation { call in
-      if call.operation.isChange { calls.withLock { $0 += 1 } }
-      return .proceed
-    }
-    expectCorrupt(store, Self.erasure)
-    counted.onOperation(nil)
+    let callCount = counted.changeCount { expectCorrupt(store, Self.erasure) }
     try store.closeBlocking()
-    let callCount = calls.withLock { $0 }
     #expect(callCount > 30)
     var ordered = 0
     for number in 1...callCount {
       let note = "call \(number) of \(callCount), SEED=\(seed)"
       let disk = prepared.clone()
       let store = try EraseTests.open(disk)
-      let left = Lock(number)
-      disk.onOperation { call in
-        guard call.operation.isChange else { return .proceed }
-        return left.withLock { left in
-          left -= 1
-          return left == 0 ? .cutPower(partOfWrite: Double(number % 3) / 2) : .proceed
-        }
-      }
+      disk.cutPower(atChange: number)
       #expect(throws: StoreError.self) { try store.eraseBlocking(Self.erasure) }
       try? store.closeBlocking()
       let after = disk.crash(seed: random.next(), model: number % 4 == 0 ? .dropAll : .reorder)

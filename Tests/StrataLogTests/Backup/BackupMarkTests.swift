@@ -12,12 +12,7 @@ import Testing
   private static let markOffset = 160
 
   private static func options() -> StoreOptions {
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = 5_000
-    options.blockSizeTarget = 700
-    return options
+    .still(segmentSize: 5_000, blockSize: 700)
   }
 
   private static func open(_ disk: SimulatedDisk) throws -> Log {
@@ -51,20 +46,12 @@ import Testing
 
   private func erased(_ disk: SimulatedDisk) throws -> Set<UInt64> {
     let log = try Log.openReader(disk, path: Self.path, options: Self.options())
-    var found: Set<UInt64> = []
-    var cursor = log.cursor(after: 0)
-    while let block = try cursor.next() {
-      try block.forEachEvent { event, _, sequence in
-        if event.kind == EventKind.erased { found.insert(sequence) }
-      }
-    }
-    try log.close()
-    return found
+    defer { try? log.close() }
+    return try log.erasedSequences()
   }
 
   private func findings(_ disk: SimulatedDisk) throws -> [Finding] {
-    var verifier = LogVerifier(disk, path: Self.path)
-    return try verifier.run().findings
+    try disk.findings(inStore: Self.path)
   }
 
   private func mark(_ disk: SimulatedDisk, _ first: SegmentName) -> UInt64 {

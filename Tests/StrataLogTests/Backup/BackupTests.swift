@@ -12,14 +12,7 @@ import Testing
   private static let layout = StoreLayout(root: path)
 
   private static func options(_ durability: Durability = .synced, segmentSize: Int = 5_000) -> StoreOptions {
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = segmentSize
-    options.blockSizeTarget = 300
-    options.durability = durability
-    options.headSyncInterval = .seconds(3_600)
-    return options
+    .still(durability, segmentSize: segmentSize, blockSize: 300)
   }
 
   /// A live store on a file system of its own.
@@ -230,8 +223,7 @@ import Testing
         try copy.modelAppends().map(\.append)
           == live.log.modelAppends().map(\.append).filter { $0.last <= report.end.sequence }, "open \(number)"
       )
-      var verifier = LogVerifier(disk, path: Self.target)
-      #expect(try verifier.run().findings == [], "open \(number)")
+      #expect(try disk.findings(inStore: Self.target) == [], "open \(number)")
       try reader.close()
       try live.log.close()
     }
@@ -281,8 +273,7 @@ import Testing
       #expect(throws: StoreError.self) {
         try Log.openWriter(disk.clone(), path: Self.target, options: Self.options())
       }
-      var verifier = LogVerifier(disk, path: Self.target)
-      #expect(try verifier.run().findings.map(\.class) == [.missing])
+      #expect(try disk.findings(inStore: Self.target).map(\.class) == [.missing])
       // The damage is healed: what was copied is taken, and the rest follows.
       let report = try backup(
         try Log.openReader(live.fileSystem, path: Self.path, options: Self.options()), to: disk)

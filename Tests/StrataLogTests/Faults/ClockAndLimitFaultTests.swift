@@ -148,8 +148,7 @@ import Testing
     var beyond = reader.cursor(after: .max)
     let nothing = try beyond.next()
     #expect(nothing == nil)
-    var verifier = LogVerifier(disk, path: FaultStore.root)
-    #expect(try verifier.run().findings == [])
+    #expect(try disk.findings(inStore: FaultStore.root) == [])
   }
 
   @Test

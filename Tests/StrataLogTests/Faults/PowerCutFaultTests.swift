@@ -125,14 +125,7 @@ import Testing
   }
 
   private func note(in disk: SimulatedDisk, at offset: UInt64) throws -> RecoveryNote? {
-    let file = try disk.open(Self.layout.segment(1), .read)
-    defer { file.close() }
-    var source = BlockSource(
-      file: file, segment: try SegmentHandle.readHeader(of: file, first: 1, storeID: nil))
-    guard case .valid(let block, let payload) = try source.block(at: offset, limit: UInt64(try file.size())),
-      block.kind == BlockKind.recovery
-    else { return nil }
-    return RecoveryNote(decoding: payload)
+    try disk.recoveryNote(in: 1, of: Self.layout, at: offset)
   }
 
   @Test func `fault 06: a crash inside a recovery, and inside the recovery from that, changes no result`()

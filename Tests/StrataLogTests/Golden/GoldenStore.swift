@@ -94,15 +94,6 @@ struct GoldenStore {
     copy.replace(segment, bytes)
     return copy
   }
-
-  /// Every file that an open may not change: all but LOCK and what is derived.
-  static func evidence(_ disk: SimulatedDisk) -> [String: [UInt8]] {
-    var files: [String: [UInt8]] = [:]
-    for path in disk.paths where path != layout.lock && !path.hasPrefix(layout.derived) {
-      files[path] = disk.contents(path)
-    }
-    return files
-  }
 }
 
 /// What the rule of FORMAT.md says of an active segment, computed from the bytes by itself: no code of the

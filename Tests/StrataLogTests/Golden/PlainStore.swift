@@ -78,8 +78,6 @@ struct PlainStore {
     bytes.withUnsafeBytes { BlockHeader(decoding: UnsafeRawBufferPointer(rebasing: $0[offset...])) }
   }
 
-  static func path(_ first: UInt64) -> String { StoreLayout.segmentName(first) }
-
   // MARK: HEAD of every age
 
   /// A HEAD that this store may have had, or none.

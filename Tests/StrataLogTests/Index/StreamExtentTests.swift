@@ -154,11 +154,7 @@ import Testing
     let seed = SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
     let memory = MemoryFileSystem()
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = segmentSize
-    options.blockSizeTarget = 300
+    let options = StoreOptions.still(segmentSize: segmentSize, blockSize: 300)
     var model = LogModel()
     var source = RandomAppends(seed: random.next(), sizeTypical: 40, sizeMax: 500, streamCount: 6)
     var log = try Log.openWriter(memory, path: "/store", options: options)

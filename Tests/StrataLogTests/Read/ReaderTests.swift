@@ -10,13 +10,7 @@ import Testing
   private static let layout = StoreLayout(root: path)
 
   private static func options(_ durability: Durability = .synced, segmentSize: Int = 1) -> StoreOptions {
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = segmentSize
-    options.durability = durability
-    options.headSyncInterval = .seconds(3_600)
-    return options
+    .still(durability, segmentSize: segmentSize)
   }
 
   private func append(_ log: Log, _ type: String) throws {
@@ -187,8 +181,7 @@ import Testing
     #expect(throws: StoreError.damaged(head.finding)) {
       try Log.openReader(memory, path: Self.path, options: Self.options())
     }
-    var verifier = LogVerifier(memory, path: Self.path)
-    #expect(try verifier.run().findings == [head.finding])
+    #expect(try memory.findings(inStore: Self.path) == [head.finding])
     // With the end of the rewritten file it is the HEAD of a writer that found the segment so.
     let header = try SegmentHandle.open(memory, Self.layout, first: 1, storeID: nil).header
     head.visible = LogMark(
@@ -198,7 +191,7 @@ import Testing
     for offset in HeadSlot.offsets { try file.write(head.encoded(), at: Int64(offset)) }
     let reader = try Log.openReader(memory, path: Self.path, options: Self.options())
     #expect(try types(reader) == ["0", "1", "2"])
-    #expect(try verifier.run().findings == [])
+    #expect(try memory.findings(inStore: Self.path) == [])
     lock.close()
   }
 
