@@ -156,13 +156,17 @@ package struct LogBackup {
       throw .damaged(SegmentChain.missing(active.mark.segment, before: active.mark.durable.sequence &+ 1))
     }
     let durable = active.mark.durable
-    return headers.indices.map { number in
+    let parts = headers.indices.map { number in
       let end =
         number + 1 < headers.count
         ? SegmentEnd(sequence: headers[number + 1].previousLast, chain: headers[number + 1].previousChain)
         : SegmentEnd(sequence: durable.sequence, chain: durable.chain)
       return BackupPart(header: headers[number], end: end)
     }
+    assert(
+      zip(parts, parts.dropFirst()).allSatisfy { $0.end.sequence == $1.segment.lastBefore },
+      "the parts of a backup follow each other without a gap")
+    return parts
   }
 
   /// Refuses a target whose events are not the source's, or end before the source begins.

@@ -113,6 +113,7 @@ extension Log {
         let place = AppendPlace(
           first: first, last: first + UInt64(append.eventCount) - 1, time: append.commitTime, ordinal: ordinal
         )
+        assert(place.last < block.header.nextSequence, "an append is inside of its block")
         if isBefore(place) { found = place }
       }
     } catch {

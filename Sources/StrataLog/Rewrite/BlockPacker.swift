@@ -108,6 +108,7 @@ struct BlockPacker: ~Copyable {
     _ block: inout BlockHeader, payload: UnsafeRawBufferPointer, _ effort: Compression.Effort
   ) throws(StoreError) {
     output.append(block: &block, payload: payload, effort)
+    assert(link.discontinuity(of: block, isRewritten: true) == nil, "a block continues the one before it")
     link.pass(block)
     assert(written + UInt64(output.count) == link.offset, "a segment is written without a gap")
     if output.count >= 1 << 20 { try flush() }

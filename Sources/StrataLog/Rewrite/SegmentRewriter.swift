@@ -109,6 +109,8 @@ struct SegmentRewriter {
     let left = appends.left.map { tooLong($0, in: old.name) }
     if erases != nil, appends.erasedCount == 0, !isDoubtful { return .unchanged(left: left) }
     header = try packer.finish()
+    assert(outcome.end?.lastSequence == header.rewrittenLast, "a rewrite has the events of what it rewrites")
+    assert(outcome.end?.chain == header.rewrittenChain, "a rewrite has the chain of what it rewrites")
     header.erasures = appends.erasures.value
     try header.encoded().lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
     try file.sync()

@@ -24,6 +24,7 @@ package final class DecodedBlock: @unchecked Sendable {
 
   /// Decodes a stored payload. Lengths must have been checked against `BlockWalk.lengthProblem`.
   package init(header: BlockHeader, stored: UnsafeRawBufferPointer) throws(ContentProblem) {
+    assert(stored.count == Int(header.storedLength), "a payload is as long as its header says")
     if let problem = header.unsupported { throw .unsupported(problem) }
     self.header = header
     count = Int(header.rawLength)

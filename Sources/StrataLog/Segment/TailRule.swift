@@ -62,6 +62,7 @@ package enum TailRule {
     if let slot { tail.promise(segment.isRewritten ? 0 : slot.durable.offset, through: slot.lastSequence) }
     var state = try judge(
       tail, problem: problem, link: link, segment: segment, slot: slot, file: file, name: name)
+    assert(state != .torn || tail.promised <= link.offset, "what was promised is no tail to be cut off")
     if let unsupported { state = .unsupported(unsupported) }
     var staleHead: Finding?
     if let slot, !segment.isRewritten, slot.durable.offset <= link.offset, !isMarkSeen {

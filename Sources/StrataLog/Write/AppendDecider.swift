@@ -64,6 +64,7 @@ struct AppendDecider {
   ) throws(StoreError) {
     try index.withActive { tables throws(StoreError) in
       for expectation in draft.expectations { try check(expectation, tables, active, builds) }
+      let before = tables.nextSequence
       var framed = 0
       do throws(StoreError) {
         for mark in draft.marks {
@@ -80,6 +81,7 @@ struct AppendDecider {
         }
       } catch {
         tables.undo(framed)
+        assert(tables.nextSequence == before, "an append that is refused leaves no event in the tables")
         throw error
       }
     }
