@@ -239,7 +239,7 @@ struct CommandTests {
       #expect(missing.code == 66 && missing.errors.contains(next), "\(arguments): \(missing.errors)")
     }
     #expect(try await LogreplayProcess.run("dump", folder.store, "--segment", "7").code == 0)
-    let path = folder.store + "/log/" + SegmentHeader.fileName(firstSequence: 1)
+    let path = folder.store + "/log/" + SegmentName(1).fileName
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     bytes[4096 + 16] ^= 1
     try bytes.write(to: URL(fileURLWithPath: path))

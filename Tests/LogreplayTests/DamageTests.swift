@@ -67,7 +67,7 @@ struct DamageTests {
     try flip(files[1], at: 4096 + 200)
     let outcome = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl")
     #expect(outcome.code == 65)
-    let first = try #require(SegmentHeader.firstSequence(ofFileName: String(files[1].suffix(24))))
+    let first = try #require(SegmentName(fileName: String(files[1].suffix(24)))).firstSequence
     #expect(outcome.lines.count == Int(first) - 1)
     #expect(outcome.errors.contains("\(folder.store)/log/"))
     let verify = try await LogreplayProcess.run("verify", folder.store, "-o", "json")
@@ -82,7 +82,7 @@ struct DamageTests {
   @Test func `a damaged header hides its segment and those behind it, not those before`() async throws {
     let (folder, files) = try await segments()
     try flip(files[2], at: 40)
-    let first = try #require(SegmentHeader.firstSequence(ofFileName: String(files[2].suffix(24))))
+    let first = try #require(SegmentName(fileName: String(files[2].suffix(24)))).firstSequence
     let outcome = try await LogreplayProcess.run("log", folder.store, "-o", "jsonl")
     #expect(outcome.code == 65 && outcome.lines.count == Int(first) - 1)
     try FileManager.default.removeItem(atPath: files[2])
@@ -100,7 +100,7 @@ struct DamageTests {
 
   @Test func `a torn tail is a warning to readers and a code of its own to verify`() async throws {
     let folder = try await SampleFolder.sample()
-    let path = folder.store + "/log/" + SegmentHeader.fileName(firstSequence: 1)
+    let path = folder.store + "/log/" + SegmentName(1).fileName
     // HEAD says "closed cleanly", which a torn tail contradicts; without it the tail is only torn.
     try FileManager.default.removeItem(atPath: folder.store + "/HEAD")
     let handle = try #require(FileHandle(forWritingAtPath: path))

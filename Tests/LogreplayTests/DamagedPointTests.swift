@@ -28,7 +28,7 @@ struct DamagedPointTests {
     let blocks = try dump.lines.map { try DocumentValue(json: $0) }
     let block = try #require(blocks.first { $0["first"] == .int(sequence) }, "\(dump.output.prefix(300))")
     guard case .int(let offset)? = block["offset"] else { return }
-    let path = folder.store + "/log/" + SegmentHeader.fileName(firstSequence: 1)
+    let path = folder.store + "/log/" + SegmentName(1).fileName
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     bytes[Int(offset) + 200] ^= 0x40
     try bytes.write(to: URL(fileURLWithPath: path))

@@ -61,29 +61,29 @@ struct ErasureTargets {
   ///
   /// They are found in the index and by the segments' first sequences. If damage makes the index unusable, all closed
   /// segments before the order are returned.
-  func segments(of log: Log) throws(StoreError) -> [UInt64] {
+  func segments(of log: Log) throws(StoreError) -> [SegmentName] {
     let closed = log.closedSegments
     do throws(StoreError) { return try segments(of: log, closed) } catch {
       guard error.isLocal else { throw error }
-      return closed.filter { $0 < order }
+      return closed.filter { $0.firstSequence < order }
     }
   }
 
-  private func segments(of log: Log, _ closed: [UInt64]) throws(StoreError) -> [UInt64] {
-    var found: Set<UInt64> = []
+  private func segments(of log: Log, _ closed: [SegmentName]) throws(StoreError) -> [SegmentName] {
+    var found: Set<SegmentName> = []
     for stream in streams {
       for part in try log.index.parts(of: stream, after: 0) {
         // The sequences of a part are in one segment.
         guard let sequence = part.sequences.first, sequence < order else { continue }
-        let ahead = closed.countAhead { $0 <= sequence }
+        let ahead = closed.countAhead { $0.firstSequence <= sequence }
         if ahead > 0 { found.insert(closed[ahead - 1]) }
       }
     }
     var segment = 0
     for range in sequences {
-      let ahead = closed.countAhead { $0 <= range.lowerBound }
+      let ahead = closed.countAhead { $0.firstSequence <= range.lowerBound }
       segment = max(segment, ahead - 1)
-      while segment < closed.count, closed[segment] <= range.upperBound {
+      while segment < closed.count, closed[segment].firstSequence <= range.upperBound {
         found.insert(closed[segment])
         segment += 1
       }

@@ -62,7 +62,7 @@ extension EventStore {
     var outcome = EraseOutcome()
     var concerned: [ClosedRange<UInt64>] = []
     // Only closed segments are rewritten, and the order itself must be on disk first.
-    let active = log.mark.segment
+    let active = log.mark.segment.firstSequence
     if active <= order.sequence {
       do throws(StoreError) { try log.roll() } catch {
         guard error.isLocal else { throw error }
@@ -74,7 +74,9 @@ extension EventStore {
     var segments = try targets.segments(of: log)
     // Segments that an earlier try has rewritten need no second rewrite.
     if let left = order.left {
-      segments.removeAll { first in !left.contains { $0.overlaps(log.sequences(ofClosed: first)) } }
+      segments.removeAll { segment in
+        !left.contains { $0.overlaps(log.sequences(ofClosed: segment)) }
+      }
     }
     concerned += segments.map { log.sequences(ofClosed: $0) }
     try log.erase(in: segments, &outcome) { event, sequence in targets.contain(event, sequence) }

@@ -64,9 +64,7 @@ extension EventStore {
           if targets.contain(event, sequence) { count += 1 }
         }
       } catch {
-        throw error.storeError(
-          in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-          first: block.header.firstSequence, last: block.header.nextSequence - 1)
+        throw error.storeError(of: block.header)
       }
     }
     return count

@@ -159,9 +159,7 @@ final class FeedPosition: @unchecked Sendable {
       delivered = block.header.nextSequence - 1
       let batch: [RecordedAppend]
       do throws(ContentProblem) { batch = try RecordedAppend.appends(in: block, after: after) } catch {
-        throw error.storeError(
-          in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-          first: block.header.firstSequence, last: delivered)
+        throw error.storeError(of: block.header, through: delivered)
       }
       if !batch.isEmpty { return batch }
     }

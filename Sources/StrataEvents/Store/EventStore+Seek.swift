@@ -40,9 +40,7 @@ extension EventStore {
     do throws(ContentProblem) {
       return try RecordedAppend.appends(in: block, after: sequence - 1).first
     } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: sequence)
+      throw error.storeError(of: block.header, through: sequence)
     }
   }
 

@@ -106,9 +106,7 @@ package struct StreamReader {
         found.append(RecordedEvent(event, sequence: sequence, time: append.commitTime))
       }
     } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+      throw error.storeError(of: block.header)
     }
     events += found
   }

@@ -13,15 +13,15 @@ struct BackupPart {
   var header: SegmentHeader
   var end: SegmentEnd
 
-  var first: UInt64 { header.firstSequence }
+  var segment: SegmentName { header.segment }
 
   /// The name of a whole copy that does not have its own name yet. It says what it is a copy of, and what is erased in
   /// it, so that a later run knows it; and ends like every unfinished file, so that readers ignore it and a writer removes it.
   func copiedName() -> String {
-    let digits = SegmentHeader.fileName(firstSequence: first).dropLast(4)
     let chain = String(end.chain, radix: 16)
     let mark = String(header.erasures, radix: 16)
-    return "\(digits)-\(end.sequence)-\(chain)-\(header.revision)-\(mark)\(StoreLayout.temporarySuffix)"
+    return
+      "\(segment.digits)-\(end.sequence)-\(chain)-\(header.revision)-\(mark)\(StoreLayout.temporarySuffix)"
   }
 }
 
@@ -38,12 +38,12 @@ final class BackupTarget {
   let lock: StoreLock
   private var head: HeadFile
   /// The segments that have their names.
-  let names: [UInt64]
+  let names: [SegmentName]
   /// The ends of those segments that are known to be whole.
-  let ends: [UInt64: SegmentEnd]
+  let ends: [SegmentName: SegmentEnd]
   /// The end of the blocks of the last one, whole or not.
   private let lastEnd: SegmentEnd?
-  private let headers: [UInt64: SegmentHeader]
+  private let headers: [SegmentName: SegmentHeader]
   /// Copies that are whole and have no name yet, and whatever else has a temporary name.
   private var copied: Set<String>
   /// Whether the folder holds a finished backup, which stays one until another HEAD is promised.
@@ -71,12 +71,12 @@ final class BackupTarget {
         throw .notAStore(
           path: path, what: "the generations of the HEAD there are used up, so it cannot be written")
       }
-      var headers: [UInt64: SegmentHeader] = [:]
+      var headers: [SegmentName: SegmentHeader] = [:]
       for first in names {
         headers[first] = try Self.header(fileSystem, layout, first: first, storeID: storeID)
       }
       isWhole = try Self.isWhole(fileSystem, layout, slot, last: names.last.flatMap { headers[$0] })
-      var ends: [UInt64: SegmentEnd] = [:]
+      var ends: [SegmentName: SegmentEnd] = [:]
       var lastEnd: SegmentEnd?
       for (number, first) in names.enumerated() {
         guard let header = headers[first] else { continue }
@@ -123,13 +123,13 @@ final class BackupTarget {
   var epoch: UInt64 { head.slot?.epoch ?? 0 }
 
   /// The header of a segment that has its name; nil where there is none, or one that is damaged.
-  func header(_ first: UInt64) -> SegmentHeader? { headers[first] }
+  func header(_ segment: SegmentName) -> SegmentHeader? { headers[segment] }
 
   /// What is erased in a segment that has its name, up to damage in it, and that.
   func erased(
     _ header: SegmentHeader
   ) throws(StoreError) -> (erased: ErasedSequences, finding: StoreFinding?) {
-    try erased(header, at: layout.segment(header.firstSequence))
+    try erased(header, at: layout.segment(header.segment))
   }
 
   /// The same of a copy that does not have its name yet.
@@ -145,7 +145,7 @@ final class BackupTarget {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
     return try ErasedSequences.read(
-      file, header, name: StoreLayout.segmentName(header.firstSequence))
+      file, header, name: header.segment.path)
   }
 
   func hasCopied(_ part: BackupPart) -> Bool { copied.contains(part.copiedName()) }
@@ -189,24 +189,25 @@ final class BackupTarget {
 
   /// Gives the copies their names, the last one's only when the others have theirs on the disk.
   func name(_ parts: [BackupPart]) throws(StoreError) {
-    assert(zip(parts, parts.dropFirst()).allSatisfy { $0.first < $1.first }, "files are named in their order")
+    assert(
+      zip(parts, parts.dropFirst()).allSatisfy { $0.segment < $1.segment }, "files are named in their order")
     try lock.check()
     for (number, part) in parts.enumerated() where hasCopied(part) {
       if number == parts.count - 1 { try fileSystem.syncDirectory(layout.log) }
-      try fileSystem.rename("\(layout.log)/\(part.copiedName())", to: layout.segment(part.first))
+      try fileSystem.rename("\(layout.log)/\(part.copiedName())", to: layout.segment(part.segment))
       copied.remove(part.copiedName())
     }
     try fileSystem.syncDirectory(layout.log)
   }
 
   /// A name that no other run gives, so that one that was stopped and goes on writes into no file of the next.
-  func unfinishedPath(_ part: BackupPart) -> String { lock.temporary(layout.segment(part.first)) }
+  func unfinishedPath(_ part: BackupPart) -> String { lock.temporary(layout.segment(part.segment)) }
 
   // MARK: Looking at it
 
   /// The header of a segment that is there; nil where it is damaged, and the segment is to be copied anew.
   private static func header(
-    _ fileSystem: any FileSystem, _ layout: StoreLayout, first: UInt64, storeID: StoreID
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, first: SegmentName, storeID: StoreID
   ) throws(StoreError) -> SegmentHeader? {
     let file = try fileSystem.open(layout.segment(first), .read)
     defer { file.close() }
@@ -225,7 +226,7 @@ final class BackupTarget {
   private static func isWhole(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ slot: HeadSlot?, last: SegmentHeader?
   ) throws(StoreError) -> Bool {
-    guard let slot, let last, slot.isClean, slot.segment == last.firstSequence else { return false }
+    guard let slot, let last, slot.isClean, slot.segment == last.segment else { return false }
     let file = try fileSystem.open(layout.segment(slot.segment), .read)
     defer { file.close() }
     return try file.size() == Int64(clamping: slot.durable.offset)
@@ -235,7 +236,7 @@ final class BackupTarget {
   private static func walkedEnd(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ header: SegmentHeader
   ) throws(StoreError) -> (end: SegmentEnd, isWhole: Bool) {
-    let file = try fileSystem.open(layout.segment(header.firstSequence), .read)
+    let file = try fileSystem.open(layout.segment(header.segment), .read)
     defer { file.close() }
     var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
     var isWhole = true

@@ -19,9 +19,9 @@ extension LogBackup {
   /// own; marks say what is erased. Where they differ, and one of the two erased nothing, that decides; else the files
   /// themselves are read, as they are where a mark is not known.
   func need(_ part: BackupPart, of folder: BackupTarget, isLast: Bool) throws(StoreError) -> BackupNeed {
-    guard let theirs = folder.header(part.first) else { return .copy }
+    guard let theirs = folder.header(part.segment) else { return .copy }
     let ours = part.header
-    let hasEnd = folder.ends[part.first] == part.end
+    let hasEnd = folder.ends[part.segment] == part.end
     // The last segment is what HEAD has an offset in: the file must be the very one.
     let isFitting = !isLast || theirs == ours || !(theirs.isRewritten || ours.isRewritten)
     guard theirs.isRewritten else { return hasEnd && isFitting && !ours.isRewritten ? .nothing : .copy }
@@ -65,7 +65,8 @@ extension LogBackup {
   private func wanted(_ part: BackupPart) throws(StoreError) -> ErasedSequences {
     guard part.header.isRewritten else { return ErasedSequences() }
     // It may have been rewritten since its header was read.
-    let handle = try SegmentHandle.open(fileSystem, source.layout, first: part.first, storeID: source.storeID)
+    let handle = try SegmentHandle.open(
+      fileSystem, source.layout, first: part.segment, storeID: source.storeID)
     let (erased, finding) = try ErasedSequences.read(handle.file, handle.header, name: handle.name)
     if let finding { throw .found(finding) }
     return erased
@@ -96,6 +97,6 @@ extension LogBackup {
     }
     let file = try folder.fileSystem.open(path, .read)
     defer { file.close() }
-    return try SegmentHandle.readHeader(of: file, first: handle.header.firstSequence, storeID: nil)
+    return try SegmentHandle.readHeader(of: file, first: handle.header.segment, storeID: nil)
   }
 }

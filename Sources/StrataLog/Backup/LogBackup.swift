@@ -70,8 +70,8 @@ package struct LogBackup {
     }
     try folder.removeStale(
       keeping: parts.indices.compactMap { if case .copy = needs[$0] { parts[$0] } else { nil } })
-    let begin = min(parts[0].first, folder.names.first ?? .max)
-    var slot = try headSlot(active, begin: begin, epoch: folder.epoch)
+    let begin = min(parts[0].segment, folder.names.first ?? parts[0].segment)
+    var slot = try headSlot(active, begin: begin.firstSequence, epoch: folder.epoch)
     slot.isErasing = active.isErasing
     if !folder.isWhole { try folder.promise(slot) }
     var missing: [Int] = []
@@ -152,17 +152,21 @@ package struct LogBackup {
       }
       headers.append(header)
     }
-    guard headers.last?.firstSequence == active.mark.segment else {
+    guard headers.last?.segment == active.mark.segment else {
       throw .damaged(SegmentChain.missing(active.mark.segment, before: active.mark.durable.sequence &+ 1))
     }
     let durable = active.mark.durable
-    return headers.indices.map { number in
+    let parts = headers.indices.map { number in
       let end =
         number + 1 < headers.count
         ? SegmentEnd(sequence: headers[number + 1].previousLast, chain: headers[number + 1].previousChain)
         : SegmentEnd(sequence: durable.sequence, chain: durable.chain)
       return BackupPart(header: headers[number], end: end)
     }
+    assert(
+      zip(parts, parts.dropFirst()).allSatisfy { $0.end.sequence == $1.segment.lastBefore },
+      "the parts of a backup follow each other without a gap")
+    return parts
   }
 
   /// Refuses a target whose events are not the source's, or end before the source begins.
@@ -176,9 +180,9 @@ package struct LogBackup {
       let own = end.sequence > active.mark.durable.sequence ? nil : try source.chain(after: end.sequence)
       guard own == end.chain else { throw .diverged(sequence: end.sequence) }
     }
-    let known = Set(parts.map(\.first))
-    if let other = folder.names.first(where: { $0 >= parts[0].first && !known.contains($0) }) {
-      throw .diverged(sequence: other - 1)
+    let known = Set(parts.map(\.segment))
+    if let other = folder.names.first(where: { $0 >= parts[0].segment && !known.contains($0) }) {
+      throw .diverged(sequence: other.lastBefore)
     }
   }
 
@@ -203,7 +207,7 @@ package struct LogBackup {
       }
     }
     return HeadSlot(
-      storeID: source.storeID, generation: 0, segment: header.firstSequence, epoch: max(epoch, lastEpoch),
+      storeID: source.storeID, generation: 0, segment: header.segment, epoch: max(epoch, lastEpoch),
       isClean: true, durability: Durability.synced.rawValue, visible: durable, durable: durable,
       lastTime: time, logBegin: begin)
   }
@@ -217,10 +221,10 @@ package struct LogBackup {
   private func size(of parts: [BackupPart], _ active: Active) throws(StoreError) -> UInt64 {
     var size: UInt64 = 0
     for part in parts {
-      if part.first == active.mark.segment {
+      if part.segment == active.mark.segment {
         size = size.addingSaturated(active.mark.durable.offset)
       } else {
-        let file = try fileSystem.open(source.layout.segment(part.first), .read)
+        let file = try fileSystem.open(source.layout.segment(part.segment), .read)
         defer { file.close() }
         size = size.addingSaturated(UInt64(try file.size()))
       }
@@ -233,16 +237,17 @@ package struct LogBackup {
   private mutating func copy(
     _ part: BackupPart, _ need: BackupNeed, _ active: Active, next: SegmentHeader?, into folder: BackupTarget
   ) throws(StoreError) -> BackupPart {
-    let isActive = part.first == active.mark.segment
+    let isActive = part.segment == active.mark.segment
     assert(isActive == (next == nil), "the active segment is the last part")
     assert(
-      next.map { $0.previousFirst == part.first } ?? true, "a part is copied with the one that follows it")
+      next.map { SegmentName($0.previousFirst) == part.segment } ?? true,
+      "a part is copied with the one that follows it")
     // Opened once: should the file be rewritten now, this one stays as it is until it is closed. It may be of a
     // later revision than its header said before, and is the same log.
     let handle =
       isActive
       ? active.handle
-      : try SegmentHandle.open(fileSystem, source.layout, first: part.first, storeID: source.storeID)
+      : try SegmentHandle.open(fileSystem, source.layout, first: part.segment, storeID: source.storeID)
     var part = part
     part.header = handle.header
     do throws(StoreError) {

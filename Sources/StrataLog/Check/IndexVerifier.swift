@@ -17,12 +17,12 @@ package struct IndexVerifier {
   package func run(skipping damaged: Set<String>) throws(StoreError) -> [StoreFinding] {
     let names = try SegmentCatalog.names(fileSystem, layout)
     var findings: [StoreFinding] = []
-    for (number, first) in names.dropLast().enumerated() {
-      let name = StoreLayout.segmentName(first)
-      let behind = StoreLayout.segmentName(names[number + 1])
+    for (number, segment) in names.dropLast().enumerated() {
+      let name = segment.path
+      let behind = names[number + 1].path
       guard !damaged.contains(name), !damaged.contains(behind) else { continue }
       do throws(StoreError) {
-        if let finding = try check(first, next: names[number + 1]) { findings.append(finding) }
+        if let finding = try check(segment, next: names[number + 1]) { findings.append(finding) }
       } catch {
         guard let finding = error.finding else { throw error }
         findings.append(finding)
@@ -31,17 +31,17 @@ package struct IndexVerifier {
     return findings
   }
 
-  private func check(_ first: UInt64, next: UInt64) throws(StoreError) -> StoreFinding? {
-    let path = layout.index(first)
+  private func check(_ name: SegmentName, next: SegmentName) throws(StoreError) -> StoreFinding? {
+    let path = layout.index(name)
     let kind = try fileSystem.kind(of: path)
     guard kind == .file else { return nil }
-    let segment = try SegmentHandle.open(fileSystem, layout, first: first, storeID: nil)
+    let segment = try SegmentHandle.open(fileSystem, layout, first: name, storeID: nil)
     let header = try SegmentHandle.open(fileSystem, layout, first: next, storeID: segment.header.storeID)
       .header
     let expected = MemoryFileSystem()
     try expected.createDirectory("/derived")
     let identity = IndexIdentity(
-      store: header.storeID, firstSequence: first, lastSequence: header.previousLast,
+      store: header.storeID, firstSequence: name.firstSequence, lastSequence: header.previousLast,
       chain: header.previousChain)
     let tables = try tables(of: segment)
     try ClosedIndex.write(tables, identity: identity, expected, path: "/derived/index")
@@ -51,13 +51,13 @@ package struct IndexVerifier {
     guard let offset = try Self.firstDifference(wanted, actual) else { return nil }
     return StoreFinding(
       .index, file: "\(StoreLayout.derivedName)/\(path.dropFirst(layout.derived.count + 1))",
-      offset: offset,
-      first: first, last: first - 1, what: "the derived index is not the one that the log makes")
+      offset: offset, first: name.firstSequence, last: name.lastBefore,
+      what: "the derived index is not the one that the log makes")
   }
 
   private func tables(of segment: SegmentHandle) throws(StoreError) -> SegmentIndex {
     let size = try UInt64(segment.file.size())
-    let tables = SegmentIndex(firstSequence: segment.header.firstSequence)
+    let tables = SegmentIndex(of: segment.header.segment)
     var walk = BlockWalk(file: segment.file, segment: segment.header, limit: size)
     while !walk.isAtLimit {
       let place = walk.link

@@ -31,7 +31,7 @@ package enum VerifyDepth: Sendable {
 package struct LogVerifier {
   /// One segment, with its header where that verifies.
   private struct Part {
-    var first: UInt64
+    var segment: SegmentName
     var name: String
     var header: SegmentHeader?
     /// What is wrong with the header.
@@ -40,7 +40,9 @@ package struct LogVerifier {
 
     /// The header, or one that only has the name, for what the next segment says of it.
     var standIn: SegmentHeader {
-      header ?? SegmentHeader(storeID: StoreID(low: 0, high: 0), firstSequence: first, epoch: 0, created: 0)
+      header
+        ?? SegmentHeader(
+          storeID: StoreID(low: 0, high: 0), firstSequence: segment.firstSequence, epoch: 0, created: 0)
     }
   }
 
@@ -137,15 +139,15 @@ package struct LogVerifier {
 
   /// The headers of all segments, and the file of the last one, which HEAD's marks are offsets in.
   private mutating func parts(
-    _ names: [UInt64], storeID: StoreID?
+    _ names: [SegmentName], storeID: StoreID?
   ) throws(StoreError) -> (parts: [Part], last: (any File)?) {
     var storeID = storeID
     var parts: [Part] = []
     parts.reserveCapacity(names.count)
     var last: (any File)?
-    for first in names {
+    for name in names {
       last?.close()
-      let (part, file) = try part(first, storeID: storeID, hasPrevious: !parts.isEmpty)
+      let (part, file) = try part(name, storeID: storeID, hasPrevious: !parts.isEmpty)
       last = file
       storeID = part.header?.storeID ?? storeID
       parts.append(part)
@@ -157,14 +159,14 @@ package struct LogVerifier {
 
   /// A segment's header, and its file, open.
   private func part(
-    _ first: UInt64, storeID: StoreID?, hasPrevious: Bool
+    _ segment: SegmentName, storeID: StoreID?, hasPrevious: Bool
   ) throws(StoreError) -> (part: Part, file: any File) {
-    let file = try fileSystem.open(layout.segment(first), .read)
-    var part = Part(first: first, name: StoreLayout.segmentName(first), header: nil, size: 0)
+    let file = try fileSystem.open(layout.segment(segment), .read)
+    var part = Part(segment: segment, name: segment.path, header: nil, size: 0)
     do throws(StoreError) {
       part.size = try UInt64(file.size())
       part.header = try SegmentHandle.readHeader(
-        of: file, first: first, storeID: storeID, hasPrevious: hasPrevious)
+        of: file, first: segment, storeID: storeID, hasPrevious: hasPrevious)
     } catch {
       guard let finding = error.finding else {
         file.close()
@@ -179,7 +181,8 @@ package struct LogVerifier {
     _ parts: [Part], last: (any File)?, head: HeadSlot?, bound: HeadSlot?
   ) throws(StoreError) {
     assert(
-      zip(parts, parts.dropFirst()).allSatisfy { $0.first < $1.first }, "segments are checked in their order")
+      zip(parts, parts.dropFirst()).allSatisfy { $0.segment < $1.segment },
+      "segments are checked in their order")
     for (number, part) in parts.enumerated() {
       if number == 0, let gap = SegmentChain.gap(before: part.standIn, behind: nil, logBegin: head?.logBegin)
       {
@@ -202,11 +205,11 @@ package struct LogVerifier {
         try checkClosed(part, header, last, next: nil)
       }
     }
-    if let head, !parts.contains(where: { $0.first == head.segment }) {
+    if let head, !parts.contains(where: { $0.segment == head.segment }) {
       report.findings.append(
         StoreFinding(
-          .missing, file: StoreLayout.segmentName(head.segment), offset: 0, first: head.segment,
-          last: max(head.durable.sequence, max(head.segment, 1) - 1),
+          .missing, file: head.segment.path, offset: 0, first: head.segment.firstSequence,
+          last: max(head.durable.sequence, head.segment.lastBefore),
           what: "HEAD names a segment that is not there"))
     }
     try checkHead(head, in: parts)
@@ -246,7 +249,7 @@ package struct LogVerifier {
   /// A closed segment, opened anew. It may have been rewritten since its header was looked at: all that other segments
   /// say of it holds for the new file as well.
   private mutating func checkClosed(_ seen: Part, next: Part) throws(StoreError) {
-    let (part, file) = try part(seen.first, storeID: seen.header?.storeID, hasPrevious: false)
+    let (part, file) = try part(seen.segment, storeID: seen.header?.storeID, hasPrevious: false)
     defer { file.close() }
     bytesAll = (bytesAll - min(bytesAll, seen.size)).addingSaturated(part.size)
     if let trouble = part.trouble { report.findings.append(trouble) }
@@ -259,7 +262,7 @@ package struct LogVerifier {
   ) throws(StoreError) {
     let walk = ClosedWalk(
       file: file, header: header, name: part.name, size: part.size,
-      last: next.map { max($0.first, 1) - 1 }, next: next?.header)
+      last: next?.segment.lastBefore, next: next?.header)
     let outcome = try walk.run { block, _ in count(block) }
     if let end = outcome.end { report.end = end.mark }
     if let finding = outcome.finding { report.findings.append(finding) }
@@ -330,10 +333,10 @@ package struct LogVerifier {
 
   /// HEAD that names a closed segment: its mark must be the end of a block there.
   private mutating func checkHead(_ head: HeadSlot?, in parts: [Part]) throws(StoreError) {
-    guard depth == .full, let head, let seen = parts.dropLast().first(where: { $0.first == head.segment }),
+    guard depth == .full, let head, let seen = parts.dropLast().first(where: { $0.segment == head.segment }),
       seen.header.map({ !$0.isRewritten }) ?? false
     else { return }
-    let (part, file) = try part(seen.first, storeID: seen.header?.storeID, hasPrevious: false)
+    let (part, file) = try part(seen.segment, storeID: seen.header?.storeID, hasPrevious: false)
     defer { file.close() }
     guard let header = part.header, !header.isRewritten else { return }
     var walk = BlockWalk(file: file, segment: header, limit: part.size)
@@ -351,7 +354,7 @@ package struct LogVerifier {
 extension HeadSlot {
   /// Whether the marks can be places in the last segment that was opened.
   fileprivate func isBound(of last: SegmentHeader?) -> Bool {
-    guard let last, last.firstSequence == segment else { return true }
+    guard let last, last.segment == segment else { return true }
     return isOf(last)
   }
 }

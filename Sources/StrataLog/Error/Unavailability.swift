@@ -48,7 +48,7 @@ extension StoreError {
       case finding(StoreFinding)
       case call(FileSystemError)
       case events(ClosedRange<UInt64>, offset: UInt64, FileSystemError)
-      case segment(UInt64)
+      case segment(SegmentName)
     }
 
     public let reason: Reason
@@ -101,7 +101,7 @@ extension StoreError.Unavailability {
     case .events(let events, _, let call):
       return
         "cannot read the events \(events.lowerBound) to \(events.upperBound): \(systemMessage(call.code))"
-    case .segment(let first): return "the index of the segment that begins at \(first) is not built"
+    case .segment(let name): return "the index of the segment that begins at \(name) is not built"
     case .call(let call):
       switch reason {
       case .linked: return "a symbolic link stands where a file or a folder of the store belongs"
@@ -207,8 +207,8 @@ extension StoreError {
     return .unavailable(Unavailability(.unreadable, .events(sequences, offset: offset, call)))
   }
 
-  /// The index of a closed segment, which begins here, is not built.
-  package static func indexMissing(segment first: UInt64) -> StoreError {
-    .unavailable(Unavailability(.indexMissing, .segment(first)))
+  /// The index of a closed segment is not built.
+  package static func indexMissing(segment: SegmentName) -> StoreError {
+    .unavailable(Unavailability(.indexMissing, .segment(segment)))
   }
 }

@@ -52,7 +52,7 @@ package struct BlockHeader: Equatable, Sendable {
   package var ownOffset: UInt64
   package var firstSequence: UInt64
   package var appendsBefore: UInt64
-  package var segment: UInt64
+  package var segment: SegmentName
   package var storeID: StoreID
   package var epoch: UInt64
   package var syncedThrough: UInt64
@@ -101,7 +101,7 @@ extension BlockHeader {
     base.setLittleEndian(ownOffset, at: Offset.ownOffset)
     base.setLittleEndian(firstSequence, at: Offset.firstSequence)
     base.setLittleEndian(appendsBefore, at: Offset.appendsBefore)
-    base.setLittleEndian(segment, at: Offset.segment)
+    base.setLittleEndian(segment.firstSequence, at: Offset.segment)
     storeID.write(to: base + Offset.storeID)
     base.setLittleEndian(epoch, at: Offset.epoch)
     base.setLittleEndian(syncedThrough, at: Offset.syncedThrough)
@@ -140,7 +140,7 @@ extension BlockHeader {
     ownOffset = base.littleEndian(UInt64.self, at: Offset.ownOffset)
     firstSequence = base.littleEndian(UInt64.self, at: Offset.firstSequence)
     appendsBefore = base.littleEndian(UInt64.self, at: Offset.appendsBefore)
-    segment = base.littleEndian(UInt64.self, at: Offset.segment)
+    segment = SegmentName(base.littleEndian(UInt64.self, at: Offset.segment))
     storeID = StoreID(at: base + Offset.storeID)
     epoch = base.littleEndian(UInt64.self, at: Offset.epoch)
     syncedThrough = base.littleEndian(UInt64.self, at: Offset.syncedThrough)

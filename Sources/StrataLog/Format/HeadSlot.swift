@@ -48,7 +48,7 @@ package struct HeadSlot: Equatable, Sendable {
 
   package var storeID: StoreID
   package var generation: UInt64
-  package var segment: UInt64
+  package var segment: SegmentName
   package var epoch: UInt64
   package var isClean: Bool
   /// An erasure may have begun that was not carried out.
@@ -60,7 +60,8 @@ package struct HeadSlot: Equatable, Sendable {
   package var logBegin: UInt64
 
   package init(
-    storeID: StoreID, generation: UInt64, segment: UInt64, epoch: UInt64, isClean: Bool, durability: UInt32,
+    storeID: StoreID, generation: UInt64, segment: SegmentName, epoch: UInt64, isClean: Bool,
+    durability: UInt32,
     visible: LogMark, durable: LogMark, lastTime: Int64, logBegin: UInt64, isErasing: Bool = false
   ) {
     self.storeID = storeID
@@ -88,7 +89,7 @@ extension HeadSlot {
       base.setLittleEndian(UInt32(Self.length), at: Offset.slotLength)
       storeID.write(to: base + Offset.storeID)
       base.setLittleEndian(generation, at: Offset.generation)
-      base.setLittleEndian(segment, at: Offset.segment)
+      base.setLittleEndian(segment.firstSequence, at: Offset.segment)
       base.setLittleEndian(epoch, at: Offset.epoch)
       let flags = (isClean ? Self.cleanFlag : 0) | (isErasing ? Self.erasingFlag : 0)
       base.setLittleEndian(flags, at: Offset.flags)
@@ -114,7 +115,7 @@ extension HeadSlot {
     guard base.littleEndian(UInt32.self, at: Offset.checksum) == crc else { return nil }
     storeID = StoreID(at: base + Offset.storeID)
     generation = base.littleEndian(UInt64.self, at: Offset.generation)
-    segment = base.littleEndian(UInt64.self, at: Offset.segment)
+    segment = SegmentName(base.littleEndian(UInt64.self, at: Offset.segment))
     epoch = base.littleEndian(UInt64.self, at: Offset.epoch)
     let flags = base.littleEndian(UInt32.self, at: Offset.flags)
     isClean = flags & Self.cleanFlag != 0

@@ -72,23 +72,8 @@ package struct SegmentHeader: Equatable, Sendable {
     isRewritten ? (erasures == ErasureMark.unknown ? nil : erasures) : ErasureMark.none.value
   }
 
-  /// The name of the file, without its folder.
-  package var fileName: String { Self.fileName(firstSequence: firstSequence) }
-
-  package static func fileName(firstSequence: UInt64) -> String {
-    let digits = String(firstSequence)
-    return String(repeating: "0", count: max(0, FormatLimits.segmentNameDigits - digits.count)) + digits
-      + ".seg"
-  }
-
-  /// The first sequence that a file's name says, or nil where it is no segment's name.
-  package static func firstSequence(ofFileName name: String) -> UInt64? {
-    guard name.hasSuffix(".seg"), name.utf8.count == FormatLimits.segmentNameDigits + 4 else { return nil }
-    let digits = name.dropLast(4)
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let first = UInt64(digits), first > 0
-    else { return nil }
-    return first
-  }
+  /// What the segment is called.
+  package var segment: SegmentName { SegmentName(firstSequence) }
 }
 
 extension SegmentHeader {

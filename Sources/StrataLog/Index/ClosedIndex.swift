@@ -14,6 +14,19 @@ package struct ClosedIndex: @unchecked Sendable {
   package let lastSequence: UInt64
   package let content: Content
 
+  init(firstSequence: UInt64, lastSequence: UInt64, content: Content) {
+    assert(firstSequence <= lastSequence, "a closed segment holds events")
+    if case .memory(let tables) = content {
+      assert(tables.firstSequence == firstSequence, "tables begin with the segment that they are of")
+      assert(tables.nextSequence - 1 == lastSequence, "tables end with the segment that they are of")
+    }
+    self.firstSequence = firstSequence
+    self.lastSequence = lastSequence
+    self.content = content
+  }
+
+  package var segment: SegmentName { SegmentName(firstSequence) }
+
   /// The keys of an index file begin with one byte that says what they are.
   package enum KeyTag {
     package static let stream = UInt8(ascii: "s")

@@ -1,6 +1,6 @@
 // The indexes of closed segments that are in memory: as many as there is room for.
 
-/// Indexes by the first sequence of their segments. Beyond its bound it drops those that were used longest ago; what
+/// Indexes by their segments. Beyond its bound it drops those that were used longest ago; what
 /// is dropped is read or built again when it is asked for.
 struct ClosedIndexCache {
   /// Bytes of tables, filters and fences that are kept.
@@ -14,28 +14,28 @@ struct ClosedIndexCache {
 
   let bytesMax: Int
   private(set) var byteCount = 0
-  private var entries: [UInt64: Entry] = [:]
+  private var entries: [SegmentName: Entry] = [:]
   private var clock: UInt64 = 0
 
   init(bytesMax: Int = bytesMaxDefault) { self.bytesMax = bytesMax }
 
   var count: Int { entries.count }
 
-  /// The index of the segment that begins at a sequence. Setting one may drop others, never the one that is set.
-  subscript(first: UInt64) -> ClosedIndex? {
+  /// The index of a segment. Setting one may drop others, never the one that is set.
+  subscript(segment: SegmentName) -> ClosedIndex? {
     mutating get {
-      guard let entry = entries[first] else { return nil }
+      guard let entry = entries[segment] else { return nil }
       clock += 1
-      entries[first]!.used = clock
+      entries[segment]!.used = clock
       return entry.index
     }
     set {
-      if let old = entries.removeValue(forKey: first) { byteCount -= old.byteCount }
+      if let old = entries.removeValue(forKey: segment) { byteCount -= old.byteCount }
       assert(byteCount >= 0, "no index gives more back than it took")
       guard let newValue else { return }
-      assert(newValue.firstSequence == first, "an index is kept under its segment")
+      assert(newValue.segment == segment, "an index is kept under its segment")
       clock += 1
-      entries[first] = Entry(index: newValue, byteCount: newValue.residentBytes, used: clock)
+      entries[segment] = Entry(index: newValue, byteCount: newValue.residentBytes, used: clock)
       byteCount += newValue.residentBytes
       while byteCount > bytesMax, entries.count > 1,
         let oldest = entries.min(by: { $0.value.used < $1.value.used })?.key

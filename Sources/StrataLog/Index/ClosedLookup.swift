@@ -6,7 +6,7 @@ internal import StrataBase
 /// got, so that each index is asked once, whatever has to be built in between.
 struct ClosedLookup {
   /// The segments that were not asked yet, newest last.
-  private var segments: [UInt64]
+  private var segments: [SegmentName]
   private var streams: Set<[UInt8]>
   /// The append's id, until it is found. Empty where it has none.
   private var id: [UInt8]
@@ -23,11 +23,11 @@ struct ClosedLookup {
   }
 
   /// Goes on as far as indexes are there. Nil where the look-up is at its end, or the segment whose index it needs.
-  mutating func advance(in index: StoreIndex) throws(StoreError) -> UInt64? {
-    while let first = segments.last, !(streams.isEmpty && id.isEmpty) {
+  mutating func advance(in index: StoreIndex) throws(StoreError) -> SegmentName? {
+    while let segment = segments.last, !(streams.isEmpty && id.isEmpty) {
       let (streams, id) = (streams, id)
       do throws(StoreError) {
-        (self.streams, self.id) = try index.asking(first, builds: false) { closed throws(StoreError) in
+        (self.streams, self.id) = try index.asking(segment, builds: false) { closed throws(StoreError) in
           var left = streams
           for stream in streams {
             let extent = try stream.lendBytes { name throws(StoreError) in try closed.extent(of: name) }
@@ -39,7 +39,7 @@ struct ClosedLookup {
         }
       } catch {
         guard error.reason == .indexMissing else { throw error }
-        return first
+        return segment
       }
       segments.removeLast()
     }

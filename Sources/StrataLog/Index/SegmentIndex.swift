@@ -6,18 +6,20 @@ internal import StrataBase
 /// until its file is written, and then no longer changes. Not safe by itself: its owner holds a lock, or
 /// nobody changes it any more.
 package final class SegmentIndex {
-  package let firstSequence: UInt64
+  package let segment: SegmentName
   /// Streams: `base` is the revision before this segment, events link to the one before of their stream.
   private var streams: KeyTable
   /// Append ids: `base` is the first sequence of the append.
   private var ids: KeyTable
 
   /// - Parameter countMax: events, names, ids, and bytes of each, that the tables take.
-  package init(firstSequence: UInt64, countMax: Int = KeyTable.countMax) {
-    self.firstSequence = firstSequence
+  package init(of segment: SegmentName, countMax: Int = KeyTable.countMax) {
+    self.segment = segment
     streams = KeyTable(keyCapacity: 64, eventCapacity: 256, countMax: countMax)
     ids = KeyTable(keyCapacity: 16, eventCapacity: 1, countMax: countMax)
   }
+
+  package var firstSequence: UInt64 { segment.firstSequence }
 
   /// Whether one more event fits in, whose append may have an id.
   @inline(__always)

@@ -5,7 +5,7 @@ internal import StrataBase
 extension StoreIndex {
   /// The revision of a stream before a segment: how many events it holds in the closed ones.
   func closedRevision(
-    of stream: UnsafeRawBufferPointer, before active: UInt64, builds: Bool
+    of stream: UnsafeRawBufferPointer, before active: SegmentName, builds: Bool
   ) throws(StoreError) -> UInt64 {
     var revision: UInt64 = 0
     try searchClosed(before: active, builds: builds) { index throws(StoreError) in
@@ -18,7 +18,7 @@ extension StoreIndex {
 
   /// The first sequence of the append with an id in the closed segments, or nil.
   func closedFirst(
-    ofID id: UnsafeRawBufferPointer, before active: UInt64, builds: Bool
+    ofID id: UnsafeRawBufferPointer, before active: SegmentName, builds: Bool
   ) throws(StoreError) -> UInt64? {
     var first: UInt64?
     try searchClosed(before: active, builds: builds) { index throws(StoreError) in
@@ -39,23 +39,23 @@ extension StoreIndex {
     return try stream.lendBytes { (name) throws(StoreError) in
       let (index, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
       // How much each segment holds, down to the one that holds the first revision wanted.
-      var found: [(first: UInt64, extent: StreamExtent)] = []
-      if let newest { found.append((index.firstSequence, newest)) }
+      var found: [(segment: SegmentName, extent: StreamExtent)] = []
+      if let newest { found.append((index.segment, newest)) }
       if newest.map({ $0.base > revision }) ?? true {
-        try searchClosed(before: index.firstSequence, builds: builds) { closed throws(StoreError) in
+        try searchClosed(before: index.segment, builds: builds) { closed throws(StoreError) in
           guard let extent = try closed.extent(of: name) else { return false }
-          found.append((closed.firstSequence, extent))
+          found.append((closed.segment, extent))
           return extent.base <= revision
         }
       }
       var parts: [StreamPlaces] = []
       var left = UInt64(max(0, limit))
-      for (first, extent) in found.reversed() where left > 0 && extent.revision > revision {
+      for (segment, extent) in found.reversed() where left > 0 && extent.revision > revision {
         // Alone with the index that was asked before: if its segment was closed since, it has not changed.
         let part =
-          first == index.firstSequence
+          segment == index.segment
           ? active.withLock { _ in index.places(of: name, through: visible) }
-          : try asking(first, builds: builds) { closed throws(StoreError) in try closed.places(of: name) }
+          : try asking(segment, builds: builds) { closed throws(StoreError) in try closed.places(of: name) }
         guard let part else { continue }
         parts.append(part)
         left -= min(left, part.revision - min(part.revision, max(part.base, revision)))
@@ -72,11 +72,11 @@ extension StoreIndex {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
     return try stream.lendBytes { (name) throws(StoreError) in
-      let (activeFirst, newest) = active.withLock {
-        ($0.firstSequence, $0.extent(of: name, through: visible))
+      let (active, newest) = active.withLock {
+        ($0.segment, $0.extent(of: name, through: visible))
       }
       if let newest { return newest.revision }
-      return try closedRevision(of: name, before: activeFirst, builds: builds)
+      return try closedRevision(of: name, before: active, builds: builds)
     }
   }
 
@@ -85,9 +85,9 @@ extension StoreIndex {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
     return try id.lendBytes { bytes throws(StoreError) in
-      let (activeFirst, first) = active.withLock { ($0.firstSequence, $0.first(ofID: bytes)) }
+      let (active, first) = active.withLock { ($0.segment, $0.first(ofID: bytes)) }
       if let first { return first <= visible ? first : nil }
-      return try closedFirst(ofID: bytes, before: activeFirst, builds: builds)
+      return try closedFirst(ofID: bytes, before: active, builds: builds)
     }
   }
 
@@ -108,14 +108,14 @@ extension StoreIndex {
   package func forEachID(prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Bool) throws(StoreError) {
     if !isWriter { try catchUp() }
     var goesOn = true
-    let activeFirst = active.withLock { index -> UInt64 in
+    let active = active.withLock { index -> SegmentName in
       index.forEachID { id, _ in
         if goesOn, id.starts(with: prefix) { goesOn = body(id) }
       }
-      return index.firstSequence
+      return index.segment
     }
     guard goesOn else { return }
-    try searchClosed(before: activeFirst, builds: true) { index throws(StoreError) in
+    try searchClosed(before: active, builds: true) { index throws(StoreError) in
       // Gathered first, because a damaged file is read again from its beginning.
       var found: [[UInt8]] = []
       try index.forEachID(prefix: prefix) { found.append(Array($0)) }

@@ -20,7 +20,7 @@ package final class StoreIndex: Sendable {
   private let closed: Lock<ClosedIndexCache>
   private let indexing: Lock<DedicatedThread?>
   /// Segments whose index is built or written just now.
-  private let underConstruction = Gate<Set<UInt64>>([])
+  private let underConstruction = Gate<Set<SegmentName>>([])
   /// For tasks whose look-up builds an index. Such look-ups of one store wait for each other, and no other store does.
   package let threads: IOThreads
   private let machine: StoreMachine
@@ -33,7 +33,7 @@ package final class StoreIndex: Sendable {
     self.source = source
     self.isWriter = isWriter
     self.isInStep = isInStep
-    active = Lock(SegmentIndex(firstSequence: source.tail.mark.segment))
+    active = Lock(SegmentIndex(of: source.tail.mark.segment))
     closed = Lock(ClosedIndexCache(bytesMax: bytesMax ?? ClosedIndexCache.bytesMaxDefault))
     indexing = Lock(nil)
     threads = machine.thread("strata-index")
@@ -47,9 +47,9 @@ package final class StoreIndex: Sendable {
   package func catchUp() throws(StoreError) {
     try active.withLock { index throws(StoreError) in
       let mark = source.tail.mark
-      if index.firstSequence != mark.segment {
+      if index.segment != mark.segment {
         guard !isWriter else { return }
-        index = SegmentIndex(firstSequence: mark.segment)
+        index = SegmentIndex(of: mark.segment)
       }
       guard index.nextSequence <= mark.sequence else { return }
       try fill(index)
@@ -69,7 +69,7 @@ package final class StoreIndex: Sendable {
     )
     throw .damaged(
       StoreFinding(
-        .stale, file: StoreLayout.segmentName(mark.segment), offset: mark.visible.offset, first: first + 1,
+        .stale, file: mark.segment.path, offset: mark.visible.offset, first: first + 1,
         last: last, what: "the segment is not the one that was looked at a moment before"))
   }
 
@@ -85,17 +85,13 @@ package final class StoreIndex: Sendable {
   /// last block's, and its word would make good what no writer wrote.
   private func verify(_ block: DecodedBlock) throws(StoreError) {
     do throws(ContentProblem) { try block.verifyContent() } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+      throw error.storeError(of: block.header)
     }
   }
 
   private func add(_ block: DecodedBlock, to index: SegmentIndex) throws(StoreError) {
     do throws(ContentProblem) { try index.add(block) } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+      throw error.storeError(of: block.header)
     }
   }
 
@@ -108,20 +104,21 @@ package final class StoreIndex: Sendable {
 
   /// Closes the active index with its segment and begins the next. The file is written by a thread of its
   /// own; one at a time, so that nothing piles up.
-  func roll(to next: UInt64, chain: UInt64) {
+  func roll(to segment: SegmentName, chain: UInt64) {
+    let next = segment.firstSequence
     let full = active.withLock { index -> ClosedIndex in
       assert(index.nextSequence == next, "an index is closed where the next segment begins")
-      defer { index = SegmentIndex(firstSequence: next) }
+      defer { index = SegmentIndex(of: segment) }
       return ClosedIndex(
         firstSequence: index.firstSequence, lastSequence: next - 1, content: .memory(index))
     }
-    closed.withLock { $0[full.firstSequence] = full }
-    let identity = identity(of: full.firstSequence, last: next - 1, chain: chain)
+    closed.withLock { $0[full.segment] = full }
+    let identity = identity(of: full.segment, last: next - 1, chain: chain)
     if isInStep { return write(full, identity: identity) }
     let previous = indexing.withLock { $0 }
     previous?.join()
     let thread = try? machine.start("strata-index") { [self] in
-      constructing(full.firstSequence) { write(full, identity: identity) }
+      constructing(full.segment) { write(full, identity: identity) }
     }
     indexing.withLock { $0 = thread }
   }
@@ -131,7 +128,7 @@ package final class StoreIndex: Sendable {
     assert(
       identity.firstSequence == tables.firstSequence && identity.lastSequence == tables.nextSequence - 1,
       "an index file holds the sequences that it names")
-    let path = source.catalog.layout.index(index.firstSequence)
+    let path = source.catalog.layout.index(index.segment)
     let fileSystem = source.catalog.fileSystem
     // A derived file that cannot be written is no loss: the tables answer now, and a later open rebuilds it.
     guard (try? ClosedIndex.write(tables, identity: identity, fileSystem, path: path)) != nil,
@@ -139,7 +136,7 @@ package final class StoreIndex: Sendable {
     else { return }
     let written = ClosedIndex(
       firstSequence: index.firstSequence, lastSequence: index.lastSequence, content: .file(file))
-    closed.withLock { $0[index.firstSequence] = written }
+    closed.withLock { $0[index.segment] = written }
   }
 
   /// Waits for an index file that is being written.
@@ -150,7 +147,7 @@ package final class StoreIndex: Sendable {
   func resume(at mark: VisibleMark, publish: () -> Void) throws(StoreError) {
     let ahead = LogSource(catalog: source.catalog, tail: VisibleTail(mark))
     try active.withLock { index throws(StoreError) in
-      let next = index.firstSequence == mark.segment ? index : SegmentIndex(firstSequence: mark.segment)
+      let next = index.segment == mark.segment ? index : SegmentIndex(of: mark.segment)
       var cursor = LogCursor(ahead, after: next.nextSequence - 1)
       while next.nextSequence <= mark.sequence, let block = try cursor.next() {
         try verify(block)
@@ -167,63 +164,63 @@ package final class StoreIndex: Sendable {
   /// Bytes of the indexes of closed segments that are in memory, and of how many.
   package var closedInMemory: (byteCount: Int, count: Int) { closed.withLock { ($0.byteCount, $0.count) } }
 
-  private func identity(of first: UInt64, last: UInt64, chain: UInt64) -> IndexIdentity {
+  private func identity(of segment: SegmentName, last: UInt64, chain: UInt64) -> IndexIdentity {
     IndexIdentity(
-      store: source.catalog.storeID, firstSequence: first, lastSequence: last, chain: chain)
+      store: source.catalog.storeID, firstSequence: segment.firstSequence, lastSequence: last, chain: chain)
   }
 
   /// What the index of a closed segment must be of: the next segment says it.
-  private func identity(of first: UInt64) throws(StoreError) -> IndexIdentity {
-    guard let behind = source.catalog.first(behind: first) else {
+  private func identity(of segment: SegmentName) throws(StoreError) -> IndexIdentity {
+    guard let behind = source.catalog.name(behind: segment) else {
       throw .invalid(what: "the active segment has no closed index")
     }
-    let next = try source.catalog.segment(first: behind).header
-    return identity(of: first, last: next.previousLast, chain: next.previousChain)
+    let next = try source.catalog.segment(behind).header
+    return identity(of: segment, last: next.previousLast, chain: next.previousChain)
   }
 
   /// The index of a closed segment: from memory, from its file, or by one pass over the segment.
   ///
   /// - Parameter builds: where it is false, `indexMissing` is thrown instead of making that pass.
-  package func closedIndex(_ first: UInt64, builds: Bool = true) throws(StoreError) -> ClosedIndex {
-    if let index = closed.withLock({ $0[first] }) { return index }
-    let identity = try identity(of: first)
-    if let index = kept(first, identity) { return index }
-    guard builds else { throw .indexMissing(segment: first) }
-    return try constructing(first) { () throws(StoreError) in
+  package func closedIndex(_ segment: SegmentName, builds: Bool = true) throws(StoreError) -> ClosedIndex {
+    if let index = closed.withLock({ $0[segment] }) { return index }
+    let identity = try identity(of: segment)
+    if let index = kept(segment, identity) { return index }
+    guard builds else { throw .indexMissing(segment: segment) }
+    return try constructing(segment) { () throws(StoreError) in
       // Another thread may have built it while this one waited.
-      if let index = closed.withLock({ $0[first] }) ?? kept(first, identity) { return index }
-      return try build(first, identity)
+      if let index = closed.withLock({ $0[segment] }) ?? kept(segment, identity) { return index }
+      return try build(segment, identity)
     }
   }
 
   /// The index that is kept in a file.
-  private func kept(_ first: UInt64, _ identity: IndexIdentity) -> ClosedIndex? {
-    let path = source.catalog.layout.index(first)
+  private func kept(_ segment: SegmentName, _ identity: IndexIdentity) -> ClosedIndex? {
+    let path = source.catalog.layout.index(segment)
     guard let file = IndexFile.open(source.catalog.fileSystem, path: path, expecting: identity) else {
       return nil
     }
     let index = ClosedIndex(
-      firstSequence: first, lastSequence: identity.lastSequence, content: .file(file))
-    closed.withLock { $0[first] = index }
+      firstSequence: identity.firstSequence, lastSequence: identity.lastSequence, content: .file(file))
+    closed.withLock { $0[segment] = index }
     return index
   }
 
   /// Builds an index from the log, and keeps it in a file where this is a writer's.
-  private func build(_ first: UInt64, _ identity: IndexIdentity) throws(StoreError) -> ClosedIndex {
-    let index = try rebuild(first, identity: identity)
-    closed.withLock { $0[first] = index }
+  private func build(_ segment: SegmentName, _ identity: IndexIdentity) throws(StoreError) -> ClosedIndex {
+    let index = try rebuild(segment, identity: identity)
+    closed.withLock { $0[segment] = index }
     if isWriter { write(index, identity: identity) }
-    return closed.withLock { $0[first] } ?? index
+    return closed.withLock { $0[segment] } ?? index
   }
 
   /// Runs the body while no other thread builds or writes the same index.
   private func constructing<Result, Failure: Error>(
-    _ first: UInt64, _ body: () throws(Failure) -> Result
+    _ segment: SegmentName, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    underConstruction.wait { $0.insert(first).inserted }
+    underConstruction.wait { $0.insert(segment).inserted }
     defer {
       underConstruction.withLock { building in
-        let removed = building.remove(first)
+        let removed = building.remove(segment)
         assert(removed != nil, "one thread at a time builds an index")
       }
       underConstruction.signalAll()
@@ -231,59 +228,60 @@ package final class StoreIndex: Sendable {
     return try body()
   }
 
-  private func rebuild(_ first: UInt64, identity: IndexIdentity) throws(StoreError) -> ClosedIndex {
-    let tables = SegmentIndex(firstSequence: first)
-    var cursor = LogCursor(source, after: first - 1)
+  private func rebuild(_ segment: SegmentName, identity: IndexIdentity) throws(StoreError) -> ClosedIndex {
+    let tables = SegmentIndex(of: segment)
+    var cursor = LogCursor(source, after: segment.lastBefore)
     while tables.nextSequence <= identity.lastSequence, let block = try cursor.next() {
       try add(block, to: tables)
     }
     guard cursor.chain == identity.chain, tables.nextSequence == identity.lastSequence + 1 else {
       throw .damaged(
         StoreFinding(
-          .stale, file: StoreLayout.segmentName(first), offset: 0, first: first, last: identity.lastSequence,
+          .stale, file: segment.path, offset: 0, first: segment.firstSequence, last: identity.lastSequence,
           what: "the segment does not end with the chain that the next one names"))
     }
-    return ClosedIndex(firstSequence: first, lastSequence: identity.lastSequence, content: .memory(tables))
+    return ClosedIndex(
+      firstSequence: identity.firstSequence, lastSequence: identity.lastSequence, content: .memory(tables))
   }
 
   /// Calls the body with the index of each closed segment, newest first, until it returns true.
   func searchClosed(
-    before active: UInt64, builds: Bool, _ body: (ClosedIndex) throws(StoreError) -> Bool
+    before active: SegmentName, builds: Bool, _ body: (ClosedIndex) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    for first in source.catalog.names.reversed() where first < active {
-      if try asking(first, builds: builds, body) { return }
+    for segment in source.catalog.names.reversed() where segment < active {
+      if try asking(segment, builds: builds, body) { return }
     }
   }
 
   /// Calls the body with the index of one closed segment; once more where its file turns out to be damaged.
   func asking<Result>(
-    _ first: UInt64, builds: Bool, _ body: (ClosedIndex) throws(StoreError) -> Result
+    _ segment: SegmentName, builds: Bool, _ body: (ClosedIndex) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     do throws(StoreError) {
-      return try body(try closedIndex(first, builds: builds))
+      return try body(try closedIndex(segment, builds: builds))
     } catch .damaged(let finding) where finding.class == .index {
-      return try body(try replaced(first, builds: builds))
+      return try body(try replaced(segment, builds: builds))
     }
   }
 
   /// A damaged index file is dropped and built again from the log.
-  private func replaced(_ first: UInt64, builds: Bool) throws(StoreError) -> ClosedIndex {
-    closed.withLock { $0[first] = nil }
-    let identity = try identity(of: first)
+  private func replaced(_ segment: SegmentName, builds: Bool) throws(StoreError) -> ClosedIndex {
+    closed.withLock { $0[segment] = nil }
+    let identity = try identity(of: segment)
     guard builds else {
-      if isWriter { try? source.catalog.fileSystem.remove(source.catalog.layout.index(first)) }
-      throw .indexMissing(segment: first)
+      if isWriter { try? source.catalog.fileSystem.remove(source.catalog.layout.index(segment)) }
+      throw .indexMissing(segment: segment)
     }
-    return try constructing(first) { () throws(StoreError) in try build(first, identity) }
+    return try constructing(segment) { () throws(StoreError) in try build(segment, identity) }
   }
 
   /// The segments before the active one, newest first, and which of some streams the active one does not hold.
-  func closedAndUnknown(of streams: Set<[UInt8]>) -> (closed: [UInt64], unknown: Set<[UInt8]>) {
+  func closedAndUnknown(of streams: Set<[UInt8]>) -> (closed: [SegmentName], unknown: Set<[UInt8]>) {
     active.withLock { index in
       let unknown = streams.filter { stream in
         stream.withUnsafeBytes { index.revision(of: $0, hash: XXH64.of($0)) } == nil
       }
-      return (source.catalog.names.filter { $0 < index.firstSequence }.reversed(), unknown)
+      return (source.catalog.names.filter { $0 < index.segment }.reversed(), unknown)
     }
   }
 }

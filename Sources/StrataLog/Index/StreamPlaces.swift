@@ -81,6 +81,7 @@ package struct StreamPlaces: Equatable, Sendable {
         guard let distance = cursor.varint(), distance <= lastSequence - previous, index == 0 || distance > 0
         else { return nil }
         previous += distance
+        assert((firstSequence...lastSequence).contains(previous), "a stream's event is inside of its segment")
         sequences.append(previous)
       }
       return cursor.remaining == 0 ? StreamPlaces(base: extent.base, sequences: sequences) : nil

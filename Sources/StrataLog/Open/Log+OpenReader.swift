@@ -17,7 +17,7 @@ extension Log {
     let chain = try chain(fileSystem, layout, options)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
-      names: chain.headers.map(\.firstSequence), isShared: true)
+      names: chain.headers.map(\.segment), isShared: true)
     var watcher = HeadReader(catalog: catalog, readsDamaged: options.readsDamaged)
     let found =
       if let damage = chain.damage { try watcher.sight(upTo: damage) } else {
@@ -86,7 +86,7 @@ extension HeadSlot {
   /// The finding where there is no segment at all.
   fileprivate var nothing: StoreFinding {
     StoreFinding(
-      .missing, file: StoreLayout.segmentName(segment), offset: 0, first: 1, last: durable.sequence,
+      .missing, file: segment.path, offset: 0, first: 1, last: durable.sequence,
       what: "HEAD names a segment, and there is none")
   }
 }

@@ -67,7 +67,7 @@ extension Log {
     let found = try assess(fileSystem, layout, lock, isNew: isEmpty)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: found.chain.storeID,
-      names: found.chain.headers.map(\.firstSequence))
+      names: found.chain.headers.map(\.segment))
     catalog.add(found.active)
     let source = LogSource(catalog: catalog, tail: VisibleTail(found.mark))
     let index = StoreIndex(
@@ -104,7 +104,7 @@ extension Log {
     var isSettled = true
 
     /// Closed segments that were never rewritten.
-    var unsealed: [UInt64] { chain.headers.dropLast().filter { !$0.isRewritten }.map(\.firstSequence) }
+    var unsealed: [SegmentName] { chain.headers.dropLast().filter { !$0.isRewritten }.map(\.segment) }
 
     var logBegin: UInt64 { chain.headers.first?.firstSequence ?? active.header.firstSequence }
 
@@ -112,7 +112,7 @@ extension Log {
     var mark: VisibleMark {
       let link = assessment.link
       return VisibleMark(
-        segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
+        segment: active.header.segment, revision: active.header.revision, visible: link.mark,
         durable: link.mark, time: link.lastTime, appends: link.appends, logBegin: logBegin)
     }
   }
@@ -130,20 +130,20 @@ extension Log {
     if let feature = chain.readOnlyFeature {
       throw .unsupported(
         StoreFinding(
-          .unsupported, file: StoreLayout.segmentName(names[0]), offset: 0, first: names[0],
-          last: names[0] - 1, what: feature))
+          .unsupported, file: names[0].path, offset: 0, first: names[0].firstSequence,
+          last: names[0].lastBefore, what: feature))
     }
-    guard let activeFirst = names.last else {
+    guard let last = names.last else {
       throw .damaged(
         StoreFinding(
-          .missing, file: StoreLayout.segmentName(head?.segment ?? 1), offset: 0, first: 1,
+          .missing, file: (head?.segment ?? 1).path, offset: 0, first: 1,
           last: head?.durable.sequence ?? 0, what: "HEAD names a segment, and there is none"))
     }
     let active = try SegmentHandle.open(
-      fileSystem, layout, first: activeFirst, storeID: chain.storeID, mode: .readWrite)
+      fileSystem, layout, first: last, storeID: chain.storeID, mode: .readWrite)
     // A writer that closed cleanly writes nothing more, and one that has ended neither.
     let isEnded =
-      isNew || (head?.isClean == true && head?.segment == activeFirst)
+      isNew || (head?.isClean == true && head?.segment == last)
       || head.map { lock.isSettled($0.epoch) } ?? false
     if !isEnded, let found = try assessDetached(active, chain, head, fileSystem, layout, lock) {
       return found
@@ -158,7 +158,7 @@ extension Log {
     _ active: SegmentHandle, _ chain: SegmentChain, _ head: HeadSlot?, _ fileSystem: any FileSystem,
     _ layout: StoreLayout, _ lock: StoreLock
   ) throws(StoreError) -> Found? {
-    let path = layout.segment(active.header.firstSequence)
+    let path = layout.segment(active.header.segment)
     let copied = try SegmentFiles.detach(active, fileSystem, layout, lock)
     guard let copied else { return nil }
     let copy = SegmentHandle(header: active.header, file: copied)
@@ -208,7 +208,7 @@ extension Log {
     let file = try HeadFile.replace(
       fileSystem, layout, lock,
       with: HeadSlot(
-        storeID: found.chain.storeID, generation: 0, segment: found.active.header.firstSequence,
+        storeID: found.chain.storeID, generation: 0, segment: found.active.header.segment,
         epoch: epoch, isClean: false, durability: options.durability.rawValue, visible: link.mark,
         durable: link.mark, lastTime: link.lastTime, logBegin: found.logBegin, isErasing: isErasing))
     try fileSystem.syncDirectory(layout.root)

@@ -44,16 +44,16 @@ extension Log {
     let (_, _, sealer) = try writer()
     try roll()
     var outcome = SealOutcome()
-    for first in closedSegments {
-      let before = try sizeOnDisk(of: first)
-      switch try sealer.rewrite(first, erasing: nil, isMarking: true) {
+    for segment in closedSegments {
+      let before = try sizeOnDisk(of: segment)
+      switch try sealer.rewrite(segment, erasing: nil, isMarking: true) {
       case .rewritten: outcome.sealed += 1
       case .unchanged: break
-      case .kept(let why): outcome.kept.append(.init(file: StoreLayout.segmentName(first), why: why))
+      case .kept(let why): outcome.kept.append(.init(file: segment.path, why: why))
       case .stopped: throw .closed
       }
       outcome.bytesBefore = outcome.bytesBefore.addingSaturated(before)
-      outcome.bytesAfter = outcome.bytesAfter.addingSaturated(try sizeOnDisk(of: first))
+      outcome.bytesAfter = outcome.bytesAfter.addingSaturated(try sizeOnDisk(of: segment))
     }
     return outcome
   }
@@ -78,13 +78,13 @@ extension Log {
   ///   - outcome: counts the events that lost their content now, and takes the segments that could not be rewritten.
   /// - Throws: what ends the writer.
   package func erase(
-    in segments: [UInt64], _ outcome: inout EraseOutcome,
+    in segments: [SegmentName], _ outcome: inout EraseOutcome,
     _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
   ) throws(StoreError) {
     let (_, _, sealer) = try writer()
-    for first in segments {
+    for segment in segments {
       do throws(StoreError) {
-        switch try sealer.rewrite(first, erasing: erases) {
+        switch try sealer.rewrite(segment, erasing: erases) {
         case .rewritten(let erased, let left):
           outcome.erased += erased
           if let left { throw .unsupported(left) }
@@ -93,14 +93,14 @@ extension Log {
         case .kept(let why):
           throw .unsupported(
             StoreFinding(
-              .unsupported, file: StoreLayout.segmentName(first), offset: 0, first: first,
-              last: sequences(ofClosed: first).upperBound,
+              .unsupported, file: segment.path, offset: 0, first: segment.firstSequence,
+              last: sequences(ofClosed: segment).upperBound,
               what: "the segment holds \(why), which this version would lose if it rewrote it"))
         case .stopped: throw .closed
         }
       } catch {
         guard error.isLocal else { throw error }
-        outcome.left.append((sequences(ofClosed: first), error))
+        outcome.left.append((sequences(ofClosed: segment), error))
       }
     }
   }
@@ -108,7 +108,7 @@ extension Log {
   /// The same, and throws the first error that kept a segment from being rewritten, when all others were.
   /// - Returns: how many events lost their content now.
   package func erase(
-    in segments: [UInt64], _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
+    in segments: [SegmentName], _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
   ) throws(StoreError) -> UInt64 {
     var outcome = EraseOutcome()
     try erase(in: segments, &outcome, erases)
@@ -117,9 +117,9 @@ extension Log {
   }
 
   /// The sequences of a closed segment.
-  package func sequences(ofClosed first: UInt64) -> ClosedRange<UInt64> {
-    let behind = source.catalog.first(behind: first) ?? first
-    return first...max(first, behind - 1)
+  package func sequences(ofClosed segment: SegmentName) -> ClosedRange<UInt64> {
+    let first = segment.firstSequence
+    return first...max(first, source.catalog.name(behind: segment)?.lastBefore ?? first)
   }
 
   /// Removes what recoveries kept, which may hold the content of events; what others put there stays. Blocks.
@@ -146,11 +146,11 @@ extension Log {
     try queue.withTurn { () throws(StoreError) in try committer.setErasing(isErasing) }
   }
 
-  /// The first sequences of the closed segments, ascending.
-  package var closedSegments: [UInt64] { source.catalog.names.filter { $0 < mark.segment } }
+  /// The closed segments, ascending.
+  package var closedSegments: [SegmentName] { source.catalog.names.filter { $0 < mark.segment } }
 
-  private func sizeOnDisk(of first: UInt64) throws(StoreError) -> UInt64 {
-    let handle = try source.catalog.segment(first: first)
+  private func sizeOnDisk(of segment: SegmentName) throws(StoreError) -> UInt64 {
+    let handle = try source.catalog.segment(segment)
     return try UInt64(handle.file.size())
   }
 }

@@ -60,14 +60,14 @@ extension Log {
     var high = names.count
     while low < high {
       let middle = (low + high) / 2
-      if isBefore(try source.catalog.segment(first: names[middle]).header) {
+      if isBefore(try source.catalog.segment(names[middle]).header) {
         low = middle + 1
       } else {
         high = middle
       }
     }
     for number in stride(from: min(low, names.count) - 1, through: 0, by: -1) {
-      let handle = try source.catalog.segment(first: names[number])
+      let handle = try source.catalog.segment(names[number])
       let end = try source.end(of: handle, in: mark)
       guard let found = try place(handle, end) else { continue }
       let block = try block(at: found, of: handle, end: end)
@@ -113,12 +113,11 @@ extension Log {
         let place = AppendPlace(
           first: first, last: first + UInt64(append.eventCount) - 1, time: append.commitTime, ordinal: ordinal
         )
+        assert(place.last < block.header.nextSequence, "an append is inside of its block")
         if isBefore(place) { found = place }
       }
     } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: block.header.nextSequence - 1)
+      throw error.storeError(of: block.header)
     }
     return found
   }

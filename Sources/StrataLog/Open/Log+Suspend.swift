@@ -126,7 +126,7 @@ extension Log {
     if found.chain.storeID == storeID, found.mark.sequence >= old.sequence {
       let fresh = SegmentCatalog(
         fileSystem: source.catalog.fileSystem, layout: layout, storeID: storeID,
-        names: found.chain.headers.map(\.firstSequence))
+        names: found.chain.headers.map(\.segment))
       chain = try LogSource(catalog: fresh, tail: VisibleTail(found.mark)).chain(after: old.sequence)
     }
     guard chain == old.visible.chain else { throw .diverged(sequence: old.sequence) }

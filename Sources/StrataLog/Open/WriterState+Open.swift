@@ -16,7 +16,7 @@ extension WriterState {
       preallocation: Preallocation(options, end: found.assessment.fileSize),
       frame: GroupFrame(
         context: .init(
-          segment: header.firstSequence, storeID: header.storeID, epoch: claim.epoch,
+          segment: header.segment, storeID: header.storeID, epoch: claim.epoch,
           blockSizeTarget: options.blockSizeTarget, padsToPages: options.padsGroupsToPages),
         link: link),
       epoch: claim.epoch, logBegin: found.logBegin, isTorn: found.assessment.state == .torn, recovery: nil,

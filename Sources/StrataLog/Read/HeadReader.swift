@@ -91,15 +91,15 @@ struct HeadReader {
     return sight
   }
 
-  private func assessed(_ last: UInt64, _ head: HeadSlot?) throws(StoreError) -> Sight {
-    let active = try catalog.segment(first: last)
+  private func assessed(_ last: SegmentName, _ head: HeadSlot?) throws(StoreError) -> Sight {
+    let active = try catalog.segment(last)
     let assessment = try TailRule.assessActive(active, head: head, readsDamaged: readsDamaged)
     let link = assessment.link
     let begin = catalog.names.first ?? last
     let mark = VisibleMark(
       segment: last, revision: active.header.revision, visible: link.mark, durable: link.mark,
       time: link.lastTime, appends: link.appends,
-      logBegin: begin)
+      logBegin: begin.firstSequence)
     switch assessment.state {
     case .torn:
       return Sight(mark: mark, tornBytes: assessment.fileSize - link.offset, damage: assessment.staleHead)
@@ -136,7 +136,7 @@ struct HeadReader {
     }
     // What is known of the blocks was found while another writer had the store, and may be gone.
     if head.epoch > epoch { catalog.forget(head.segment) }
-    let handle = try catalog.segment(first: head.segment)
+    let handle = try catalog.segment(head.segment)
     guard head.isOf(handle.header) else { return .failure(head.rewritten) }
     try handle.extend(to: head.visible.offset)
     var appends = handle.header.appendsBefore
@@ -174,9 +174,10 @@ extension HeadSlot {
   }
 
   /// The finding where HEAD goes on naming a rewritten segment as the one that grows.
-  static func rewritten(_ segment: UInt64, through last: UInt64) -> StoreFinding {
+  static func rewritten(_ segment: SegmentName, through last: UInt64) -> StoreFinding {
     StoreFinding(
-      .stale, file: StoreLayout.headName, offset: 0, first: segment, last: max(last, max(segment, 1) - 1),
+      .stale, file: StoreLayout.headName, offset: 0, first: segment.firstSequence,
+      last: max(last, segment.lastBefore),
       what: "HEAD names a segment that was rewritten, with another end than that has")
   }
 
@@ -185,8 +186,8 @@ extension HeadSlot {
   /// The finding where the marks are no places of the segment that they are in.
   func disagreeing(with name: String) -> StoreFinding {
     StoreFinding(
-      .stale, file: StoreLayout.headName, offset: 0, first: segment,
-      last: max(lastSequence, max(segment, 1) - 1),
+      .stale, file: StoreLayout.headName, offset: 0, first: segment.firstSequence,
+      last: max(lastSequence, segment.lastBefore),
       what: "HEAD's marks are not the end of a block of \(name) with that sequence and chain")
   }
 }

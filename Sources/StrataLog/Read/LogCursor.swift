@@ -15,7 +15,7 @@ package struct LogSource: Sendable {
   package func end(
     of handle: SegmentHandle, in mark: VisibleMark, durably isDurable: Bool = false
   ) throws(StoreError) -> UInt64 {
-    if handle.header.firstSequence == mark.segment, handle.header.revision == mark.revision {
+    if handle.header.segment == mark.segment, handle.header.revision == mark.revision {
       return isDurable ? mark.durable.offset : mark.visible.offset
     }
     if handle.header.isRewritten { return handle.header.rewrittenEnd }
@@ -81,7 +81,8 @@ package struct LogCursor: ~Copyable {
       }
       let end = try source.end(of: segment, in: mark, durably: isDurableOnly)
       guard offset < end else {
-        guard let behind = source.catalog.first(behind: segment.header.firstSequence), behind == nextSequence
+        guard let behind = source.catalog.name(behind: segment.header.segment),
+          behind.firstSequence == nextSequence
         else {
           if !hasLookedAgain, hasLostName(segment) {
             hasLookedAgain = true
@@ -90,7 +91,7 @@ package struct LogCursor: ~Copyable {
           }
           throw missing("\(segment.name) ends before sequence \(nextSequence)", at: end)
         }
-        let next = try source.catalog.segment(first: behind)
+        let next = try source.catalog.segment(behind)
         if let chain, next.header.previousChain != chain {
           throw .damaged(
             StoreFinding(

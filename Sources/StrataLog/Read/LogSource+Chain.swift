@@ -14,13 +14,11 @@ extension LogSource {
     let mark = tail.mark
     if sequence == mark.sequence { return mark.visible.chain }
     if sequence == mark.logBegin - 1 {
-      return try catalog.segment(first: mark.logBegin).header.previousChain
+      return try catalog.segment(SegmentName(mark.logBegin)).header.previousChain
     }
     guard let block = try block(holding: sequence) else { return nil }
     do throws(ContentProblem) { return try block.chain(after: sequence) } catch {
-      throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-        first: block.header.firstSequence, last: sequence)
+      throw error.storeError(of: block.header, through: sequence)
     }
   }
 }

@@ -33,10 +33,7 @@ struct AppendCopier: ~Copyable {
         } catch { failure = error }
       }
     } catch {
-      let header = block.header
-      throw error.storeError(
-        in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
-        last: header.nextSequence - 1)
+      throw error.storeError(of: block.header)
     }
     if let failure { throw failure }
     assert(chain == block.header.chainAfter, "a copy has the chain of the block that it is of")

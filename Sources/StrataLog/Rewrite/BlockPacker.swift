@@ -86,7 +86,7 @@ struct BlockPacker: ~Copyable {
   private func nextHeader(kind: UInt8, time: Int64, epoch: UInt64) -> BlockHeader {
     var block = BlockHeader(
       kind: kind, ownOffset: link.offset, firstSequence: link.nextSequence, appendsBefore: link.appends,
-      segment: header.firstSequence, storeID: header.storeID, epoch: epoch, syncedThrough: link.offset,
+      segment: header.segment, storeID: header.storeID, epoch: epoch, syncedThrough: link.offset,
       chainBefore: link.chain, chainAfter: link.chain)
     block.firstTime = time
     block.lastTime = time
@@ -108,6 +108,7 @@ struct BlockPacker: ~Copyable {
     _ block: inout BlockHeader, payload: UnsafeRawBufferPointer, _ effort: Compression.Effort
   ) throws(StoreError) {
     output.append(block: &block, payload: payload, effort)
+    assert(link.discontinuity(of: block, isRewritten: true) == nil, "a block continues the one before it")
     link.pass(block)
     assert(written + UInt64(output.count) == link.offset, "a segment is written without a gap")
     if output.count >= 1 << 20 { try flush() }

@@ -6,15 +6,15 @@ internal import StrataBase
 final class Sealer: Sendable {
   private struct State {
     /// Segments that the background thread is to seal.
-    var pending: [UInt64] = []
+    var pending: [SegmentName] = []
     var hasThread = false
     var isBusy = false
     var isStopped = false
     var lock: StoreLock
     /// Segments of which a rewrite failed, perhaps when the new file had the name already.
-    var doubtful: Set<UInt64> = []
+    var doubtful: Set<SegmentName> = []
     /// What is wrong with segments that could not be sealed for that reason.
-    var damage: [UInt64: StoreFinding] = [:]
+    var damage: [SegmentName: StoreFinding] = [:]
   }
 
   private let source: LogSource
@@ -31,7 +31,7 @@ final class Sealer: Sendable {
 
   /// Seals segments when it is their turn. What cannot be sealed stays as it is, which is no loss: it is tried again
   /// when the store is next opened. That a segment is damaged is known from then on, and said.
-  func add(_ segments: [UInt64]) {
+  func add(_ segments: [SegmentName]) {
     let begins = state.withLock { state in
       guard !state.isStopped else { return false }
       state.pending += segments
@@ -46,10 +46,10 @@ final class Sealer: Sendable {
 
   private func sealPending() {
     DedicatedThread.giveWayToOthers()
-    while let first = next() {
-      do throws(StoreError) { _ = try rewrite(first, erasing: nil) } catch {
+    while let segment = next() {
+      do throws(StoreError) { _ = try rewrite(segment, erasing: nil) } catch {
         guard case .damaged(let finding) = error else { continue }
-        state.withLock { $0.damage[first] = finding }
+        state.withLock { $0.damage[segment] = finding }
         options.damageFound?(finding)
       }
     }
@@ -59,8 +59,8 @@ final class Sealer: Sendable {
   var damage: [StoreFinding] { state.withLock { $0.damage.sorted { $0.key < $1.key }.map(\.value) } }
 
   /// The next segment to seal, or nil where there is none: the thread then ends.
-  private func next() -> UInt64? {
-    let first = state.withLock { state -> UInt64? in
+  private func next() -> SegmentName? {
+    let segment = state.withLock { state -> SegmentName? in
       assert(state.hasThread, "a thread that seals is counted until it ends")
       guard !state.isStopped, !state.pending.isEmpty else {
         state.hasThread = false
@@ -68,8 +68,8 @@ final class Sealer: Sendable {
       }
       return state.pending.removeFirst()
     }
-    if first == nil { state.signalAll() }
-    return first
+    if segment == nil { state.signalAll() }
+    return segment
   }
 
   private func endThread() {
@@ -108,7 +108,7 @@ final class Sealer: Sendable {
   ///     is.
   ///   - isMarking: unless its header has no mark of what is erased in it, as those of earlier versions have none.
   func rewrite(
-    _ first: UInt64, erasing erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?,
+    _ segment: SegmentName, erasing erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?,
     isMarking: Bool = false
   ) throws(StoreError) -> SegmentRewriter.Outcome {
     let isStopped = state.wait { state -> Bool? in
@@ -126,35 +126,35 @@ final class Sealer: Sendable {
       state.signalAll()
     }
     let catalog = source.catalog
-    guard let behind = catalog.first(behind: first) else {
+    guard let behind = catalog.name(behind: segment) else {
       throw .invalid(what: "the active segment is not rewritten")
     }
     if erases == nil {
-      let header = try catalog.segment(first: first).header
+      let header = try catalog.segment(segment).header
       if header.isRewritten, !isMarking || header.erasureMark != nil { return .unchanged(left: nil) }
     }
-    let next = try catalog.segment(first: behind).header
+    let next = try catalog.segment(behind).header
     // Another writer's segments are not for this one to replace.
-    let (lock, isDoubtful) = state.withLock { ($0.lock, $0.doubtful.contains(first)) }
+    let (lock, isDoubtful) = state.withLock { ($0.lock, $0.doubtful.contains(segment)) }
     try lock.check()
     let rewriter = SegmentRewriter(
       fileSystem: catalog.fileSystem, layout: catalog.layout, lock: lock,
       blockSizeTarget: options.blockSizeTarget,
       erases: erases, isDoubtful: isDoubtful, isStopped: { [state] in state.withLock { $0.isStopped } })
     do throws(StoreError) {
-      let outcome = try rewriter.rewrite(first, storeID: catalog.storeID, next: next)
+      let outcome = try rewriter.rewrite(segment, storeID: catalog.storeID, next: next)
       if case .rewritten = outcome {
-        catalog.replaced(first)
+        catalog.replaced(segment)
         state.withLock {
-          $0.doubtful.remove(first)
-          $0.damage[first] = nil
+          $0.doubtful.remove(segment)
+          $0.damage[segment] = nil
         }
       }
       return outcome
     } catch {
       // The new file may have the name, though perhaps not on the disk, and the old one's content may be gone from it.
-      catalog.replaced(first)
-      state.withLock { _ = $0.doubtful.insert(first) }
+      catalog.replaced(segment)
+      state.withLock { _ = $0.doubtful.insert(segment) }
       throw error
     }
   }

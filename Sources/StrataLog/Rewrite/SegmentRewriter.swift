@@ -32,16 +32,16 @@ struct SegmentRewriter {
   /// Asked now and then.
   var isStopped: () -> Bool = { false }
 
-  /// Rewrites the segment that begins at `first`, given the header of the one behind it. O(bytes), and holds about
+  /// Rewrites a segment, given the header of the one behind it. O(bytes), and holds about
   /// one block in memory.
   ///
   /// - Throws: `damaged` where the segment is not what was written, and then nothing is changed; `full` and a refusal
   ///   where the new file could not be written: it is removed, and the old one stays.
-  func rewrite(_ first: UInt64, storeID: StoreID, next: SegmentHeader) throws(StoreError) -> Outcome {
-    let old = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
+  func rewrite(_ segment: SegmentName, storeID: StoreID, next: SegmentHeader) throws(StoreError) -> Outcome {
+    let old = try SegmentHandle.open(fileSystem, layout, first: segment, storeID: storeID)
     if let what = old.header.unknownToRewrites { return .kept(what) }
     guard old.header.revision < .max else { return .kept("it was rewritten 2³² − 1 times") }
-    let path = layout.segment(first)
+    let path = layout.segment(segment)
     let temporary = lock.temporary(path)
     var isNamed = false
     defer { if !isNamed { try? fileSystem.remove(temporary) } }
@@ -109,6 +109,8 @@ struct SegmentRewriter {
     let left = appends.left.map { tooLong($0, in: old.name) }
     if erases != nil, appends.erasedCount == 0, !isDoubtful { return .unchanged(left: left) }
     header = try packer.finish()
+    assert(outcome.end?.lastSequence == header.rewrittenLast, "a rewrite has the events of what it rewrites")
+    assert(outcome.end?.chain == header.rewrittenChain, "a rewrite has the chain of what it rewrites")
     header.erasures = appends.erasures.value
     try header.encoded().lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
     try file.sync()

@@ -110,7 +110,7 @@ package struct BlockSource: ~Copyable {
 
   private func misplacement(of block: BlockHeader, at offset: UInt64) -> String? {
     if block.ownOffset != offset { return "the block was written for offset \(block.ownOffset)" }
-    if block.segment != segment.firstSequence {
+    if block.segment != segment.segment {
       return "the block was written for the segment that begins at \(block.segment)"
     }
     if block.storeID != segment.storeID { return "the block was written for the store \(block.storeID)" }

@@ -24,6 +24,7 @@ package final class DecodedBlock: @unchecked Sendable {
 
   /// Decodes a stored payload. Lengths must have been checked against `BlockWalk.lengthProblem`.
   package init(header: BlockHeader, stored: UnsafeRawBufferPointer) throws(ContentProblem) {
+    assert(stored.count == Int(header.storedLength), "a payload is as long as its header says")
     if let problem = header.unsupported { throw .unsupported(problem) }
     self.header = header
     count = Int(header.rawLength)
@@ -162,6 +163,15 @@ extension ContentProblem {
     case .damaged: return .damaged(finding)
     case .unsupported: return .unsupported(finding)
     }
+  }
+
+  /// The same for a block, which says itself where it is and which events are in doubt.
+  ///
+  /// - Parameter last: the last of these, where it is not the block's.
+  package func storeError(of block: BlockHeader, through last: UInt64? = nil) -> StoreError {
+    storeError(
+      in: block.segment.path, at: block.ownOffset, first: block.firstSequence,
+      last: last ?? block.nextSequence &- 1)
   }
 }
 

@@ -22,11 +22,11 @@ package final class SegmentHandle: Sendable {
 
   deinit { file.close() }
 
-  package var name: String { StoreLayout.segmentName(header.firstSequence) }
+  package var name: String { header.segment.path }
 
   /// Opens a segment by its first sequence and checks its header against its name and the store.
   package static func open(
-    _ fileSystem: any FileSystem, _ layout: StoreLayout, first: UInt64, storeID: StoreID?,
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, first: SegmentName, storeID: StoreID?,
     mode: FileOpenMode = .read
   ) throws(StoreError) -> SegmentHandle {
     let file = try fileSystem.open(layout.segment(first), mode)
@@ -43,12 +43,13 @@ package final class SegmentHandle: Sendable {
   /// Reads and checks the header of a segment's file.
   /// - Parameter hasPrevious: there is a file before it, which its header must name.
   package static func readHeader(
-    of file: any File, first: UInt64, storeID: StoreID?, hasPrevious: Bool = false
+    of file: any File, first: SegmentName, storeID: StoreID?, hasPrevious: Bool = false
   ) throws(StoreError) -> SegmentHeader {
-    let name = StoreLayout.segmentName(first)
+    let name = first.path
     func finding(_ kind: StoreFinding.Class, _ what: String) -> StoreFinding {
       // HEAD may name a segment 0, which none is.
-      StoreFinding(kind, file: name, offset: 0, first: first, last: max(first, 1) - 1, what: what)
+      StoreFinding(
+        kind, file: name, offset: 0, first: first.firstSequence, last: first.lastBefore, what: what)
     }
     var bytes = [UInt8](repeating: 0, count: SegmentHeader.length)
     let count = try bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0) }
@@ -70,7 +71,7 @@ package final class SegmentHandle: Sendable {
       throw .damaged(
         finding(.misplaced, "the segment belongs to the store \(header.storeID), not to \(storeID)"))
     }
-    guard header.firstSequence == first else {
+    guard header.segment == first else {
       throw .damaged(
         finding(.misplaced, "the segment begins at sequence \(header.firstSequence), unlike its name"))
     }
@@ -82,7 +83,6 @@ package final class SegmentHandle: Sendable {
     assert(end > place.offset, "a block ends behind where it begins")
     table.withLock { table in
       guard end > table.scanned else { return }
-      assert(place.offset < end, "a block ends behind its beginning")
       table.places.append(place)
       table.scanned = end
     }

@@ -33,9 +33,7 @@ package struct StoreLayout: Sendable {
   package var derived: String { "\(root)/\(Self.derivedName)" }
   package var quarantine: String { "\(root)/\(Self.quarantineName)" }
 
-  package func segment(_ firstSequence: UInt64) -> String {
-    "\(log)/\(SegmentHeader.fileName(firstSequence: firstSequence))"
-  }
+  package func segment(_ name: SegmentName) -> String { "\(log)/\(name.fileName)" }
 
   /// The folder that holds the store's folder.
   package var parent: String {
@@ -44,9 +42,7 @@ package struct StoreLayout: Sendable {
   }
 
   /// The derived index of a closed segment.
-  package func index(_ firstSequence: UInt64) -> String {
-    "\(derived)/\(SegmentHeader.fileName(firstSequence: firstSequence).dropLast(4)).idx"
-  }
+  package func index(_ name: SegmentName) -> String { "\(derived)/\(name.digits).idx" }
 
   /// Refuses a store in which a link has one of its own names: whoever writes would write and remove outside of the
   /// store. The store's own path may be one.
@@ -57,9 +53,9 @@ package struct StoreLayout: Sendable {
       }
     }
   }
+}
 
-  /// A path below the store, for messages and findings.
-  package static func segmentName(_ firstSequence: UInt64) -> String {
-    "\(logName)/\(SegmentHeader.fileName(firstSequence: firstSequence))"
-  }
+extension SegmentName {
+  /// The path below the store, for messages and findings.
+  package var path: String { "\(StoreLayout.logName)/\(fileName)" }
 }

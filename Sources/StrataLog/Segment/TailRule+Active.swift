@@ -8,7 +8,7 @@ extension TailRule {
   static func assessActive(
     _ active: SegmentHandle, head: HeadSlot?, isWriter: Bool = false, readsDamaged: Bool = false
   ) throws(StoreError) -> TailAssessment {
-    if head?.isClean != true || head?.segment != active.header.firstSequence {
+    if head?.isClean != true || head?.segment != active.header.segment {
       do throws(StoreError) { try active.file.sync() } catch {
         // A writer is about to promise what it finds, so it must be on disk. For a reader, where syncing is not
         // allowed, as on read-only media, there is nothing that could be unsynced.

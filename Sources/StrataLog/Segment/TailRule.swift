@@ -36,7 +36,7 @@ package enum TailRule {
     visit: (BlockHeader, UnsafeRawBufferPointer) throws(StoreError) -> Void = { _, _ throws(StoreError) in }
   ) throws(StoreError) -> TailAssessment {
     let size = UInt64(try file.size())
-    let slot = head.flatMap { $0.segment == segment.firstSequence ? $0 : nil }
+    let slot = head.flatMap { $0.segment == segment.segment ? $0 : nil }
     var walk = BlockWalk(file: file, segment: segment, limit: size)
     var problem: BlockProblem?
     var unsupported: StoreFinding?
@@ -62,6 +62,7 @@ package enum TailRule {
     if let slot { tail.promise(segment.isRewritten ? 0 : slot.durable.offset, through: slot.lastSequence) }
     var state = try judge(
       tail, problem: problem, link: link, segment: segment, slot: slot, file: file, name: name)
+    assert(state != .torn || tail.promised <= link.offset, "what was promised is no tail to be cut off")
     if let unsupported { state = .unsupported(unsupported) }
     var staleHead: StoreFinding?
     if let slot, !segment.isRewritten, slot.durable.offset <= link.offset, !isMarkSeen {
@@ -164,7 +165,7 @@ private struct Tail {
     _ bytes: UnsafeRawBufferPointer, _ place: Int, at offset: UInt64, link: BlockLink, segment: SegmentHeader
   ) {
     guard let block = BlockHeader(decoding: UnsafeRawBufferPointer(rebasing: bytes[place...])),
-      block.ownOffset == offset, block.segment == segment.firstSequence, block.storeID == segment.storeID,
+      block.ownOffset == offset, block.segment == segment.segment, block.storeID == segment.storeID,
       block.epoch >= link.epoch, block.syncedThrough <= block.ownOffset
     else { return }
     promise(block.syncedThrough, through: block.nextSequence &- 1)

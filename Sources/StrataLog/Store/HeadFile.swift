@@ -93,6 +93,8 @@ package struct HeadFile {
 
   /// Writes a slot with the next generation over the older one; not yet on disk.
   package mutating func write(_ next: HeadSlot) throws(StoreError) {
+    assert(next.durable.sequence <= next.visible.sequence, "HEAD calls no event durable that is not visible")
+    assert(next.durable.offset <= next.visible.offset, "HEAD calls no byte durable that is not visible")
     var next = next
     next.generation = (slot?.generation ?? 0) + 1
     let place = 1 - newestPlace

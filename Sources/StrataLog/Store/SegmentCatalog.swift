@@ -11,9 +11,9 @@ package final class SegmentCatalog: Sendable {
   package static let openSegmentsMax = 64
 
   fileprivate struct State {
-    /// First sequences, ascending.
-    var names: [UInt64]
-    var open: [UInt64: (handle: SegmentHandle, used: UInt64)] = [:]
+    /// Ascending.
+    var names: [SegmentName]
+    var open: [SegmentName: (handle: SegmentHandle, used: UInt64)] = [:]
     var openMax = SegmentCatalog.openSegmentsMax
     var clock: UInt64 = 0
     /// How often a segment was rewritten by this process.
@@ -31,7 +31,8 @@ package final class SegmentCatalog: Sendable {
   private let state: Lock<State>
 
   package init(
-    fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [UInt64], isShared: Bool = false
+    fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [SegmentName],
+    isShared: Bool = false
   ) {
     assert(zip(names, names.dropFirst()).allSatisfy { $0 < $1 }, "segments are listed in their order")
     let state = Lock(State(names: names))
@@ -42,7 +43,7 @@ package final class SegmentCatalog: Sendable {
     self.isShared = isShared
   }
 
-  /// The first sequences of the segments in a folder, ascending. Other names are ignored.
+  /// The segments in a folder, ascending. Other names are ignored.
   ///
   /// A listing is no snapshot. Of two segments that a writer makes meanwhile it may have the later one alone. So it is
   /// cut off behind one that was there before it began; all before that one were there too, since segments are made in
@@ -51,12 +52,12 @@ package final class SegmentCatalog: Sendable {
   ///
   /// - Parameter known: a segment that is known to be there, nil for the last one of the first listing.
   package static func names(
-    _ fileSystem: any FileSystem, _ layout: StoreLayout, through known: UInt64? = nil
-  ) throws(StoreError) -> [UInt64] {
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, through known: SegmentName? = nil
+  ) throws(StoreError) -> [SegmentName] {
     guard try fileSystem.kind(of: layout.log) == .directory else { return [] }
-    func listed() throws(StoreError) -> Set<UInt64> {
+    func listed() throws(StoreError) -> Set<SegmentName> {
       let names = try fileSystem.contents(ofDirectory: layout.log)
-      return Set(names.compactMap { SegmentHeader.firstSequence(ofFileName: $0) })
+      return Set(names.compactMap { SegmentName(fileName: $0) })
     }
     let before = try listed()
     guard let last = known ?? before.max() else { return [] }
@@ -68,12 +69,12 @@ package final class SegmentCatalog: Sendable {
     return names.sorted()
   }
 
-  package var names: [UInt64] { state.withLock { $0.names } }
+  package var names: [SegmentName] { state.withLock { $0.names } }
 
   /// Looks at the folder again, after a roll in another process.
   ///
   /// - Parameter known: a segment that is known to be there, nil for the last one of the first listing.
-  package func refresh(through known: UInt64? = nil) throws(StoreError) {
+  package func refresh(through known: SegmentName? = nil) throws(StoreError) {
     let names = try Self.names(fileSystem, layout, through: known)
     state.withLock { $0.names = names }
   }
@@ -81,8 +82,8 @@ package final class SegmentCatalog: Sendable {
   /// Adds the segment that a roll created.
   package func add(_ handle: SegmentHandle) {
     state.withLock { state in
-      let first = handle.header.firstSequence
-      if state.names.last ?? 0 < first { state.names.append(first) }
+      let name = handle.header.segment
+      if state.names.last ?? 0 < name { state.names.append(name) }
       state.keep(handle)
     }
   }
@@ -97,23 +98,23 @@ package final class SegmentCatalog: Sendable {
   }
 
   /// Forgets the open file of a segment that was rewritten. Who still reads the old one has the same events.
-  func replaced(_ first: UInt64) {
+  func replaced(_ name: SegmentName) {
     state.withLock {
-      $0.open[first] = nil
+      $0.open[name] = nil
       $0.replacements += 1
     }
   }
 
-  /// The segment with this first sequence.
-  package func segment(first: UInt64) throws(StoreError) -> SegmentHandle {
-    if let handle = state.withLock({ $0.use(first) }) {
+  /// The segment with this name.
+  package func segment(_ name: SegmentName) throws(StoreError) -> SegmentHandle {
+    if let handle = state.withLock({ $0.use(name) }) {
       guard isShared else { return handle }
       let isCurrent = try handle.file.isStillAtItsPath()
       if isCurrent { return handle }
     }
     while true {
       let replacements = state.withLock { $0.replacements }
-      let handle = try SegmentHandle.open(fileSystem, layout, first: first, storeID: storeID)
+      let handle = try SegmentHandle.open(fileSystem, layout, first: name, storeID: storeID)
       // A file that lost its name while it was opened is not kept: what was erased would be read in it for long.
       let isCurrent = state.withLock { state in
         guard state.replacements == replacements else { return false }
@@ -125,9 +126,9 @@ package final class SegmentCatalog: Sendable {
   }
 
   /// Has the segment opened anew when it is asked for again, also by whoever has it open.
-  func forget(_ first: UInt64) {
+  func forget(_ name: SegmentName) {
     state.withLock {
-      $0.open[first] = nil
+      $0.open[name] = nil
       $0.takeovers += 1
     }
   }
@@ -137,27 +138,27 @@ package final class SegmentCatalog: Sendable {
 
   /// The segment in which a sequence is or would be; nil before the beginning of the log.
   package func segment(containing sequence: UInt64) throws(StoreError) -> SegmentHandle? {
-    guard let first = state.withLock({ $0.names.last { $0 <= sequence } }) else { return nil }
-    return try segment(first: first)
+    guard let name = state.withLock({ $0.names.last { $0.firstSequence <= sequence } }) else { return nil }
+    return try segment(name)
   }
 
-  /// The first sequence of the segment behind one, or nil for the last.
-  package func first(behind first: UInt64) -> UInt64? {
-    state.withLock { state in state.names.first { $0 > first } }
+  /// The segment behind one, or nil for the last.
+  package func name(behind name: SegmentName) -> SegmentName? {
+    state.withLock { state in state.names.first { $0 > name } }
   }
 }
 
 extension SegmentCatalog.State {
-  fileprivate mutating func use(_ first: UInt64) -> SegmentHandle? {
-    guard let entry = open[first] else { return nil }
+  fileprivate mutating func use(_ name: SegmentName) -> SegmentHandle? {
+    guard let entry = open[name] else { return nil }
     clock += 1
-    open[first] = (entry.handle, clock)
+    open[name] = (entry.handle, clock)
     return entry.handle
   }
 
   fileprivate mutating func keep(_ handle: SegmentHandle) {
     clock += 1
-    open[handle.header.firstSequence] = (handle, clock)
+    open[handle.header.segment] = (handle, clock)
     if open.count > openMax { closeOldest() }
     assert(open.count <= openMax, "no more segments are open than may be")
   }

@@ -14,7 +14,7 @@ struct SegmentChain {
   /// - Parameter stopsAtDamage: keeps the segments before the first damaged or missing one, if there are any,
   ///   instead of throwing.
   init(
-    _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [UInt64], head: HeadSlot?,
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [SegmentName], head: HeadSlot?,
     stopsAtDamage: Bool = false
   ) throws(StoreError) {
     storeID = head?.storeID ?? StoreID(low: 0, high: 0)
@@ -29,7 +29,7 @@ struct SegmentChain {
   }
 
   private mutating func read(
-    _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [UInt64], head: HeadSlot?
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [SegmentName], head: HeadSlot?
   ) throws(StoreError) {
     var storeID = head?.storeID
     for first in names {
@@ -55,18 +55,21 @@ struct SegmentChain {
   ) -> StoreFinding? {
     guard let previous else {
       guard let logBegin, logBegin < header.firstSequence else { return nil }
-      return missing(logBegin, before: header.firstSequence)
+      return missing(SegmentName(logBegin), before: header.firstSequence)
     }
     if header.previousFirst == previous.firstSequence { return nil }
-    if header.previousFirst > 0 { return missing(header.previousFirst, before: header.firstSequence) }
+    if header.previousFirst > 0 {
+      return missing(SegmentName(header.previousFirst), before: header.firstSequence)
+    }
     return StoreFinding(
-      .corrupt, file: StoreLayout.segmentName(header.firstSequence), offset: 0, first: header.firstSequence,
+      .corrupt, file: header.segment.path, offset: 0, first: header.firstSequence,
       last: header.firstSequence - 1, what: "the segment names no segment before it, and there is one")
   }
 
-  static func missing(_ first: UInt64, before next: UInt64) -> StoreFinding {
+  static func missing(_ segment: SegmentName, before next: UInt64) -> StoreFinding {
     StoreFinding(
-      .missing, file: StoreLayout.segmentName(first), offset: 0, first: first, last: max(first, next, 1) - 1,
+      .missing, file: segment.path, offset: 0, first: segment.firstSequence,
+      last: max(segment.lastBefore, max(next, 1) - 1),
       what: "the segment is not there")
   }
 

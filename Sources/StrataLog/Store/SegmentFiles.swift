@@ -11,7 +11,7 @@ enum SegmentFiles {
     _ header: SegmentHeader, behind previous: SegmentHandle? = nil, _ fileSystem: any FileSystem,
     _ layout: StoreLayout, _ lock: StoreLock
   ) throws(StoreError) -> SegmentHandle {
-    let path = layout.segment(header.firstSequence)
+    let path = layout.segment(header.segment)
     assert(
       header.previousFirst == previous?.header.firstSequence ?? 0, "a new segment names the one before it")
     assert(!header.isRewritten, "a new segment holds no block")
@@ -59,7 +59,7 @@ enum SegmentFiles {
     // What the cache holds and the disk refused is not to be copied.
     try active.file.sync()
     active.file.dropCache()
-    let temporary = lock.temporary(layout.segment(active.header.firstSequence))
+    let temporary = lock.temporary(layout.segment(active.header.segment))
     do throws(StoreError) {
       let copy = try fileSystem.open(temporary, .createNew)
       copy.takePermissions(of: active.file)

@@ -4,8 +4,8 @@ internal import StrataBase
 
 /// The visible end: where it is in the active segment, and what stands before it.
 package struct VisibleMark: Equatable, Sendable {
-  /// First sequence of the active segment.
-  package var segment: UInt64
+  /// The active segment.
+  package var segment: SegmentName
   /// The revision of the file in which the marks are offsets.
   package var revision: UInt32 = 0
   package var visible: LogMark
@@ -23,7 +23,7 @@ package struct VisibleMark: Equatable, Sendable {
 extension VisibleMark {
   /// True where the mark is a place in a file of the segment that was closed and rewritten since.
   func isBefore(rewriteOf header: SegmentHeader) -> Bool {
-    header.firstSequence == segment && header.revision != revision
+    header.segment == segment && header.revision != revision
   }
 
   fileprivate func assertIsConsistent() {

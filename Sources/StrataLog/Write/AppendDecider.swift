@@ -35,7 +35,7 @@ struct AppendDecider {
     }
     let first = frame.next
     assert(index.withActive { $0.nextSequence } == first, "the tables hold all that is framed")
-    try setRevisions(of: draft, in: frame.context.segment, builds: builds)
+    try setRevisions(of: draft, before: frame.context.segment, builds: builds)
     let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
     let time = frame.commitTime(given: given)
     frame.add(draft, commitTime: time, given: given)
@@ -60,16 +60,17 @@ struct AppendDecider {
 
   /// Checks what the append expects, and gives its events their revisions, all of them or none.
   private func setRevisions(
-    of draft: AppendDraft, in activeFirst: UInt64, builds: Bool
+    of draft: AppendDraft, before active: SegmentName, builds: Bool
   ) throws(StoreError) {
     try index.withActive { tables throws(StoreError) in
-      for expectation in draft.expectations { try check(expectation, tables, activeFirst, builds) }
+      for expectation in draft.expectations { try check(expectation, tables, active, builds) }
+      let before = tables.nextSequence
       var framed = 0
       do throws(StoreError) {
         for mark in draft.marks {
           let stream = draft.stream(of: mark)
           let revision = try tables.append(to: stream, hash: mark.streamHash) { () throws(StoreError) in
-            try index.closedRevision(of: stream, before: activeFirst, builds: builds)
+            try index.closedRevision(of: stream, before: active, builds: builds)
           }
           framed += 1
           // After 2⁶⁴ − 1 comes 0, which is malformed.
@@ -80,17 +81,18 @@ struct AppendDecider {
         }
       } catch {
         tables.undo(framed)
+        assert(tables.nextSequence == before, "an append that is refused leaves no event in the tables")
         throw error
       }
     }
   }
 
   private func check(
-    _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ activeFirst: UInt64, _ builds: Bool
+    _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ active: SegmentName, _ builds: Bool
   ) throws(StoreError) {
     let actual = try expectation.stream.lendBytes { name throws(StoreError) in
       if let revision = tables.revision(of: name, hash: XXH64.of(name)) { return revision }
-      return try index.closedRevision(of: name, before: activeFirst, builds: builds)
+      return try index.closedRevision(of: name, before: active, builds: builds)
     }
     guard expectation.version.isMet(by: actual) else {
       throw .conflict(

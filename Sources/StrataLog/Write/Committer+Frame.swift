@@ -31,7 +31,10 @@ extension Committer {
 
   /// A write failed: the file is cut back to the end of the last group, and the store goes on.
   private func takeBack(after error: StoreError) -> StoreError {
-    index.withActive { $0.undo(state.frame.eventCount) }
+    index.withActive { tables in
+      tables.undo(state.frame.eventCount)
+      assert(tables.nextSequence == state.link.nextSequence, "the tables hold what is in the log")
+    }
     do throws(StoreError) {
       try state.active.file.truncate(to: Int64(state.link.offset))
       state.preallocation.isCut(to: state.link.offset)
@@ -61,6 +64,7 @@ extension Committer {
 
   func publish() {
     state.assertIsConsistent()
+    assert(state.head.slot?.visible == state.link.mark, "nothing is visible that HEAD does not say")
     source.tail.publish(state.mark)
   }
 }

@@ -19,7 +19,7 @@ extension Committer {
   /// Keeps the torn tail in quarantine and cuts it off. An error before the cut leaves everything as it was.
   private func cutTail() throws(StoreError) -> RecoveryNote {
     let note = try Quarantine.keepTail(
-      of: state.active.file, segment: state.active.header.firstSequence, at: state.link.offset,
+      of: state.active.file, segment: state.active.header.segment, at: state.link.offset,
       epoch: state.epoch, time: max(options.clock.now(), FormatLimits.noTime + 1), fileSystem, layout)
     try state.active.file.truncate(to: Int64(state.link.offset))
     state.isTorn = false

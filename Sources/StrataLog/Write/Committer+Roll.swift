@@ -38,9 +38,9 @@ extension Committer {
     assert(!holdsEvents, "a segment begins without events")
     source.catalog.add(next)
     try orPoison(.head) { () throws(StoreError) in try writeHead(isClean: false, syncs: true) }
-    index.roll(to: header.firstSequence, chain: header.previousChain)
+    index.roll(to: header.segment, chain: header.previousChain)
     publish()
-    if options.sealsByItself { sealer.add([header.previousFirst]) }
+    if options.sealsByItself { sealer.add([SegmentName(header.previousFirst)]) }
     return nil
   }
 
@@ -60,7 +60,7 @@ extension Committer {
   private func reasonToEnd(_ error: StoreError, failedToMake header: SegmentHeader) -> StoreError? {
     if error.reason == .poisoned { return error }
     do throws(StoreError) {
-      if try fileSystem.kind(of: layout.segment(header.firstSequence)) == nil { return nil }
+      if try fileSystem.kind(of: layout.segment(header.segment)) == nil { return nil }
     } catch let second {
       return second
     }

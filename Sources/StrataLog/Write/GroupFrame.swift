@@ -6,7 +6,7 @@ internal import StrataBase
 struct GroupFrame: ~Copyable {
   /// What does not change while a segment is active.
   struct Context {
-    var segment: UInt64
+    var segment: SegmentName
     var storeID: StoreID
     var epoch: UInt64
     var blockSizeTarget: Int
@@ -99,6 +99,7 @@ struct GroupFrame: ~Copyable {
   /// Closes the last block of the group.
   mutating func finish() {
     closeBlock()
+    assert(raw.count == 0, "no append is left outside of a block")
     assert(link.nextSequence == nextSequence, "the blocks of a group hold all of its events")
     assert(link.chain == chain && link.lastTime == lastTime, "a group ends with its last append")
   }
@@ -139,6 +140,7 @@ struct GroupFrame: ~Copyable {
     output.append(
       block: &header, payload: payload, compresses ? .fast : .none, padsToPages: context.padsToPages)
     assert(header.end > header.ownOffset, "a block has a span once it is framed")
+    assert(link.discontinuity(of: header, isRewritten: false) == nil, "a block continues the one before it")
     link.pass(header)
   }
 }

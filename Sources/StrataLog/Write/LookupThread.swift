@@ -20,9 +20,9 @@ final class LookupThread: Sendable {
     let draft: AppendDraft
     var lookup: ClosedLookup
     /// The segment whose index it waits for.
-    var missing: UInt64?
+    var missing: SegmentName?
     /// The last of these that was to be built. Where it is still missing, framing the append finds out why.
-    var tried: UInt64?
+    var tried: SegmentName?
   }
 
   private let state = Gate(State())

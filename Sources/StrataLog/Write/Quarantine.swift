@@ -7,12 +7,11 @@ enum Quarantine {
   /// Copies [X, end) to `quarantine/`, and syncs the copy and the folder. The segment is the caller's to cut.
   /// Done again after a crash in between, it comes to the same.
   static func keepTail(
-    of file: any File, segment: UInt64, at offset: UInt64, epoch: UInt64, time: Int64,
+    of file: any File, segment: SegmentName, at offset: UInt64, epoch: UInt64, time: Int64,
     _ fileSystem: any FileSystem, _ layout: StoreLayout
   ) throws(StoreError) -> RecoveryNote {
     let size = UInt64(try file.size())
-    let digits = SegmentHeader.fileName(firstSequence: segment).dropLast(4)
-    let name = "\(digits)-\(offset)-\(epoch)\(StoreLayout.tailSuffix)"
+    let name = "\(segment.digits)-\(offset)-\(epoch)\(StoreLayout.tailSuffix)"
     assert(StoreLayout.isTail(name), "what is kept has a name that an erasure removes")
     let path = "\(layout.quarantine)/\(name)"
     try fileSystem.createDirectory(layout.quarantine)

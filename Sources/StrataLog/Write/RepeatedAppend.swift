@@ -37,7 +37,7 @@ struct RepeatedAppend {
       }
     } catch {
       throw error.storeError(
-        in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset, first: first,
+        in: block.header.segment.path, at: block.header.ownOffset, first: first,
         last: last)
     }
     guard last >= first else { throw .invalid(what: "no append begins at sequence \(first)") }

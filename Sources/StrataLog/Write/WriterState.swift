@@ -34,14 +34,14 @@ struct WriterState: ~Copyable {
   /// The end as everybody may see it.
   var mark: VisibleMark {
     VisibleMark(
-      segment: active.header.firstSequence, revision: active.header.revision, visible: link.mark,
+      segment: active.header.segment, revision: active.header.revision, visible: link.mark,
       durable: durable, time: link.lastTime, appends: link.appends, logBegin: logBegin)
   }
 
   /// What HEAD is to say, but for its generation, which the file counts.
   func headSlot(isClean: Bool, durability: Durability) -> HeadSlot {
     HeadSlot(
-      storeID: active.header.storeID, generation: 0, segment: active.header.firstSequence, epoch: epoch,
+      storeID: active.header.storeID, generation: 0, segment: active.header.segment, epoch: epoch,
       isClean: isClean, durability: durability.rawValue, visible: link.mark, durable: durable,
       lastTime: link.lastTime, logBegin: logBegin, isErasing: isErasing)
   }
@@ -69,7 +69,7 @@ struct WriterState: ~Copyable {
     self.link = link
     durable = link.mark
     preallocation.beginSegment(end: link.offset)
-    frame.context.segment = next.header.firstSequence
+    frame.context.segment = next.header.segment
   }
 
   /// What holds between two steps of the writer.
@@ -77,7 +77,7 @@ struct WriterState: ~Copyable {
     assert(durable.offset <= link.offset, "nothing is durable that is not written")
     assert(durable.sequence <= link.lastSequence, "no event is durable that is not written")
     assert(preallocation.end >= link.offset, "the zeros begin at or after the end of the log")
-    assert(frame.context.segment == active.header.firstSequence, "groups are framed for the active segment")
+    assert(frame.context.segment == active.header.segment, "groups are framed for the active segment")
     assert(link.nextSequence >= active.header.firstSequence, "the end is not before the active segment")
   }
 }

@@ -196,9 +196,7 @@ package final class Fold {
   ) throws(StoreError) {
     do throws(ContentProblem) { try body() } catch {
       let header = block.header
-      let error = error.storeError(
-        in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
-        last: header.nextSequence - 1)
+      let error = error.storeError(of: header)
       // The cursor is already past the block.
       failure = error
       throw error

@@ -121,9 +121,7 @@ extension Log {
           found.append((append, revisions))
         }
       } catch {
-        throw error.storeError(
-          in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-          first: block.header.firstSequence, last: block.header.nextSequence &- 1)
+        throw error.storeError(of: block.header)
       }
     }
     return found

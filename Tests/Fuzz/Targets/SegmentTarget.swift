@@ -30,12 +30,12 @@ enum SegmentTarget {
     let layout = StoreLayout(root: StoreLaws.root)
     do {
       let fileSystem = MemoryFileSystem()
-      let path = layout.segment(max(1, header?.firstSequence ?? 1))
+      let path = layout.segment(SegmentName(max(1, header?.firstSequence ?? 1)))
       try fileSystem.add(path, segment)
       if !head.isEmpty { try fileSystem.add(layout.head, head) }
       if let header, mode & Mode.isClosed != 0 {
         let next = try following(header, try fileSystem.open(path, .read), UInt64(segment.count))
-        if let next { try fileSystem.add(layout.segment(next.firstSequence), next.encoded()) }
+        if let next { try fileSystem.add(layout.segment(next.segment), next.encoded()) }
       }
       try StoreLaws(fileSystem).hold()
     } catch let error as BrokenLaw {

@@ -76,8 +76,7 @@ enum ExtremePlace: String, CaseIterable, Codable, Sendable {
       let other = try store.appendBlocking([NewEvent("$put", in: "incident/new", ["n": 2])])
       #expect(other.sequences.lowerBound == full.sequence + 1)
       try store.closeBlocking()
-      var verifier = LogVerifier(disk, path: NumberedStore.root)
-      #expect(try verifier.run().findings == [])
+      #expect(try disk.findings(inStore: NumberedStore.root) == [])
     }
     #expect(count == 1)
   }

@@ -36,7 +36,7 @@ enum ExtremeStores {
     _ base: NumberedStore, _ body: (String, FileBytesByPath) throws -> Void
   ) throws {
     let block = try #require(base.blocks[2].last)
-    for field in base.payloadFields where field.path == StoreLayout.segmentName(base.segments[2]) {
+    for field in base.payloadFields where field.path == base.segments[2].path {
       for number in field.extremes {
         guard var files = field.put(number, in: base.files), var bytes = files[field.path] else { continue }
         let begin = Int(block.ownOffset) + BlockHeader.length
@@ -69,7 +69,8 @@ enum ExtremeStores {
     let layout = NumberedStore.layout
     let chain = try #require(base.blocks[0].last).chainAfter
     let identity = IndexIdentity(
-      store: StoreID(low: 1, high: 2), firstSequence: first, lastSequence: base.segments[1] - 1, chain: chain)
+      store: StoreID(low: 1, high: 2), firstSequence: first.firstSequence,
+      lastSequence: base.segments[1].lastBefore, chain: chain)
     for number in NumberField.extremes {
       let streams: [[UInt64]] = [
         [number, 1, 0], [0, number, 0], [0, 1, number], [0, 2, 0, number], [number],
@@ -111,7 +112,7 @@ enum ExtremeStores {
         header.previousChain = 77
         header.previousTime = .max - 2
         header.appendsBefore = appends
-        disk.add(NumberedStore.layout.segment(first), header.encoded())
+        disk.add(NumberedStore.layout.segment(header.segment), header.encoded())
         let store = try EventStore.open(
           disk, path: NumberedStore.root, .readWrite, options: NumberedStore.options)
         for number in 0..<3 {

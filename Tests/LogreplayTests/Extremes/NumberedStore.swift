@@ -23,8 +23,7 @@ struct NumberedStore {
   }
 
   private(set) var files: FileBytesByPath = [:]
-  /// The first sequences of the segments.
-  private(set) var segments: [UInt64] = []
+  private(set) var segments: [SegmentName] = []
   /// The blocks of each.
   private(set) var blocks: [[BlockHeader]] = []
 
@@ -58,7 +57,7 @@ struct NumberedStore {
     segments = try SegmentCatalog.names(disk, Self.layout)
     try #require(segments.count == 3)
     try storeFooterPlainly()
-    blocks = try segments.map { first in try Self.blocks(Self.disk(files), first) }
+    blocks = try segments.map { segment in try Self.disk(files).blocks(of: segment, in: Self.layout) }
     try #require(
       blocks[0].last?.kind == BlockKind.footer && blocks[1].contains { $0.kind == BlockKind.recovery })
     try #require(blocks.joined().allSatisfy { $0.codec == BlockCodec.none }, "a payload is compressed")
@@ -71,19 +70,9 @@ struct NumberedStore {
     return disk
   }
 
-  private static func blocks(_ disk: SimulatedDisk, _ first: UInt64) throws -> [BlockHeader] {
-    let file = try disk.open(layout.segment(first), .read)
-    defer { file.close() }
-    let header = try SegmentHandle.readHeader(of: file, first: first, storeID: nil)
-    var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
-    var blocks: [BlockHeader] = []
-    while !walk.isAtLimit, case .valid(let block, _) = try walk.next() { blocks.append(block) }
-    return blocks
-  }
-
   /// Gives the sealed segment blocks whose payloads are not compressed, as any writer may.
   private mutating func storeFooterPlainly() throws {
-    let path = StoreLayout.segmentName(segments[0])
+    let path = segments[0].path
     let bytes = try #require(files[path])
     let disk = Self.disk(files)
     let file = try disk.open(Self.layout.segment(segments[0]), .read)
@@ -146,7 +135,7 @@ struct NumberedStore {
     return [segments[0], segments[2]].flatMap { first in
       places.map {
         NumberField(
-          path: StoreLayout.segmentName(first), name: $0.0, offset: $0.1, width: $0.2, seal: .segmentHeader)
+          path: first.path, name: $0.0, offset: $0.1, width: $0.2, seal: .segmentHeader)
       }
     }
   }
@@ -175,7 +164,7 @@ struct NumberedStore {
   /// One block of each kind in each state of a segment.
   private var chosenBlocks: [(path: String, offset: Int, name: String)] {
     func chosen(_ segment: Int, _ block: BlockHeader?, _ name: String) -> (String, Int, String)? {
-      block.map { (StoreLayout.segmentName(segments[segment]), Int($0.ownOffset), name) }
+      block.map { (segments[segment].path, Int($0.ownOffset), name) }
     }
     return [
       chosen(0, blocks[0].first, "sealed block's"), chosen(0, blocks[0].last, "FOOTER's"),
@@ -190,7 +179,7 @@ struct NumberedStore {
       let start = Int(block.ownOffset)
       return places.map {
         NumberField(
-          path: StoreLayout.segmentName(segments[segment]), name: $0.0,
+          path: segments[segment].path, name: $0.0,
           offset: start + BlockHeader.length + $0.1, width: $0.2, seal: .payload(start))
       }
     }
@@ -210,7 +199,7 @@ struct NumberedStore {
 
   /// The commit time and the first revision in a payload, which are not varints.
   private func eventPlaces(_ segment: Int, _ block: BlockHeader) -> [(String, Int, Int)] {
-    let bytes = files[StoreLayout.segmentName(segments[segment])]!
+    let bytes = files[segments[segment].path]!
     let start = Int(block.ownOffset) + BlockHeader.length
     return bytes[start..<start + Int(block.storedLength)].withUnsafeBytes { payload in
       var cursor = ByteCursor(payload.baseAddress!, count: payload.count)
@@ -225,7 +214,7 @@ struct NumberedStore {
 
   var indexFields: [NumberField] {
     let path =
-      "\(StoreLayout.derivedName)/\(SegmentHeader.fileName(firstSequence: segments[0]).dropLast(4)).idx"
+      "\(StoreLayout.derivedName)/\(segments[0].digits).idx"
     guard let count = files[path]?.count else { return [] }
     let places: [(String, Int, Int)] = [
       ("version", 8, 4), ("trailer length", 12, 4), ("first", 32, 8), ("last", 40, 8), ("entries", 56, 8),

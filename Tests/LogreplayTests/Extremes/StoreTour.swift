@@ -134,13 +134,13 @@ struct StoreTour {
       }
     }
     attempt { try IndexVerifier(disk, path: Self.root).run(skipping: []) }
-    for (segment, block) in [(nil, nil), (UInt64.max, nil), (1, UInt64(SegmentHeader.length))]
+    for (sequence, block) in [(nil, nil), (UInt64.max, nil), (1, UInt64(SegmentHeader.length))]
       as [(UInt64?, UInt64?)]
     {
       attempt {
         var dump = try BlockDump(
           path: Self.root, output: Self.commands[0].output, withPayload: false, onlyBlock: block, on: disk)
-        try dump.run(segment: segment)
+        try dump.run(holding: sequence)
       }
     }
   }

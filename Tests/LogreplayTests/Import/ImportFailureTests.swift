@@ -138,7 +138,7 @@ struct ImportFailureTests {
     let folder = try ImportFolder()
     try folder.write(importedLines(1...50))
     try await folder.importLines()
-    let segment = folder.store + "/log/" + SegmentHeader.fileName(firstSequence: 1)
+    let segment = folder.store + "/log/" + SegmentName(1).fileName
     var bytes = try Data(contentsOf: URL(fileURLWithPath: segment))
     bytes[4096 + 200] ^= 0x40
     try bytes.write(to: URL(fileURLWithPath: segment))

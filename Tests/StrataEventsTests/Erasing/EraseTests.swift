@@ -74,8 +74,7 @@ import Testing
   }
 
   static func findings(_ disk: SimulatedDisk) throws -> [StoreFinding] {
-    var verifier = LogVerifier(disk, path: root)
-    return try verifier.run().findings
+    try disk.findings(inStore: root)
   }
 
   @Test func `what is erased is in no file, and everything else is as it was`() async throws {
@@ -193,30 +192,18 @@ import Testing
     let prepared = SimulatedDisk()
     try Self.store(prepared).closeBlocking()
     // How many calls an erasure makes, and which of them comes behind the order's acknowledgement.
-    let calls = Lock(0)
     let counted = prepared.clone()
     let whole = try Self.open(counted)
-    counted.onOperation { call in
-      if call.operation.isChange { calls.withLock { $0 += 1 } }
-      return .proceed
+    let callCount = try counted.changeCount {
+      try whole.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
     }
-    try whole.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
-    counted.onOperation(nil)
     try whole.closeBlocking()
-    let callCount = calls.withLock { $0 }
     #expect(callCount > 30)
     var finished = 0
     for number in 1...callCount {
       let disk = prepared.clone()
       let store = try Self.open(disk)
-      let left = Lock(number)
-      disk.onOperation { call in
-        guard call.operation.isChange else { return .proceed }
-        return left.withLock { left in
-          left -= 1
-          return left == 0 ? .cutPower(partOfWrite: Double(number % 3) / 2) : .proceed
-        }
-      }
+      disk.cutPower(atChange: number)
       #expect(throws: StoreError.self) {
         try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
       }

@@ -88,25 +88,12 @@ import Testing
     var random = StrataTesting.SeededGenerator(seed: seed)
     let (store, prepared) = try sealedBackup()
     try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
-    let calls = Lock(0)
     let counted = prepared.clone()
-    counted.onOperation { call in
-      if call.operation.isChange { calls.withLock { $0 += 1 } }
-      return .proceed
-    }
-    _ = try store.backupBlocking(to: EraseTests.root, on: counted)
-    let callCount = calls.withLock { $0 }
+    let callCount = try counted.changeCount { _ = try store.backupBlocking(to: EraseTests.root, on: counted) }
     #expect(callCount > 10)
     for number in 1...callCount {
       let disk = prepared.clone()
-      let left = Lock(number)
-      disk.onOperation { call in
-        guard call.operation.isChange else { return .proceed }
-        return left.withLock { left in
-          left -= 1
-          return left == 0 ? .cutPower(partOfWrite: Double(number % 3) / 2) : .proceed
-        }
-      }
+      disk.cutPower(atChange: number)
       #expect(throws: StoreError.self) { try store.backupBlocking(to: EraseTests.root, on: disk) }
       let after = disk.crash(seed: random.next(), model: number % 4 == 0 ? .dropAll : .reorder)
       _ = try store.backupBlocking(to: EraseTests.root, on: after)

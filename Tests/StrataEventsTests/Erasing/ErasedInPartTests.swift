@@ -26,7 +26,7 @@ import Testing
   /// The whole appends of the third segment, as sequences.
   private func third(_ store: EventStore) -> ClosedRange<UInt64> {
     let closed = store.log.closedSegments
-    return closed[2]...closed[3] - 1
+    return closed[2].firstSequence...closed[3].lastBefore
   }
 
   private func expectCorrupt(_ store: EventStore, _ erasure: Erasure, _ note: String = "") {
@@ -35,12 +35,12 @@ import Testing
       Issue.record("\(String(describing: error)) \(note)")
       return
     }
-    #expect(finding.file == StoreLayout.segmentName(1))
+    #expect(finding.file == SegmentName(1).path)
   }
 
   /// The segments, apart from the damaged one, and the other files in which the secret is.
   private func othersWithSecret(_ disk: SimulatedDisk) throws -> [String] {
-    try EraseTests.filesWithSecret(disk).filter { !$0.hasSuffix(StoreLayout.segmentName(1)) }
+    try EraseTests.filesWithSecret(disk).filter { !$0.hasSuffix(SegmentName(1).path) }
   }
 
   @Test func `fault 47: an order that meets damage is carried out elsewhere, and holds up no order after it`()
@@ -115,7 +115,9 @@ import Testing
     try store.sealBlocking()
     try store.closeBlocking()
     let segment = try #require(
-      try SegmentCatalog.names(disk, StoreLayout(root: EraseTests.root)).last { $0 <= first.sequence })
+      try SegmentCatalog.names(disk, StoreLayout(root: EraseTests.root)).last {
+        $0.firstSequence <= first.sequence
+      })
     disk.flipBit(
       StoreLayout(root: EraseTests.root).segment(segment),
       8 * (SegmentHeader.length + BlockHeader.length + 20))
@@ -132,31 +134,17 @@ import Testing
     let seed = StrataTesting.SeededGenerator.testSeed()
     var random = StrataTesting.SeededGenerator(seed: seed)
     let (prepared, whole) = try damagedStore()
-    let calls = Lock(0)
     let counted = prepared.clone()
     let store = try EraseTests.open(counted)
-    counted.onOperation { call in
-      if call.operation.isChange { calls.withLock { $0 += 1 } }
-      return .proceed
-    }
-    expectCorrupt(store, Self.erasure)
-    counted.onOperation(nil)
+    let callCount = counted.changeCount { expectCorrupt(store, Self.erasure) }
     try store.closeBlocking()
-    let callCount = calls.withLock { $0 }
     #expect(callCount > 30)
     var ordered = 0
     for number in 1...callCount {
       let note = "call \(number) of \(callCount), SEED=\(seed)"
       let disk = prepared.clone()
       let store = try EraseTests.open(disk)
-      let left = Lock(number)
-      disk.onOperation { call in
-        guard call.operation.isChange else { return .proceed }
-        return left.withLock { left in
-          left -= 1
-          return left == 0 ? .cutPower(partOfWrite: Double(number % 3) / 2) : .proceed
-        }
-      }
+      disk.cutPower(atChange: number)
       #expect(throws: StoreError.self) { try store.eraseBlocking(Self.erasure) }
       try? store.closeBlocking()
       let after = disk.crash(seed: random.next(), model: number % 4 == 0 ? .dropAll : .reorder)

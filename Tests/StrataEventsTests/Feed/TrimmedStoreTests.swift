@@ -23,7 +23,7 @@ import Testing
     }
     try store.closeBlocking()
     let layout = StoreLayout(root: "/store")
-    for first in UInt64(1)...3 { disk.delete(layout.segment(first)) }
+    for first in [1, 2, 3] as [SegmentName] { disk.delete(layout.segment(first)) }
     var head = try #require(try HeadFile.read(disk, path: layout.head))
     head.logBegin = 4
     let file = try disk.open(layout.head, .readWrite)

@@ -261,8 +261,10 @@ extension StoreFiles {
     try store.closeBlocking()
     let answers = try Oracle.lines(try Oracle.run("strata_reader.py", ["indexes", folder]))
     #expect(answers.count == closed.count && closed.count > 5)
-    for (answer, first) in zip(answers, closed) {
-      #expect(answer["first"] == DocumentValue(first) && answer["differs"] == .null, "\(answer.json())")
+    for (answer, segment) in zip(answers, closed) {
+      #expect(
+        answer["first"] == DocumentValue(segment.firstSequence) && answer["differs"] == .null,
+        "\(answer.json())")
       #expect(answer["streams"] != 0 && answer["ids"] != 0, "\(answer.json())")
     }
     // The index of one segment is none of another.

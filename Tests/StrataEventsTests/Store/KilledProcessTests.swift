@@ -191,7 +191,6 @@ private struct FeedCheck: Sendable {
     let whole = try await threads.result { try Self.look(path, round: 0, lines: [], FeedCheck()) }.get()
     #expect(whole.head == head)
     #expect(whole.digest == followed.digest, "what was followed is not what is there")
-    var verifier = LogVerifier(PosixFileSystem(), path: path)
-    #expect(try verifier.run().findings.allSatisfy { $0.class == .torn })
+    #expect(try PosixFileSystem().findings(inStore: path).allSatisfy { $0.class == .torn })
   }
 }

@@ -317,8 +317,7 @@ extension FileSystem {
     #expect(live.count == subject.model.appends.count, "live delivers what replay does")
     for (append, expected) in zip(live, subject.model.appends) { try subject.expectEqual(append, expected) }
     try subject.store.closeBlocking()
-    var verifier = LogVerifier(subject.fileSystem, path: subject.path)
-    #expect(try verifier.run().findings == [])
+    #expect(try subject.fileSystem.findings(inStore: subject.path) == [])
   }
 
   @Test func `a derived file damaged at any byte changes no answer`() async throws {

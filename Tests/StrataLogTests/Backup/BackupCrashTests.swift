@@ -9,15 +9,7 @@ import Testing
   private static let target = "/backup"
   private static let layout = StoreLayout(root: path)
 
-  private static var options: StoreOptions {
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = 6_000
-    options.blockSizeTarget = 300
-    options.headSyncInterval = .seconds(3_600)
-    return options
-  }
+  private static let options = StoreOptions.still(segmentSize: 6_000, blockSize: 300)
 
   /// A store that grew in three steps, as it was after each. The second closed more segments and rewrote one; the
   /// third closed the segment that the second ended in, and began one more.

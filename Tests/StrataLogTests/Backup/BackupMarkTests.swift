@@ -12,12 +12,7 @@ import Testing
   private static let markOffset = 160
 
   private static func options() -> StoreOptions {
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = 5_000
-    options.blockSizeTarget = 700
-    return options
+    .still(segmentSize: 5_000, blockSize: 700)
   }
 
   private static func open(_ disk: SimulatedDisk) throws -> Log {
@@ -51,30 +46,22 @@ import Testing
 
   private func erased(_ disk: SimulatedDisk) throws -> Set<UInt64> {
     let log = try Log.openReader(disk, path: Self.path, options: Self.options())
-    var found: Set<UInt64> = []
-    var cursor = log.cursor(after: 0)
-    while let block = try cursor.next() {
-      try block.forEachEvent { event, _, sequence in
-        if event.kind == EventKind.erased { found.insert(sequence) }
-      }
-    }
-    try log.close()
-    return found
+    defer { try? log.close() }
+    return try log.erasedSequences()
   }
 
   private func findings(_ disk: SimulatedDisk) throws -> [StoreFinding] {
-    var verifier = LogVerifier(disk, path: Self.path)
-    return try verifier.run().findings
+    try disk.findings(inStore: Self.path)
   }
 
-  private func mark(_ disk: SimulatedDisk, _ first: UInt64) -> UInt64 {
+  private func mark(_ disk: SimulatedDisk, _ first: SegmentName) -> UInt64 {
     disk.contents(Self.layout.segment(first))!.withUnsafeBytes {
       $0.baseAddress!.littleEndian(UInt64.self, at: Self.markOffset)
     }
   }
 
   /// Writes another mark into a segment's header, with its checksum.
-  private func setMark(_ mark: UInt64, _ disk: SimulatedDisk, _ first: UInt64) {
+  private func setMark(_ mark: UInt64, _ disk: SimulatedDisk, _ first: SegmentName) {
     let path = Self.layout.segment(first)
     var bytes = disk.contents(path)!
     bytes.withUnsafeMutableBytes { buffer in
@@ -87,7 +74,7 @@ import Testing
   }
 
   /// The segments that were rewritten.
-  private func rewritten(_ disk: SimulatedDisk) throws -> [UInt64] {
+  private func rewritten(_ disk: SimulatedDisk) throws -> [SegmentName] {
     try SegmentCatalog.names(disk, Self.layout).filter { first in
       let file = try disk.open(Self.layout.segment(first), .read)
       defer { file.close() }
@@ -112,9 +99,9 @@ import Testing
     try self.backup(log, to: backup)
     let closed = log.closedSegments
     #expect(closed.count > 3)
-    let last = log.mark.segment - 1
+    let last = log.mark.segment.lastBefore
     // Every second event, and the last of each segment, so that each is rewritten.
-    let ends = Set(closed.map { $0 - 1 } + [last])
+    let ends = Set(closed.map(\.lastBefore) + [last])
     let all = Set((1...last).filter { $0 % 2 == 0 || ends.contains($0) })
     let some = all.filter { $0 % 3 == 0 }
     _ = try log.seal()
@@ -146,7 +133,7 @@ import Testing
     let target = SimulatedDisk()
     if Bool.random(using: &random) { _ = try log.seal() }
     try backup(log, to: target)
-    let last = log.mark.segment - 1
+    let last = log.mark.segment.lastBefore
     func some() -> Set<UInt64> {
       let share = [0, 0.05, 0.5].randomElement(using: &random)!
       return Set((1...last).filter { _ in Double.random(in: 0..<1, using: &random) < share })
@@ -178,13 +165,13 @@ import Testing
   @Test func `a mark that is not that of the segment's events is a finding at its end`() throws {
     let (disk, log) = try store(seed: 8)
     let first = log.closedSegments[1]
-    try erase([first, first + 1], log)
+    try erase([first.firstSequence, first.firstSequence + 1], log)
     try log.close()
     let right = mark(disk, first)
     #expect(try right != 0 && findings(disk) == [])
     setMark(right ^ 1, disk, first)
     let found = try findings(disk)
-    #expect(found.map(\.class) == [.stale] && found.first?.file == StoreLayout.segmentName(first))
+    #expect(found.map(\.class) == [.stale] && found.first?.file == first.path)
     #expect(found.first?.offset == UInt64(disk.contents(Self.layout.segment(first))!.count))
     setMark(0, disk, first)
     #expect(try findings(disk) == [])

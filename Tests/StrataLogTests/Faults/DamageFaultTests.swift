@@ -17,14 +17,7 @@ import Testing
 
   /// The blocks of the store's only segment.
   private static func blocks(_ disk: SimulatedDisk) throws -> [BlockHeader] {
-    let file = try disk.open(layout.segment(1), .read)
-    defer { file.close() }
-    var blocks: [BlockHeader] = []
-    let header = try SegmentHandle.readHeader(of: file, first: 1, storeID: nil)
-    _ = try TailRule.assess(file: file, name: "", segment: header, head: nil) { block, _ in
-      blocks.append(block)
-    }
-    return blocks
+    try disk.blocks(of: 1, in: layout)
   }
 
   /// One bit of a byte, another one in each byte.
@@ -115,8 +108,7 @@ import Testing
         header.withUnsafeBytes { BlockHeader(decoding: $0) } == nil, "bit \(bit % 8) of byte \(bit / 8)")
       let disk = store.disk.clone()
       disk.flipBit(segment, start * 8 + bit)
-      var verifier = LogVerifier(disk, path: FaultStore.root)
-      let finding = try #require(try verifier.run().findings.first, "bit \(bit)")
+      let finding = try #require(try disk.findings(inStore: FaultStore.root).first, "bit \(bit)")
       #expect(finding.class == .corrupt && finding.offset == block.ownOffset, "bit \(bit): \(finding)")
       #expect(
         finding.first == block.firstSequence && finding.last == store.model.head, "bit \(bit): \(finding)")
@@ -139,11 +131,11 @@ import Testing
     let names = try SegmentCatalog.names(store.disk, Self.layout)
     try #require(names.count > 3)
     let path = Self.layout.segment(names[1])
-    let before = FaultStore.evidence(store.disk)
+    let before = store.disk.evidence(of: FaultStore.layout)
     for byte in 0..<before[path]!.count where byte % 5 == 0 || byte > SegmentHeader.length {
       let disk = store.disk.clone()
       Self.flip(disk, path, byte: byte)
-      let damaged = FaultStore.evidence(disk)
+      let damaged = disk.evidence(of: FaultStore.layout)
       if byte < SegmentHeader.length {
         FaultStore.expectCorrupt(disk, store.options, "byte \(byte) of a closed segment's header")
         continue
@@ -159,14 +151,15 @@ import Testing
           Issue.record("byte \(byte): \(error)")
           continue
         }
-        #expect(finding.file == StoreLayout.segmentName(names[1]), "byte \(byte): \(finding)")
-        #expect(cursor.nextSequence >= names[1] && cursor.nextSequence < names[2], "byte \(byte)")
+        #expect(finding.file == names[1].path, "byte \(byte): \(finding)")
+        let held = names[1].firstSequence...names[2].lastBefore
+        #expect(held.contains(cursor.nextSequence), "byte \(byte)")
       }
       // What stands in other segments can be read.
-      var behind = log.cursor(after: names[2] - 1)
+      var behind = log.cursor(after: names[2].lastBefore)
       let next = try behind.next()?.header.firstSequence
-      #expect(next == names[2], "byte \(byte)")
-      #expect(FaultStore.evidence(disk) == damaged, "byte \(byte)")
+      #expect(next == names[2].firstSequence, "byte \(byte)")
+      #expect(disk.evidence(of: FaultStore.layout) == damaged, "byte \(byte)")
     }
   }
 
@@ -229,8 +222,7 @@ import Testing
     let disk = store.disk.clone()
     let last = Int(try #require(try Self.blocks(disk).last).ownOffset)
     disk.replace(segment, Array(bytes[..<last]))
-    var verifier = LogVerifier(disk, path: FaultStore.root)
-    let finding = try #require(try verifier.run().findings.first)
+    let finding = try #require(try disk.findings(inStore: FaultStore.root).first)
     #expect(
       finding.class == .missing && finding.what.contains("\(store.end - last) bytes shorter"), "\(finding)")
   }
@@ -244,11 +236,7 @@ import Testing
     try store.close()
     let names = try SegmentCatalog.names(store.disk, Self.layout)
     let path = Self.layout.segment(names[1])
-    let file = try store.disk.open(path, .read)
-    let header = try SegmentHandle.readHeader(of: file, first: names[1], storeID: nil)
-    var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
-    var blocks: [BlockHeader] = []
-    while !walk.isAtLimit, case .valid(let block, _) = try walk.next() { blocks.append(block) }
+    let blocks = try store.disk.blocks(of: names[1], in: Self.layout)
     try #require(blocks.count > 2)
     for block in blocks {
       let disk = store.disk.clone()
@@ -281,14 +269,14 @@ import Testing
     let disk = store.disk.clone()
     let place = SegmentHeader.length + BlockHeader.length
     disk.makeUnreadable(active, place..<place + 1)
-    let before = FaultStore.evidence(store.disk)
+    let before = store.disk.evidence(of: FaultStore.layout)
     for _ in 0..<2 {
       #expect(throws: StoreError.refused("read", active, code: SystemErrorCode.inputOutput)) {
         try Log.openWriter(disk, path: FaultStore.root, options: store.options)
       }
     }
     disk.makeReadable()
-    #expect(FaultStore.evidence(disk) == before)
+    #expect(disk.evidence(of: FaultStore.layout) == before)
     #expect(FaultStore.problem(disk, store.model, countMin: store.model.appends.count, store.options) == nil)
   }
 }

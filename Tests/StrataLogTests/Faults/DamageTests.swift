@@ -18,7 +18,7 @@ import Testing
     let head = try readHead(disk)
     let expected = ExpectedRule(bytes: bytes, pristine: store.bytes, store: store, head: head)
     let count = store.appends(upTo: expected.validEnd)
-    let before = GoldenStore.evidence(disk)
+    let before = disk.evidence(of: GoldenStore.layout)
     var damaged = store.options
     damaged.readsDamaged = true
     if expected.state == .corrupt {
@@ -30,14 +30,14 @@ import Testing
       // A header that does not verify leaves nothing to read.
       let reader = try? Log.openReader(disk, path: root, options: damaged)
       if let reader { #expect(try reader.modelAppends().count == count, "\(what)") }
-      #expect(GoldenStore.evidence(disk) == before, "\(what): a refusal changed something")
+      #expect(disk.evidence(of: GoldenStore.layout) == before, "\(what): a refusal changed something")
       return
     }
     let reader = try Log.openReader(disk, path: root, options: store.options)
     #expect(reader.mark.appends == UInt64(count), "\(what)")
     #expect((reader.tornBytes > 0) == (expected.state == .torn), "\(what)")
     #expect(store.model.difference(from: reader, countMin: count) == nil, "\(what)")
-    #expect(GoldenStore.evidence(disk) == before, "\(what): a reader changed something")
+    #expect(disk.evidence(of: GoldenStore.layout) == before, "\(what): a reader changed something")
     if let head, head.segment == store.active {
       #expect(reader.mark.sequence >= head.durable.sequence, "\(what): something durable is lost silently")
     }
@@ -81,19 +81,11 @@ import Testing
     #expect(again.tornBytes == 0)
     #expect(model.difference(from: again, countMin: count + 1) == nil, "\(what): after reopening")
     try again.close()
-    var verifier = LogVerifier(disk, path: root)
-    #expect(try verifier.run().findings == [], "\(what)")
+    #expect(try disk.findings(inStore: root) == [], "\(what)")
   }
 
   private func note(in disk: SimulatedDisk, _ store: GoldenStore, at offset: UInt64) throws -> RecoveryNote? {
-    let file = try disk.open(store.segment, .read)
-    defer { file.close() }
-    let header = try SegmentHandle.readHeader(of: file, first: store.active, storeID: nil)
-    var source = BlockSource(file: file, segment: header)
-    guard case .valid(let block, let payload) = try source.block(at: offset, limit: UInt64(try file.size())),
-      block.kind == BlockKind.recovery
-    else { return nil }
-    return RecoveryNote(decoding: payload)
+    try disk.recoveryNote(in: store.active, of: GoldenStore.layout, at: offset)
   }
 
   @Test(arguments: GoldenStore.Head.allCases, [false, true])
@@ -161,9 +153,8 @@ import Testing
       for bit in stride(from: 0, to: length * 8, by: path == closed ? 37 : 29) {
         let disk = store.disk.clone()
         disk.flipBit(path, bit)
-        let before = GoldenStore.evidence(disk)
-        var verifier = LogVerifier(disk, path: root)
-        let findings = try verifier.run().findings
+        let before = disk.evidence(of: GoldenStore.layout)
+        let findings = try disk.findings(inStore: root)
         #expect(!findings.isEmpty, "bit \(bit) of \(path) is not noticed")
         #expect(findings.allSatisfy { $0.class != .torn }, "bit \(bit) of \(path): \(findings)")
         // A closed segment's blocks are read when they are needed, its header always.
@@ -174,7 +165,7 @@ import Testing
           let log = try Log.openReader(disk, path: root, options: store.options)
           #expect(throws: StoreError.self) { try log.modelAppends() }
         }
-        #expect(GoldenStore.evidence(disk) == before)
+        #expect(disk.evidence(of: GoldenStore.layout) == before)
       }
     }
   }
@@ -202,13 +193,13 @@ import Testing
     func refused(_ what: String, _ change: (SimulatedDisk) -> Void) throws {
       let disk = store.disk.clone()
       change(disk)
-      let before = GoldenStore.evidence(disk)
+      let before = disk.evidence(of: GoldenStore.layout)
       for isWriter in [false, true] {
         #expect(throws: StoreError.self, "\(what)") { try open(disk, store, isWriter: isWriter) }
       }
       var verifier = LogVerifier(disk, path: root)
       #expect(try !verifier.run().isOK, "\(what)")
-      #expect(GoldenStore.evidence(disk) == before, "\(what)")
+      #expect(disk.evidence(of: GoldenStore.layout) == before, "\(what)")
     }
     try refused("the active segment is gone") { $0.delete(store.segment) }
     try refused("the first segment is gone") { $0.delete(layout.segment(1)) }
@@ -218,7 +209,7 @@ import Testing
     }
     try refused("a segment has another one's name") {
       let bytes = $0.contents(store.segment)!
-      $0.add(layout.segment(store.active + 1), bytes)
+      $0.add(layout.segment(SegmentName(store.active.firstSequence + 1)), bytes)
     }
     try refused("the segments are swapped") {
       let bytes = $0.contents(store.segment)!

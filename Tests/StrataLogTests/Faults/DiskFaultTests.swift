@@ -179,7 +179,7 @@ import Testing
     let segment = Self.layout.segment(1)
     store.disk.replace(segment, store.disk.contents(segment)! + tail)
     store.disk.capacity = store.disk.usedSize
-    let before = FaultStore.evidence(store.disk)
+    let before = store.disk.evidence(of: FaultStore.layout)
     let log = try Log.openWriter(store.disk, path: FaultStore.root, options: store.options)
     #expect(log.tornBytes == 99 && store.model.difference(from: log, countMin: 4) == nil)
     for _ in 0..<2 {
@@ -240,8 +240,7 @@ import Testing
     // Every byte is the one that undisturbed calls find.
     let reader = try Log.openReader(PosixFileSystem(), path: path, options: options)
     #expect(model.difference(from: reader, countMin: model.appends.count) == nil)
-    var verifier = LogVerifier(PosixFileSystem(), path: path)
-    #expect(try verifier.run().findings == [])
+    #expect(try PosixFileSystem().findings(inStore: path) == [])
     #expect(state.withLock { $0.interruptions > 50 && $0.parts > 50 })
   }
 
@@ -253,7 +252,7 @@ import Testing
     let store = try FaultStore(SimulatedDisk(), FaultStore.options(segmentSizeTarget: 5_000))
     try store.append(12)
     try store.close()
-    let before = FaultStore.evidence(store.disk)
+    let before = store.disk.evidence(of: FaultStore.layout)
     for isWriter in [true, false] {
       var isEveryCallReached = false
       for number in 1...200 where !isEveryCallReached {
@@ -277,7 +276,7 @@ import Testing
           default: Issue.record("call \(number): \(error)")
           }
           #expect(
-            FaultStore.evidence(disk).filter { $0.key != Self.layout.head }
+            disk.evidence(of: FaultStore.layout).filter { $0.key != Self.layout.head }
               == before.filter { $0.key != Self.layout.head })
         }
       }
@@ -318,7 +317,7 @@ import Testing
     let store = try FaultStore(SimulatedDisk(), FaultStore.options(segmentSizeTarget: 5_000))
     try store.append(12)
     try store.close()
-    let before = FaultStore.evidence(store.disk)
+    let before = store.disk.evidence(of: FaultStore.layout)
     store.disk.onOperation { call in
       // A device that was locked gives its protected files to nobody.
       call.operation == .open && call.path.hasSuffix(".seg") ? .fail(SystemErrorCode.notPermitted) : .proceed
@@ -336,7 +335,7 @@ import Testing
       }
     }
     store.disk.onOperation(nil)
-    #expect(FaultStore.evidence(store.disk) == before)
+    #expect(store.disk.evidence(of: FaultStore.layout) == before)
     #expect(FaultStore.problem(store.disk, store.model, countMin: 12, store.options) == nil)
   }
 

@@ -145,8 +145,7 @@ import Testing
     model.add(append, time: try log.appendBlocking(append.draft()).time)
     #expect(model.difference(from: log, countMin: model.appends.count) == nil, "\(what): afterwards")
     try log.close()
-    var verifier = LogVerifier(disk, path: Self.path)
-    let findings = try verifier.run().findings
+    let findings = try disk.findings(inStore: Self.path)
     #expect(findings == [], "\(what): afterwards")
   }
 

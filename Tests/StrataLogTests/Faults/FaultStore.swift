@@ -77,15 +77,6 @@ final class FaultStore {
 }
 
 extension FaultStore {
-  /// Every file that an open may not change: all but LOCK and what is derived.
-  static func evidence(_ disk: SimulatedDisk) -> [String: [UInt8]] {
-    var files: [String: [UInt8]] = [:]
-    for path in disk.paths where path != layout.lock && !path.hasPrefix(layout.derived) {
-      files[path] = disk.contents(path)
-    }
-    return files
-  }
-
   /// Opens what is on a disk for writing, holds it against the model, appends, and opens it again.
   /// - Returns: what was wrong, or nil.
   static func problem(
@@ -105,8 +96,7 @@ extension FaultStore {
         return "after another append, \(what)"
       }
       try again.close()
-      var verifier = LogVerifier(disk, path: root)
-      let findings = try verifier.run().findings
+      let findings = try disk.findings(inStore: root)
       return findings.isEmpty ? nil : "a check says \(findings)"
     } catch {
       return "an intact store is refused: \(error)"
@@ -118,7 +108,7 @@ extension FaultStore {
     _ disk: SimulatedDisk, _ options: StoreOptions, _ what: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
-    let before = evidence(disk)
+    let before = disk.evidence(of: layout)
     for isWriter in [false, true] {
       do throws(StoreError) {
         let log =
@@ -136,7 +126,8 @@ extension FaultStore {
       }
     }
     #expect(
-      evidence(disk) == before, "\(what): the refusal changed something", sourceLocation: sourceLocation)
+      disk.evidence(of: layout) == before, "\(what): the refusal changed something",
+      sourceLocation: sourceLocation)
   }
 }
 

@@ -29,21 +29,15 @@ struct ForgedStore {
     self.model = model
   }
 
-  func bytes(_ first: UInt64 = 1) -> [UInt8] { disk.contents(Self.layout.segment(first))! }
+  func bytes(_ first: SegmentName = 1) -> [UInt8] { disk.contents(Self.layout.segment(first))! }
 
   /// The blocks of a segment as they were written.
-  func blocks(_ first: UInt64 = 1) throws -> [BlockHeader] {
-    let file = try disk.open(Self.layout.segment(first), .read)
-    defer { file.close() }
-    let header = try SegmentHandle.readHeader(of: file, first: first, storeID: nil)
-    var walk = BlockWalk(file: file, segment: header, limit: UInt64(try file.size()))
-    var blocks: [BlockHeader] = []
-    while !walk.isAtLimit, case .valid(let block, _) = try walk.next() { blocks.append(block) }
-    return blocks
+  func blocks(_ first: SegmentName = 1) throws -> [BlockHeader] {
+    try disk.blocks(of: first, in: Self.layout)
   }
 
   /// A copy with other bytes in a segment, under the same HEAD or under none.
-  func with(_ bytes: [UInt8], in first: UInt64 = 1, keepsHead: Bool = true) -> SimulatedDisk {
+  func with(_ bytes: [UInt8], in first: SegmentName = 1, keepsHead: Bool = true) -> SimulatedDisk {
     let copy = disk.clone()
     copy.replace(Self.layout.segment(first), bytes)
     if !keepsHead { copy.delete(Self.layout.head) }

@@ -14,7 +14,7 @@ import Testing
     _ disk: SimulatedDisk, _ store: ForgedStore, _ what: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    let before = FaultStore.evidence(disk)
+    let before = disk.evidence(of: FaultStore.layout)
     do throws(StoreError) {
       let log = try Log.openReader(disk, path: FaultStore.root, options: store.options)
       var cursor = log.cursor(after: 0)
@@ -27,10 +27,10 @@ import Testing
         return
       }
     }
-    #expect(FaultStore.evidence(disk) == before, "\(what)", sourceLocation: sourceLocation)
+    #expect(disk.evidence(of: FaultStore.layout) == before, "\(what)", sourceLocation: sourceLocation)
     var verifier = LogVerifier(disk, path: FaultStore.root)
     #expect(try !verifier.run().isOK, "\(what): a check finds nothing", sourceLocation: sourceLocation)
-    #expect(FaultStore.evidence(disk) == before, "\(what)", sourceLocation: sourceLocation)
+    #expect(disk.evidence(of: FaultStore.layout) == before, "\(what)", sourceLocation: sourceLocation)
   }
 
   @Test
@@ -65,7 +65,7 @@ import Testing
       }
     }
     let added = store.disk.clone()
-    added.add(Self.layout.segment(store.model.head + 1), store.bytes(names[1]))
+    added.add(Self.layout.segment(SegmentName(store.model.head + 1)), store.bytes(names[1]))
     FaultStore.expectCorrupt(added, store.options, "a segment has the name of the next one")
   }
 
@@ -80,8 +80,7 @@ import Testing
         bytes.replaceSubrange(Int(to.ownOffset)..<Int(to.end), with: image)
         let disk = store.with(bytes)
         FaultStore.expectCorrupt(disk, store.options, "block \(from.firstSequence) over \(to.firstSequence)")
-        var verifier = LogVerifier(disk, path: FaultStore.root)
-        let finding = try #require(try verifier.run().findings.first)
+        let finding = try #require(try disk.findings(inStore: FaultStore.root).first)
         #expect(finding.class == .misplaced && finding.offset == to.ownOffset, "\(finding)")
         // Without HEAD too, it is never delivered.
         let bare = store.with(bytes, keepsHead: false)
@@ -186,12 +185,12 @@ import Testing
       blocks.append((what, store.with(store.bytes() + ForgedStore.block(header, [1]), keepsHead: false)))
     }
     for (what, disk) in blocks {
-      let before = FaultStore.evidence(disk)
+      let before = disk.evidence(of: FaultStore.layout)
       for isWriter in [false, true] {
         #expect(throws: StoreError.self, "\(what)") { try Self.open(disk, store, isWriter: isWriter) }
         #expect(Self.isUnsupported(disk, store, isWriter: isWriter), "\(what)")
       }
-      #expect(FaultStore.evidence(disk) == before, "\(what)")
+      #expect(disk.evidence(of: FaultStore.layout) == before, "\(what)")
     }
     // A feature bit of the header: the number of the bit is what an upgrade needs to know.
     for (offset, readersMayGoOn) in [

@@ -34,8 +34,7 @@ import Testing
   }
 
   private func checkVerifies(_ disk: SimulatedDisk, _ what: String) throws {
-    var verifier = LogVerifier(disk, path: Self.root)
-    let findings = try verifier.run().findings
+    let findings = try disk.findings(inStore: Self.root)
     #expect(findings == [], "\(what)")
   }
 

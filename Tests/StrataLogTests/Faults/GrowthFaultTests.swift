@@ -51,8 +51,7 @@ import Testing
       #expect(Int(block.header.rawLength) <= options.appendSizeMax, "SEED=\(seed)")
     }
     try log.close()
-    var verifier = LogVerifier(disk, path: Self.root)
-    #expect(try verifier.run().findings == [], "SEED=\(seed)")
+    #expect(try disk.findings(inStore: Self.root) == [], "SEED=\(seed)")
   }
 
   /// A store with an append as earlier versions took it: as long as a block may be, and longer if all of it is erased.
@@ -108,16 +107,6 @@ import Testing
     let options = FaultStore.options(segmentSizeTarget: 1 << 20)
     let log = try Log.openWriter(disk, path: FaultStore.root, options: options)
     try log.roll()
-    func erased() throws -> Set<UInt64> {
-      var found: Set<UInt64> = []
-      var cursor = log.cursor(after: 0)
-      while let block = try cursor.next() {
-        try block.forEachEvent { event, _, sequence in
-          if event.kind == EventKind.erased { found.insert(sequence) }
-        }
-      }
-      return found
-    }
     // The short ones alone: each becomes longer, and there is room for a few.
     for _ in 0..<2 {
       let error = #expect(throws: StoreError.self) {
@@ -131,14 +120,13 @@ import Testing
       }
       #expect(finding.first > sequences.lowerBound && finding.last == sequences.upperBound - 1)
     }
-    let some = try erased()
+    let some = try log.erasedSequences()
     #expect(!some.isEmpty && some.count < 20)
     // With the long one there is room for all.
     let all = try log.erase(in: log.closedSegments) { _, sequence in sequences.contains(sequence) }
     #expect(Int(all) == sequences.count - some.count)
-    #expect(try erased() == Set(sequences))
+    #expect(try log.erasedSequences() == Set(sequences))
     try log.close()
-    var verifier = LogVerifier(disk, path: FaultStore.root)
-    #expect(try verifier.run().findings == [])
+    #expect(try disk.findings(inStore: FaultStore.root) == [])
   }
 }

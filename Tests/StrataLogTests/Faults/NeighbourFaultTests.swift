@@ -177,7 +177,7 @@ import Testing
     try store.append(14)
     try store.close()
     let names = try SegmentCatalog.names(store.disk, FaultStore.layout)
-    let begin = names[1]
+    let begin = names[1].firstSequence
     // As a trim leaves it: the first segment is gone, and HEAD says that the log begins later.
     store.disk.delete(FaultStore.layout.segment(1))
     FaultStore.expectCorrupt(store.disk, store.options, "without HEAD's word it is a loss")

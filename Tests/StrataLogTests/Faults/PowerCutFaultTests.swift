@@ -125,14 +125,7 @@ import Testing
   }
 
   private func note(in disk: SimulatedDisk, at offset: UInt64) throws -> RecoveryNote? {
-    let file = try disk.open(Self.layout.segment(1), .read)
-    defer { file.close() }
-    var source = BlockSource(
-      file: file, segment: try SegmentHandle.readHeader(of: file, first: 1, storeID: nil))
-    guard case .valid(let block, let payload) = try source.block(at: offset, limit: UInt64(try file.size())),
-      block.kind == BlockKind.recovery
-    else { return nil }
-    return RecoveryNote(decoding: payload)
+    try disk.recoveryNote(in: 1, of: Self.layout, at: offset)
   }
 
   @Test func `fault 06: a crash inside a recovery, and inside the recovery from that, changes no result`()
@@ -193,7 +186,9 @@ import Testing
       }
       let kept = try SegmentCatalog.names(moment.disk.crash(seed: 0, model: .dropAll), Self.layout)
       let needed = Set(
-        model.appends.prefix(moment.acknowledged).map { append in names.last { $0 <= append.first } ?? first }
+        model.appends.prefix(moment.acknowledged).map { append in
+          names.last { $0.firstSequence <= append.first } ?? first
+        }
       )
       #expect(needed.isSubset(of: kept), "\(moment.place)")
     }
@@ -223,7 +218,7 @@ import Testing
           if target.hasSuffix(".seg"), after.paths.contains(target) {
             new += 1
             let file = try after.open(target, .read)
-            let first = try #require(SegmentHeader.firstSequence(ofFileName: String(target.suffix(24))))
+            let first = try #require(SegmentName(fileName: String(target.suffix(24))))
             #expect(throws: Never.self, "\(moment.place)") {
               try SegmentHandle.readHeader(of: file, first: first, storeID: FaultStore.storeID)
             }

@@ -113,8 +113,7 @@ import Testing
   private func expectAll(
     _ acknowledged: [ModelAppend], on disk: SimulatedDisk, _ options: StoreOptions, _ what: String
   ) throws {
-    var verifier = LogVerifier(disk, path: FaultStore.root)
-    #expect(try verifier.run().findings == [], "\(what)")
+    #expect(try disk.findings(inStore: FaultStore.root) == [], "\(what)")
     let third = try Log.openWriter(disk, path: FaultStore.root, options: options)
     let found = Dictionary(
       uniqueKeysWithValues: try third.modelAppends().map { ($0.append.first, $0.append) })

@@ -16,9 +16,7 @@ struct Delivery {
     do throws(StoreError) {
       while let block = try cursor.next() {
         do throws(ContentProblem) { try block.verifyContent() } catch {
-          throw error.storeError(
-            in: StoreLayout.segmentName(block.header.segment), at: block.header.ownOffset,
-            first: block.header.firstSequence, last: block.header.nextSequence - 1)
+          throw error.storeError(of: block.header)
         }
         blocks.append(block)
       }

@@ -94,7 +94,7 @@ extension GoldenDamage {
     // There are few ways to damage whole files.
     let fewer = max(1, step / 100)
     let settled = heads.last!
-    let paths = store.firsts.map(PlainStore.path)
+    let paths = store.firsts.map(\.path)
     for path in paths {
       let length = store.files[path]!.count
       // A header is right or not, whatever HEAD says.
@@ -137,7 +137,8 @@ extension GoldenDamage {
             try give(head, .flip(path, bit: bit), .remove(other), every: fewer)
           }
         }
-        try give(head, .copy(path, to: PlainStore.path(store.firsts.last! + 1_000)), every: fewer)
+        try give(
+          head, .copy(path, to: SegmentName(store.firsts.last!.firstSequence + 1_000).path), every: fewer)
       }
     }
   }

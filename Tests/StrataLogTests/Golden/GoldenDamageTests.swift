@@ -119,7 +119,7 @@ import Testing
     return rule.findings.contains { finding in
       guard finding.class != "torn" else { return false }
       if finding.offset == 0, finding.file != StoreLayout.headName { return true }
-      return last.map { finding.file == PlainStore.path($0) && rule.store.segments[$0]?.isRewritten == false }
+      return last.map { finding.file == $0.path && rule.store.segments[$0]?.isRewritten == false }
         ?? false
     }
   }
@@ -153,7 +153,8 @@ import Testing
         .min()
       let delivered = delivery.blocks.last.map { $0.header.nextSequence } ?? begin
       // A gap before a header that is damaged too is told by nobody.
-      let isGap = rule.store.segments[delivered] != nil && rule.files[PlainStore.path(delivered)] == nil
+      let next = SegmentName(delivered)
+      let isGap = rule.store.segments[next] != nil && rule.files[next.path] == nil
       if let end, end > delivered, contents[delivered] != nil, !isGap {
         return "delivery ends at \(delivered), before \(end)"
       }

@@ -8,8 +8,7 @@ import Testing
 @Suite struct GoldenFileTests {
   /// What a check finds.
   private func findings(_ disk: SimulatedDisk) throws -> [GoldenAnswers.Place] {
-    var verifier = LogVerifier(disk, path: GoldenText.root)
-    return try verifier.run().findings.map { GoldenAnswers.Place($0) }
+    return try disk.findings(inStore: GoldenText.root).map { GoldenAnswers.Place($0) }
   }
 
   /// What is delivered up to the first place that is wrong; nil where not even that much can be opened.
@@ -41,7 +40,7 @@ import Testing
     let answers = try GoldenAnswers.named(name)
     #expect(!store.what.isEmpty)
     let disk = try GoldenText.disk(store.files)
-    let before = GoldenStore.evidence(disk)
+    let before = disk.evidence(of: GoldenStore.layout)
     #expect(try findings(disk) == answers.findings)
     if isRefused(answers.findings) {
       #expect(delivery(disk) == nil)
@@ -50,14 +49,14 @@ import Testing
       #expect(events == answers.events)
       #expect(events.last?.chain == answers.chain && events.last?.sequence == answers.sequence)
     }
-    #expect(GoldenStore.evidence(disk) == before)
+    #expect(disk.evidence(of: GoldenStore.layout) == before)
   }
 
   @Test(arguments: try GoldenText.names())
   func `a kept store opens for whom it may`(name: String) throws {
     let answers = try GoldenAnswers.named(name)
     let disk = try GoldenText.disk(try GoldenText(named: name).files)
-    let before = GoldenStore.evidence(disk)
+    let before = disk.evidence(of: GoldenStore.layout)
     var options = StoreOptions()
     options.sealsInBackground = false
     let isRight = answers.findings.allSatisfy { $0.class == "torn" }
@@ -83,7 +82,7 @@ import Testing
         try Log.openWriter(disk, path: GoldenText.root, options: options)
       }
       #expect(error?.reason == .unsupported)
-      #expect(GoldenStore.evidence(disk) == before)
+      #expect(disk.evidence(of: GoldenStore.layout) == before)
       return
     }
     let writer = try Log.openWriter(disk, path: GoldenText.root, options: options)
@@ -103,7 +102,7 @@ import Testing
       var files = store.files
       for edit in twin.edits { edit.apply(to: &files) }
       let disk = try GoldenText.disk(files)
-      let before = GoldenStore.evidence(disk)
+      let before = disk.evidence(of: GoldenStore.layout)
       #expect(try findings(disk) == twin.findings, "\(twin.edits)")
       if isRefused(twin.findings) {
         #expect(delivery(disk) == nil)
@@ -118,7 +117,7 @@ import Testing
       } else {
         #expect(twin.events == 0, "\(twin.edits): \(twin.findings)")
       }
-      #expect(GoldenStore.evidence(disk) == before)
+      #expect(disk.evidence(of: GoldenStore.layout) == before)
     }
   }
 

@@ -24,7 +24,7 @@ struct GoldenRecipe: Sendable, CustomStringConvertible {
     self.options(&options)
     try write(disk, options)
     var files: [String: [UInt8]] = [:]
-    for (path, bytes) in GoldenStore.evidence(disk) {
+    for (path, bytes) in disk.evidence(of: GoldenStore.layout) {
       files[String(path.dropFirst(GoldenText.root.count + 1))] = bytes
     }
     return files

@@ -21,8 +21,8 @@ struct GoldenStore {
   static let layout = StoreLayout(root: root)
   let disk: SimulatedDisk
   let model: LogModel
-  /// The first sequence of the active segment.
-  let active: UInt64
+  /// The active segment.
+  let active: SegmentName
   /// Appends that stand before each block's end in the active segment, by the offset of that end.
   let ends: [(offset: UInt64, appends: Int)]
   let options: StoreOptions
@@ -93,15 +93,6 @@ struct GoldenStore {
     let copy = disk.clone()
     copy.replace(segment, bytes)
     return copy
-  }
-
-  /// Every file that an open may not change: all but LOCK and what is derived.
-  static func evidence(_ disk: SimulatedDisk) -> [String: [UInt8]] {
-    var files: [String: [UInt8]] = [:]
-    for path in disk.paths where path != layout.lock && !path.hasPrefix(layout.derived) {
-      files[path] = disk.contents(path)
-    }
-    return files
   }
 }
 

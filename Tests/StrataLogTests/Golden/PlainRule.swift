@@ -14,7 +14,7 @@ struct PlainRule {
   let head: HeadSlot?
   private(set) var findings: [Place] = []
   /// For each segment that was looked at: where its valid blocks end.
-  private(set) var validEnds: [UInt64: PlainStore.End] = [:]
+  private(set) var validEnds: [SegmentName: PlainStore.End] = [:]
 
   /// - Parameter files: the store's files, each as it was, damaged, absent, or one of the store's other segments.
   /// - Parameter head: what HEAD says, where a slot of it is left.
@@ -26,30 +26,34 @@ struct PlainRule {
     for (number, first) in firsts.enumerated() {
       let source = headerSource(first, isFirst: number == 0)
       if number == 0 {
-        if let head, head.logBegin < first { report("missing", head.logBegin, 0, head.logBegin, first - 1) }
-      } else if case .right(let segment) = source, segment.header.previousFirst != firsts[number - 1] {
+        if let begin = head?.logBegin, begin < first.firstSequence {
+          report("missing", SegmentName(begin), 0, begin, first.lastBefore)
+        }
+      } else if case .right(let segment) = source,
+        segment.header.previousFirst != firsts[number - 1].firstSequence
+      {
         let named = segment.header.previousFirst
-        report("missing", named, 0, named, first - 1)
+        report("missing", SegmentName(named), 0, named, first.lastBefore)
       }
       let next = number + 1 < firsts.count ? firsts[number + 1] : nil
       switch source {
-      case .wrong(let kind): report(kind, first, 0, first, first - 1)
+      case .wrong(let kind): report(kind, first, 0, first.firstSequence, first.lastBefore)
       case .right(let segment): check(segment, first, next: next)
       }
     }
     checkHead(firsts)
   }
 
-  static func firsts(_ files: [String: [UInt8]]) -> [UInt64] {
+  static func firsts(_ files: [String: [UInt8]]) -> [SegmentName] {
     files.keys.compactMap { path in
-      path.hasPrefix("log/") ? SegmentHeader.firstSequence(ofFileName: String(path.dropFirst(4))) : nil
+      path.hasPrefix("log/") ? SegmentName(fileName: String(path.dropFirst(4))) : nil
     }.sorted()
   }
 
   private mutating func report(
-    _ kind: String, _ segment: UInt64, _ offset: Int, _ first: UInt64, _ last: UInt64
+    _ kind: String, _ segment: SegmentName, _ offset: Int, _ first: UInt64, _ last: UInt64
   ) {
-    report(kind, PlainStore.path(segment), offset, first, last)
+    report(kind, segment.path, offset, first, last)
   }
 
   private mutating func report(_ kind: String, _ file: String, _ offset: Int, _ first: UInt64, _ last: UInt64)
@@ -65,8 +69,8 @@ struct PlainRule {
   }
 
   /// Whose header stands at the front of a file.
-  private func headerSource(_ first: UInt64, isFirst: Bool) -> Source {
-    guard let bytes = files[PlainStore.path(first)], bytes.count >= SegmentHeader.length else {
+  private func headerSource(_ first: SegmentName, isFirst: Bool) -> Source {
+    guard let bytes = files[first.path], bytes.count >= SegmentHeader.length else {
       return .wrong("corrupt")
     }
     let front = bytes.prefix(SegmentHeader.length)
@@ -75,14 +79,14 @@ struct PlainRule {
       return .wrong("corrupt")
     }
     if !isFirst, segment.header.previousFirst == 0 { return .wrong("corrupt") }
-    if segment.header.firstSequence != first { return .wrong("misplaced") }
+    if segment.header.segment != first { return .wrong("misplaced") }
     return .right(segment)
   }
 
   // MARK: One segment
 
-  private mutating func check(_ segment: PlainStore.Segment, _ first: UInt64, next: UInt64?) {
-    let bytes = files[PlainStore.path(first)] ?? []
+  private mutating func check(_ segment: PlainStore.Segment, _ first: SegmentName, next: SegmentName?) {
+    let bytes = files[first.path] ?? []
     let intact = Self.prefixInCommon(bytes, segment.bytes)
     let x = segment.ends.last { $0.offset <= intact } ?? segment.ends[0]
     validEnds[first] = x
@@ -116,7 +120,7 @@ struct PlainRule {
 
   /// The class of what is wrong with a closed or rewritten segment, or nil.
   private func closed(
-    _ segment: PlainStore.Segment, _ bytes: [UInt8], _ x: PlainStore.End, next: UInt64?
+    _ segment: PlainStore.Segment, _ bytes: [UInt8], _ x: PlainStore.End, next: SegmentName?
   ) -> String? {
     if x.offset < bytes.count { return "corrupt" }
     if segment.isRewritten { return bytes.count < Int(segment.header.rewrittenEnd) ? "missing" : nil }
@@ -138,11 +142,11 @@ struct PlainRule {
   }
 
   private func rangeEnd(
-    _ segment: PlainStore.Segment, _ bytes: [UInt8], _ x: PlainStore.End, next: UInt64?
+    _ segment: PlainStore.Segment, _ bytes: [UInt8], _ x: PlainStore.End, next: SegmentName?
   ) -> UInt64 {
-    if let next { return next - 1 }
+    if let next { return next.lastBefore }
     var last = x.nextSequence - 1
-    if let head, head.segment == segment.header.firstSequence {
+    if let head, head.segment == segment.header.segment {
       last = max(last, head.visible.sequence, head.durable.sequence)
     }
     if segment.isRewritten { last = max(last, segment.header.rewrittenLast) }
@@ -152,10 +156,10 @@ struct PlainRule {
 
   // MARK: HEAD
 
-  private mutating func checkHead(_ firsts: [UInt64]) {
+  private mutating func checkHead(_ firsts: [SegmentName]) {
     guard let head else { return }
     guard firsts.contains(head.segment) else {
-      return report("missing", head.segment, 0, head.segment, head.durable.sequence)
+      return report("missing", head.segment, 0, head.segment.firstSequence, head.durable.sequence)
     }
     guard let segment = store.segments[head.segment], !segment.isRewritten, let x = validEnds[head.segment],
       head.durable.offset <= UInt64(x.offset)

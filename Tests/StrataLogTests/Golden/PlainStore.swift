@@ -39,15 +39,14 @@ struct PlainStore {
 
   let name: String
   let files: [String: [UInt8]]
-  /// By the first sequence.
-  let segments: [UInt64: Segment]
+  let segments: [SegmentName: Segment]
 
-  var firsts: [UInt64] { segments.keys.sorted() }
+  var firsts: [SegmentName] { segments.keys.sorted() }
 
   init(named name: String) throws {
     self.name = name
     files = try GoldenText(named: name).files
-    var segments: [UInt64: Segment] = [:]
+    var segments: [SegmentName: Segment] = [:]
     for (path, bytes) in files where path.hasSuffix(".seg") {
       let header = try bytes.withUnsafeBytes { try SegmentHeader(decoding: $0) }
       var segment = Segment(bytes: bytes, header: header)
@@ -70,7 +69,7 @@ struct PlainStore {
             chain: block.chainAfter,
             epoch: block.epoch))
       }
-      segments[header.firstSequence] = segment
+      segments[header.segment] = segment
     }
     self.segments = segments
   }
@@ -78,8 +77,6 @@ struct PlainStore {
   private static func header(_ bytes: [UInt8], at offset: Int) -> BlockHeader? {
     bytes.withUnsafeBytes { BlockHeader(decoding: UnsafeRawBufferPointer(rebasing: $0[offset...])) }
   }
-
-  static func path(_ first: UInt64) -> String { StoreLayout.segmentName(first) }
 
   // MARK: HEAD of every age
 
@@ -112,7 +109,7 @@ struct PlainStore {
         let mark = LogMark(offset: UInt64(end.offset), sequence: end.nextSequence - 1, chain: end.chain)
         var slot = HeadSlot(
           storeID: segment.header.storeID, generation: generation, segment: first, epoch: 9, isClean: false,
-          durability: 2, visible: mark, durable: mark, lastTime: 0, logBegin: firsts[0])
+          durability: 2, visible: mark, durable: mark, lastTime: 0, logBegin: firsts[0].firstSequence)
         heads.append(Head(slot: slot, older: older))
         if first == firsts.last, number == segment.ends.count - 1 {
           // Both slots say so, or a flipped bit would bring the other back: that is the next age.

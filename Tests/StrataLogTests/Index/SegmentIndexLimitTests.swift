@@ -11,7 +11,7 @@ import Testing
   {
     let store = try ForgedStore(appends: 60)
     let log = try Log.openReader(store.disk, path: FaultStore.root, options: store.options)
-    let index = SegmentIndex(firstSequence: 1, countMax: 200)
+    let index = SegmentIndex(of: 1, countMax: 200)
     var cursor = log.cursor(after: 0)
     var refusal: ContentProblem?
     while refusal == nil, let block = try cursor.next() {
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `an append beyond the index's numbers is refused, and what was counted before stays`() throws {
-    let index = SegmentIndex(firstSequence: 1, countMax: 200)
+    let index = SegmentIndex(of: 1, countMax: 200)
     var names: [[UInt8]] = []
     func append(_ name: [UInt8]) throws(StoreError) -> UInt64 {
       try name.lendBytes { bytes throws(StoreError) in

@@ -19,7 +19,7 @@ import Testing
 
     init(_ random: inout SeededGenerator) {
       first = UInt64.random(in: 1...1_000, using: &random)
-      index = SegmentIndex(firstSequence: first)
+      index = SegmentIndex(of: SegmentName(first))
       bases = [Bytes: UInt64](
         uniqueKeysWithValues: names.map { ($0, UInt64.random(in: 0...3, using: &random)) })
     }
@@ -107,13 +107,13 @@ import Testing
   /// The parts of a stream as a model has them: by segment, the places behind a revision, and of these no more
   /// segments than it takes.
   private func parts(
-    _ sequences: [UInt64], in segments: [UInt64], after revision: UInt64, limit: Int
+    _ sequences: [UInt64], in segments: [SegmentName], after revision: UInt64, limit: Int
   ) -> [StreamPlaces] {
     var parts: [StreamPlaces] = []
     var base: UInt64 = 0
     for (place, first) in segments.enumerated() {
-      let end = place + 1 < segments.count ? segments[place + 1] : .max
-      let inside = sequences.filter { $0 >= first && $0 < end }
+      let end = place + 1 < segments.count ? segments[place + 1].lastBefore : .max
+      let inside = sequences.filter { $0 >= first.firstSequence && $0 <= end }
       let wanted = parts.reduce(0) { $0 + Int($1.revision - max($1.base, revision)) }
       if base + UInt64(inside.count) > revision, wanted < limit, !inside.isEmpty {
         parts.append(StreamPlaces(base: base, sequences: inside))
@@ -154,11 +154,7 @@ import Testing
     let seed = SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
     let memory = MemoryFileSystem()
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = segmentSize
-    options.blockSizeTarget = 300
+    let options = StoreOptions.still(segmentSize: segmentSize, blockSize: 300)
     var model = LogModel()
     var source = RandomAppends(seed: random.next(), sizeTypical: 40, sizeMax: 500, streamCount: 6)
     var log = try Log.openWriter(memory, path: "/store", options: options)

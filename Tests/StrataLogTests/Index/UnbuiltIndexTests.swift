@@ -48,7 +48,7 @@ import Testing
     private enum Phase { case free, reached, letGo, inTheWay }
     private let gate = Gate(Phase.free)
 
-    init(_ first: UInt64, of disk: SimulatedDisk) {
+    init(_ first: SegmentName, of disk: SimulatedDisk) {
       disk.onOperation { [gate] call in
         guard call.operation == .open, call.path == UnbuiltIndexTests.layout.segment(first) else {
           return .proceed
@@ -210,8 +210,7 @@ import Testing
         #expect(try log.appendBlocking(Self.draft("newer")).first == 14)
         try log.close()
       }
-      var verifier = LogVerifier(disk, path: Self.path)
-      #expect(try verifier.run().findings == [])
+      #expect(try disk.findings(inStore: Self.path) == [])
     }
   }
 
@@ -224,7 +223,7 @@ import Testing
       Issue.record("\(refusal as Any)")
       return
     }
-    #expect(finding.file == StoreLayout.segmentName(3))
+    #expect(finding.file == SegmentName(3).path)
     #expect(try log.appendBlocking(Self.draft("busy")).first == 13)
     #expect(try log.appendBlocking(Self.draft("s/1")).first == 14)
     try log.close()

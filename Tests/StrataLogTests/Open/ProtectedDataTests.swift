@@ -6,13 +6,7 @@ import StrataTesting
 import Testing
 
 @Suite struct ProtectedDataTests {
-  private static var options: StoreOptions {
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = 1
-    return options
-  }
+  private static let options = StoreOptions.still(segmentSize: 1)
 
   private static func store() throws -> SimulatedDisk {
     let disk = SimulatedDisk()

@@ -12,14 +12,7 @@ import Testing
   private static func options(
     _ durability: Durability = .synced, segmentSize: Int = 5_000
   ) -> StoreOptions {
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = segmentSize
-    options.blockSizeTarget = 300
-    options.durability = durability
-    options.headSyncInterval = .seconds(3_600)
-    return options
+    .still(durability, segmentSize: segmentSize, blockSize: 300)
   }
 
   private func writer(_ fileSystem: any FileSystem, _ options: StoreOptions = options()) throws -> Log {
@@ -104,8 +97,7 @@ import Testing
     }
     #expect(seen == model.head)
     try log.close()
-    var verifier = LogVerifier(memory, path: Self.path)
-    #expect(try verifier.run().findings == [])
+    #expect(try memory.findings(inStore: Self.path) == [])
   }
 
   @Test func `a store that is closed while it is suspended is closed`() throws {

@@ -14,10 +14,7 @@ import Testing
     seed: UInt64, appends: Int, segmentSizeTarget: Int = 1 << 20
   ) throws -> SimulatedDisk {
     let disk = SimulatedDisk()
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.segmentSizeTarget = segmentSizeTarget
-    options.sealsInBackground = false
+    let options = StoreOptions.still(segmentSize: segmentSizeTarget)
     let log = try Log.openWriter(disk, path: root, options: options, storeID: StoreID(low: 1, high: 2))
     var random = SeededGenerator(seed: seed)
     for number in 0..<appends {
@@ -31,13 +28,7 @@ import Testing
 
   /// The first segment's bytes, and its blocks.
   private static func blocks(_ disk: SimulatedDisk) throws -> (bytes: [UInt8], blocks: [BlockHeader]) {
-    let file = try disk.open(layout.segment(1), .read)
-    defer { file.close() }
-    var blocks: [BlockHeader] = []
-    _ = try TailRule.assess(
-      file: file, name: "", segment: try SegmentHandle.readHeader(of: file, first: 1, storeID: nil), head: nil
-    ) { block, _ in blocks.append(block) }
-    return (disk.contents(layout.segment(1))!, blocks)
+    (disk.contents(layout.segment(1))!, try disk.blocks(of: 1, in: layout))
   }
 
   /// What the rule says of a segment with these bytes, without HEAD.
@@ -64,7 +55,7 @@ import Testing
     func tell(_ header: inout BlockHeader) -> StoreFinding.Class {
       switch self {
       case .ownOffset: header.ownOffset += 8
-      case .segment: header.segment += 1
+      case .segment: header.segment = SegmentName(header.segment.firstSequence + 1)
       case .store: header.storeID = StoreID(low: 1, high: 3)
       case .epoch: header.epoch -= 1
       case .syncedAhead: header.syncedThrough = header.ownOffset + 8
@@ -160,15 +151,14 @@ import Testing
     let disk = try Self.store(seed: 1, appends: 4)
     for block in try Self.blocks(disk).blocks {
       let forged = Self.rewordingEvent(of: block, in: disk)
-      let before = FaultStore.evidence(forged)
+      let before = forged.evidence(of: FaultStore.layout)
       let finding = Self.finding { () throws(StoreError) in
         try Log.openWriter(forged, path: Self.root, options: FaultStore.options()).close()
       }
       #expect(finding?.class == .corrupt && finding?.offset == block.ownOffset)
-      #expect(finding?.first == block.firstSequence && finding?.file == StoreLayout.segmentName(1))
-      #expect(FaultStore.evidence(forged) == before, "the refusal changed something")
-      var verifier = LogVerifier(forged, path: Self.root)
-      #expect(try verifier.run().findings.map(\.offset) == [block.ownOffset])
+      #expect(finding?.first == block.firstSequence && finding?.file == SegmentName(1).path)
+      #expect(forged.evidence(of: FaultStore.layout) == before, "the refusal changed something")
+      #expect(try forged.findings(inStore: Self.root).map(\.offset) == [block.ownOffset])
     }
   }
 
@@ -235,7 +225,7 @@ import Testing
     switch stray {
     case .none: break
     case .ownOffset: header.ownOffset += 8
-    case .segment: header.segment += 1
+    case .segment: header.segment = SegmentName(header.segment.firstSequence + 1)
     case .store: header.storeID = StoreID(low: 1, high: 3)
     case .epoch: header.epoch -= 1
     case .syncedAhead: header.syncedThrough = end + 72

@@ -10,13 +10,7 @@ import Testing
   private static let layout = StoreLayout(root: path)
 
   private static func options(_ durability: Durability = .synced, segmentSize: Int = 1) -> StoreOptions {
-    var options = StoreOptions()
-    options.clock = .fixed
-    options.sealsInBackground = false
-    options.segmentSizeTarget = segmentSize
-    options.durability = durability
-    options.headSyncInterval = .seconds(3_600)
-    return options
+    .still(durability, segmentSize: segmentSize)
   }
 
   private func append(_ log: Log, _ type: String) throws {
@@ -187,8 +181,7 @@ import Testing
     #expect(throws: StoreError.damaged(head.finding)) {
       try Log.openReader(memory, path: Self.path, options: Self.options())
     }
-    var verifier = LogVerifier(memory, path: Self.path)
-    #expect(try verifier.run().findings == [head.finding])
+    #expect(try memory.findings(inStore: Self.path) == [head.finding])
     // With the end of the rewritten file it is the HEAD of a writer that found the segment so.
     let header = try SegmentHandle.open(memory, Self.layout, first: 1, storeID: nil).header
     head.visible = LogMark(
@@ -198,7 +191,7 @@ import Testing
     for offset in HeadSlot.offsets { try file.write(head.encoded(), at: Int64(offset)) }
     let reader = try Log.openReader(memory, path: Self.path, options: Self.options())
     #expect(try types(reader) == ["0", "1", "2"])
-    #expect(try verifier.run().findings == [])
+    #expect(try memory.findings(inStore: Self.path) == [])
     lock.close()
   }
 
@@ -255,7 +248,7 @@ import Testing
       try reader.refresh()
       #expect(reader.mark.sequence == 3 + UInt64(round))
       if round % 2 == 1 { try log.close() }
-      try forgeRewrite(memory, Self.layout, first: UInt64(round))
+      try forgeRewrite(memory, Self.layout, first: SegmentName(UInt64(round)))
     }
     #expect(try types(reader).count == 7)
     try reader.close()
@@ -417,7 +410,7 @@ extension HeadSlot {
   /// What is said of a HEAD whose segment was rewritten.
   fileprivate var finding: StoreFinding {
     StoreFinding(
-      .stale, file: "HEAD", offset: 0, first: segment, last: visible.sequence,
+      .stale, file: "HEAD", offset: 0, first: segment.firstSequence, last: visible.sequence,
       what: "HEAD names a segment that was rewritten, with another end than that has")
   }
 }

@@ -95,7 +95,7 @@ import Testing
   func `fault 56: an append is found by its time up to the mark, whatever is known behind it`() throws {
     let (log, reader) = try followed()
     // Somebody else has looked at all blocks already.
-    try reader.source.catalog.segment(first: 1).extend(to: log.mark.visible.offset)
+    try reader.source.catalog.segment(1).extend(to: log.mark.visible.offset)
     #expect(try reader.lastAppend(notAfter: .max)?.last == 3)
     #expect(try reader.append(ordinal: 3)?.last == 3)
     try pack(log)
@@ -216,7 +216,7 @@ import Testing
         default: names + ["00000000000000000004.seg"]
         }
       }
-      for known in [nil, 3] as [UInt64?] {
+      for known in [nil, 3] as [SegmentName?] {
         count.withLock { $0 = 0 }
         #expect(try SegmentCatalog.names(hooked, Self.layout, through: known) == [1, 2, 3], "\(number)")
       }

@@ -36,8 +36,7 @@ import Testing
   }
 
   static func findings(_ disk: SimulatedDisk) throws -> [StoreFinding] {
-    var verifier = LogVerifier(disk, path: root)
-    return try verifier.run().findings
+    try disk.findings(inStore: root)
   }
 
   static func headers(_ disk: SimulatedDisk) throws -> [SegmentHeader] {
@@ -97,7 +96,7 @@ import Testing
     let again = try Self.open(disk, options)
     found.wait { !$0.isEmpty }
     let finding = try #require(found.withLock { $0.first })
-    #expect(finding.file == StoreLayout.segmentName(first) && finding.class == .corrupt)
+    #expect(finding.file == first.path && finding.class == .corrupt)
     #expect(again.knownDamage == [finding])
     try again.close()
     #expect(found.withLock { $0.count } == 1)
@@ -133,10 +132,7 @@ import Testing
     _ = try opened.seal()
     #expect(all.difference(from: opened, countMin: all.appends.count) == nil)
     let first = try #require(opened.closedSegments.last)
-    let handle = try SegmentHandle.open(disk, Self.layout, first: first, storeID: nil)
-    var kinds: [UInt8] = []
-    var walk = BlockWalk(file: handle.file, segment: handle.header, limit: handle.header.rewrittenEnd)
-    while !walk.isAtLimit, case .valid(let block, _) = try walk.next() { kinds.append(block.kind) }
+    let kinds = try disk.blocks(of: first, in: Self.layout).map(\.kind)
     #expect(kinds.contains(BlockKind.recovery) && kinds.last == BlockKind.footer)
     try opened.close()
     #expect(try Self.findings(disk).isEmpty)
@@ -153,7 +149,7 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(finding.file == StoreLayout.segmentName(first))
+    #expect(finding.file == first.path)
     #expect(disk.contents(path) == bytes && !disk.paths.contains { $0.hasSuffix(".tmp") })
     try log.close()
   }
@@ -202,7 +198,7 @@ import Testing
     disk.replace(path, bytes)
     let opened = try Self.open(disk)
     let outcome = try opened.seal()
-    #expect(outcome.kept.map(\.file) == [StoreLayout.segmentName(first)])
+    #expect(outcome.kept.map(\.file) == [first.path])
     #expect(disk.contents(path) == bytes)
     try opened.close()
     #expect(try Self.findings(disk).isEmpty)
@@ -246,30 +242,16 @@ import Testing
     let appends = try Self.appends(of: prepared)
     let options = Self.options()
     let counted = prepared.clone()
-    let calls = Lock(0)
     let whole = try Self.open(counted, options)
-    counted.onOperation { call in
-      if call.operation.isChange { calls.withLock { $0 += 1 } }
-      return .proceed
-    }
-    _ = try whole.seal()
-    counted.onOperation(nil)
+    let callCount = try counted.changeCount { _ = try whole.seal() }
     try whole.close()
-    let callCount = calls.withLock { $0 }
     #expect(callCount > 30)
     var isSealed: Set<Bool> = []
     for number in 1...callCount {
       for model in CrashModel.allCases where model != .garbage {
         let disk = prepared.clone()
         let log = try Self.open(disk, options)
-        let left = Lock(number)
-        disk.onOperation { call in
-          guard call.operation.isChange else { return .proceed }
-          return left.withLock { left in
-            left -= 1
-            return left == 0 ? .cutPower(partOfWrite: Double(number % 3) / 2) : .proceed
-          }
-        }
+        disk.cutPower(atChange: number)
         #expect(throws: StoreError.self) { try log.seal() }
         try? log.close()
         let after = disk.crash(seed: random.next(), model: model)

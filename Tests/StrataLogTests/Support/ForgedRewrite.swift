@@ -6,7 +6,7 @@ import Testing
 
 /// Puts a rewritten segment in the place of a closed one: the same blocks, each with 64 bytes of padding more, and a
 /// footer. Every offset behind the first block differs.
-func forgeRewrite(_ fileSystem: any FileSystem, _ layout: StoreLayout, first: UInt64) throws {
+func forgeRewrite(_ fileSystem: any FileSystem, _ layout: StoreLayout, first: SegmentName) throws {
   let file = try fileSystem.open(layout.segment(first), .read)
   defer { file.close() }
   var header = try SegmentHandle.readHeader(of: file, first: first, storeID: nil)

@@ -5,7 +5,7 @@ import StrataLog
 
 /// Another file system, hooks that are called with each path before it is opened and before something gets it as its
 /// name, and one that lists folders.
-struct HookedFileSystem: FileSystem {
+struct HookedFileSystem: WrappingFileSystem {
   let base: any FileSystem
   let willOpen: @Sendable (String) -> Void
   var willRename: @Sendable (String) -> Void = { _ in }
@@ -16,12 +16,10 @@ struct HookedFileSystem: FileSystem {
     self.willOpen = willOpen
   }
 
-  func createDirectory(_ path: String) throws(StoreError) { try base.createDirectory(path) }
   func contents(ofDirectory path: String) throws(StoreError) -> [String] {
     guard let list else { return try base.contents(ofDirectory: path) }
     return try list(path)
   }
-  func kind(of path: String) throws(StoreError) -> FileKind? { try base.kind(of: path) }
   func open(_ path: String, _ mode: FileOpenMode) throws(StoreError) -> any File {
     willOpen(path)
     return try base.open(path, mode)
@@ -30,9 +28,4 @@ struct HookedFileSystem: FileSystem {
     willRename(newPath)
     try base.rename(path, to: newPath)
   }
-  func renameNew(_ path: String, to newPath: String) throws(StoreError) {
-    try base.renameNew(path, to: newPath)
-  }
-  func remove(_ path: String) throws(StoreError) { try base.remove(path) }
-  func syncDirectory(_ path: String) throws(StoreError) { try base.syncDirectory(path) }
 }

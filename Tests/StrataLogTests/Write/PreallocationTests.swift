@@ -31,7 +31,7 @@ import Testing
     return try log.appendBlocking(ModelAppend([event]).draft())
   }
 
-  private func contents(_ disk: SimulatedDisk, _ segment: UInt64 = 1) -> [UInt8] {
+  private func contents(_ disk: SimulatedDisk, _ segment: SegmentName = 1) -> [UInt8] {
     disk.contents(Self.layout.segment(segment)) ?? []
   }
 
@@ -66,8 +66,7 @@ import Testing
     try log.close()
     #expect(contents(disk).count == Int(log.mark.visible.offset), "a close cuts the zeros off")
     #expect(try HeadFile.read(disk, path: Self.layout.head)?.isClean == true)
-    var verifier = LogVerifier(disk, path: Self.root)
-    #expect(try verifier.run().findings == [])
+    #expect(try disk.findings(inStore: Self.root) == [])
   }
 
   @Test func `without the option, and where a sync is not waited for, the file ends with the log`() throws {
@@ -106,7 +105,7 @@ import Testing
     options.segmentSizeTarget = 13_000
     options.sealsInBackground = false
     let log = try writer(disk, options)
-    var ahead: Set<UInt64> = []
+    var ahead: Set<SegmentName> = []
     for _ in 0..<80 {
       try append(log)
       let segment = log.mark.segment
@@ -115,8 +114,7 @@ import Testing
     }
     #expect(ahead.count > 2)
     try log.close()
-    var verifier = LogVerifier(disk, path: Self.root)
-    #expect(try verifier.run().findings == [])
+    #expect(try disk.findings(inStore: Self.root) == [])
   }
 
   @Test func `a closed segment ends with its last block, whatever was written ahead of it`() throws {
@@ -135,8 +133,7 @@ import Testing
     #expect(contents(after).count == end)
     #expect(contents(after.crash(seed: 1, model: .dropAll)).count == end, "the cut is synced")
     try log.close()
-    var verifier = LogVerifier(after, path: Self.root)
-    #expect(try verifier.run().findings == [])
+    #expect(try after.findings(inStore: Self.root) == [])
   }
 
   @Test func `the next writer goes on over the zeros that a killed one left`() throws {

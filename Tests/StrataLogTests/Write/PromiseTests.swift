@@ -114,7 +114,7 @@ import Testing
     for number in 1...UInt64(5) {
       try append(log, "\(number)")
       let after = cut(disk)
-      #expect(try SegmentCatalog.names(after, Self.layout) == Array(1...number))
+      #expect(try SegmentCatalog.names(after, Self.layout) == (1...number).map { SegmentName($0) })
       #expect(try reader(after).modelAppends().count == Int(number))
     }
     try log.close()
@@ -171,16 +171,8 @@ import Testing
     try log.close()
     let kept = after.paths.filter { $0.hasPrefix(Self.layout.quarantine) }
     #expect(kept.map { after.contents($0) } == [tail])
-    let file = try after.open(segment, .read)
-    defer { file.close() }
-    let header = try SegmentHandle.readHeader(of: file, first: 1, storeID: nil)
-    var source = BlockSource(file: file, segment: header)
-    guard case .valid(let block, let payload) = try source.block(at: end, limit: UInt64(try file.size())),
-      block.kind == BlockKind.recovery, let note = RecoveryNote(decoding: payload)
-    else {
-      Issue.record("no RECOVERY block says what was cut off")
-      return
-    }
+    let note = try #require(
+      try after.recoveryNote(in: 1, of: Self.layout, at: end), "no RECOVERY block says what was cut off")
     #expect(note.cutOffset == end && note.cutLength == 99 && kept == ["\(Self.root)/\(note.path)"])
     #expect(try reader(after).mark.sequence == 2)
   }

@@ -119,7 +119,7 @@ internal import Testing
         states += more
       } catch is StoreError {
         failures += 1
-        #expect(states.count == Int(segments[2]) - 1, "the states before the fault come first")
+        #expect(states.count == Int(segments[2].lastBefore), "the states before the fault come first")
         if failures == 2 { disk.makeReadable() }
         try #require(failures < 3)
       }

@@ -31,7 +31,7 @@ struct DumpCommand: BlockingCommand {
     var dump = try BlockDump(
       path: target.store, output: output, withPayload: hex, onlyBlock: block)
     Pager.start()
-    try dump.run(segment: segment)
+    try dump.run(holding: segment)
   }
 }
 
@@ -42,7 +42,7 @@ struct BlockDump {
   private let fileSystem: any FileSystem
   private let head: HeadSlot?
   private let isWriterAlive: Bool
-  private let names: [UInt64]
+  private let names: [SegmentName]
   private let onlyBlock: UInt64?
   private let printer: BlockPrinter
   private var findings: [StoreFinding] = []
@@ -76,24 +76,24 @@ struct BlockDump {
 
   /// Dumps all segments, or the one that holds a sequence. The exit code is that of the first finding that is not a
   /// torn tail, else that of the torn tail.
-  mutating func run(segment: UInt64?) throws {
+  mutating func run(holding sequence: UInt64?) throws {
     var chosen = names
-    if let segment {
-      guard let first = names.last(where: { $0 <= segment }) else {
+    if let sequence {
+      guard let segment = names.last(where: { $0.firstSequence <= sequence }) else {
         throw CommandFailure(
-          ExitStatus.notFound, "no segment holds sequence \(segment)", at: path,
+          ExitStatus.notFound, "no segment holds sequence \(sequence)", at: path,
           next: "the first one begins at \(names[0])")
       }
-      try checkHolds(segment, first)
-      chosen = [first]
+      try checkHolds(sequence, segment)
+      chosen = [segment]
     } else if onlyBlock != nil, names.count > 1 {
       throw CommandFailure(
         ExitStatus.usage, "--block needs --segment in a store of \(names.count) segments", at: "--block",
-        next: "segments begin at " + names.prefix(8).map(String.init).joined(separator: ", "))
+        next: "segments begin at " + names.prefix(8).map(\.description).joined(separator: ", "))
     }
     printer.begin()
-    for first in chosen {
-      do throws(CommandFailure) { try dump(first) } catch {
+    for segment in chosen {
+      do throws(CommandFailure) { try dump(segment) } catch {
         try printer.finish()
         throw error
       }
@@ -109,15 +109,15 @@ struct BlockDump {
 
   /// Throws if the log ends before a sequence. Does not throw if the last segment is damaged or unfinished, since it
   /// may hold the sequence.
-  private func checkHolds(_ sequence: UInt64, _ first: UInt64) throws(CommandFailure) {
-    guard first == names.last, sequence > first else { return }
-    var last = first - 1
-    if isWriterAlive, let head, head.segment == first {
+  private func checkHolds(_ sequence: UInt64, _ segment: SegmentName) throws(CommandFailure) {
+    guard segment == names.last, sequence > segment.firstSequence else { return }
+    var last = segment.lastBefore
+    if isWriterAlive, let head, head.segment == segment {
       last = head.visible.sequence
     } else {
-      guard let file = try? fileSystem.open(layout.segment(first), .read) else { return }
+      guard let file = try? fileSystem.open(layout.segment(segment), .read) else { return }
       defer { file.close() }
-      guard let header = try? SegmentHandle.readHeader(of: file, first: first, storeID: head?.storeID),
+      guard let header = try? SegmentHandle.readHeader(of: file, first: segment, storeID: head?.storeID),
         let size = try? UInt64(file.size())
       else { return }
       let (block, end) = Self.lastBlock(of: file, header, before: size)
@@ -128,7 +128,7 @@ struct BlockDump {
     guard sequence > last else { return }
     throw CommandFailure(
       ExitStatus.notFound, "no segment holds sequence \(sequence)", at: path,
-      next: last < names[0] ? "the store is empty" : "the log holds \(names[0])…\(last)")
+      next: last < names[0].firstSequence ? "the store is empty" : "the log holds \(names[0])…\(last)")
   }
 
   /// The last block that begins before an offset, and where it ends. The walk reads headers only and stops at the first
@@ -170,30 +170,30 @@ struct BlockDump {
   /// The bounds of a segment's file that was opened after HEAD was read. Nil if HEAD's marks are not offsets in this
   /// file because the segment was closed and rewritten in between; HEAD then names a later segment.
   private func bounds(_ sight: Sight, _ header: SegmentHeader, size: UInt64) -> Bounds? {
-    let first = header.firstSequence
-    if sight.isWriterAlive, let head = sight.head, head.segment == first {
+    let segment = header.segment
+    if sight.isWriterAlive, let head = sight.head, head.segment == segment {
       guard head.isOf(header) else { return nil }
       // Past the visible mark are bytes that the running writer is still writing.
       return Bounds(limit: min(size, head.visible.offset), isActive: false, sight: sight)
     }
-    let isClosed = sight.head.map { $0.segment > first } ?? false
-    return Bounds(limit: size, isActive: first == names.last && !isClosed, sight: sight)
+    let isClosed = sight.head.map { $0.segment > segment } ?? false
+    return Bounds(limit: size, isActive: segment == names.last && !isClosed, sight: sight)
   }
 
   /// The most times that a segment is opened again because a writer closed it in the meantime.
   private static let looksMax = 8
 
-  private mutating func dump(_ first: UInt64) throws(CommandFailure) {
+  private mutating func dump(_ segment: SegmentName) throws(CommandFailure) {
     for number in 1...Self.looksMax {
       let sight = try sight()
       let (file, size) = try Self.failing(path) { [fileSystem, layout] () throws(StoreError) in
-        let file = try fileSystem.open(layout.segment(first), .read)
+        let file = try fileSystem.open(layout.segment(segment), .read)
         return (file, UInt64(try file.size()))
       }
       defer { file.close() }
       let header: SegmentHeader
       do throws(StoreError) {
-        header = try SegmentHandle.readHeader(of: file, first: first, storeID: head?.storeID)
+        header = try SegmentHandle.readHeader(of: file, first: segment, storeID: head?.storeID)
       } catch {
         guard let finding = error.finding else { throw CommandFailure(reading: path, error) }
         return findings.append(finding)
@@ -225,7 +225,7 @@ struct BlockDump {
         if let problem = printer.add(block, payload) {
           findings.append(
             problem.finding(
-              in: StoreLayout.segmentName(header.firstSequence), at: place.offset, first: place.nextSequence,
+              in: header.segment.path, at: place.offset, first: place.nextSequence,
               last: block.nextSequence &- 1))
         }
         do { try printer.flushIfLarge() } catch let error as CommandFailure { throw error } catch {
@@ -265,7 +265,7 @@ struct BlockDump {
   private mutating func stop(
     at place: BlockLink, _ problem: BlockProblem, _ file: any File, _ header: SegmentHeader, _ bounds: Bounds
   ) throws(CommandFailure) {
-    let name = StoreLayout.segmentName(header.firstSequence)
+    let name = header.segment.path
     guard bounds.isActive else {
       return findings.append(
         problem.finding(in: name, at: place.offset, first: place.nextSequence, last: place.lastSequence))
@@ -287,7 +287,7 @@ struct BlockDump {
   private mutating func dumpBlock(
     at offset: UInt64, in file: any File, _ header: SegmentHeader, size: UInt64
   ) throws(CommandFailure) {
-    let name = StoreLayout.segmentName(header.firstSequence)
+    let name = header.segment.path
     guard offset < size else {
       throw CommandFailure(
         ExitStatus.notFound, "the file ends at byte \(size)", at: "\(layout.root)/\(name) at byte \(offset)",

@@ -82,8 +82,8 @@ struct StoreInfo {
       isErasing = head?.isErasing ?? false
       isClean = (head?.isClean ?? false) && log.tornBytes == 0 && log.damage == nil
       lastTime = mark.time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: mark.time)
-      for first in log.source.catalog.names where first <= mark.segment {
-        let handle = try log.source.catalog.segment(first: first)
+      for segment in log.source.catalog.names where segment <= mark.segment {
+        let handle = try log.source.catalog.segment(segment)
         let size = try UInt64(handle.file.size())
         // The header of a rewritten segment may claim any end.
         let end = min(try log.source.end(of: handle, in: mark), size)

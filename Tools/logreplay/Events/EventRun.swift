@@ -205,11 +205,8 @@ final class EventRun {
     _ block: DecodedBlock, _ body: () throws(ContentProblem) -> Result
   ) throws -> Result {
     do throws(ContentProblem) { return try body() } catch {
-      let header = block.header
       throw opened.failure(
-        error.storeError(
-          in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
-          last: header.nextSequence - 1))
+        error.storeError(of: block.header))
     }
   }
 

@@ -35,10 +35,7 @@ struct StoreTables {
             }
           }
         } catch {
-          let header = block.header
-          throw error.storeError(
-            in: StoreLayout.segmentName(header.segment), at: header.ownOffset, first: header.firstSequence,
-            last: header.nextSequence - 1)
+          throw error.storeError(of: block.header)
         }
       }
     } catch {

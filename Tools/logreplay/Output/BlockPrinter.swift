@@ -34,7 +34,7 @@ final class BlockPrinter {
   /// Prints a segment's heading for people; in JSON every block names its segment instead.
   func add(_ header: SegmentHeader, size: UInt64) {
     guard !isJSON else { return }
-    var text = "\(StoreLayout.segmentName(header.firstSequence)): \(size) bytes, epoch \(header.epoch), "
+    var text = "\(header.segment.path): \(size) bytes, epoch \(header.epoch), "
     text += "created \(people.time(Timestamp(nanoseconds: header.created)))"
     if header.isRewritten { text += ", revision \(header.revision)" }
     output.bytes += (people.colored(text, .cyan) + "\n").utf8
@@ -69,7 +69,7 @@ final class BlockPrinter {
     _ block: BlockHeader, _ note: BlockNote, _ problem: ContentProblem?, _ payload: [UInt8]?
   ) -> [UInt8] {
     var line = JSONLine.document()
-    line.field("segment", block.segment)
+    line.field("segment", block.segment.firstSequence)
     line.field("offset", block.ownOffset)
     line.field("kind", block.kindName)
     line.field("codec", block.codecName)

@@ -1,0 +1,44 @@
+// What a segment is called: the first sequence in it.
+
+/// A segment's name. It is a sequence on the disk, and no sequence otherwise: not each of them begins a segment, and the
+/// one that a HEAD names may be 0, which begins none.
+package struct SegmentName: Hashable, Comparable, Sendable {
+  package let firstSequence: UInt64
+
+  package init(_ firstSequence: UInt64) { self.firstSequence = firstSequence }
+
+  /// The last sequence before the segment, with which a range of its sequences ends that holds none.
+  package var lastBefore: UInt64 { max(firstSequence, 1) - 1 }
+
+  package static func < (left: SegmentName, right: SegmentName) -> Bool {
+    left.firstSequence < right.firstSequence
+  }
+}
+
+extension SegmentName: ExpressibleByIntegerLiteral, CustomStringConvertible {
+  package init(integerLiteral value: UInt64) { self.init(value) }
+
+  package var description: String { String(firstSequence) }
+}
+
+extension SegmentName {
+  /// The digits with which all files begin that are about the segment.
+  package var digits: String {
+    let digits = String(firstSequence)
+    return String(repeating: "0", count: max(0, FormatLimits.segmentNameDigits - digits.count)) + digits
+  }
+
+  /// The name of the file, without its folder.
+  package var fileName: String { digits + ".seg" }
+
+  /// The segment of a file with this name, or nil where it is no segment's.
+  package init?(fileName: String) {
+    guard fileName.hasSuffix(".seg"), fileName.utf8.count == FormatLimits.segmentNameDigits + 4 else {
+      return nil
+    }
+    let digits = fileName.dropLast(4)
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let first = UInt64(digits), first > 0
+    else { return nil }
+    self.init(first)
+  }
+}
