@@ -112,7 +112,7 @@ struct CommandTests {
     #expect(closed.lines.count == 1)
   }
 
-  @Test func `log lists what lies behind the first point up to the second`() async throws {
+  @Test func `log lists what lies after the first point up to the second`() async throws {
     let folder = try await SampleFolder.sample()
     func sequences(_ arguments: String...) async throws -> [Int] {
       let outcome = try await LogreplayProcess(["log", folder.store, "-o", "jsonl"] + arguments).wait()

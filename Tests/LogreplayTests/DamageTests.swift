@@ -79,7 +79,7 @@ struct DamageTests {
     #expect(try await LogreplayProcess.run("dump", folder.store, "-o", "jsonl").code == 65)
   }
 
-  @Test func `a damaged header hides its segment and those behind it, not those before`() async throws {
+  @Test func `a damaged header hides its segment and those after it, not those before`() async throws {
     let (folder, files) = try await segments()
     try flip(files[2], at: 40)
     let first = try #require(SegmentName(fileName: String(files[2].suffix(24)))).firstSequence

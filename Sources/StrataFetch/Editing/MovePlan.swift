@@ -124,8 +124,8 @@ struct MovePlanner {
 extension MovePlanner {
   private func rank(in gap: Int, of others: Others) -> String? {
     let before = gap > 0 ? others.rank(at: gap - 1) : nil
-    let behind = gap < others.count ? others.rank(at: gap) : nil
-    let (low, high) = isReverse ? (behind, before) : (before, behind)
+    let after = gap < others.count ? others.rank(at: gap) : nil
+    let (low, high) = isReverse ? (after, before) : (before, after)
     let near = FractionalRank.Nearness(
       low: low.map { revision(ofRank: $0) }, high: high.map { revision(ofRank: $0) }, newest: version.sequence
     )
@@ -142,8 +142,8 @@ extension MovePlanner {
       let begin = max(gap - reach, 0)
       let end = min(gap + reach, others.count)
       let before = begin > 0 ? text(ofRank: others.rank(at: begin - 1)) : nil
-      let behind = end < others.count ? text(ofRank: others.rank(at: end)) : nil
-      let (low, high) = isReverse ? (behind, before) : (before, behind)
+      let after = end < others.count ? text(ofRank: others.rank(at: end)) : nil
+      let (low, high) = isReverse ? (after, before) : (before, after)
       let count = end - begin + 1
       if var ranks = FractionalRank.spread(count, between: low, and: high, newest: version.sequence) {
         if isReverse { ranks.reverse() }

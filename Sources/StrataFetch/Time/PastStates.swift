@@ -123,9 +123,9 @@ final class PastStates {
     func loss(_ index: Int) -> Double {
       let sequence = kept[index].sequence
       let before = index > 0 ? kept[index - 1].sequence : 0
-      let behind = index + 1 < kept.count ? kept[index + 1].sequence : sequence
+      let after = index + 1 < kept.count ? kept[index + 1].sequence : sequence
       let distance = sequence > focus ? sequence - focus : focus - sequence
-      return Double(behind - before) / Double(distance + Self.strideMin)
+      return Double(after - before) / Double(distance + Self.strideMin)
     }
     return kept.indices.filter { kept[$0].sequence != newest }.min { loss($0) < loss($1) } ?? 0
   }

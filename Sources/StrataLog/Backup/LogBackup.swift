@@ -147,7 +147,7 @@ package struct LogBackup {
         first == active.mark.segment
         ? active.handle.header
         : try SegmentHandle.open(fileSystem, source.layout, first: first, storeID: source.storeID).header
-      if let gap = SegmentChain.gap(before: header, behind: headers.last, logBegin: active.mark.logBegin) {
+      if let gap = SegmentChain.gap(before: header, after: headers.last, logBegin: active.mark.logBegin) {
         throw .damaged(gap)
       }
       headers.append(header)

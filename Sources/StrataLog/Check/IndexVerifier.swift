@@ -19,8 +19,8 @@ package struct IndexVerifier {
     var findings: [StoreFinding] = []
     for (number, segment) in names.dropLast().enumerated() {
       let name = segment.path
-      let behind = names[number + 1].path
-      guard !damaged.contains(name), !damaged.contains(behind) else { continue }
+      let after = names[number + 1].path
+      guard !damaged.contains(name), !damaged.contains(after) else { continue }
       do throws(StoreError) {
         if let finding = try check(segment, next: names[number + 1]) { findings.append(finding) }
       } catch {

@@ -184,15 +184,14 @@ package struct LogVerifier {
       zip(parts, parts.dropFirst()).allSatisfy { $0.segment < $1.segment },
       "segments are checked in their order")
     for (number, part) in parts.enumerated() {
-      if number == 0, let gap = SegmentChain.gap(before: part.standIn, behind: nil, logBegin: head?.logBegin)
-      {
+      if number == 0, let gap = SegmentChain.gap(before: part.standIn, after: nil, logBegin: head?.logBegin) {
         report.findings.append(gap)
       }
       if let trouble = part.trouble { report.findings.append(trouble) }
       guard let header = part.header else { continue }
       let gap =
         number == 0
-        ? nil : SegmentChain.gap(before: header, behind: parts[number - 1].standIn, logBegin: nil)
+        ? nil : SegmentChain.gap(before: header, after: parts[number - 1].standIn, logBegin: nil)
       if let gap {
         report.findings.append(gap)
         if gap.file == part.name { continue }
@@ -347,7 +346,7 @@ package struct LogVerifier {
       if walk.link.mark == head.durable { isMarkSeen = true }
     }
     guard !isMarkSeen, head.durable.offset <= walk.link.offset else { return }
-    report.findings.append(head.stale(behind: walk.link, in: part.name))
+    report.findings.append(head.stale(after: walk.link, in: part.name))
   }
 }
 

@@ -171,10 +171,10 @@ package final class StoreIndex: Sendable {
 
   /// What the index of a closed segment must be of: the next segment says it.
   private func identity(of segment: SegmentName) throws(StoreError) -> IndexIdentity {
-    guard let behind = source.catalog.name(behind: segment) else {
+    guard let after = source.catalog.name(after: segment) else {
       throw .invalid(what: "the active segment has no closed index")
     }
-    let next = try source.catalog.segment(behind).header
+    let next = try source.catalog.segment(after).header
     return identity(of: segment, last: next.previousLast, chain: next.previousChain)
   }
 

@@ -119,7 +119,7 @@ extension Log {
   /// The sequences of a closed segment.
   package func sequences(ofClosed segment: SegmentName) -> ClosedRange<UInt64> {
     let first = segment.firstSequence
-    return first...max(first, source.catalog.name(behind: segment)?.lastBefore ?? first)
+    return first...max(first, source.catalog.name(after: segment)?.lastBefore ?? first)
   }
 
   /// Removes what recoveries kept, which may hold the content of events; what others put there stays. Blocks.

@@ -81,8 +81,8 @@ package struct LogCursor: ~Copyable {
       }
       let end = try source.end(of: segment, in: mark, durably: isDurableOnly)
       guard offset < end else {
-        guard let behind = source.catalog.name(behind: segment.header.segment),
-          behind.firstSequence == nextSequence
+        guard let after = source.catalog.name(after: segment.header.segment),
+          after.firstSequence == nextSequence
         else {
           if !hasLookedAgain, hasLostName(segment) {
             hasLookedAgain = true
@@ -91,7 +91,7 @@ package struct LogCursor: ~Copyable {
           }
           throw missing("\(segment.name) ends before sequence \(nextSequence)", at: end)
         }
-        let next = try source.catalog.segment(behind)
+        let next = try source.catalog.segment(after)
         if let chain, next.header.previousChain != chain {
           throw .damaged(
             StoreFinding(

@@ -126,14 +126,14 @@ final class Sealer: Sendable {
       state.signalAll()
     }
     let catalog = source.catalog
-    guard let behind = catalog.name(behind: segment) else {
+    guard let after = catalog.name(after: segment) else {
       throw .invalid(what: "the active segment is not rewritten")
     }
     if erases == nil {
       let header = try catalog.segment(segment).header
       if header.isRewritten, !isMarking || header.erasureMark != nil { return .unchanged(left: nil) }
     }
-    let next = try catalog.segment(behind).header
+    let next = try catalog.segment(after).header
     // Another writer's segments are not for this one to replace.
     let (lock, isDoubtful) = state.withLock { ($0.lock, $0.doubtful.contains(segment)) }
     try lock.check()

@@ -66,7 +66,7 @@ package enum TailRule {
     if let unsupported { state = .unsupported(unsupported) }
     var staleHead: StoreFinding?
     if let slot, !segment.isRewritten, slot.durable.offset <= link.offset, !isMarkSeen {
-      staleHead = slot.stale(behind: link, in: name)
+      staleHead = slot.stale(after: link, in: name)
     }
     return TailAssessment(
       link: link, promised: tail.promised, lastPromised: tail.lastPromised, fileSize: size, state: state,
@@ -114,7 +114,7 @@ extension HeadSlot {
   package var lastSequence: UInt64 { max(visible.sequence, durable.sequence) }
 
   /// The finding where the durable mark is no place of the segment that it names.
-  package func stale(behind link: BlockLink, in name: String) -> StoreFinding {
+  package func stale(after link: BlockLink, in name: String) -> StoreFinding {
     StoreFinding(
       .stale, file: StoreLayout.headName, offset: 0, first: link.nextSequence,
       last: max(lastSequence, link.lastSequence),

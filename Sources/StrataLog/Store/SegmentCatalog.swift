@@ -143,7 +143,7 @@ package final class SegmentCatalog: Sendable {
   }
 
   /// The segment behind one, or nil for the last.
-  package func name(behind name: SegmentName) -> SegmentName? {
+  package func name(after name: SegmentName) -> SegmentName? {
     state.withLock { state in state.names.first { $0 > name } }
   }
 }

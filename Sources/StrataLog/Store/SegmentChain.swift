@@ -38,7 +38,7 @@ struct SegmentChain {
       let header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
       storeID = header.storeID
       self.storeID = header.storeID
-      if let gap = Self.gap(before: header, behind: headers.last, logBegin: head?.logBegin) {
+      if let gap = Self.gap(before: header, after: headers.last, logBegin: head?.logBegin) {
         throw .damaged(gap)
       }
       headers.append(header)
@@ -51,7 +51,7 @@ struct SegmentChain {
 
   /// What is missing, or wrong, between a segment and the file before it; nil where they link.
   static func gap(
-    before header: SegmentHeader, behind previous: SegmentHeader?, logBegin: UInt64?
+    before header: SegmentHeader, after previous: SegmentHeader?, logBegin: UInt64?
   ) -> StoreFinding? {
     guard let previous else {
       guard let logBegin, logBegin < header.firstSequence else { return nil }

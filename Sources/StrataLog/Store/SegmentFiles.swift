@@ -8,7 +8,7 @@ enum SegmentFiles {
   ///
   /// - Parameter previous: the segment before it, which is for the same readers.
   static func create(
-    _ header: SegmentHeader, behind previous: SegmentHandle? = nil, _ fileSystem: any FileSystem,
+    _ header: SegmentHeader, after previous: SegmentHandle? = nil, _ fileSystem: any FileSystem,
     _ layout: StoreLayout, _ lock: StoreLock
   ) throws(StoreError) -> SegmentHandle {
     let path = layout.segment(header.segment)

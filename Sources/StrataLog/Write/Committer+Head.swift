@@ -72,7 +72,7 @@ extension Committer {
     do throws(StoreError) {
       try checkLock()
       let before = state.preallocation.end
-      state.preallocation.extend(state.active.file, behind: state.link.offset)
+      state.preallocation.extend(state.active.file, after: state.link.offset)
       guard state.preallocation.end > before else { return }
       try orPoison(.sync) { () throws(StoreError) in try state.active.file.sync() }
     } catch { return }

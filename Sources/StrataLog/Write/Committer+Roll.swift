@@ -29,7 +29,7 @@ extension Committer {
     let header = state.nextHeader(created: options.clock.now())
     let next: SegmentHandle
     do throws(StoreError) {
-      next = try SegmentFiles.create(header, behind: state.active, fileSystem, layout, state.lock)
+      next = try SegmentFiles.create(header, after: state.active, fileSystem, layout, state.lock)
     } catch {
       if let reason = reasonToEnd(error, failedToMake: header) { throw poison(reason) }
       return error

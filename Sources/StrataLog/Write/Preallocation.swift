@@ -50,7 +50,7 @@ struct Preallocation {
     guard groupEnd > end else { return }
     end = groupEnd
     growths = length < Self.groupSizeLimit ? min(growths + 1, Self.groupsBefore) : 0
-    if growths == Self.groupsBefore { extend(file, behind: groupEnd) }
+    if growths == Self.groupsBefore { extend(file, after: groupEnd) }
   }
 
   /// True where half of the zeros or more are used up, and the time before the next group is right for more.
@@ -59,7 +59,7 @@ struct Preallocation {
   }
 
   /// Writes zeros up to a step behind `offset`, unsynced.
-  mutating func extend(_ file: any File, behind offset: UInt64) {
+  mutating func extend(_ file: any File, after offset: UInt64) {
     assert(offset <= end, "zeros are written behind the end of the log")
     // Up to a whole page, so that no sync has a part of one to write twice.
     let target = min(offset + step, limit) & ~4095

@@ -160,7 +160,7 @@ package final class Fold {
           folding.apply(event, at: stamp, to: &state, scratch)
           state.sequence = sequence
           state.time = append.commitTime
-          state.chain = chain(behind: event, sequence, head, in: block.header)
+          state.chain = chain(after: event, sequence, head, in: block.header)
           if sequence > headAtBegin, ErasureEvent.isNote(event) { mustBeginAnew = true }
           if let slice, slice.isOver {
             goesOn = false
@@ -181,7 +181,7 @@ package final class Fold {
 
   /// The chain after an event, nil if the chain is not tracked or not known before the event.
   private func chain(
-    behind event: borrowing EventView, _ sequence: UInt64, _ head: UInt64, in block: BlockHeader
+    after event: borrowing EventView, _ sequence: UInt64, _ head: UInt64, in block: BlockHeader
   ) -> UInt64? {
     guard tracksChain else { return nil }
     let before = sequence == block.firstSequence ? block.chainBefore : state.chain

@@ -120,14 +120,14 @@ struct DifferenceWalk: ~Copyable {
   ) -> Bool {
     var old = old
     var new = new
-    var skippedBehind = 0
+    var skippedAfter = 0
     while !old.isLeaf {
       assert(old.height == new.height, "two pages of different heights are taken apart together")
       let (oldCount, newCount) = (old.count, new.count)
       let (oldChildren, newChildren) = (old.children, new.children)
       let (oldCounts, newCounts) = (old.counts, new.counts)
       var low = 0
-      var behind = 0
+      var after = 0
       let both = min(oldCount, newCount)
       while low < both, oldChildren[low] == newChildren[low] {
         assert(oldCounts[low] == newCounts[low], "two pages count the entries of one child differently")
@@ -135,19 +135,19 @@ struct DifferenceWalk: ~Copyable {
         newRank += Int(newCounts[low])
         low += 1
       }
-      while behind < both - low, oldChildren[oldCount - 1 - behind] == newChildren[newCount - 1 - behind] {
-        skippedBehind += Int(oldCounts[oldCount - 1 - behind])
-        behind += 1
+      while after < both - low, oldChildren[oldCount - 1 - after] == newChildren[newCount - 1 - after] {
+        skippedAfter += Int(oldCounts[oldCount - 1 - after])
+        after += 1
       }
-      guard oldCount - behind == low + 1, newCount - behind == low + 1 else {
+      guard oldCount - after == low + 1, newCount - after == low + 1 else {
         let mark = stack.count
-        push(old, low..<oldCount - behind, bound: nil, 0)
+        push(old, low..<oldCount - after, bound: nil, 0)
         let middle = stack.count
-        push(new, low..<newCount - behind, bound: nil, 0)
+        push(new, low..<newCount - after, bound: nil, 0)
         let isDone = walk(mark..<middle, middle..<stack.count, height: old.height - 1, body)
         stack.removeLast(stack.count - mark)
-        oldRank += skippedBehind
-        newRank += skippedBehind
+        oldRank += skippedAfter
+        newRank += skippedAfter
         return isDone
       }
       old = oldChildren[low]
@@ -155,8 +155,8 @@ struct DifferenceWalk: ~Copyable {
     }
     assert(new.isLeaf, "a leaf is merged with an inner page")
     guard merge(old, new, body) else { return false }
-    oldRank += skippedBehind
-    newRank += skippedBehind
+    oldRank += skippedAfter
+    newRank += skippedAfter
     return true
   }
 

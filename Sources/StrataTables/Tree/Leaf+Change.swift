@@ -10,10 +10,10 @@ extension PageRef {
     let copy = PageRef(creating: fields)
     let slotsOffset = Self.slotsOffset(prefixLength)
     let before = slotsOffset + index * Slot.size
-    let behind = before + (gap < 0 ? Slot.size : 0)
+    let after = before + (gap < 0 ? Slot.size : 0)
     let end = slotsOffset + count * Slot.size
     copy.area.copyMemory(from: area, byteCount: before)
-    (copy.area + behind + gap * Slot.size).copyMemory(from: area + behind, byteCount: end - behind)
+    (copy.area + after + gap * Slot.size).copyMemory(from: area + after, byteCount: end - after)
     (copy.area + Int(fields.heapTop)).copyMemory(
       from: area + Int(fields.heapTop), byteCount: Int(fields.capacity - fields.heapTop))
     return copy

@@ -70,8 +70,8 @@ struct LeafPlan {
       writer.page.header.pointee.hint = UInt16(truncatingIfNeeded: index - range.lowerBound)
     }
     let shift = isReplacing ? 0 : 1
-    let behind = range.clamped(to: index + 1..<max(count, index + 1))
-    writer.append(page, behind.lowerBound - shift..<behind.upperBound - shift, &buffer)
+    let after = range.clamped(to: index + 1..<max(count, index + 1))
+    writer.append(page, after.lowerBound - shift..<after.upperBound - shift, &buffer)
     let written = writer.finish()
     assert(written.count == range.count, "a leaf does not have the entries that were planned for it")
     return written

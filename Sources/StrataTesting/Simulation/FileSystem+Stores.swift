@@ -30,7 +30,7 @@ extension FileSystem {
   }
 
   /// What a check of a whole store finds.
-  package func findings(inStore path: String) throws(StoreError) -> [Finding] {
+  package func findings(inStore path: String) throws(StoreError) -> [StoreFinding] {
     var verifier = LogVerifier(self, path: path)
     return try verifier.run().findings
   }

@@ -101,7 +101,7 @@ struct ImportFailureTests {
     try await store.close()
   }
 
-  @Test func `a run refuses everything behind the first append that fails, so that there is no gap`()
+  @Test func `a run refuses everything after the first append that fails, so that there is no gap`()
     async throws
   {
     let disk = SimulatedDisk()

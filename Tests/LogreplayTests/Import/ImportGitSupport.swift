@@ -124,8 +124,8 @@ extension ImportGitSample {
     bytes("caf", 0xE9, ".txt"), bytes("dir", 0xFF, "/ü\"\n\u{7}x"), bytes("ok/", 0x80, ""),
   ]
 
-  private static func bytes(_ before: String, _ byte: UInt8, _ behind: String) -> [UInt8] {
-    Array(before.utf8) + [byte] + Array(behind.utf8)
+  private static func bytes(_ before: String, _ byte: UInt8, _ after: String) -> [UInt8] {
+    Array(before.utf8) + [byte] + Array(after.utf8)
   }
 
   /// A history with everything that a tree can hold and do, of so many commits along first parents.

@@ -10,7 +10,7 @@ import Testing
 
 struct ImportGitTests {
   @Test(arguments: 0..<3)
-  func `the state behind every commit is its tree, byte for byte as git lists it`(round: Int) async throws {
+  func `the state after every commit is its tree, byte for byte as git lists it`(round: Int) async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     let folder = try ImportFolder()
     let sample = try ImportGitSample.random(folder, commits: 70, seed: seed)

@@ -80,7 +80,7 @@ struct ImportLinesTests {
     }
   }
 
-  @Test func `a line that was changed is refused with both hashes, and nothing behind it is appended`()
+  @Test func `a line that was changed is refused with both hashes, and nothing after it is appended`()
     async throws
   {
     let folder = try ImportFolder()

@@ -147,7 +147,7 @@ enum ImportJSONPlace {
       case UInt8(ascii: ","): isKey = depth == 1
       case UInt8(ascii: "\""):
         let end = endOfString(at: index, in: line)
-        if isKey, isString(line, index..<end, key) { return valueColumn(behind: end, in: line) }
+        if isKey, isString(line, index..<end, key) { return valueColumn(after: end, in: line) }
         isKey = false
         index = end - 1
       default: break
@@ -171,7 +171,7 @@ enum ImportJSONPlace {
     return found.utf8.elementsEqual(text.utf8)
   }
 
-  private static func valueColumn(behind key: Int, in line: UnsafeRawBufferPointer) -> Int {
+  private static func valueColumn(after key: Int, in line: UnsafeRawBufferPointer) -> Int {
     let place = line[key...].firstIndex { $0 > 0x20 && $0 != UInt8(ascii: ":") } ?? key
     return 1 + line[..<place].count { $0 & 0xC0 != 0x80 }
   }
