@@ -1,0 +1,60 @@
+// The page on the architecture against the files and types that it names.
+
+import Foundation
+import Testing
+
+@Suite struct ArchitecturePageTests {
+  private static let page = "Sources/Strata/Strata.docc/Architecture.md"
+
+  /// What the page says in single backquotes; DocC checks what is in double ones.
+  private static func names() throws -> [Substring] {
+    try Repository.text(page).matches(of: /``[^`]+``|`([^`\n]+)`/).compactMap(\.1)
+  }
+
+  private static func isThere(_ path: some StringProtocol) -> Bool {
+    FileManager.default.fileExists(atPath: Repository.root.appendingPathComponent(String(path)).path)
+  }
+
+  @Test func `every file and folder that the page names is there, and a name without a folder is one file's`()
+    throws
+  {
+    let files =
+      Repository.swiftFiles("Sources") + Repository.swiftFiles("Tools") + Repository.swiftFiles("Tests")
+    var found = 0
+    for name in try Self.names() {
+      let path = name.prefix { $0 != " " }
+      let isPath = path.contains("/") || path.wholeMatch(of: /[\w+.-]+\.(swift|md|py)/) != nil
+      guard isPath else { continue }
+      found += 1
+      if !path.contains("/"), path.hasSuffix(".swift"), !Self.isThere(path) {
+        #expect(files.count { $0.hasSuffix("/\(path)") } == 1, "\(path)")
+      } else {
+        #expect(Self.isThere(path), "\(path)")
+      }
+    }
+    #expect(found >= 60)
+  }
+
+  @Test func `every type that the page names is declared, and every module has a line`() throws {
+    let modules = try FileManager.default.contentsOfDirectory(
+      atPath: Repository.root.appendingPathComponent("Sources").path)
+    var declared = Set(modules)
+    for path in Repository.swiftFiles("Sources") {
+      for match in try Repository.text(path).matches(
+        of: /\b(?:struct|class|enum|actor|protocol|typealias) ([A-Z]\w*)/)
+      {
+        declared.insert(String(match.1))
+      }
+    }
+    var found = 0
+    for name in try Self.names() where name.wholeMatch(of: /[A-Z][a-z]\w+/) != nil {
+      found += 1
+      #expect(declared.contains(String(name)), "there is no \(name)")
+    }
+    #expect(found >= 30)
+    let text = try Repository.text(Self.page)
+    for module in modules where module.hasPrefix("Strata") {
+      #expect(text.contains("\n| `\(module)` |"), "\(module) has no line")
+    }
+  }
+}
