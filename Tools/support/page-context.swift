@@ -1,0 +1,167 @@
+// What the examples of the documentation take for granted: for each page that needs it, a class with the values that the
+// text around the example speaks of. `Tools/support/page-examples` compiles it with them.
+
+import Foundation
+import Strata
+import StrataTesting
+import StrataViews
+
+// MARK: Rows
+
+nonisolated struct Incident: Codable, Identifiable, Sendable {
+  var id: String
+  var status: String
+  var impact: String
+  var product: String
+}
+
+nonisolated struct Card: Codable, Identifiable, Sendable {
+  var id: String
+  var lane: String
+  var rank: String?
+}
+
+nonisolated struct Ticket: Codable, Identifiable, Sendable {
+  enum Status: String, Codable, SortKey { case open, waiting, closed }
+
+  var id: String
+  var status: Status?
+  var changed: Date
+  var title: String
+  var note: String
+}
+
+nonisolated struct SectionedEvent: Codable, Identifiable, Sendable {
+  var id: UUID
+  var sectionName: String
+  var timestamp: Date
+}
+
+struct Version: Sendable {
+  var major: Int
+  var minor: Int
+}
+
+// MARK: Screens
+
+/// A view that changes with each batch.
+struct Screen {
+  func apply(_ changes: ListChanges<String, String>) {}
+}
+
+struct Slider {
+  var points: AsyncStream<LogPoint>
+}
+
+/// The calls of `UICollectionView` that take a batch.
+struct CollectionView {
+  func performBatchUpdates(_ updates: () -> Void) { updates() }
+  func deleteSections(_ sections: IndexSet) {}
+  func reloadSections(_ sections: IndexSet) {}
+  func insertSections(_ sections: IndexSet) {}
+  func moveSection(_ section: Int, toSection newSection: Int) {}
+  func deleteItems(at paths: [IndexPath]) {}
+  func reloadItems(at paths: [IndexPath]) {}
+  func reconfigureItems(at paths: [IndexPath]) {}
+  func insertItems(at paths: [IndexPath]) {}
+  func moveItem(at path: IndexPath, to newPath: IndexPath) {}
+}
+
+#if !canImport(UIKit) && !canImport(AppKit)
+  // StrataViews has these where Apple's views are.
+  extension ListIndex {
+    var indexPath: IndexPath { IndexPath(indexes: [section, item]) }
+  }
+
+  extension [ListIndex] {
+    var indexPaths: [IndexPath] { map(\.indexPath) }
+  }
+
+  extension [Int] {
+    var indexSet: IndexSet { IndexSet(self) }
+  }
+#endif
+
+// MARK: Pages
+
+/// A list of incidents by status, and where it is shown.
+class IncidentList {
+  let store = EventStore.inMemory()
+  let view = Screen()
+  let request = ListRequest(Incident.self).sectioned(by: \.status)
+  var incidents: DocumentCollection<Incident> { store.collection("incident") }
+  var list: FetchController<Incident, String> { FetchController(request, from: incidents) }
+}
+
+final class ReadmePage: IncidentList {}
+final class WindowsPage: IncidentList {}
+final class FetchControllerPage: IncidentList {}
+
+final class TimePage: IncidentList {
+  let slider = Slider(points: AsyncStream { $0.finish() })
+  let friday = Date()
+}
+
+final class ListScrubberPage {
+  let view = Screen()
+  let lastFriday = Date()
+  let incidents = IncidentList().list
+}
+
+final class JoinedUpdatesPage {
+  let open = IncidentList().list
+  let closed = IncidentList().list
+  func show(_ open: FetchSnapshot<Incident, String>, _ closed: FetchSnapshot<Incident, String>) {}
+}
+
+final class RequestsPage {
+  let text = ""
+}
+
+/// A batch, and the list that a view shows: as a snapshot, and as a value.
+final class BatchesPage {
+  let update: ListUpdate<Incident, String>
+  let view = CollectionView()
+  var snapshot: FetchSnapshot<Incident, String>
+  var shown: DiffableSnapshot<String, String>
+  var data = DiffableSnapshot<String, String>()
+
+  init(_ update: ListUpdate<Incident, String>) throws {
+    self.update = update
+    snapshot = update.after
+    shown = try DiffableSnapshot(update.after)
+  }
+
+  func updateHeader(ofSection section: Int) {}
+}
+
+final class DiffablePage {
+  let list = IncidentList().list
+  let shown = DiffableSnapshot<String, String>()
+  let received = [4, 5]
+  var snapshot = DiffableSnapshot<Int, String>()
+}
+
+final class DiffableSnapshotPage {
+  let received = [4, 5]
+  let shown = DiffableSnapshot<Int, String>()
+  var snapshot = DiffableSnapshot<Int, String>()
+}
+
+/// A screen that is told what changed.
+class EventsScreen: DiffableFetchControllerDelegate, @unchecked Sendable {
+  let events = EventStore.inMemory().collection("event", of: SectionedEvent.self)
+  func show(_ list: FetchSnapshot<SectionedEvent, String>) {}
+  nonisolated(nonsending) func didChangeContent(
+    _ change: DiffableFetchChange<SectionedEvent, String>,
+    controller: DiffableFetchController<SectionedEvent, String>
+  ) async {}
+}
+
+final class ComingFromCoreDataPage: EventsScreen, @unchecked Sendable {}
+final class DiffableFetchControllerPage: EventsScreen, @unchecked Sendable {}
+
+final class MockListViewPage {
+  let before = MockListData<String, String>()
+  let after = MockListData<String, String>()
+}
