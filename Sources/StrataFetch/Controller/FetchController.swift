@@ -22,7 +22,7 @@ public import StrataTables
 ///   acknowledged before the call that made the list. For a store that is open for reading, it includes what the store
 ///   has seen of its writer; `fetch(through:)` waits for more.
 ///
-/// Fetching, `apply` and reading the past throw ``ListError``, and `CancellationError` if the task or the list was
+/// Fetching, `apply` and reading the past throw ``/StrataLists/ListError``, and `CancellationError` if the task or the list was
 /// cancelled.
 ///
 /// Safe to use from any task and thread. `snapshot`, `updates`, `cancel()` and the lookups of a snapshot do not wait;

@@ -43,7 +43,7 @@ extension ListChanges {
 
 extension DiffableSnapshot {
   /// The changes that turn `old` into this snapshot, with the fewest moves possible. See
-  /// ``ListChanges/init(from:to:)``.
+  /// ``StrataLists/ListChanges/init(from:to:)``.
   @inlinable
   public func difference(from old: Self) -> ListChanges<ItemID, Section> { ListChanges(from: old, to: self) }
 }
