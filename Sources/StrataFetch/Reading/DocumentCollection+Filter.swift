@@ -18,12 +18,25 @@ extension DocumentCollection {
     }
   }
 
-  /// The documents that pass a filter given as text.
+  /// The documents that pass a filter, written as a string literal: `all(where: "impact == \(impact)")`. Interpolated
+  /// values are literals of the filter and are not parsed.
+  ///
+  /// Throws `filter` for a syntax error, and what `all(where:at:)` throws.
+  public func all(
+    where template: FilterTemplate, at point: LogPoint = .head
+  ) async throws -> [Item] {
+    let filter: RowFilter
+    do throws(FilterError) { filter = try RowFilter(template) } catch { throw ListError.filter(error) }
+    return try await all(where: filter, at: point)
+  }
+
+  /// The documents that pass a filter given as a text, all of which is parsed.
+  ///
+  /// Throws `filter` for a syntax error, and what `all(where:at:)` throws.
+  @_disfavoredOverload
   public func all(
     where text: String, at point: LogPoint = .head
   ) async throws -> [Item] {
-    let filter: RowFilter
-    do throws(FilterError) { filter = try RowFilter(text) } catch { throw ListError.filter(error) }
-    return try await all(where: filter, at: point)
+    try await all(where: FilterTemplate(text), at: point)
   }
 }

@@ -75,6 +75,9 @@ extension FilterLexer {
         value.append(escaped)
       }
     }
+    if isBeforeArgument {
+      throw argumentInside("a string", "leave out the quotes: a value is a literal without them", from: start)
+    }
     let message = "the string does not end"
     throw error(message, "write \(quote) at its end", from: start)
   }
@@ -100,6 +103,9 @@ extension FilterLexer {
   mutating func readDate(_ start: String.Index) throws(FilterError) -> FilterToken {
     let suggestion = "write dates as in @'2026-11-20T18:00+01:00' or @'2026-11-20'"
     advance()
+    if next == nil, isBeforeArgument {
+      throw argumentInside("a date", "leave out the @: a date is a literal without it", from: start)
+    }
     guard next == "'" || next == "\"" else { throw error("a date is missing", suggestion, from: start) }
     guard let instant = date(try readString()) else {
       throw error("this is not a date", suggestion, from: start)

@@ -8,18 +8,26 @@ struct FilterLexer {
   let text: String
   let scalars: String.UnicodeScalarView
   var index: String.Index
+  /// The values of the template, and the index of the next one.
+  let arguments: [FilterTemplate.Argument]
+  var argumentIndex = 0
+  /// The start of the next value, or the end of the text.
+  var end: String.Index
   /// Parses the text of a date; nil if it is not a date.
   let date: (String) -> Instant?
 
-  init(_ text: String, date: @escaping (String) -> Instant?) {
-    self.text = text
+  init(_ template: FilterTemplate, date: @escaping (String) -> Instant?) {
+    text = template.text
+    arguments = template.arguments
     self.date = date
     scalars = text.unicodeScalars
     index = scalars.startIndex
+    end = scalars.endIndex
+    limitToNextArgument()
   }
 
-  /// The next scalar without moving, nil at the end.
-  var next: Unicode.Scalar? { index < scalars.endIndex ? scalars[index] : nil }
+  /// The next scalar without moving, nil at the end and before a value.
+  var next: Unicode.Scalar? { index < end ? scalars[index] : nil }
 
   mutating func advance() { index = scalars.index(after: index) }
 
@@ -41,7 +49,7 @@ struct FilterLexer {
   mutating func readToken() throws(FilterError) -> (token: FilterToken, range: Range<String.Index>) {
     while let scalar = next, scalar.properties.isWhitespace { advance() }
     let start = index
-    let token = try readTokenBody(start)
+    let token = index == end && isBeforeArgument ? try readArgument() : try readTokenBody(start)
     return (token, start..<index)
   }
 
@@ -97,12 +105,19 @@ struct FilterLexer {
   }
 
   private mutating func readPath(_ start: String.Index) throws(FilterError) -> FieldPath {
+    let path: FieldPath
     do {
-      return try FieldPath.scan(scalars, &index)
+      path = try FieldPath.scan(scalars, &index)
     } catch {
       let suggestion = "write names as in impact.level, or in backquotes as in `odd name`"
       throw FilterError(error.message, suggestion, text: text, byteRange: error.byteRange)
     }
+    // Scanning does not stop at values, because they are written in the text.
+    guard index <= end else {
+      let suggestion = "write \\(field: path) for a field, and a space before a value"
+      throw argumentInside("a name", suggestion, from: start)
+    }
+    return path
   }
 
   private mutating func readWord(_ start: String.Index) throws(FilterError) -> FilterToken {

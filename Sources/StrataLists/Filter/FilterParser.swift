@@ -21,18 +21,18 @@ struct FilterParser {
   private var range: Range<String.Index>
   private var depth = 0
 
-  /// Parses a whole text as an expression.
+  /// Parses a whole template as an expression.
   ///
   /// - Parameter date: parses the text of a date; nil if it is not a date.
   static func parse(
-    _ text: String, date: @escaping (String) -> Instant?
+    _ template: FilterTemplate, date: @escaping (String) -> Instant?
   ) throws(FilterError) -> FilterExpression {
-    guard text.utf8.count <= RowFilter.byteCountMax else {
+    guard template.text.utf8.count <= RowFilter.byteCountMax else {
       let message = "the filter is longer than \(RowFilter.byteCountMax) bytes"
       // The text is too long, so the error does not repeat it.
       throw FilterError(message, "write a shorter one", text: "", byteRange: 0..<0)
     }
-    var parser = FilterParser(text, date: date)
+    var parser = FilterParser(template, date: date)
     try parser.advance()
     if parser.token == .end { throw parser.error("the filter is empty", comparisonSuggestion) }
     let expression = try parser.parseOr()
@@ -40,9 +40,9 @@ struct FilterParser {
     return expression
   }
 
-  private init(_ text: String, date: @escaping (String) -> Instant?) {
-    lexer = FilterLexer(text, date: date)
-    range = text.startIndex..<text.startIndex
+  private init(_ template: FilterTemplate, date: @escaping (String) -> Instant?) {
+    lexer = FilterLexer(template, date: date)
+    range = lexer.index..<lexer.index
   }
 
   private mutating func advance() throws(FilterError) { (token, range) = try lexer.readToken() }
@@ -121,11 +121,11 @@ extension FilterParser {
     guard case .comparator(let comparator) = token else { throw missingOperator() }
     try advance()
     let ignoresCase = try parseOption()
-    let rightStart = range.lowerBound
+    let rightRange = range
     let right = comparator == .in ? try parseRightOfIn() : try parseOperand()
     let comparison = FilterComparison(
       left: left, comparator: comparator, ignoresCase: ignoresCase, right: right)
-    try check(comparison, rightStart: rightStart)
+    try check(comparison, at: rightRange)
     return comparison
   }
 
@@ -166,7 +166,7 @@ extension FilterParser {
     case .field(let path): operand = .field(path)
     case .value(let value): operand = .value(value)
     case .date(let instant): operand = .date(instant)
-    case .leftBrace, .leftBracket: throw error("a list is allowed only after in", "write a in {1, 2}")
+    case .leftBrace, .leftBracket, .list: throw error("a list is allowed only after in", "write a in {1, 2}")
     case .end: throw error("the filter ends too soon", "write a field or a literal here")
     default: throw error("a field or a literal is missing", Self.comparisonSuggestion)
     }
@@ -180,6 +180,9 @@ extension FilterParser {
     switch token {
     case .leftBrace: closing = .rightBrace
     case .leftBracket: closing = .rightBracket
+    case .list(let elements):
+      try advance()
+      return .list(elements)
     case .field: return try parseOperand()
     default: throw error("a list is missing", "write it as in {'High', 'Low'}")
     }
@@ -209,8 +212,9 @@ extension FilterParser {
   }
 
   /// Rejects comparisons that are well-formed but meaningless.
-  private func check(_ comparison: FilterComparison, rightStart: String.Index) throws(FilterError) {
-    let place = rightStart..<endOfOperand(from: rightStart)
+  ///
+  /// - Parameter place: the range of the right side's first token.
+  private func check(_ comparison: FilterComparison, at place: Range<String.Index>) throws(FilterError) {
     switch comparison.comparator {
     case .matches:
       guard case .value(.string(let pattern)) = comparison.right else {
@@ -231,12 +235,5 @@ extension FilterParser {
       }
     default: break
     }
-  }
-
-  /// The end of the token that begins at an index.
-  private func endOfOperand(from start: String.Index) -> String.Index {
-    var ahead = lexer
-    ahead.index = start
-    return (try? ahead.readToken())?.range.upperBound ?? start
   }
 }

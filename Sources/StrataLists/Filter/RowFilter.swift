@@ -38,17 +38,26 @@ public struct RowFilter: Hashable, Sendable {
 
   package init(_ expression: FilterExpression) { self.expression = expression }
 
-  /// Parses a filter. Filters whose texts differ only in spaces, quotes or superfluous parentheses are equal. O(length
-  /// of the text).
-  public init(_ text: String) throws(FilterError) {
-    try self.init(text) { InstantText.named($0) }
+  /// Parses a filter, written as a string literal: `try RowFilter("impact == \(impact)")`. Interpolated values are
+  /// literals of the filter and are not parsed. Filters whose texts differ only in spaces, quotes or superfluous
+  /// parentheses are equal. O(length of the text).
+  ///
+  /// Throws `FilterError` with the position of the first error.
+  public init(_ template: FilterTemplate) throws(FilterError) {
+    expression = try FilterParser.parse(template) { InstantText.named($0) }
   }
 
-  /// Parses a filter with another grammar for dates, such as one that knows a time zone and the current time.
+  /// Parses a filter from a text, all of which is text of the language. O(length of the text).
+  ///
+  /// Throws `FilterError` with the position of the first error.
+  @_disfavoredOverload
+  public init(_ text: String) throws(FilterError) { try self.init(FilterTemplate(text)) }
+
+  /// Parses a text with another grammar for dates, such as one that knows a time zone and the current time.
   ///
   /// - Parameter date: parses the text of a date; nil if it is not a date.
   package init(_ text: String, date: @escaping (String) -> Instant?) throws(FilterError) {
-    expression = try FilterParser.parse(text, date: date)
+    expression = try FilterParser.parse(FilterTemplate(text), date: date)
   }
 
   /// The paths that the filter reads.

@@ -7,7 +7,7 @@ package struct FilterPart<Item: Sendable>: Sendable {
   /// What makes two conditions equal. It holds no closure.
   enum Identity: Hashable, Sendable {
     case filter(RowFilter)
-    case malformed(String)
+    case malformed(FilterTemplate)
     case closure(ClosureIdentity)
     case search(SearchQuery, [SearchPart<Item>])
   }
@@ -28,13 +28,13 @@ package struct FilterPart<Item: Sendable>: Sendable {
     condition = .filter(filter)
   }
 
-  init(text: String) {
+  init(_ template: FilterTemplate) {
     do throws(FilterError) {
-      let filter = try RowFilter(text)
+      let filter = try RowFilter(template)
       identity = .filter(filter)
       condition = .filter(filter)
     } catch {
-      identity = .malformed(text)
+      identity = .malformed(template)
       condition = .malformed(error)
     }
   }
@@ -74,7 +74,7 @@ extension FilterPart {
   package var name: String {
     switch identity {
     case .filter(let filter): filter.description
-    case .malformed(let text): text
+    case .malformed(let template): template.text
     case .closure(.named(let name, let version)): version == 1 ? name : "\(name) (version \(version))"
     case .closure(.unnamed): "a closure without a name"
     case .search(let query, _): query.description

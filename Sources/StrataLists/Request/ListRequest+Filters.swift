@@ -15,10 +15,21 @@ extension ListRequest {
     with { $0.filters.append(FilterPart(filter)) }
   }
 
-  /// Only rows that pass a filter given as text. A syntax error is thrown by the fetch.
-  public func filtered(by text: String) -> Self {
-    with { $0.filters.append(FilterPart(text: text)) }
+  /// Only rows that pass a filter, written as a string literal: `filtered(by: "impact == \(impact) && size > 3")`.
+  /// Interpolated values are literals of the filter and are not parsed; ``FilterTemplate`` lists their types. The values
+  /// are a part of the filter: requests with other values are not equal. A syntax error is thrown by the fetch.
+  ///
+  /// O(length of the text).
+  public func filtered(by template: FilterTemplate) -> Self {
+    with { $0.filters.append(FilterPart(template)) }
   }
+
+  /// Only rows that pass a filter given as a text, all of which is parsed: use it for filters that people type, and a
+  /// literal with interpolated values for filters of the program. A syntax error is thrown by the fetch.
+  ///
+  /// O(length of the text).
+  @_disfavoredOverload
+  public func filtered(by text: String) -> Self { filtered(by: FilterTemplate(text)) }
 
   /// Only rows that a closure accepts. The closure must be pure. It is identified by its name and version: use another
   /// version when its meaning changes.

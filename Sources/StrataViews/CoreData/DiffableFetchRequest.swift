@@ -13,8 +13,9 @@ where Item.ID: DocumentID {
   /// In which order the sections stand; if nothing else is said, in that in which they first appear where all
   /// items are sorted by the sort keys.
   public var sectionOrder: ListSectionOrder<Section>
-  /// Only rows that pass this, as `RowFilter` writes it: `impact == 'High'`. Nil: all rows.
-  public var filter: String?
+  /// Only rows that pass this filter, written as a string literal: `"impact == \(impact)"`. Interpolated values are
+  /// literals and are not parsed. A text that is not a literal is `FilterTemplate(text)`. Nil: all rows.
+  public var filter: FilterTemplate?
   /// At most so many items of the whole list, at every moment. Nil, 0 and less: all, as in Core Data.
   public var fetchLimit: Int?
   /// Whatever else a `ListRequest` can say: closures as filters, limits of sections, more sort keys.
@@ -23,7 +24,7 @@ where Item.ID: DocumentID {
   /// - Parameter sectionKey: what the items of one section have in common. It need not be a sort key.
   public init(
     sectionKey: any KeyPath<Item, Section> & Sendable, sortKeys: [DiffableFetchSortKey<Item>] = [],
-    filter: String? = nil
+    filter: FilterTemplate? = nil
   ) where Section: SortKey {
     section = { $0.sectioned(by: sectionKey) }
     self.sortKeys = sortKeys
@@ -32,7 +33,7 @@ where Item.ID: DocumentID {
   }
 
   /// Without sections.
-  public init(sortKeys: [DiffableFetchSortKey<Item>] = [], filter: String? = nil)
+  public init(sortKeys: [DiffableFetchSortKey<Item>] = [], filter: FilterTemplate? = nil)
   where Section == Unsectioned {
     section = { $0 }
     self.sortKeys = sortKeys

@@ -23,13 +23,13 @@ internal import Testing
       for id in 0..<8 {
         group.addTask {
           try await controller.configureFetch {
-            $0.filter = ($0.filter.map { "\($0) && " } ?? "") + "id != \(id)"
+            $0.filter = FilterTemplate(($0.filter.map { "\($0) && " } ?? "") + "id != \(id)")
           }
         }
       }
       try await group.waitForAll()
     }
-    #expect(controller.fetchRequest.filter?.components(separatedBy: "&&").count == 8)
+    #expect(controller.fetchRequest.filter?.description.components(separatedBy: "&&").count == 8)
     #expect(try await controller.performFetch().numberOfItems == 0)
   }
 

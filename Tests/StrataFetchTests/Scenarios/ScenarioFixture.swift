@@ -22,11 +22,11 @@ enum Showing: Sendable, Equatable {
   /// All events except one.
   case excluding(UUID)
 
-  var filter: String? {
+  var filter: FilterTemplate? {
     switch self {
     case .all, .limited: nil
     case .including: "sectionName != 'Zebra'"
-    case .excluding(let id): "$id != '\(id.documentID)'"
+    case .excluding(let id): "$id != \(id)"
     }
   }
 

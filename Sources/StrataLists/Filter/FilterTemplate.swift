@@ -1,0 +1,65 @@
+// A filter as a program writes it: text, with the program's values in it.
+
+/// The text of a filter in which interpolated values are literals.
+///
+/// ```swift
+/// request.filtered(by: "name contains[c] \(text) && size > \(limit)")
+/// ```
+///
+/// Whatever a value is, it is one literal of the filter: it is not parsed, so it needs no quotes and cannot change the
+/// meaning of the text around it. Values conform to ``FilterLiteral``; after `in`, arrays and sets of them are lists. A
+/// field is interpolated as a path: `\(field: path) == \(value)`.
+///
+/// A string literal becomes a template only where a template is expected, as in a call of `filtered(by:)`. A `String`
+/// is different: it is parsed as text, with everything in it. So do not build the text first:
+///
+/// ```swift
+/// let built = "name == '\(text)'"     // a String: the text "x' || name != '" accepts all rows
+/// request.filtered(by: built)
+/// request.filtered(by: "name == " + text)   // a String too
+/// let filter: FilterTemplate = "name == \(text)"   // a template
+/// ```
+///
+/// A template can be malformed: the error is thrown when it becomes a ``RowFilter``, or by the fetch of a request. The
+/// limits of filters hold for the text in which each value is written as a literal. O(length of that text).
+public struct FilterTemplate: Sendable {
+  /// A value, and the bytes of the text that show it.
+  struct Argument: Hashable, Sendable {
+    var byteRange: Range<Int>
+    var value: FilterArgument
+  }
+
+  /// The text, in which each value is written as its literal.
+  let text: String
+  /// The values, in the order of the text.
+  let arguments: [Argument]
+
+  init(_ text: String, _ arguments: [Argument]) {
+    var text = text
+    text.makeContiguousUTF8()
+    self.text = text
+    self.arguments = arguments
+  }
+
+  /// A template without values: all of the text is parsed.
+  public init(_ text: String) { self.init(text, []) }
+}
+
+extension FilterTemplate: Hashable {
+  /// Whether the texts and the values are the same. Requests compare the parsed filters instead.
+  public static func == (a: Self, b: Self) -> Bool {
+    a.text.utf8.elementsEqual(b.text.utf8) && a.arguments == b.arguments
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+  }
+}
+
+extension FilterTemplate: CustomStringConvertible {
+  /// The canonical text of the filter, which parses as text to an equal filter; of a malformed template, its text.
+  /// O(length of the text).
+  public var description: String {
+    do throws(FilterError) { return try RowFilter(self).description } catch { return text }
+  }
+}
