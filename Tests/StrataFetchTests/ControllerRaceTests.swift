@@ -177,7 +177,7 @@ internal import Testing
     weak var projector: Projector?
     do {
       let (opened, chores) = try await fixture()
-      let controller = List(Self.all.filtered("named") { !$0.title.isEmpty }, from: chores)
+      let controller = List(Self.all.filtered(id: "named") { !$0.title.isEmpty }, from: chores)
       list = controller
       store = opened
       projector = chores.table.projector

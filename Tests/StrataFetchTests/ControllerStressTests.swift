@@ -73,7 +73,7 @@ private struct PlainList: Equatable {
       request = request.sorted(by: \.title, Bool.random(using: &random) ? .forward : .reverse)
     }
     switch Int.random(in: 0..<4, using: &random) {
-    case 0: request = request.filtered("open") { !$0.isDone }
+    case 0: request = request.filtered(id: "open") { !$0.isDone }
     case 1: request = request.filtered(by: "title < 'm' || owner == null")
     default: break
     }

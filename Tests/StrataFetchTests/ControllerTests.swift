@@ -20,7 +20,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
 @Suite(.timeLimit(.minutes(5))) struct ControllerTests {
   static let open = ListRequest(Chore.self)
     .sectioned(by: \.owner).sorted(by: \.title)
-    .filtered("open") { !$0.isDone }
+    .filtered(id: "open") { !$0.isDone }
 
   private func fixture(_ titles: String = "abc") async throws -> (
     EventStore, DocumentCollection<Chore>, FetchController<Chore, String?>
@@ -167,7 +167,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
 
     /// A request for the open chores, whose filter waits at the gate.
     var request: ListRequest<Chore, String?> {
-      ControllerTests.open.filtered("behind a gate") { _ in
+      ControllerTests.open.filtered(id: "behind a gate") { _ in
         self.pass()
         return true
       }
@@ -328,7 +328,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     final class Probe: Sendable { func takes(_ chore: Chore) -> Bool { chore.isDone } }
     weak var released: Probe?
     func identity(_ passes: @escaping @Sendable (Chore) -> Bool) throws -> ViewIdentity {
-      try Self.open.filtered("taken", passes)
+      try Self.open.filtered(id: "taken", passes)
         .compiled { (row) throws(RowProblem) in throw RowProblem(what: row.idText) }.definition.identity
     }
     let kept: ViewIdentity
@@ -478,13 +478,13 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
   }
 
   @Test
-  func `Equal requests are equal values, and closures without a name equal only their copies`() {
+  func `Equal requests are equal values, and closures without an id equal only their copies`() {
     let a = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title, .reverse).limited(to: 3)
     let b = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title, .reverse).limited(to: 3)
     #expect(a == b && a.hashValue == b.hashValue)
     #expect(a != b.limited(to: 4) && a != b.sorted(by: \.id) && a != b.sectionsOrdered(by: .count))
-    #expect(a.filtered("x") { $0.isDone } == b.filtered("x") { $0.isDone })
-    #expect(a.filtered("x") { $0.isDone } != b.filtered("x", version: 2) { $0.isDone })
+    #expect(a.filtered(id: "x") { $0.isDone } == b.filtered(id: "x") { $0.isDone })
+    #expect(a.filtered(id: "x") { $0.isDone } != b.filtered(id: "y") { $0.isDone })
     let unnamed = a.filtered { $0.isDone }
     #expect(unnamed == unnamed && unnamed != a.filtered { $0.isDone })
     #expect(a.filtered(by: "title == 'x'") == b.filtered(by: "title == \"x\""))

@@ -313,8 +313,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
     let (a, b) = (store.collection("a", of: Note.self), store.collection("b", of: Note.self))
     try await a.put([Note(id: "1", isDone: true), Note(id: "2", isDone: false)])
     try await b.put([Note(id: "3", isDone: true)])
-    let request = ListRequest(Note.self).filtered("open") { $0.isDone == true }
-    let other = ListRequest(Other.self).filtered("open") { _ in true }
+    let request = ListRequest(Note.self).filtered(id: "open") { $0.isDone == true }
+    let other = ListRequest(Other.self).filtered(id: "open") { _ in true }
     let first = FetchController(request, from: a)
     #expect(try await first.performFetch().itemIdentifiers == ["1"])
     #expect(try await FetchController(request, from: b).performFetch().itemIdentifiers == ["3"])

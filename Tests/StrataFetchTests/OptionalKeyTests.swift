@@ -52,7 +52,7 @@ private struct Visit: Codable, Identifiable, Sendable, Equatable {
 
   @Test func `a closure that compares an optional passes no row without a value`() async throws {
     let list = FetchController(
-      ListRequest(Visit.self).filtered("named") { $0.name == "y" }, from: try await visits())
+      ListRequest(Visit.self).filtered(id: "named") { $0.name == "y" }, from: try await visits())
     #expect(try await list.performFetch().itemIdentifiers == ["c"])
   }
 

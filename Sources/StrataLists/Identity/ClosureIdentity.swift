@@ -1,9 +1,14 @@
 // The identity of a closure in a request.
 
-/// The name and version of a closure, or a unique object for a closure without a name.
+/// The id of a closure, or a unique object for a closure without an id.
 enum ClosureIdentity: Hashable, Sendable {
-  case named(String, version: Int)
+  case id(ClosureID)
   case unnamed(UnnamedClosure)
+
+  /// The identity with an id; one that no other closure has if the id cannot be encoded.
+  static func id(encoding value: some Codable & Sendable) -> ClosureIdentity {
+    StableBytes.encoded(value).map { .id(ClosureID(bytes: $0)) } ?? .unnamed()
+  }
 
   /// An identity that no other closure has.
   static func unnamed() -> ClosureIdentity { .unnamed(UnnamedClosure()) }

@@ -2,13 +2,14 @@
 
 package import StrataTables
 
-/// A condition, identified by its filter or words, or by the closure's name and version.
+/// A condition, identified by its filter or words, or by the closure's id.
 package struct FilterPart<Item: Sendable>: Sendable {
   /// What makes two conditions equal. It holds no closure.
   enum Identity: Hashable, Sendable {
     case filter(RowFilter)
     case malformed(FilterTemplate)
     case closure(ClosureIdentity)
+    case predicate(PredicateIdentity)
     case search(SearchQuery, [SearchPart<Item>])
   }
 
@@ -40,9 +41,9 @@ package struct FilterPart<Item: Sendable>: Sendable {
   }
 
   init(
-    _ identity: ClosureIdentity, _ passes: @escaping @Sendable (Item) throws(RowProblem) -> Bool
+    _ identity: Identity, _ passes: @escaping @Sendable (Item) throws(RowProblem) -> Bool
   ) {
-    self.identity = .closure(identity)
+    self.identity = identity
     condition = .closure(passes)
   }
 
@@ -65,18 +66,19 @@ extension FilterPart {
   var paths: Set<FieldPath> {
     switch identity {
     case .filter(let filter): filter.fields
-    case .malformed, .closure: []
+    case .malformed, .closure, .predicate: []
     case .search(_, let parts): Set(parts.compactMap(\.field))
     }
   }
 
-  /// The filter's text, the search words, or the name of the closure.
+  /// The filter's text, the search words, or the id of the closure.
   package var name: String {
     switch identity {
     case .filter(let filter): filter.description
     case .malformed(let template): template.text
-    case .closure(.named(let name, let version)): version == 1 ? name : "\(name) (version \(version))"
-    case .closure(.unnamed): "a closure without a name"
+    case .closure(.id(let id)): id.description
+    case .closure(.unnamed): "a closure without an id"
+    case .predicate: "a predicate"
     case .search(let query, _): query.description
     }
   }

@@ -31,41 +31,55 @@ extension ListRequest {
   @_disfavoredOverload
   public func filtered(by text: String) -> Self { filtered(by: FilterTemplate(text)) }
 
-  /// Only rows that a closure accepts. The closure must be pure. It is identified by its name and version: use another
-  /// version when its meaning changes.
+  /// Only rows that a closure accepts. The closure must be pure.
+  ///
+  /// Closures cannot be compared, so the id is compared instead, by its encoding as CBOR. It names the closure and every
+  /// value that the closure captures: requests with the same id are taken for equal. Where an application has several
+  /// closures, each id says which one it is.
+  ///
+  /// ```swift
+  /// request.filtered(id: ["owner", owner]) { $0.owner == owner }
+  /// ```
+  ///
+  /// - Parameter id: a string, an integer, a UUID, or any other value of a type that is `Codable`. A request equals only
+  ///   its own copies if its id cannot be encoded.
   public func filtered(
-    _ name: String, version: Int = 1, _ passes: @escaping @Sendable (Item) -> Bool
+    id: some Codable & Hashable & Sendable, _ passes: @escaping @Sendable (Item) -> Bool
   ) -> Self {
-    with { $0.filters.append(FilterPart(.named(name, version: version), passes)) }
+    with { $0.filters.append(FilterPart(.closure(.id(encoding: id)), passes)) }
   }
 
-  /// Only rows that a closure accepts. The closure must be pure. A request with an unnamed closure equals only its own
-  /// copies.
+  /// Only rows that a closure accepts. The closure must be pure. A request with a closure without an id equals only its
+  /// own copies.
   public func filtered(_ passes: @escaping @Sendable (Item) -> Bool) -> Self {
-    with { $0.filters.append(FilterPart(.unnamed(), passes)) }
+    with { $0.filters.append(FilterPart(.closure(.unnamed()), passes)) }
   }
 }
 
 // MARK: Predicates
 
 extension ListRequest {
-  /// Only rows that pass a predicate. It is identified by its name and version: use another version when its meaning or
-  /// a captured value changes.
+  /// Only rows that pass a predicate.
   ///
-  /// The predicate must be pure: put `Date.now` into a value that it captures, and reflect that value in the version. A
-  /// row for which the predicate throws is left out and reported among the problems. A predicate takes more than ten
-  /// times as long as a closure.
-  public func filtered(_ name: String, version: Int = 1, by predicate: Predicate<Item>) -> Self {
-    filtered(by: predicate, .named(name, version: version))
-  }
-
-  /// Only rows that pass a predicate, which must be pure. Predicates cannot be compared, so a request with an unnamed
-  /// one equals only its own copies.
+  /// Two predicates are the same condition if they have the same expression, the same key paths, and captured values
+  /// whose encodings as CBOR are the same. A predicate that captures a value whose type is not `Encodable` is not
+  /// comparable, and its request equals only its own copies; give such a predicate an id.
+  ///
+  /// The predicate must be pure: put `Date.now` into a value that it captures. A row for which the predicate throws is
+  /// left out and reported among the problems. A predicate takes more than ten times as long as a closure.
   public func filtered(by predicate: Predicate<Item>) -> Self {
-    filtered(by: predicate, .unnamed())
+    filtered(by: predicate, PredicateIdentity(predicate).map { .predicate($0) } ?? .closure(.unnamed()))
   }
 
-  private func filtered(by predicate: Predicate<Item>, _ identity: ClosureIdentity) -> Self {
+  /// Only rows that pass a predicate, which is identified by an id, as closures are: the id alone is compared, and names
+  /// the predicate and every value that it captures.
+  public func filtered(
+    id: some Codable & Hashable & Sendable, by predicate: Predicate<Item>
+  ) -> Self {
+    filtered(by: predicate, .closure(.id(encoding: id)))
+  }
+
+  private func filtered(by predicate: Predicate<Item>, _ identity: FilterPart<Item>.Identity) -> Self {
     let part = FilterPart<Item>(identity) { (item) throws(RowProblem) in
       do { return try predicate.evaluate(item) } catch {
         throw RowProblem(what: "the list's predicate cannot be evaluated for it: \(error)")

@@ -103,17 +103,18 @@ extension ListRequest {
 
   /// The same sections, ordered by a key that a closure derives from each.
   ///
-  /// The closure must be pure. It is identified by its name and version: use another version when its meaning changes.
-  /// It is called once for each section that appears.
+  /// The closure must be pure. It is called once for each section that appears.
+  ///
+  /// - Parameter id: names the closure and every value that it captures, as in `filtered(id:_:)`.
   public func sectionsOrdered<Key: SortKey>(
-    by name: String, version: Int = 1, _ direction: SortDirection = .forward,
+    id: some Codable & Hashable & Sendable, _ direction: SortDirection = .forward,
     key: @escaping @Sendable (Section) -> Key
   ) -> Self {
-    sectionsOrdered(.named(name, version: version), direction, key)
+    sectionsOrdered(.id(encoding: id), direction, key)
   }
 
-  /// The same sections, ordered by a key that a closure derives from each. A request with an unnamed closure equals
-  /// only its own copies.
+  /// The same sections, ordered by a key that a closure derives from each. A request with a closure without an id
+  /// equals only its own copies.
   public func sectionsOrdered<Key: SortKey>(
     _ direction: SortDirection = .forward, key: @escaping @Sendable (Section) -> Key
   ) -> Self {
@@ -132,17 +133,18 @@ extension ListRequest {
 
   /// The same sections, ordered by a comparison such as `sort(by:)` of an array takes.
   ///
-  /// The closure must be pure. It is identified by its name and version: use another version when its meaning changes.
-  /// It is called O(log sections) times for each section that appears. An inconsistent comparison results in some
-  /// order. If a key can be derived from a section, ordering by that key costs less.
+  /// The closure must be pure. It is called O(log sections) times for each section that appears. An inconsistent
+  /// comparison results in some order. If a key can be derived from a section, ordering by that key costs less.
+  ///
+  /// - Parameter id: names the closure and every value that it captures, as in `filtered(id:_:)`.
   public func sectionsOrdered(
-    by name: String, version: Int = 1,
+    id: some Codable & Hashable & Sendable,
     areInIncreasingOrder: @escaping @Sendable (Section, Section) -> Bool
   ) -> Self {
-    with { $0.sectionOrder = .compared(.named(name, version: version), areInIncreasingOrder) }
+    with { $0.sectionOrder = .compared(.id(encoding: id), areInIncreasingOrder) }
   }
 
-  /// The same sections, ordered by a comparison. A request with an unnamed closure equals only its own copies.
+  /// The same sections, ordered by a comparison. A request with a closure without an id equals only its own copies.
   public func sectionsOrdered(
     areInIncreasingOrder: @escaping @Sendable (Section, Section) -> Bool
   ) -> Self {

@@ -18,8 +18,8 @@ public struct Unsectioned: Hashable, Sendable {
 ///   .limited(to: 200)
 /// ```
 ///
-/// Two requests are equal if they are made of equal key paths, field paths, filters, limits, and closures with the same
-/// names and versions. Equal requests share their work.
+/// Two requests are equal if they are made of equal key paths, field paths, filters with the same values, limits,
+/// predicates that capture the same values, and closures with the same ids. Equal requests share their work.
 ///
 /// All of the program's code that a request calls must be pure. Key paths, `init(from:)` of the item, filters,
 /// predicates, and closures that order sections must depend on the row or the section alone, and must not read a clock,
@@ -105,7 +105,7 @@ extension ListRequest: Hashable {
     hasher.combine(shape)
   }
 
-  /// The request without its window and closures: closures are represented by their names. Keeping a shape keeps
+  /// The request without its window and closures: closures are represented by their ids. Keeping a shape keeps
   /// nothing of the program alive, and comparing two calls none of its code.
   struct Shape: Hashable, Sendable {
     var section: KeyPart<Item>?

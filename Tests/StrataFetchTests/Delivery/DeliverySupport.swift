@@ -13,7 +13,7 @@ typealias ChoreUpdate = ListUpdate<Chore, String?>
 /// A store with a list of its chores, in sections by owner and sorted by title.
 struct Household {
   static let all = ListRequest(Chore.self).sectioned(by: \.owner).sorted(by: \.title)
-  static let open = all.filtered("open") { !$0.isDone }
+  static let open = all.filtered(id: "open") { !$0.isDone }
 
   let store: EventStore
   let chores: DocumentCollection<Chore>

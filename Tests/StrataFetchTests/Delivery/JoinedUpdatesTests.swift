@@ -32,7 +32,7 @@ private struct Owners: Projection {
 
 @Suite(.timeLimit(.minutes(5))) struct JoinedUpdatesTests {
   private static func owned(_ owner: String) -> ListRequest<Chore, Unsectioned> {
-    ListRequest(Chore.self).sorted(by: \.id).filtered("of \(owner)") { $0.owner == owner }
+    ListRequest(Chore.self).sorted(by: \.id).filtered(id: "of \(owner)") { $0.owner == owner }
   }
 
   private func chores(_ count: Int) async throws -> DocumentCollection<Chore> {

@@ -129,7 +129,7 @@ internal import Testing
     let whole = FetchController(MoveTests.byHand, from: cards)
     #expect(try await whole.performFetch().itemIdentifiers == [1, 2, 0, 3, 4, 5, 6, 7])
     #expect(try await windowed.performFetch().itemIdentifiers == [1, 2, 0])
-    let even = FetchController(MoveTests.byHand.filtered("even") { !$0.isHidden }, from: cards)
+    let even = FetchController(MoveTests.byHand.filtered(id: "even") { !$0.isHidden }, from: cards)
     #expect(try await even.performFetch().itemIdentifiers == [2, 0, 4, 6])
     try await even.move(6, after: 2)
     #expect(try await even.performFetch().itemIdentifiers == [2, 6, 0, 4])

@@ -124,7 +124,7 @@ extension ModelRequest {
       request =
         isFilterText
         ? request.filtered(by: "flag == \(flag)")
-        : request.filtered("flag \(flag)") { $0.fields["flag"] == .bool(flag) }
+        : request.filtered(id: "flag \(flag)") { $0.fields["flag"] == .bool(flag) }
     }
     return request
   }
@@ -156,7 +156,7 @@ extension ModelRequest {
       request =
         isFilterText
         ? request.filtered(by: "flag == \(flag)")
-        : request.filtered("flag \(flag)") { $0.flag == flag }
+        : request.filtered(id: "flag \(flag)") { $0.flag == flag }
     }
     return request
   }
@@ -174,9 +174,9 @@ extension ModelRequest {
     case .first: request = request.sectionsOrdered(by: .first)
     case .count: request = request.sectionsOrdered(by: .count)
     case .list(let values): request = request.sectionsOrdered(by: .list(values.map(section)))
-    case .ranked: request = request.sectionsOrdered(by: "rank", .reverse) { Self.rank(value($0)) }
+    case .ranked: request = request.sectionsOrdered(id: "rank", .reverse) { Self.rank(value($0)) }
     case .compared:
-      request = request.sectionsOrdered(by: "rank") { Self.rank(value($0)) > Self.rank(value($1)) }
+      request = request.sectionsOrdered(id: "rank") { Self.rank(value($0)) > Self.rank(value($1)) }
     }
     return request
   }

@@ -38,7 +38,7 @@ nonisolated struct ScenarioEvent: Codable, Identifiable, Sendable, Equatable {
       case .whole: ScenarioTests.request
       case .windowed: ScenarioTests.request.limited(to: 100)
       case .including: ScenarioTests.request.filtered(by: "sectionName != 'Zebra'")
-      case .excluding: ScenarioTests.request.filtered("interesting") { !$0.isUninteresting }
+      case .excluding: ScenarioTests.request.filtered(id: "interesting") { !$0.isUninteresting }
       }
     }
   }

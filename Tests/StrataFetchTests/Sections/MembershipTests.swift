@@ -52,7 +52,7 @@ internal import Testing
   func `R23 A predicate that throws makes its row a problem, until the row is another one`() async throws {
     let board = Board()
     try await board.put(Ticket(id: "1", note: "yes"), Ticket(id: "2"))
-    let request = Self.base.filtered("long", by: #Predicate<Ticket> { $0.note!.count > 2 })
+    let request = Self.base.filtered(id: "long", by: #Predicate<Ticket> { $0.note!.count > 2 })
     let list = FetchController(request, from: board.tickets)
     #expect(try await list.performFetch().itemIdentifiers == ["1"])
     #expect(try await list.performFetch().problems.map(\.id) == ["2"])
@@ -63,14 +63,11 @@ internal import Testing
   }
 
   @Test
-  func `R23 Predicates are equal by name and version, and without a name only to their copies`() {
-    let predicate = #Predicate<Ticket> { $0.title == "x" }
-    let named = Self.base.filtered("x", by: predicate)
+  func `R23 Predicates with an id are equal by their ids alone`() {
+    let (predicate, other) = (#Predicate<Ticket> { $0.title == "x" }, #Predicate<Ticket> { $0.title == "y" })
+    let named = Self.base.filtered(id: "x", by: predicate)
     #expect(
-      named == Self.base.filtered("x", by: predicate)
-        && named != Self.base.filtered("x", version: 2, by: predicate))
-    let unnamed = Self.base.filtered(by: predicate)
-    let copy = unnamed
-    #expect(unnamed == copy && unnamed != Self.base.filtered(by: predicate) && unnamed != Self.base)
+      named == Self.base.filtered(id: "x", by: other) && named != Self.base.filtered(id: "y", by: predicate))
+    #expect(named != Self.base.filtered(by: predicate) && named != Self.base)
   }
 }

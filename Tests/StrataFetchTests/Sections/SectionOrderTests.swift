@@ -34,11 +34,11 @@ internal import Testing
   {
     let board = try await board()
     let length: @Sendable (String?) -> Int? = { $0?.count }
-    let ascending = try await board.show(base.sectionsOrdered(by: "length", key: length))
+    let ascending = try await board.show(base.sectionsOrdered(id: "length", key: length))
     #expect(ascending.sectionIdentifiers == [nil, "new", "open", "closed", "waiting"])
-    let descending = try await board.show(base.sectionsOrdered(by: "length", .reverse, key: length))
+    let descending = try await board.show(base.sectionsOrdered(id: "length", .reverse, key: length))
     #expect(descending.sectionIdentifiers == [nil, "waiting", "closed", "open", "new"])
-    let tied = try await board.show(base.sectionsOrdered(by: "one") { _ in 1 })
+    let tied = try await board.show(base.sectionsOrdered(id: "one") { _ in 1 })
     #expect(tied.sectionIdentifiers == [nil, "closed", "new", "open", "waiting"])
     for snapshot in [ascending, descending, tied] {
       for (place, section) in snapshot.sectionIdentifiers.enumerated() {
@@ -197,13 +197,13 @@ internal import Testing
   }
 
   @Test
-  func `R17 Orders are equal by what they read, by name and version, or by being copies`() {
-    let named = base.sectionsOrdered(by: "x") { $0 ?? "" }
-    #expect(named == base.sectionsOrdered(by: "x") { $0 ?? "" })
-    #expect(named.hashValue == base.sectionsOrdered(by: "x") { $0 ?? "" }.hashValue)
-    #expect(named != base.sectionsOrdered(by: "x", version: 2) { $0 ?? "" })
-    #expect(named != base.sectionsOrdered(by: "x", .reverse) { $0 ?? "" })
-    #expect(named != base.sectionsOrdered(by: "x") { ($0 ?? "") < ($1 ?? "") })
+  func `R17 Orders are equal by what they read, by id, or by being copies`() {
+    let named = base.sectionsOrdered(id: "x") { $0 ?? "" }
+    #expect(named == base.sectionsOrdered(id: "x") { $0 ?? "" })
+    #expect(named.hashValue == base.sectionsOrdered(id: "x") { $0 ?? "" }.hashValue)
+    #expect(named != base.sectionsOrdered(id: "y") { $0 ?? "" })
+    #expect(named != base.sectionsOrdered(id: "x", .reverse) { $0 ?? "" })
+    #expect(named != base.sectionsOrdered(id: "x") { ($0 ?? "") < ($1 ?? "") })
     #expect(named != base && base.sectionsOrdered(by: ["a"]) == base.sectionsOrdered(by: .list(["a"])))
     let unnamed = base.sectionsOrdered { ($0 ?? "") < ($1 ?? "") }
     let copy = unnamed

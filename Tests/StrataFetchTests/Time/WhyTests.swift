@@ -187,7 +187,7 @@ internal import Testing
     let chores = store.collection("task", of: Chore.self)
     try await store.append([NewEvent(DocumentEvent.put, in: "task/5", ["id": 5, "title": 7])])
     let list = FetchController(
-      ListRequest(Chore.self).filtered(by: "title == 7").filtered("closure") { _ in true }, from: chores)
+      ListRequest(Chore.self).filtered(by: "title == 7").filtered(id: "closure") { _ in true }, from: chores)
     let why = try await list.why(5)
     guard case .problem(let what) = why.outcome else {
       Issue.record("a row that does not decode is \(why.outcome)")
