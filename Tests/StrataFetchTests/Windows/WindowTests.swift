@@ -96,7 +96,8 @@ struct WindowFixture {
     let list = fixture.list(WindowFixture.flat.windowed(to: .first(4, after: 2)))
     let before = try await list.performFetch()
     // One append of many puts, so that there is a state after each of them.
-    let receipt = try await fixture.chores.put((-10..<5).map { Chore(id: $0, title: "new", owner: nil) })
+    let puts = (-10..<5).map { Chore(id: $0, title: "new", owner: nil) }
+    let receipt = try #require(try await fixture.chores.put(puts))
     for sequence in receipt.sequences {
       #expect(try await list.snapshot(at: .sequence(sequence)).numberOfItems == 4)
     }
