@@ -35,8 +35,8 @@ extension DocumentCollection {
   /// Throws `filter` for a syntax error, and what `all(where:at:)` throws.
   @_disfavoredOverload
   public func all(
-    where text: String, at point: LogPoint = .head
+    where text: some StringProtocol, at point: LogPoint = .head
   ) async throws -> [Item] {
-    try await all(where: FilterTemplate(text), at: point)
+    try await all(where: FilterTemplate(String(text)), at: point)
   }
 }

@@ -51,7 +51,7 @@ public struct RowFilter: Hashable, Sendable {
   ///
   /// Throws `FilterError` with the position of the first error.
   @_disfavoredOverload
-  public init(_ text: String) throws(FilterError) { try self.init(FilterTemplate(text)) }
+  public init(_ text: some StringProtocol) throws(FilterError) { try self.init(FilterTemplate(String(text))) }
 
   /// Parses a text with another grammar for dates, such as one that knows a time zone and the current time.
   ///

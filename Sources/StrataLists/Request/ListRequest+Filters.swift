@@ -16,8 +16,8 @@ extension ListRequest {
   }
 
   /// Only rows that pass a filter, written as a string literal: `filtered(by: "impact == \(impact) && size > 3")`.
-  /// Interpolated values are literals of the filter and are not parsed; ``FilterTemplate`` lists their types. The values
-  /// are a part of the filter: requests with other values are not equal. A syntax error is thrown by the fetch.
+  /// Interpolated values are literals of the filter and are not parsed, as ``FilterTemplate`` says. They are a part of
+  /// the filter: requests with other values are not equal. A syntax error is thrown by the fetch.
   ///
   /// O(length of the text).
   public func filtered(by template: FilterTemplate) -> Self {
@@ -29,7 +29,11 @@ extension ListRequest {
   ///
   /// O(length of the text).
   @_disfavoredOverload
-  public func filtered(by text: String) -> Self { filtered(by: FilterTemplate(text)) }
+  public func filtered(by text: some StringProtocol) -> Self {
+    // The parameter is generic so that the compiler makes a template of every literal: it prefers a concrete `String`
+    // in some expressions, even if that is disfavoured.
+    filtered(by: FilterTemplate(String(text)))
+  }
 
   /// Only rows that a closure accepts. The closure must be pure.
   ///
@@ -62,8 +66,8 @@ extension ListRequest {
   /// Only rows that pass a predicate.
   ///
   /// Two predicates are the same condition if they have the same expression, the same key paths, and captured values
-  /// whose encodings as CBOR are the same. A predicate that captures a value whose type is not `Encodable` is not
-  /// comparable, and its request equals only its own copies; give such a predicate an id.
+  /// whose encodings as CBOR are the same. A predicate that captures a value that cannot be encoded is not comparable,
+  /// and its request equals only its own copies; give such a predicate an id.
   ///
   /// The predicate must be pure: put `Date.now` into a value that it captures. A row for which the predicate throws is
   /// left out and reported among the problems. A predicate takes more than ten times as long as a closure.

@@ -113,8 +113,8 @@ internal import Testing
 
   /// A malformed template, the line of carets under it, and a part of the rest.
   private static let errors: [(template: FilterTemplate, carets: String, part: String)] = [
-    ("a == '\("it's")'", "     ^^^^^^^^^", "leave out the quotes"),
-    ("`odd \("x")` == 1", "^^^^^^^^^^", "closing backquote"), ("a\(5) == 1", "^^", "\\(field: path)"),
+    ("a == '\("it's")'", "     ^^^^^^^^", "leave out the quotes"),
+    ("`odd \("x")` == 1", "^^^^^^^^", "a value is inside a name"), ("a\(5) == 1", "^^", "\\(field: path)"),
     ("a == 1 and\(5)", "       ^^^^", "a space before a value"),
     ("a > @\(Date(timeIntervalSince1970: 0))", "", "the @"),
     ("a == \(Double.nan)", "     ^^^", "not finite"),
@@ -127,7 +127,7 @@ internal import Testing
     ("a beginsWith \(1)", "             ^", "needs a string"),
     ("a \("it's")", "  ^^^^^^^", "an operator is missing"),
     ("a == \("x") \(2)", "         ^", "write && or ||"), ("a == 1\(2)", "      ^", "write && or ||"),
-    ("a == -\(2)", "     ^", "arithmetic"), ("a == \("é漢") &&", "             ^", "ends too soon"),
+    ("a == -\(2)", "     ^", "arithmetic"), ("a == \("é漢") &&", "            ^", "ends too soon"),
   ]
 
   @Test(arguments: errors)
