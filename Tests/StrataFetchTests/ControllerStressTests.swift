@@ -17,7 +17,7 @@ private struct PlainList: Equatable {
 
   var sections: [Section]
 
-  init(_ snapshot: FetchSnapshot<Chore, String?>) {
+  init(_ snapshot: ListSnapshot<Chore, String?>) {
     sections = (0..<snapshot.numberOfSections).map {
       Section(id: snapshot.sectionIdentifier(at: $0), items: snapshot.itemIdentifiers(inSectionAt: $0))
     }
@@ -187,7 +187,7 @@ private struct PlainList: Equatable {
     let request = Self.request(&random).sorted(by: \.id)
     let list = List(request, from: chores)
     let writing = Task { for seed in 0..<3 { try await Self.write(chores, UInt64(seed), rounds: 30) } }
-    var shown: [FetchSnapshot<Chore, String?>] = []
+    var shown: [ListSnapshot<Chore, String?>] = []
     for _ in 0..<12 {
       try await Task.sleep(for: .milliseconds(2))
       shown.append(try await list.performFetch())

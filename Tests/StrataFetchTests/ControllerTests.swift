@@ -349,7 +349,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
       NewEvent(DocumentEvent.put, in: "t/a", payload: EventPayload(["s": ["no", "key"], "n": 1])),
       NewEvent(DocumentEvent.put, in: "t/b", payload: EventPayload(["s": "x", "n": 2])),
     ])
-    func list(_ filter: String) async throws -> FetchSnapshot<DocumentRow, DocumentValue> {
+    func list(_ filter: String) async throws -> ListSnapshot<DocumentRow, DocumentValue> {
       try await FetchController(
         ListRequest(DocumentRow.self).sectioned(byField: FieldPath(names: ["s"])).filtered(by: filter),
         from: store.documents("t")

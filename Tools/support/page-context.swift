@@ -111,7 +111,7 @@ final class ListScrubberPage {
 final class JoinedUpdatesPage {
   let open = IncidentList().list
   let closed = IncidentList().list
-  func show(_ open: FetchSnapshot<Incident, String>, _ closed: FetchSnapshot<Incident, String>) {}
+  func show(_ open: ListSnapshot<Incident, String>, _ closed: ListSnapshot<Incident, String>) {}
 }
 
 final class RequestsPage {
@@ -122,7 +122,7 @@ final class RequestsPage {
 final class BatchesPage {
   let update: ListUpdate<Incident, String>
   let view = CollectionView()
-  var snapshot: FetchSnapshot<Incident, String>
+  var snapshot: ListSnapshot<Incident, String>
   var shown: DiffableSnapshot<String, String>
   var data = DiffableSnapshot<String, String>()
 
@@ -151,7 +151,7 @@ final class DiffableSnapshotPage {
 /// A screen that is told what changed.
 class EventsScreen: DiffableFetchControllerDelegate, @unchecked Sendable {
   let events = EventStore.inMemory().collection("event", of: SectionedEvent.self)
-  func show(_ list: FetchSnapshot<SectionedEvent, String>) {}
+  func show(_ list: ListSnapshot<SectionedEvent, String>) {}
   nonisolated(nonsending) func didChangeContent(
     _ change: DiffableFetchChange<SectionedEvent, String>,
     controller: DiffableFetchController<SectionedEvent, String>

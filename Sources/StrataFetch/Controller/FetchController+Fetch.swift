@@ -9,13 +9,13 @@ internal import StrataTables
 extension FetchController {
   /// Fetches the current list: it includes every append that was acknowledged before the call.
   @discardableResult
-  public func performFetch() async throws -> FetchSnapshot<Item, Section> {
+  public func performFetch() async throws -> ListSnapshot<Item, Section> {
     try await fetch(through: rows.store.head.sequence)
   }
 
   /// The list with everything up to a sequence. Consumers that received a failure and wait for a successful fetch
   /// continue, even if nothing new is found.
-  package func fetch(through sequence: UInt64) async throws -> FetchSnapshot<Item, Section> {
+  package func fetch(through sequence: UInt64) async throws -> ListSnapshot<Item, Section> {
     let snapshot = try await fetch(reaching: sequence)
     change { $0.heal() }
     return snapshot
@@ -25,7 +25,7 @@ extension FetchController {
   /// store has seen that part of the writer's log. A receipt of another store, which the list would wait for in vain,
   /// throws `otherStore`.
   @discardableResult
-  public func fetch(through receipt: AppendReceipt) async throws -> FetchSnapshot<Item, Section> {
+  public func fetch(through receipt: AppendReceipt) async throws -> ListSnapshot<Item, Section> {
     let (store, last) = (rows.store, receipt.sequences.upperBound)
     guard receipt.storeID == store.log.storeID else {
       throw ListError.otherStore(receipt.store, expected: store.id)
@@ -48,7 +48,7 @@ extension FetchController {
   @discardableResult
   public func apply(
     _ request: ListRequest<Item, Section>
-  ) async throws -> FetchSnapshot<Item, Section> {
+  ) async throws -> ListSnapshot<Item, Section> {
     _ = try replaceRequest(by: request)
     return try await performFetch()
   }
@@ -59,7 +59,7 @@ extension FetchController {
   @discardableResult
   public func apply(
     changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
-  ) async throws -> FetchSnapshot<Item, Section> {
+  ) async throws -> ListSnapshot<Item, Section> {
     while true {
       var (request, epoch) = state.withLock { ($0.request, $0.epoch) }
       change(&request)
@@ -82,14 +82,14 @@ extension FetchController {
     }
   }
 
-  func fetch(reaching sequence: UInt64) async throws -> FetchSnapshot<Item, Section> {
+  func fetch(reaching sequence: UInt64) async throws -> ListSnapshot<Item, Section> {
     if state.withLock({ $0.isBuilt }) { return try await fetchInTurn(reaching: sequence) }
     try await building.take(.it)
     defer { building.give() }
     return try await fetchInTurn(reaching: sequence)
   }
 
-  private func fetchInTurn(reaching sequence: UInt64) async throws -> FetchSnapshot<Item, Section> {
+  private func fetchInTurn(reaching sequence: UInt64) async throws -> ListSnapshot<Item, Section> {
     while true {
       let prepared = try prepared()
       if let shown = prepared.published, shown.sequence >= sequence { return shown }
@@ -122,10 +122,10 @@ extension FetchController {
     var lease: ViewLease
     var epoch: RequestEpoch
     /// The published list of this request, if there is one.
-    var published: FetchSnapshot<Item, Section>?
+    var published: ListSnapshot<Item, Section>?
 
     /// The list over a state that holds its view.
-    func snapshot(of set: TableSet) -> FetchSnapshot<Item, Section> { request.snapshot(of: set, rows, list) }
+    func snapshot(of set: TableSet) -> ListSnapshot<Item, Section> { request.snapshot(of: set, rows, list) }
 
     /// The same, with what keeps its view up to date.
     func fetched(_ set: TableSet) -> FetchedList<Item, Section> {
@@ -157,8 +157,8 @@ extension ListRequest {
   /// The list over a state that holds its view.
   func snapshot(
     of set: TableSet, _ rows: RowTable<Item>, _ list: CompiledList
-  ) -> FetchSnapshot<Item, Section> {
-    FetchSnapshot(
+  ) -> ListSnapshot<Item, Section> {
+    ListSnapshot(
       version: ListVersion(
         set, table: rows.name, view: list.definition.identity, window: list.window,
         isSectioned: list.isSectioned),

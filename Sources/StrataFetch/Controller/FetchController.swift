@@ -79,7 +79,7 @@ where Item.ID: DocumentID {
 
   /// The list that was fetched last; nil before the first fetch and after `cancel()`. It is kept up to date while
   /// `updates` is being iterated over.
-  public var snapshot: FetchSnapshot<Item, Section>? { state.withLock { $0.published?.list.snapshot } }
+  public var snapshot: ListSnapshot<Item, Section>? { state.withLock { $0.published?.list.snapshot } }
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
@@ -91,7 +91,7 @@ where Item.ID: DocumentID {
 /// A list that was fetched, and what keeps its view up to date.
 struct FetchedList<Item: Identifiable & Sendable, Section: Hashable & Sendable>: SequencedList
 where Item.ID: DocumentID {
-  var snapshot: FetchSnapshot<Item, Section>
+  var snapshot: ListSnapshot<Item, Section>
   var list: CompiledList
   var lease: ViewLease
   var appendCount: AppendCount

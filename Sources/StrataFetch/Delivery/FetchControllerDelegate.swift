@@ -5,14 +5,14 @@ public import StrataLists
 
 /// An object that is notified of the changes of a fetch controller's list.
 ///
-/// A delegate conforms to one of two refinements: `FetchChangesDelegate`, which is notified of every single change, or
-/// `FetchContentDelegate`, which receives the whole list. Each provides its own `receive(_:)`, so a type that conforms
+/// A delegate conforms to one of two refinements: `ListChangesDelegate`, which is notified of every single change, or
+/// `ListContentDelegate`, which receives the whole list. Each provides its own `receive(_:)`, so a type that conforms
 /// to both does not compile unless it implements that method itself.
 ///
 /// All methods are called on the executor that was passed with the delegate, with one update at a time, and never
 /// inside a write. They are synchronous and not isolated; a type of the main actor conforms with an isolated
 /// conformance:
-/// `extension ListScreen: @MainActor FetchChangesDelegate`.
+/// `extension ListScreen: @MainActor ListChangesDelegate`.
 public protocol FetchControllerDelegate<Item, Section>: AnyObject {
   associatedtype Item: Identifiable & Sendable where Item.ID: DocumentID
   associatedtype Section: Hashable & Sendable
@@ -33,7 +33,7 @@ extension FetchControllerDelegate {
 /// The changes are the canonical batch, `ListUpdate.changes`: insertions, deletions, moves and updates. Items that only
 /// shifted are not reported, and a moved item whose row changed is reported once, as a move. For a view with its own
 /// rules, use `changes.batch()` or `changes.staged(from:to:)` in `didChange` instead.
-public protocol FetchChangesDelegate<Item, Section>: FetchControllerDelegate {
+public protocol ListChangesDelegate<Item, Section>: FetchControllerDelegate {
   // Named again so that the types are inferred from the methods below.
   associatedtype Item
   associatedtype Section
@@ -54,7 +54,7 @@ public protocol FetchChangesDelegate<Item, Section>: FetchControllerDelegate {
   func didChange(_ update: ListUpdate<Item, Section>)
 }
 
-extension FetchChangesDelegate {
+extension ListChangesDelegate {
   public func willChange(_ update: ListUpdate<Item, Section>) {}
   public func didChangeSection(_ section: Section, _ change: ListSectionChange) {}
   public func didChangeItem(_ id: Item.ID, _ change: ListItemChange) {}
@@ -71,16 +71,16 @@ extension FetchChangesDelegate {
 }
 
 /// A delegate that receives the whole list after every update.
-public protocol FetchContentDelegate<Item, Section>: FetchControllerDelegate {
+public protocol ListContentDelegate<Item, Section>: FetchControllerDelegate {
   associatedtype Item
   associatedtype Section
 
   /// Called after every update. `update` holds the reason, the previous list and the changes. An item that changed
-  /// without moving is not in the difference of the identifiers, but in `update.updates`.
-  func didChange(_ content: FetchSnapshot<Item, Section>, _ update: ListUpdate<Item, Section>)
+  /// without moving is not in the difference of the identifiers, but in `update.changes.changedItems`.
+  func didChange(_ content: ListSnapshot<Item, Section>, _ update: ListUpdate<Item, Section>)
 }
 
-extension FetchContentDelegate {
+extension ListContentDelegate {
   /// Delivers an update as the list after it.
   public func receive(_ update: ListUpdate<Item, Section>) { didChange(update.after, update) }
 }

@@ -57,7 +57,7 @@ where Item.ID: DocumentID {
   }
 
   /// The list that was delivered last; nil before the first update.
-  package var snapshot: FetchSnapshot<Item, Section>? { position?.shown.snapshot }
+  package var snapshot: ListSnapshot<Item, Section>? { position?.shown.snapshot }
 
   /// Waits for the next thing to deliver. Runs on no actor, so the difference is not computed on the caller's actor.
   package mutating func nextNews() async -> News<Update> { await next() }

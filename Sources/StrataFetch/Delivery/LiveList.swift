@@ -23,7 +23,7 @@ where Item.ID: DocumentID {
 
   public private(set) var phase: Phase = .loading
   /// The list that is shown; nil while it is loading.
-  public private(set) var snapshot: FetchSnapshot<Item, Section>?
+  public private(set) var snapshot: ListSnapshot<Item, Section>?
   /// The update that led to `snapshot`.
   public private(set) var lastUpdate: ListUpdate<Item, Section>?
   /// The controller whose updates are shown.
@@ -115,9 +115,9 @@ where Item.ID: DocumentID {
 public struct ListSections<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
   RandomAccessCollection, Sendable
 where Item.ID: DocumentID {
-  let snapshot: FetchSnapshot<Item, Section>?
+  let snapshot: ListSnapshot<Item, Section>?
 
-  package init(snapshot: FetchSnapshot<Item, Section>?) { self.snapshot = snapshot }
+  package init(snapshot: ListSnapshot<Item, Section>?) { self.snapshot = snapshot }
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { snapshot?.numberOfSections ?? 0 }
@@ -137,11 +137,11 @@ where Item.ID: DocumentID {
   public let id: Section
   /// The number of rows in the section, including those that a limit hides.
   public let totalCount: Int
-  private let snapshot: FetchSnapshot<Item, Section>
+  private let snapshot: ListSnapshot<Item, Section>
   private let place: Int
   public let endIndex: Int
 
-  init(snapshot: FetchSnapshot<Item, Section>, place: Int) {
+  init(snapshot: ListSnapshot<Item, Section>, place: Int) {
     self.snapshot = snapshot
     self.place = place
     id = snapshot.sectionIdentifier(at: place)
@@ -164,7 +164,7 @@ public struct ListRow<Item: Identifiable & Sendable>: Identifiable, Sendable whe
   public let item: Item?
 }
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// The sections in order, each with its rows.
   public var sections: ListSections<Item, Section> { ListSections(snapshot: self) }
 }

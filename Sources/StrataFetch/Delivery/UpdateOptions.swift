@@ -31,8 +31,8 @@ enum ObservedFields<Item: Identifiable & Sendable>: Sendable where Item.ID: Docu
   /// Removes the updates of rows in which no observed field changed, and returns how many those were. Insertions,
   /// deletions and moves stay, and so does an update whose changed fields are unknown.
   func filter<Section>(
-    _ changes: inout ListChanges<Item.ID, Section>, from old: FetchSnapshot<Item, Section>,
-    to new: FetchSnapshot<Item, Section>
+    _ changes: inout ListChanges<Item.ID, Section>, from old: ListSnapshot<Item, Section>,
+    to new: ListSnapshot<Item, Section>
   ) -> Int {
     let count = changes.updates.count
     changes.updates.removeAll { update in

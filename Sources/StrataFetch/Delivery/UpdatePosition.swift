@@ -9,7 +9,7 @@ struct UpdatePosition<Item: Identifiable & Sendable, Section: Hashable & Sendabl
 where Item.ID: DocumentID {
   /// A list that the consumer has seen.
   struct Seen: Sendable {
-    var snapshot: FetchSnapshot<Item, Section>
+    var snapshot: ListSnapshot<Item, Section>
     /// The epoch of its request.
     var epoch: RequestEpoch
     /// `none` if it was not published.
@@ -39,7 +39,7 @@ where Item.ID: DocumentID {
 
   /// The changes to report between two lists.
   static func changes(
-    from old: FetchSnapshot<Item, Section>, to new: FetchSnapshot<Item, Section>,
+    from old: ListSnapshot<Item, Section>, to new: ListSnapshot<Item, Section>,
     observing observed: ObservedFields<Item>?, _ counts: inout ListStatistics
   ) -> ListChanges<Item.ID, Section> {
     var changes = ListChanges(from: old, to: new)

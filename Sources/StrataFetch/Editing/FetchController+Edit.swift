@@ -25,7 +25,7 @@ extension FetchController where Item: Codable {
   /// Deletes the document of the row at an index of a snapshot, by default of `snapshot`.
   @discardableResult
   public func delete(
-    at index: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil
+    at index: ListIndex, of shown: ListSnapshot<Item, Section>? = nil
   ) async throws -> AppendReceipt {
     try await delete(try await id(at: index, of: shown))
   }
@@ -44,7 +44,7 @@ extension FetchController where Item: Codable {
   /// Changes the document of the row at an index of a snapshot, by default of `snapshot`.
   @discardableResult
   public nonisolated(nonsending) func update(
-    at index: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil,
+    at index: ListIndex, of shown: ListSnapshot<Item, Section>? = nil,
     _ change: (inout Item) throws -> Void
   ) async throws -> DocumentUpdate<Item> {
     try await update(try await id(at: index, of: shown), change)
@@ -86,14 +86,14 @@ extension FetchController where Item: Codable {
 
   /// The snapshot that indexes refer to.
   func shown(
-    _ snapshot: FetchSnapshot<Item, Section>?
-  ) async throws -> FetchSnapshot<Item, Section> {
+    _ snapshot: ListSnapshot<Item, Section>?
+  ) async throws -> ListSnapshot<Item, Section> {
     if let snapshot = snapshot ?? self.snapshot { return snapshot }
     return try await ListEditError.wrapping { try await performFetch() }
   }
 
   func id(
-    at index: ListIndex, of snapshot: FetchSnapshot<Item, Section>?
+    at index: ListIndex, of snapshot: ListSnapshot<Item, Section>?
   ) async throws -> Item.ID {
     let snapshot = try await shown(snapshot)
     try snapshot.check(index)
@@ -101,7 +101,7 @@ extension FetchController where Item: Codable {
   }
 }
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// Throws if the index is out of range in the snapshot.
   func check(_ index: ListIndex) throws(ListEditError) {
     guard index.section >= 0, index.section < numberOfSections else {

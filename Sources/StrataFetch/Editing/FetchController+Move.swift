@@ -40,7 +40,7 @@ extension FetchController where Item: Codable {
   ///   of other rows that the section shows. Rows that a limit hides come after it.
   @discardableResult
   public func move(
-    from index: ListIndex, to place: ListIndex, of shown: FetchSnapshot<Item, Section>? = nil
+    from index: ListIndex, to place: ListIndex, of shown: ListSnapshot<Item, Section>? = nil
   ) async throws -> ListMove {
     let snapshot = try await self.shown(shown)
     try snapshot.check(index)

@@ -9,7 +9,7 @@ extension FetchController {
   ///
   /// The head costs as much as `performFetch`, any other point a replay of the log up to it. A point inside an append
   /// shows the part of the append up to it. To visit many points, use a `scrubber()`.
-  public func snapshot(at point: LogPoint) async throws -> FetchSnapshot<Item, Section> {
+  public func snapshot(at point: LogPoint) async throws -> ListSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
     return try await rows.snapshots(at: [point], request)[0]
   }
@@ -18,7 +18,7 @@ extension FetchController {
   /// controller's own list is not affected.
   public func snapshot<Other>(
     at point: LogPoint, request: ListRequest<Item, Other>
-  ) async throws -> FetchSnapshot<Item, Other> {
+  ) async throws -> ListSnapshot<Item, Other> {
     if point == .head { return try await rows.newestSnapshot(request) }
     return try await rows.snapshots(at: [point], request)[0]
   }
@@ -46,7 +46,7 @@ extension RowTable {
   /// Lists at several points, by one replay.
   func snapshots<Section>(
     at points: [LogPoint], _ request: ListRequest<Item, Section>
-  ) async throws -> [FetchSnapshot<Item, Section>] {
+  ) async throws -> [ListSnapshot<Item, Section>] {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
     let sets = try await ListError.wrapping {
@@ -58,7 +58,7 @@ extension RowTable {
   /// The current list, without a replay.
   func newestSnapshot<Section>(
     _ request: ListRequest<Item, Section>
-  ) async throws -> FetchSnapshot<Item, Section> {
+  ) async throws -> ListSnapshot<Item, Section> {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
     return request.snapshot(of: try await rows.newestState(list.definition), rows, list)

@@ -14,7 +14,7 @@ extension FetchController {
   /// head costs O(log n + sections) and the reading of two blocks, any other point a replay of the log up to it.
   public func why(_ id: Item.ID, at point: LogPoint = .head) async throws -> ListExplanation {
     let request = request
-    let snapshot: FetchSnapshot<Item, Section>
+    let snapshot: ListSnapshot<Item, Section>
     if point == .head {
       snapshot = try await rows.newestSnapshot(request)
     } else {

@@ -40,14 +40,14 @@ where Item.ID: DocumentID {
   private let rows: RowTable<Item>
   private let list: CompiledList
   private let exclusive: Exclusive
-  private let shown: Lock<FetchSnapshot<Item, Section>?>
+  private let shown: Lock<ListSnapshot<Item, Section>?>
   /// One move at a time, in the order in which they were begun.
   private let turns = Turns<OneThing>()
   private let thread: IOThreads
 
   init(
     _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>,
-    showing snapshot: FetchSnapshot<Item, Section>?, keptSizeMax: Int
+    showing snapshot: ListSnapshot<Item, Section>?, keptSizeMax: Int
   ) throws(ListError) {
     self.request = request
     let rows = rows.folded(for: request)
@@ -61,7 +61,7 @@ where Item.ID: DocumentID {
   }
 
   /// The list that is shown; nil before the first move if the controller had fetched nothing.
-  public var snapshot: FetchSnapshot<Item, Section>? { shown.withLock { $0 } }
+  public var snapshot: ListSnapshot<Item, Section>? { shown.withLock { $0 } }
 
   /// Shows the list at a point of the log, which may be inside an append.
   public func move(to point: LogPoint) async throws -> ListUpdate<Item, Section> {

@@ -199,7 +199,7 @@ extension ListChanges {
   /// The changes between two snapshots of the same store's list.
   ///
   /// O(k log n) for k rows that changed if both snapshots come from equal requests; O(n log n) otherwise.
-  public init<Item>(from old: FetchSnapshot<Item, Section>, to new: FetchSnapshot<Item, Section>)
+  public init<Item>(from old: ListSnapshot<Item, Section>, to new: ListSnapshot<Item, Section>)
   where Item.ID == ItemID {
     self.init(
       ListDiff(from: old.version, to: new.version), id: { Item.ID(documentID: $0) }, new.decodeSection)

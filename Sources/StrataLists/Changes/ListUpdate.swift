@@ -24,13 +24,13 @@ where Item.ID: DocumentID {
   public var reason: Reason
   /// The list that this iteration delivered last, or the list at the token if it was resumed; nil if `after` is to be
   /// shown as a whole.
-  public var before: FetchSnapshot<Item, Section>?
-  public var after: FetchSnapshot<Item, Section>
+  public var before: ListSnapshot<Item, Section>?
+  public var after: ListSnapshot<Item, Section>
   /// The changes that turn `before` into `after`.
   public var changes: ListChanges<Item.ID, Section>
 
   package init(
-    reason: Reason, before: FetchSnapshot<Item, Section>?, after: FetchSnapshot<Item, Section>,
+    reason: Reason, before: ListSnapshot<Item, Section>?, after: ListSnapshot<Item, Section>,
     changes: ListChanges<Item.ID, Section>
   ) {
     self.reason = reason

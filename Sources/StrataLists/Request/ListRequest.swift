@@ -25,7 +25,7 @@ public struct Unsectioned: Hashable, Sendable {
 /// predicates, and closures that order sections must depend on the row or the section alone, and must not read a clock,
 /// a locale or a setting. They are called when a row changes, and never because time passes. Even if one is not pure,
 /// lists stay consistent in themselves; rows stay where their last change put them, and a row whose position no longer
-/// matches the functions is reported in `FetchSnapshot.problems`.
+/// matches the functions is reported in `ListSnapshot.problems`.
 public struct ListRequest<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   package var section: KeyPart<Item>?

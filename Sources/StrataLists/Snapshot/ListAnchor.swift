@@ -25,7 +25,7 @@ public struct ListAnchorPlace<ItemID: Hashable & Sendable>: Hashable, Sendable {
   public var distance: Int
 }
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// The position in this snapshot of an anchor from an older snapshot of the list.
   ///
   /// An item that is still shown is followed wherever it went. Otherwise the result is its nearest neighbour in the
@@ -37,7 +37,7 @@ extension FetchSnapshot {
   ///
   /// - Parameter reach: the maximum number of neighbours to look at on each side.
   public func place(
-    of anchor: ListAnchor<Item.ID>, since old: FetchSnapshot, reach: Int = 100
+    of anchor: ListAnchor<Item.ID>, since old: ListSnapshot, reach: Int = 100
   ) -> ListAnchorPlace<Item.ID>? {
     var text = anchor.id.documentID
     let found = text.withUTF8 { id in

@@ -73,7 +73,7 @@ extension DiffableFetchController {
     let change = isNews ? DiffableFetchChange(update) : nil
     let stale = change.map { ($0.deletes + $0.updates).map(Self.cacheKey) } ?? []
     // Kept so that the list before ends behind the lock, as rows do.
-    var old: FetchSnapshot<Item, Section>?
+    var old: ListSnapshot<Item, Section>?
     let (isWanted, delegate) = withCache {
       state -> (Bool, (any DiffableFetchControllerDelegate<Item, Section>)?) in
       guard !state.isCancelled, state.isAnswering || state.isMonitoring else { return (false, nil) }

@@ -17,7 +17,7 @@ extension DiffableFetchController {
   /// - Throws: `DiffableFetchError`, and `CancellationError` where the task or the list was cancelled.
   @discardableResult
   public nonisolated(nonsending) func performFetch()
-    async throws -> FetchSnapshot<Item, Section>
+    async throws -> ListSnapshot<Item, Section>
   {
     guard fetchRequest.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
     try await DiffableFetchError.wrapping { try await list.performFetch() }
@@ -32,7 +32,7 @@ extension DiffableFetchController {
   @discardableResult
   public nonisolated(nonsending) func configureFetch(
     _ configure: (inout DiffableFetchRequest<Item, Section>) -> Void
-  ) async throws -> FetchSnapshot<Item, Section> {
+  ) async throws -> ListSnapshot<Item, Section> {
     await configuring.take()
     defer { configuring.give() }
     var request = fetchRequest
@@ -62,7 +62,7 @@ extension DiffableFetchController {
   @discardableResult
   public nonisolated(nonsending) func process(
     upTo sequence: UInt64
-  ) async throws -> FetchSnapshot<Item, Section> {
+  ) async throws -> ListSnapshot<Item, Section> {
     guard fetchRequest.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
     _ = try await DiffableFetchError.wrapping { try await list.fetch(through: sequence) }
     return try fetched()
@@ -72,7 +72,7 @@ extension DiffableFetchController {
   @discardableResult
   public nonisolated(nonsending) func process(
     events: some Sequence<RecordedEvent>
-  ) async throws -> FetchSnapshot<Item, Section> {
+  ) async throws -> ListSnapshot<Item, Section> {
     try await process(upTo: events.lazy.map(\.sequence).max() ?? 0)
   }
 
@@ -81,7 +81,7 @@ extension DiffableFetchController {
   @discardableResult
   public nonisolated(nonsending) func process(
     _ receipt: AppendReceipt
-  ) async throws -> FetchSnapshot<Item, Section> {
+  ) async throws -> ListSnapshot<Item, Section> {
     guard fetchRequest.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
     try await DiffableFetchError.wrapping { try await list.fetch(through: receipt) }
     return try fetched()
@@ -89,7 +89,7 @@ extension DiffableFetchController {
 
   /// What follows from every fetch. Does not suspend: who shares the delegate's actor has its turn, and the
   /// delegate hears nothing before the fetch returns.
-  private func fetched() throws -> FetchSnapshot<Item, Section> {
+  private func fetched() throws -> ListSnapshot<Item, Section> {
     guard let newest = list.consumerAtNewest(), let snapshot = newest.snapshot else {
       throw CancellationError()
     }
@@ -106,7 +106,7 @@ extension DiffableFetchController {
   }
 
   /// Items whose key is not their id would be looked for in vain: the first one that is shown tells.
-  private func check(_ snapshot: FetchSnapshot<Item, Section>) throws(DiffableFetchError) {
+  private func check(_ snapshot: ListSnapshot<Item, Section>) throws(DiffableFetchError) {
     guard snapshot.numberOfSections > 0, let item = snapshot.row(at: ListIndex(section: 0, item: 0))
     else {
       return

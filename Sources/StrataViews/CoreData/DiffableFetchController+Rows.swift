@@ -81,7 +81,7 @@ extension DiffableFetchController {
   }
 
   private static func nearby(
-    _ id: Item.ID, _ size: Int?, in snapshot: FetchSnapshot<Item, Section>
+    _ id: Item.ID, _ size: Int?, in snapshot: ListSnapshot<Item, Section>
   ) -> [Item.ID]? {
     size.flatMap { snapshot.nearbyItemIdentifiers(for: id, size: $0) }
   }

@@ -37,7 +37,7 @@ where Item.ID: DocumentID {
     weak var delegate: (any DiffableFetchControllerDelegate<Item, Section>)?
     var request: DiffableFetchRequest<Item, Section>
     /// What the delegate was told last; nil before the first fetch.
-    var current: FetchSnapshot<Item, Section>?
+    var current: ListSnapshot<Item, Section>?
     var isMonitoring = true
     var isCancelled = false
     /// Whether somebody asked for what is new, so that it is told also where the store is not followed.
@@ -114,7 +114,7 @@ extension DiffableFetchController {
 
   /// The list that the delegate was told of last; nil before the first fetch. It never changes, and is O(1) to
   /// take.
-  public var currentSnapshot: FetchSnapshot<Item, Section>? { state.withLock { $0.current } }
+  public var currentSnapshot: ListSnapshot<Item, Section>? { state.withLock { $0.current } }
 
   /// Whether the list follows the store by itself, as it does if nothing else is said. Where it does not, it
   /// changes when `process`, `performFetch` or `configureFetch` is called, and at no other time. What was not

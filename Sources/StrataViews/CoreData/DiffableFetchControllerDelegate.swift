@@ -39,7 +39,7 @@ where Item.ID: DocumentID {
   public let moves: [Item.ID]
   /// The new list; nil where its sections and items are those of the old one, in the same order, and what
   /// changed are rows or counts alone.
-  public let snapshot: FetchSnapshot<Item, Section>?
+  public let snapshot: ListSnapshot<Item, Section>?
   /// The whole of it: the lists before and after, the reason, and the changes with their places.
   public let update: ListUpdate<Item, Section>
 

@@ -9,7 +9,7 @@ extension DiffableSnapshot {
   ///
   /// - Throws: `identifiersCollide` if two ids or two sections of the list differ in their bytes but are equal in
   ///   Swift, or if a section is not equal to itself, such as NaN. ``init(byteWise:)`` never throws.
-  public init<Item>(_ snapshot: FetchSnapshot<Item, Section>) throws(DiffableSnapshotError)
+  public init<Item>(_ snapshot: ListSnapshot<Item, Section>) throws(DiffableSnapshotError)
   where Item.ID == ItemID {
     var named: [Section: Section] = [:]
     for section in snapshot.sectionIdentifiers {
@@ -37,7 +37,7 @@ extension DiffableSnapshot {
   /// - Parameter old: the list that is shown, an earlier or later one of the same store.
   /// - Throws: `identifiersCollide`, as without `reconfiguredSince`.
   public init<Item>(
-    _ snapshot: FetchSnapshot<Item, Section>, reconfiguredSince old: FetchSnapshot<Item, Section>
+    _ snapshot: ListSnapshot<Item, Section>, reconfiguredSince old: ListSnapshot<Item, Section>
   ) throws(DiffableSnapshotError) where Item.ID == ItemID {
     try self.init(snapshot)
     for item in ListChanges(from: old, to: snapshot).changedItems { marks.mark(item, .reconfigure) }
@@ -45,7 +45,7 @@ extension DiffableSnapshot {
 
   /// Creates a snapshot of the sections and items that a list shows, with keys that are compared by their bytes, so
   /// that no two are equal. O(n).
-  public init<Item, Value>(byteWise snapshot: FetchSnapshot<Item, Value>)
+  public init<Item, Value>(byteWise snapshot: ListSnapshot<Item, Value>)
   where ItemID == StringKey, Section == SectionKey<Value> {
     self.init(
       unchecked: (0..<snapshot.numberOfSections).map { place in
@@ -63,7 +63,7 @@ extension DiffableSnapshot {
   /// Creates a snapshot of a list, with keys that are compared by their bytes. The items that are also in `old`, and
   /// whose rows differ there, are marked to be reconfigured.
   public init<Item, Value>(
-    byteWise snapshot: FetchSnapshot<Item, Value>, reconfiguredSince old: FetchSnapshot<Item, Value>
+    byteWise snapshot: ListSnapshot<Item, Value>, reconfiguredSince old: ListSnapshot<Item, Value>
   ) where ItemID == StringKey, Section == SectionKey<Value> {
     self.init(byteWise: snapshot)
     let diff = ListDiff(from: old.version, to: snapshot.version)

@@ -19,7 +19,7 @@ extension DiffableSnapshot {
   }
 }
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// A snapshot of the list with a value for each row, instead of its id. O(n).
   ///
   /// If the value has everything that a cell shows, two such snapshots are equal only if every cell shows the same in
@@ -44,7 +44,7 @@ extension FetchSnapshot {
   }
 }
 
-extension FetchSnapshot where Item: Hashable {
+extension ListSnapshot where Item: Hashable {
   /// A snapshot of the list with its rows instead of their ids. O(n). See ``values(_:)``.
   public func values() async throws(ListError) -> DiffableSnapshot<Item, Section> { try await values { $0 } }
 }

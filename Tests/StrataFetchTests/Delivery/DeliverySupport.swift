@@ -43,7 +43,7 @@ struct ShownList: Equatable, CustomStringConvertible {
 
   init() {}
 
-  init(_ snapshot: FetchSnapshot<Chore, String?>) {
+  init(_ snapshot: ListSnapshot<Chore, String?>) {
     sections = (0..<snapshot.numberOfSections).map {
       Section(id: snapshot.sectionIdentifier(at: $0), items: snapshot.itemIdentifiers(inSectionAt: $0))
     }

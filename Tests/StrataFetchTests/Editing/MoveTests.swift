@@ -32,7 +32,7 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
     return (cards, list)
   }
 
-  private func lanes(_ snapshot: FetchSnapshot<Card, String>) -> [[Int]] {
+  private func lanes(_ snapshot: ListSnapshot<Card, String>) -> [[Int]] {
     (0..<snapshot.numberOfSections).map { snapshot.itemIdentifiers(inSectionAt: $0) }
   }
 

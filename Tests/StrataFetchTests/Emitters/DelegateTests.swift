@@ -16,7 +16,7 @@ internal import Testing
   }
 
   /// Records every call.
-  final class Spy: FetchChangesDelegate {
+  final class Spy: ListChangesDelegate {
     var calls: [String] = []
     func didLoad(_ update: ListUpdate<Animal, String>) { calls.append("load \(update.after.numberOfItems)") }
     func willChange(_ update: ListUpdate<Animal, String>) { calls.append("will") }
@@ -43,17 +43,17 @@ internal import Testing
   }
 
   /// Implements only the method that has no default.
-  final class Quiet: FetchChangesDelegate {
+  final class Quiet: ListChangesDelegate {
     var loads = 0
     func didLoad(_ update: ListUpdate<Animal, String>) { loads += 1 }
   }
 
-  final class ContentSpy: FetchContentDelegate {
+  final class ContentSpy: ListContentDelegate {
     var contents: [[String]] = []
     var updates: [Set<String>] = []
-    func didChange(_ content: FetchSnapshot<Animal, String>, _ update: ListUpdate<Animal, String>) {
+    func didChange(_ content: ListSnapshot<Animal, String>, _ update: ListUpdate<Animal, String>) {
       contents.append(content.itemIdentifiers)
-      updates.append(update.updates)
+      updates.append(Set(update.changes.changedItems))
     }
   }
 
@@ -155,11 +155,12 @@ internal import Testing
     for update in try await updates() {
       let old = Set(update.before?.itemIdentifiers ?? update.after.itemIdentifiers)
       let new = Set(update.after.itemIdentifiers)
-      #expect(update.inserts == new.subtracting(old))
-      #expect(update.deletes == old.subtracting(new))
-      #expect(update.updates.isSubset(of: old.intersection(new)))
+      #expect(Set(update.changes.insertions.map(\.id)) == new.subtracting(old))
+      #expect(Set(update.changes.deletions.map(\.id)) == old.subtracting(new))
+      #expect(Set(update.changes.changedItems).isSubset(of: old.intersection(new)))
     }
-    let update = try await updates()[1]
-    #expect(update.inserts == ["l"] && update.deletes == ["b", "d"] && update.updates == ["a", "e", "f"])
+    let changes = try await updates()[1].changes
+    #expect(changes.insertions.map(\.id) == ["l"] && Set(changes.deletions.map(\.id)) == ["b", "d"])
+    #expect(Set(changes.changedItems) == ["a", "e", "f"])
   }
 }

@@ -11,7 +11,7 @@ internal import Testing
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ImpureRequestTests {
   /// Checks what must hold for a list however its request behaves.
   private func check<Item, Section>(
-    _ list: FetchSnapshot<Item, Section>, rows: Set<Int>, isFiltered: Bool, _ context: String
+    _ list: ListSnapshot<Item, Section>, rows: Set<Int>, isFiltered: Bool, _ context: String
   ) throws where Item.ID == Int {
     func law(_ holds: Bool, _ what: @autoclosure () -> String) throws {
       if !holds { throw ListFailure("\(context), at \(list.sequence): \(what())") }
@@ -95,7 +95,7 @@ internal import Testing
   }
 
   private func checkChanges<Section>(
-    from before: FetchSnapshot<ImpureRow, Section>, to after: FetchSnapshot<ImpureRow, Section>,
+    from before: ListSnapshot<ImpureRow, Section>, to after: ListSnapshot<ImpureRow, Section>,
     _ context: String
   ) throws {
     let (old, new) = (ModelList(before.version), ModelList(after.version))

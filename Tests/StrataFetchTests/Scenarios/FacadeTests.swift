@@ -278,7 +278,7 @@ extension DiffableFetchController {
   @discardableResult
   func process<Document>(
     _ update: DocumentUpdate<Document>
-  ) async throws -> FetchSnapshot<Item, Section> {
+  ) async throws -> ListSnapshot<Item, Section> {
     guard case .changed(_, let receipt) = update else { return try await performFetch() }
     return try await process(receipt)
   }

@@ -36,7 +36,7 @@ enum Showing: Sendable, Equatable {
 /// A list as a scenario sees it: its first content, and then one change after the other.
 final class ScenarioList {
   typealias Change = DiffableFetchChange<ScenarioEvent, String>
-  typealias Snapshot = FetchSnapshot<ScenarioEvent, String>
+  typealias Snapshot = ListSnapshot<ScenarioEvent, String>
 
   /// Sections by name; in each, the newest events first.
   static func plainRequest(_ showing: Showing) -> ListRequest<ScenarioEvent, String> {

@@ -23,7 +23,7 @@ struct Board {
   /// The newest list of a request.
   func show<Section>(
     _ request: ListRequest<Ticket, Section>
-  ) async throws -> FetchSnapshot<Ticket, Section> {
+  ) async throws -> ListSnapshot<Ticket, Section> {
     try await FetchController(request, from: tickets).performFetch()
   }
 
@@ -40,7 +40,7 @@ struct Board {
   }
 }
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// The ids of each section.
   var ids: [[Item.ID]] { (0..<numberOfSections).map { itemIdentifiers(inSectionAt: $0) } }
 }

@@ -92,7 +92,7 @@ struct ArrayList<ID: Hashable & Sendable, Section: Hashable & Sendable>: Equatab
 
   var parts: [Part] = []
 
-  init<Item>(_ snapshot: FetchSnapshot<Item, Section>) where Item.ID == ID {
+  init<Item>(_ snapshot: ListSnapshot<Item, Section>) where Item.ID == ID {
     parts = (0..<snapshot.numberOfSections).map { place in
       Part(
         section: snapshot.sectionIdentifier(at: place), items: snapshot.itemIdentifiers(inSectionAt: place))

@@ -36,7 +36,7 @@ internal import Testing
         var whole = request
         whole.window = .all
         let all = try await list.snapshot(at: point, request: whole)
-        var alone: [FetchSnapshot<DocumentRow, DocumentValue>] = []
+        var alone: [ListSnapshot<DocumentRow, DocumentValue>] = []
         for filter in request.filters {
           var single = whole
           single.filters = [filter]
@@ -78,8 +78,8 @@ internal import Testing
 
   /// Checks that the rank is the position in the list without a window, and that the window cuts where it says.
   private func check(
-    _ why: ListExplanation, _ all: FetchSnapshot<DocumentRow, DocumentValue>,
-    _ shown: FetchSnapshot<DocumentRow, DocumentValue>
+    _ why: ListExplanation, _ all: ListSnapshot<DocumentRow, DocumentValue>,
+    _ shown: ListSnapshot<DocumentRow, DocumentValue>
   ) throws {
     let index = all.index(of: why.id)
     try #require((why.rank == nil) == (index == nil))

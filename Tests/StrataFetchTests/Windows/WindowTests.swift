@@ -10,7 +10,7 @@ internal import Testing
 /// A store of chores, and lists of them.
 struct WindowFixture {
   typealias Controller = FetchController<Chore, String?>
-  typealias Snapshot = FetchSnapshot<Chore, String?>
+  typealias Snapshot = ListSnapshot<Chore, String?>
   typealias Flat = ListRequest<Chore, Unsectioned>
 
   let store = EventStore.inMemory()

@@ -71,7 +71,7 @@ extension Workload {
     return time
   }
 
-  private static func fetch(_ store: EventStore) async throws -> FetchSnapshot<ListedEvent, String> {
+  private static func fetch(_ store: EventStore) async throws -> ListSnapshot<ListedEvent, String> {
     try await FetchController(ListedEvent.request, from: store.collection("event", of: ListedEvent.self))
       .performFetch()
   }

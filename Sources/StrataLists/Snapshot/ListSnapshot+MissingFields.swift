@@ -2,7 +2,7 @@
 
 public import StrataTables
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// The fields that the request names and no row of its table has, ascending. Documents have no schema that could
   /// reject a name, so a mistyped one leads to an empty list, or to one that is not sorted as intended; this property
   /// lists such names.

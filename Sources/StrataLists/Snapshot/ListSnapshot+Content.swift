@@ -4,7 +4,7 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataTables
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// A number for a row's content. Between two snapshots of a list, an item that both show has an update, or a move
   /// with `isChanged`, exactly if its number differs. Nil if the list does not show the item. O(log n), and a hash of
   /// the row.

@@ -24,7 +24,7 @@ extension ListIndex: CustomStringConvertible {
 /// A list at one moment. It is an immutable value, costs nothing to copy, and is safe on any thread.
 ///
 /// Counts and identifiers are those of the shown items; a window hides the rest.
-public struct FetchSnapshot<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
+public struct ListSnapshot<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   package let version: ListVersion
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
@@ -54,7 +54,7 @@ where Item.ID: DocumentID {
 
 // MARK: Counts and identifiers
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// The number of shown items. O(1); if sections have windows of their own, O(sections shown).
   public var numberOfItems: Int { version.itemCount }
   /// The number of shown sections. O(1).
@@ -158,7 +158,7 @@ extension FetchSnapshot {
 
 // MARK: Rows
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// A row of the list; nil if the list does not show it. O(log n), and the decoding of the row.
   public func row(for id: Item.ID) -> Item? {
     guard contains(id) else { return nil }
@@ -238,7 +238,7 @@ public struct ListProblem: Hashable, Sendable {
   public var what: String
 }
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// The number of rows that the list leaves out because they do not decode or because a section or sort value is
   /// invalid, plus the number of rows whose key changed though they did not.
   public var numberOfProblems: Int {

@@ -6,7 +6,7 @@
 
 internal import StrataEvents
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// The offset of an item in `itemIdentifiers`, nil if it is not shown.
   public func indexOfItem(_ id: Item.ID) -> Int? {
     index(of: id).map { version.offset(ofSectionAt: $0.section) + $0.item }
@@ -28,7 +28,7 @@ extension FetchSnapshot {
 
 // MARK: Nearby
 
-extension FetchSnapshot {
+extension ListSnapshot {
   /// The ids around an item, including its own: `size` of them, or all if the list shows fewer. Nil if the item is not
   /// shown or the size is not positive. O(size) more.
   ///
