@@ -59,16 +59,21 @@ extension FetchController {
     _ options: UpdateOptions<Item>, _ delivery: CancellableTask,
     _ executor: @escaping @Sendable () -> UpdateExecutor?, _ body: @escaping DeliveryBody
   ) {
-    delivery.start(executor()) { [weak self, consumer = ListConsumer(self, options)] delivery in
+    // Not captured weakly by the closure that runs on the executor: Swift 6.3 takes a closure with a capture list for one
+    // that runs on the thread pool.
+    let controller: @Sendable () -> FetchController? = { [weak self] in self }
+    delivery.start(executor()) { [consumer = ListConsumer(self, options)] delivery in
       var consumer = consumer
       while true {
         let news = await consumer.next()
         if case .end = news { return }
         guard let executor = executor() else { return }
-        let isWanted = await executor.run { [weak self] in
+        let isWanted = await executor.run {
           // Checked on the executor itself: after a cancellation there, nothing more is delivered.
-          guard !delivery.isCancelled, let self, !isCancelled else { return false }
-          return await body(self, news)
+          guard !delivery.isCancelled, let controller = controller(), !controller.isCancelled else {
+            return false
+          }
+          return await body(controller, news)
         }
         if !isWanted { return }
       }

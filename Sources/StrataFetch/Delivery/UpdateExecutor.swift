@@ -56,7 +56,9 @@ public struct UpdateExecutor: Sendable {
   private static func run<Result: Sendable>(
     on actor: isolated any Actor, _ body: nonisolated(nonsending) @Sendable () async -> Result
   ) async -> Result {
-    await body()
+    // It also makes the switch to the actor happen: Swift 6.3 leaves it out where nothing but such a call follows.
+    actor.preconditionIsolated("an update is delivered off its executor")
+    return await body()
   }
 
   /// Begins a task that computes differences where that is done.
