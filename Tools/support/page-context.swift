@@ -148,18 +148,33 @@ final class DiffableSnapshotPage {
   var snapshot = DiffableSnapshot<Int, String>()
 }
 
-/// A screen that is told what changed.
-class EventsScreen: DiffableFetchControllerDelegate, @unchecked Sendable {
+/// A screen that shows a list of events, and is its delegate.
+@MainActor class EventsScreen: DiffableFetchControllerDelegate {
   let events = EventStore.inMemory().collection("event", of: SectionedEvent.self)
+  var search: String?
+  var controller: DiffableFetchController<SectionedEvent, String> {
+    DiffableFetchController(events, sectionKey: \.sectionName, sortKeys: [.init(\.timestamp)])
+  }
   func show(_ list: ListSnapshot<SectionedEvent, String>) {}
-  nonisolated(nonsending) func didChangeContent(
-    _ change: DiffableFetchChange<SectionedEvent, String>,
-    controller: DiffableFetchController<SectionedEvent, String>
-  ) async {}
+  func didChangeContent(
+    _ controller: DiffableFetchController<SectionedEvent, String>,
+    _ change: DiffableFetchChange<SectionedEvent, String>
+  ) {}
 }
 
-final class ComingFromCoreDataPage: EventsScreen, @unchecked Sendable {}
-final class DiffableFetchControllerPage: EventsScreen, @unchecked Sendable {}
+final class DiffableFetchControllerPage: EventsScreen {}
+final class DiffableFetchControllerFetchPage: EventsScreen {}
+
+final class DiffableFetchRequestPage {
+  struct Chore: Codable, Identifiable, Sendable {
+    var id: Int
+    var isDone: Bool
+    var owner: String
+  }
+
+  let showsOpenOnly = true
+  var request = DiffableFetchRequest<Chore, String>(sectionKey: \.owner)
+}
 
 final class MockListViewPage {
   let before = MockListData<String, String>()

@@ -14,12 +14,15 @@ final class CancellableTask: Sendable {
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  func start(_ body: @escaping @Sendable (CancellableTask) async -> Void) {
-    hold(
-      Task { [weak self] in
-        guard let self else { return }
-        await body(self)
-      })
+  /// - Parameter executor: what computes the differences that the task delivers; nil for the thread pool.
+  func start(
+    _ executor: UpdateExecutor? = nil, _ body: @escaping @Sendable (CancellableTask) async -> Void
+  ) {
+    let body: @Sendable () async -> Void = { [weak self] in
+      guard let self else { return }
+      await body(self)
+    }
+    hold(executor?.task(body) ?? Task { await body() })
   }
 
   /// Makes `cancel()` cancel the task. If the handle was cancelled already, the task is cancelled at once.

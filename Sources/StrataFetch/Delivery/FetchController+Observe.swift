@@ -35,36 +35,47 @@ extension FetchController {
     _ body: @escaping @Sendable (ListUpdate<Item, Section>) -> Void
   ) -> ListObservation {
     let delivery = CancellableTask()
-    deliver(UpdateOptions(policy: policy, token: token), delivery, executor, failed) { update in
-      body(update)
+    deliver(UpdateOptions(policy: policy, token: token), delivery, { executor }) { _, news in
+      switch news {
+      case .update(let update): body(update)
+      case .failure(let error): failed(error)
+      case .end: break
+      }
       return true
     }
     return ListObservation(delivery, of: self)
   }
 
+  /// Receives an update or a failure on the executor; returns false to end the delivery.
+  typealias DeliveryBody =
+    nonisolated(nonsending) @Sendable (FetchController<Item, Section>, News<Update>) async -> Bool
+
   /// Delivers updates for as long as the controller lives and the delivery is not cancelled. The delivery does not keep
   /// the controller alive while nothing happens. A rejected token is reported as a failure once; the next delivery is
   /// the whole list.
   ///
-  /// - Parameter body: returns false to end the delivery.
+  /// - Parameter executor: called before every delivery; returns nil if there is no recipient any more.
   func deliver(
-    _ options: UpdateOptions<Item>, _ delivery: CancellableTask, _ executor: UpdateExecutor,
-    _ failed: @escaping @Sendable (ListError) -> Void, _ body: @escaping @Sendable (Update) -> Bool
+    _ options: UpdateOptions<Item>, _ delivery: CancellableTask,
+    _ executor: @escaping @Sendable () -> UpdateExecutor?, _ body: @escaping DeliveryBody
   ) {
-    delivery.start { [weak self, consumer = ListConsumer(self, options)] delivery in
+    // Not captured weakly by the closure that runs on the executor: Swift 6.3 takes a closure with a capture list for one
+    // that runs on the thread pool.
+    let controller: @Sendable () -> FetchController? = { [weak self] in self }
+    delivery.start(executor()) { [consumer = ListConsumer(self, options)] delivery in
       var consumer = consumer
       while true {
         let news = await consumer.next()
         if case .end = news { return }
-        await executor.run { [weak self] in
+        guard let executor = executor() else { return }
+        let isWanted = await executor.run {
           // Checked on the executor itself: after a cancellation there, nothing more is delivered.
-          guard !delivery.isCancelled, self?.isCancelled == false else { return }
-          switch news {
-          case .update(let update): if !body(update) { delivery.cancel() }
-          case .failure(let error): failed(error)
-          case .end: break
+          guard !delivery.isCancelled, let controller = controller(), !controller.isCancelled else {
+            return false
           }
+          return await body(controller, news)
         }
+        if !isWanted { return }
       }
     }
   }

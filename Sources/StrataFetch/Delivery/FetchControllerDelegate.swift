@@ -6,26 +6,50 @@ public import StrataLists
 /// An object that is notified of the changes of a fetch controller's list.
 ///
 /// A delegate conforms to one of two refinements: `ListChangesDelegate`, which is notified of every single change, or
-/// `ListContentDelegate`, which receives the whole list. Each provides its own `receive(_:)`, so a type that conforms
+/// `ListContentDelegate`, which receives the whole list. Each provides its own `receive(_:_:)`, so a type that conforms
 /// to both does not compile unless it implements that method itself.
 ///
-/// All methods are called on the executor that was passed with the delegate, with one update at a time, and never
-/// inside a write. They are synchronous and not isolated; a type of the main actor conforms with an isolated
-/// conformance:
-/// `extension ListScreen: @MainActor ListChangesDelegate`.
+/// All methods are called where `FetchController.setDelegate` says, with one update at a time, and never inside a
+/// write. Their first argument is the controller, so that one object can be the delegate of several lists.
+///
+/// The conforming type writes its methods without any mark, in either isolation mode:
+///
+/// ```swift
+/// @MainActor final class Screen: ListContentDelegate {
+///   private var shown: ListSnapshot<Incident, String>?
+///   func didChange(
+///     _ controller: FetchController<Incident, String>, _ content: ListSnapshot<Incident, String>,
+///     _ update: ListUpdate<Incident, String>
+///   ) {
+///     shown = content
+///   }
+/// }
+/// ```
+///
+/// - A class of the main actor, marked so or isolated by default: its methods run on the main actor.
+/// - An actor: its methods run on that actor.
+/// - A class without isolation: its methods run where the delegate was set to be called. If the class is not `Sendable`,
+///   it can only be set on the main actor, and is called there.
+///
+/// A method may be `async`; the next update is delivered when it has returned. In a class of the main actor an `async`
+/// method has to be marked `@MainActor`, because otherwise it takes its isolation from the protocol.
 public protocol FetchControllerDelegate<Item, Section>: AnyObject {
   associatedtype Item: Identifiable & Sendable where Item.ID: DocumentID
   associatedtype Section: Hashable & Sendable
 
   /// One step of the list. The first is `.initial`, and each later one begins where the previous one ended.
-  func receive(_ update: ListUpdate<Item, Section>)
+  nonisolated(nonsending) func receive(
+    _ controller: FetchController<Item, Section>, _ update: ListUpdate<Item, Section>) async
 
   /// The list cannot continue, or the request was rejected. What was delivered before stays valid.
-  func didFail(with error: ListError)
+  nonisolated(nonsending) func didFail(
+    _ controller: FetchController<Item, Section>, with error: ListError) async
 }
 
 extension FetchControllerDelegate {
-  public func didFail(with error: ListError) {}
+  public nonisolated(nonsending) func didFail(
+    _ controller: FetchController<Item, Section>, with error: ListError
+  ) async {}
 }
 
 /// A delegate that is notified of every change: `willChange`, all section changes, all item changes, `didChange`.
@@ -33,40 +57,65 @@ extension FetchControllerDelegate {
 /// The changes are the canonical batch, `ListUpdate.changes`: insertions, deletions, moves and updates. Items that only
 /// shifted are not reported, and a moved item whose row changed is reported once, as a move. For a view with its own
 /// rules, use `changes.batch()` or `changes.staged(from:to:)` in `didChange` instead.
+///
+/// The calls of one update follow each other without a suspension if the methods are not `async` and the delegate is
+/// called where it is isolated: nothing else runs on the main actor between `willChange` and `didChange` of a screen.
 public protocol ListChangesDelegate<Item, Section>: FetchControllerDelegate {
   // Named again so that the types are inferred from the methods below.
   associatedtype Item
   associatedtype Section
 
   /// The current list, to be shown as a whole. Called alone, for an update without `before`, such as the first one.
-  func didLoad(_ update: ListUpdate<Item, Section>)
+  nonisolated(nonsending) func didLoad(
+    _ controller: FetchController<Item, Section>, _ update: ListUpdate<Item, Section>) async
 
   /// Called before the changes of an update.
-  func willChange(_ update: ListUpdate<Item, Section>)
+  nonisolated(nonsending) func willChange(
+    _ controller: FetchController<Item, Section>, _ update: ListUpdate<Item, Section>) async
 
   /// A section was inserted, deleted or moved, or its number of items changed.
-  func didChangeSection(_ section: Section, _ change: ListSectionChange)
+  nonisolated(nonsending) func didChangeSection(
+    _ controller: FetchController<Item, Section>, _ section: Section, _ change: ListSectionChange) async
 
   /// An item was inserted, deleted or moved, or its row changed.
-  func didChangeItem(_ id: Item.ID, _ change: ListItemChange)
+  nonisolated(nonsending) func didChangeItem(
+    _ controller: FetchController<Item, Section>, _ id: Item.ID, _ change: ListItemChange) async
 
   /// Called after the changes of an update.
-  func didChange(_ update: ListUpdate<Item, Section>)
+  nonisolated(nonsending) func didChange(
+    _ controller: FetchController<Item, Section>, _ update: ListUpdate<Item, Section>) async
 }
 
 extension ListChangesDelegate {
-  public func willChange(_ update: ListUpdate<Item, Section>) {}
-  public func didChangeSection(_ section: Section, _ change: ListSectionChange) {}
-  public func didChangeItem(_ id: Item.ID, _ change: ListItemChange) {}
-  public func didChange(_ update: ListUpdate<Item, Section>) {}
+  public nonisolated(nonsending) func willChange(
+    _ controller: FetchController<Item, Section>, _ update: ListUpdate<Item, Section>
+  ) async {}
 
-  /// Delivers an update change by change.
-  public func receive(_ update: ListUpdate<Item, Section>) {
-    guard update.before != nil else { return didLoad(update) }
-    willChange(update)
-    update.changes.forEachSectionChange { didChangeSection($0, $1) }
-    update.changes.forEachItemChange { didChangeItem($0, $1) }
-    didChange(update)
+  public nonisolated(nonsending) func didChangeSection(
+    _ controller: FetchController<Item, Section>, _ section: Section, _ change: ListSectionChange
+  ) async {}
+
+  public nonisolated(nonsending) func didChangeItem(
+    _ controller: FetchController<Item, Section>, _ id: Item.ID, _ change: ListItemChange
+  ) async {}
+
+  public nonisolated(nonsending) func didChange(
+    _ controller: FetchController<Item, Section>, _ update: ListUpdate<Item, Section>
+  ) async {}
+
+  /// Delivers an update change by change. O(changes), in time and memory.
+  public nonisolated(nonsending) func receive(
+    _ controller: FetchController<Item, Section>, _ update: ListUpdate<Item, Section>
+  ) async {
+    guard update.before != nil else { return await didLoad(controller, update) }
+    var sections: [(Section, ListSectionChange)] = []
+    var items: [(Item.ID, ListItemChange)] = []
+    update.changes.forEachSectionChange { sections.append(($0, $1)) }
+    update.changes.forEachItemChange { items.append(($0, $1)) }
+    await willChange(controller, update)
+    for (section, change) in sections { await didChangeSection(controller, section, change) }
+    for (id, change) in items { await didChangeItem(controller, id, change) }
+    await didChange(controller, update)
   }
 }
 
@@ -77,10 +126,16 @@ public protocol ListContentDelegate<Item, Section>: FetchControllerDelegate {
 
   /// Called after every update. `update` holds the reason, the previous list and the changes. An item that changed
   /// without moving is not in the difference of the identifiers, but in `update.changes.changedItems`.
-  func didChange(_ content: ListSnapshot<Item, Section>, _ update: ListUpdate<Item, Section>)
+  nonisolated(nonsending) func didChange(
+    _ controller: FetchController<Item, Section>, _ content: ListSnapshot<Item, Section>,
+    _ update: ListUpdate<Item, Section>) async
 }
 
 extension ListContentDelegate {
   /// Delivers an update as the list after it.
-  public func receive(_ update: ListUpdate<Item, Section>) { didChange(update.after, update) }
+  public nonisolated(nonsending) func receive(
+    _ controller: FetchController<Item, Section>, _ update: ListUpdate<Item, Section>
+  ) async {
+    await didChange(controller, update.after, update)
+  }
 }

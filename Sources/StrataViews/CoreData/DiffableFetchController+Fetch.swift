@@ -1,4 +1,4 @@
-// Fetching, configuring, and feeding by hand.
+// Fetching, changing the request, and feeding by hand.
 
 internal import StrataBase
 public import StrataEvents
@@ -7,36 +7,86 @@ public import StrataLists
 internal import StrataTables
 
 extension DiffableFetchController {
+  /// A closure that changes the request before every `performFetch`; nil for none.
+  ///
+  /// It receives the request in force, and what it leaves is the new one. If it changes nothing, the fetch is a plain
+  /// one. It runs where it is isolated:
+  ///
+  /// ```swift
+  /// controller.configureFetch = { @MainActor [weak self] request in
+  ///   request.filter = self?.search.map { "sectionName contains \($0)" }
+  /// }
+  /// try await controller.performFetch()
+  /// ```
+  ///
+  /// A request in which `refine` was called again differs from the one before.
+  public var configureFetch: Configuration? {
+    get { state.withLock { $0.configure } }
+    set {
+      let old = state.withLock { state in
+        defer { state.configure = newValue }
+        return state.configure
+      }
+      // Released after the lock: it may hold anything.
+      withExtendedLifetime(old) {}
+    }
+  }
+
   /// Fetches the list: it includes every append that was acknowledged before the call.
   ///
-  /// The first call makes the list current and begins to follow the store. A later one tries again after a
-  /// failure; what it finds new is told to the delegate like every change.
+  /// `configureFetch` runs first. The first call makes the list current and begins to follow the store. A later call
+  /// tries again after a failure; what it finds new is delivered like every change.
   ///
-  /// - Returns: the newest list. Where the caller is where the delegate is called, the delegate was told nothing
-  ///   newer when this returns.
-  /// - Throws: `DiffableFetchError`, and `CancellationError` where the task or the list was cancelled.
+  /// - Returns: the newest list. If it is called where the delegate is called, the delegate has received nothing newer
+  ///   when it returns.
+  /// - Throws: `DiffableFetchError`, and `CancellationError` if the task or the list was cancelled.
   @discardableResult
   public nonisolated(nonsending) func performFetch()
     async throws -> ListSnapshot<Item, Section>
   {
+    if let configureFetch { return try await fetch(changing: configureFetch) }
+    return try await fetchUnchanged()
+  }
+
+  private nonisolated(nonsending) func fetchUnchanged() async throws -> ListSnapshot<Item, Section> {
     guard fetchRequest.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
     try await DiffableFetchError.wrapping { try await list.performFetch() }
     return try fetched()
   }
 
-  /// Changes how the list is sectioned, sorted and filtered, and fetches it. The delegate is told one difference
-  /// from the old list to the new one.
+  private nonisolated(nonsending) func fetch(
+    changing configure: Configuration
+  ) async throws -> ListSnapshot<Item, Section> {
+    await configuring.take()
+    defer { configuring.give() }
+    let old = fetchRequest
+    var request = old
+    await configure(&request)
+    return request.isSame(as: old) ? try await fetchUnchanged() : try await fetch(request)
+  }
+
+  /// Changes how the list is sectioned, sorted and filtered, and fetches it. The delegate receives one difference from
+  /// the old list to the new one.
   ///
-  /// Calls are carried out one after the other, each body with what the one before it left. The body runs once.
-  /// A request that is refused leaves the one before in force.
+  /// Calls are carried out one after the other, and each body receives the request that the previous one left. The body
+  /// runs once. If the request is rejected, the previous one stays in force.
+  ///
+  /// - Throws: `DiffableFetchError`, and `CancellationError` if the task or the list was cancelled.
   @discardableResult
-  public nonisolated(nonsending) func configureFetch(
-    _ configure: (inout DiffableFetchRequest<Item, Section>) -> Void
+  public nonisolated(nonsending) func apply(
+    changing change: (inout DiffableFetchRequest<Item, Section>) -> Void
   ) async throws -> ListSnapshot<Item, Section> {
     await configuring.take()
     defer { configuring.give() }
     var request = fetchRequest
-    configure(&request)
+    change(&request)
+    return try await fetch(request)
+  }
+
+  /// Puts a request in force and fetches it. The caller has the turn to change the request.
+  private nonisolated(nonsending) func fetch(
+    _ request: DiffableFetchRequest<Item, Section>
+  ) async throws -> ListSnapshot<Item, Section> {
     guard request.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
     do { try await DiffableFetchError.wrapping { try await list.apply(request.listRequest) } } catch {
       // Every other error leaves the new request in force, and a later fetch is one for it.
@@ -53,12 +103,12 @@ extension DiffableFetchController {
       defer { state.request = request }
       return state.request
     }
-    // It ends behind the lock: its closures may hold whatever a program likes.
+    // Released after the lock: its closures may hold anything.
     withExtendedLifetime(old) {}
   }
 
-  /// Takes in what the store holds up to a sequence, and whatever else it holds by then; up to its end where
-  /// that is nearer. For lists that do not follow the store by themselves.
+  /// Takes in what the store holds up to a sequence, and whatever else it holds by then. If the sequence is past the end
+  /// of the log, that is everything. For lists that do not follow the store by themselves.
   @discardableResult
   public nonisolated(nonsending) func process(
     upTo sequence: UInt64
@@ -76,8 +126,8 @@ extension DiffableFetchController {
     try await process(upTo: events.lazy.map(\.sequence).max() ?? 0)
   }
 
-  /// Takes in an append, and everything before it. Where the store is open for reading, this waits until it sees
-  /// that much of what its writer appends.
+  /// Takes in an append, and everything before it. If the store is open for reading, this waits until the store has seen
+  /// that part of what its writer appends.
   @discardableResult
   public nonisolated(nonsending) func process(
     _ receipt: AppendReceipt
@@ -87,13 +137,12 @@ extension DiffableFetchController {
     return try fetched()
   }
 
-  /// What follows from every fetch. Does not suspend: who shares the delegate's actor has its turn, and the
-  /// delegate hears nothing before the fetch returns.
+  /// What follows every fetch. It does not suspend, so a delegate on the caller's actor receives nothing before the
+  /// fetch returns.
   private func fetched() throws -> ListSnapshot<Item, Section> {
     guard let newest = list.consumerAtNewest(), let snapshot = newest.snapshot else {
       throw CancellationError()
     }
-    try check(snapshot)
     let (isFirst, isCancelled) = state.withLock { state in
       state.statistics.fetchCount += 1
       let isFirst = state.current == nil
@@ -103,14 +152,5 @@ extension DiffableFetchController {
     if !isFirst { ask() } else if !isCancelled { begin(with: newest) }
     follow()
     return snapshot
-  }
-
-  /// Items whose key is not their id would be looked for in vain: the first one that is shown tells.
-  private func check(_ snapshot: ListSnapshot<Item, Section>) throws(DiffableFetchError) {
-    guard snapshot.numberOfSections > 0, let item = snapshot.row(at: ListIndex(section: 0, item: 0))
-    else {
-      return
-    }
-    guard hasItsID(item) else { throw .itemKeyIsNotID }
   }
 }

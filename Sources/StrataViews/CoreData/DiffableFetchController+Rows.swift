@@ -1,4 +1,4 @@
-// Rows by their ids, with their neighbours read ahead.
+// Rows by their ids, and reading ahead of their neighbours.
 
 internal import StrataBase
 internal import StrataEvents
@@ -7,8 +7,8 @@ internal import StrataLists
 internal import StrataTables
 
 extension DiffableFetchController {
-  /// How many rows around every row that `viewObject` is asked for are read ahead; none where it is nil or not
-  /// positive. At most twice as many are kept.
+  /// The number of rows around a row that `viewObject` reads ahead; none if it is nil or not positive. At most twice that
+  /// many rows are kept.
   public var nearbyItemsSize: Int? {
     get { state.withLock { $0.nearbyItemsSize } }
     set {
@@ -21,17 +21,17 @@ extension DiffableFetchController {
     }
   }
 
-  /// A row as the newest list has it, nil where that does not show it. O(log n), and the decoding of the row.
+  /// A row of the newest list; nil if the list does not show it. O(log n), plus the decoding of the row.
   public func object(with id: Item.ID) -> Item? {
     guard let item = list.snapshot?.row(for: id) else { return nil }
     state.withLock { $0.statistics.rowReadCount += 1 }
     return item
   }
 
-  /// A row as the current list has it, nil where that does not show it: for what is on the screen.
+  /// A row of the current list, which is the one on the screen; nil if the list does not show it.
   ///
-  /// Its neighbours are read along, so that the calls for them cost a look into a dictionary. O(log n), and the
-  /// decoding of up to `nearbyItemsSize` rows.
+  /// Its neighbours are read too, so that a call for one of them is a lookup in a dictionary. O(log n), plus the decoding
+  /// of up to `nearbyItemsSize` rows.
   public func viewObject(with id: Item.ID) -> Item? {
     let key = Self.cacheKey(id)
     let (current, size, kept) = withCache { state in
@@ -49,7 +49,7 @@ extension DiffableFetchController {
     }
     withCache { state in
       state.statistics.rowReadCount += rows.count
-      // What became current meanwhile may have other rows.
+      // A list that became current in the meantime may have other rows.
       guard state.current?.version === current.version else { return }
       for (key, row) in rows { state.cache.insert(row, key) }
     }
@@ -58,8 +58,8 @@ extension DiffableFetchController {
 
   static func cacheKey(_ id: Item.ID) -> RowCache<Item>.Key { Array(id.documentID.utf8) }
 
-  /// Changes the state with its cache. Rows that fall out of it end behind the lock: their `deinit` is the
-  /// program's, and may ask the controller.
+  /// Changes the state with its cache. Rows that are removed from it are released after the lock: their `deinit` belongs
+  /// to the program, and may call the controller.
   @discardableResult
   func withCache<Result>(_ body: (inout State) -> Result) -> Result {
     let (result, fallen) = state.withLock { state in
@@ -70,11 +70,11 @@ extension DiffableFetchController {
     return result
   }
 
-  /// The ids around an item of the current list, by `nearbyItemsSize`; nil where that is not set, nothing was
-  /// fetched, or the list does not show the item.
+  /// The ids around an item of the current list; nil if `nearbyItemsSize` is not set, nothing was fetched, or the list
+  /// does not show the item.
   ///
-  /// Of c items the one at the place i has the first n where i < n, the last n where i ≥ c − n, and otherwise
-  /// those from i + n/2 − n up to i + n/2; itself alone where n is 1.
+  /// With c items and a size of n, they are for the item at index i the first n ids if i < n, the last n if i ≥ c − n,
+  /// and otherwise those from i + n/2 − n up to i + n/2; only the item itself if n is 1.
   public func nearbyItemIdentifiers(for id: Item.ID) -> [Item.ID]? {
     let (current, size) = state.withLock { ($0.current, $0.nearbyItemsSize) }
     return current.flatMap { Self.nearby(id, size, in: $0) }
@@ -86,6 +86,6 @@ extension DiffableFetchController {
     size.flatMap { snapshot.nearbyItemIdentifiers(for: id, size: $0) }
   }
 
-  /// The sections of the current list, each with its title, its counts and its rows.
+  /// The sections of the current list, each with its title, counts and rows. O(1).
   public var sections: ListSections<Item, Section> { ListSections(snapshot: currentSnapshot) }
 }

@@ -1,8 +1,8 @@
-// The fetched results controller's shape over a fetch controller: fetch, ask for rows, hear what changed.
+// The shape of a fetched results controller over a fetch controller: fetch, read rows, receive changes.
 
 internal import StrataBase
 public import StrataEvents
-internal import StrataFetch
+public import StrataFetch
 public import StrataLists
 public import StrataTables
 
@@ -17,81 +17,94 @@ public import StrataTables
 /// show(try await controller.performFetch())
 /// ```
 ///
-/// - The first fetch tells the delegate nothing: its list is what `performFetch` returns. Every later change is
-///   told once, in order, as the difference from what was told before.
-/// - `currentSnapshot` is what the delegate was told last. `viewObject(with:)` answers from it, so that a screen
-///   never asks for a row that it has not heard of; `object(with:)` answers from the newest list.
-/// - The delegate is called one call after the other, on the main actor or where `processingQueue` says. It may
-///   write to the store and call every method of the controller. While it is busy changes are not queued: the
-///   next call tells all of them as one difference.
-/// - Whoever calls `cancel()`, or drops the last reference, where the delegate is called, hears nothing after it.
+/// - The first fetch does not notify the delegate: `performFetch` returns its list. Every later change is delivered
+///   once, in order, as the difference from the list that was delivered last.
+/// - `currentSnapshot` is the list that was delivered last. `viewObject(with:)` reads it, so that a screen never reads a
+///   row that it does not show yet; `object(with:)` reads the newest list.
+/// - The delegate is called with one change at a time, on the main actor or on `processingQueue`. It may write to the
+///   store and call every method of the controller. Changes that occur while it is busy are not queued: the next call
+///   delivers all of them as one difference.
+/// - If `cancel()` is called, or the last reference is dropped, where the delegate is called, no call follows.
 ///
-/// It keeps no list of its own: everything is a `FetchController`'s, which new programs use directly. Safe to
-/// use from any task and thread.
+/// It keeps no list of its own: everything is a `FetchController`'s, which new programs use directly. Safe to use from
+/// any task and thread.
 public final class DiffableFetchController<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
   Sendable
 where Item.ID: DocumentID {
-  typealias List = FetchController<Item, Section>
-
+  // All mutable state, and what guards it:
+  //
+  //   state         its own lock. Of the program's code nothing runs under it, and no value of the program ends under it.
+  //   mainDelegate  the main actor
+  //   configuring   the turn to change the request: one task at a time
+  //
+  // One task delivers: it waits on the thread pool, or where `processingQueue` computes, and calls the delegate where
+  // `recipient` says. It holds no reference to the controller while it waits.
   struct State {
-    weak var delegate: (any DiffableFetchControllerDelegate<Item, Section>)?
+    var recipient = Recipient<Item, Section>()
     var request: DiffableFetchRequest<Item, Section>
-    /// What the delegate was told last; nil before the first fetch.
+    /// Changes the request before every fetch.
+    var configure: Configuration?
+    /// The list that was delivered last; nil before the first fetch.
     var current: ListSnapshot<Item, Section>?
     var isMonitoring = true
     var isCancelled = false
-    /// Whether somebody asked for what is new, so that it is told also where the store is not followed.
+    /// Whether new lists were requested, so that they are delivered even if the store is not followed.
     var isAsked = false
-    /// Whether the look that is under way was asked for.
+    /// Whether the look that is under way was requested.
     var isAnswering = false
-    /// Tells the delegate.
+    /// The task that delivers.
     var delivery: Task<Void, Never>?
     var nearbyItemsSize: Int?
     var cache = RowCache<Item>()
     var statistics = DiffableFetchStatistics()
   }
 
-  let list: List
-  let processingQueue: ProcessingQueue
-  /// Whether every item's id is what the item key path says.
-  let hasItsID: @Sendable (Item) -> Bool
+  /// A change of the request. It runs where it is isolated: `{ @MainActor [weak self] request in … }` may read the
+  /// state of a screen.
+  public typealias Configuration =
+    @isolated(any) @Sendable (_ request: inout DiffableFetchRequest<Item, Section>) -> Void
+
+  /// The list itself. Everything that this class does not offer is available there: `updates`, the past, windows,
+  /// explanations and editing.
+  ///
+  /// Its request is replaced by the next change of `fetchRequest`, so change the request here and not there.
+  public let list: FetchController<Item, Section>
+  let processingQueue: UpdateExecutor
   let state: Lock<State>
   let configuring = Turns<OneThing>()
+  /// The delegate that is called on the main actor.
+  @MainActor weak var mainDelegate: (any DiffableFetchControllerDelegate<Item, Section>)?
 
   /// - Parameters:
   ///   - request: how the list is sectioned, sorted and filtered.
   ///   - source: a collection of documents, or a table of a projection.
-  ///   - itemKey: the id by which snapshots name items. It has to say the same as the item's `id`.
-  ///   - processingQueue: where changes are found and the delegate is called; on the main actor if not given.
+  ///   - processingQueue: where a delegate is called that is set with `setDelegate`; the main actor by default.
   public init(
     _ request: DiffableFetchRequest<Item, Section>, from source: some RowSource<Item>,
-    itemKey: any KeyPath<Item, Item.ID> & Sendable = \.id, processingQueue: ProcessingQueue = .main
+    processingQueue: UpdateExecutor = .main
   ) {
     list = FetchController(request.listRequest, from: source)
     self.processingQueue = processingQueue
-    hasItsID = { $0[keyPath: itemKey] == $0.id }
     state = Lock(State(request: request))
   }
 
-  /// The same from the parts of a request.
+  /// Makes the same controller from the parts of a request.
   public convenience init(
     _ source: some RowSource<Item>, sectionKey: any KeyPath<Item, Section> & Sendable,
-    itemKey: any KeyPath<Item, Item.ID> & Sendable = \.id, sortKeys: [DiffableFetchSortKey<Item>],
-    processingQueue: ProcessingQueue = .main
+    sortKeys: [DiffableFetchSortKey<Item>], processingQueue: UpdateExecutor = .main
   ) where Section: SortKey {
     self.init(
-      DiffableFetchRequest(sectionKey: sectionKey, sortKeys: sortKeys), from: source, itemKey: itemKey,
+      DiffableFetchRequest(sectionKey: sectionKey, sortKeys: sortKeys), from: source,
       processingQueue: processingQueue)
   }
 
-  /// The same without sections.
+  /// Makes the same controller without sections.
   public convenience init(
-    _ source: some RowSource<Item>, itemKey: any KeyPath<Item, Item.ID> & Sendable = \.id,
-    sortKeys: [DiffableFetchSortKey<Item>], processingQueue: ProcessingQueue = .main
+    _ source: some RowSource<Item>, sortKeys: [DiffableFetchSortKey<Item>],
+    processingQueue: UpdateExecutor = .main
   ) where Section == Unsectioned {
     self.init(
-      DiffableFetchRequest(sortKeys: sortKeys), from: source, itemKey: itemKey,
-      processingQueue: processingQueue)
+      DiffableFetchRequest(sortKeys: sortKeys), from: source, processingQueue: processingQueue)
   }
 
   deinit {
@@ -103,22 +116,15 @@ where Item.ID: DocumentID {
 // MARK: Properties
 
 extension DiffableFetchController {
-  /// Who is told what changed. It is not kept alive.
-  public var delegate: (any DiffableFetchControllerDelegate<Item, Section>)? {
-    get { state.withLock { $0.delegate } }
-    set { state.withLock { $0.delegate = newValue } }
-  }
-
-  /// How the list is sectioned, sorted and filtered. `configureFetch` changes it.
+  /// How the list is sectioned, sorted and filtered. `apply(changing:)` and `configureFetch` change it.
   public var fetchRequest: DiffableFetchRequest<Item, Section> { state.withLock { $0.request } }
 
-  /// The list that the delegate was told of last; nil before the first fetch. It never changes, and is O(1) to
-  /// take.
+  /// The list that was delivered last; nil before the first fetch. It is immutable. O(1).
   public var currentSnapshot: ListSnapshot<Item, Section>? { state.withLock { $0.current } }
 
-  /// Whether the list follows the store by itself, as it does if nothing else is said. Where it does not, it
-  /// changes when `process`, `performFetch` or `configureFetch` is called, and at no other time. What was not
-  /// told meanwhile is one difference when it is set to true again.
+  /// Whether the list follows the store by itself, as it does by default. If not, it changes only when `process`,
+  /// `performFetch` or `apply(changing:)` is called. When the property is set to true again, everything that was not
+  /// delivered is one difference.
   public var isMonitoring: Bool {
     get { state.withLock { $0.isMonitoring } }
     set {
@@ -132,10 +138,10 @@ extension DiffableFetchController {
     }
   }
 
-  /// What it did so far.
+  /// Counts of what the controller has done.
   public var statistics: DiffableFetchStatistics { state.withLock { $0.statistics } }
 
-  /// Ends the list: the delegate is told nothing more, and fetches are refused. What is current stays.
+  /// Ends the list: the delegate is not called any more, and fetches throw `CancellationError`. The current list stays.
   public func cancel() {
     let delivery = state.withLock { state in
       state.isCancelled = true

@@ -1,57 +1,45 @@
-// Who is told what changed in a diffable fetch controller's list, and what it is told.
+// The delegate of a diffable fetch controller.
 
 public import StrataEvents
 public import StrataLists
 
-/// Is told what changed.
+/// An object that is notified of the changes of a diffable fetch controller's list.
 ///
-/// Its methods may be isolated to an actor, the main actor for example, or to none: then they run where the
-/// controller's `processingQueue` says. The next change is told when the method has returned.
-public protocol DiffableFetchControllerDelegate<Item, Section>: AnyObject, Sendable {
+/// The conforming type writes its methods without any mark, in either isolation mode:
+///
+/// ```swift
+/// @MainActor final class Screen: DiffableFetchControllerDelegate {
+///   private var inserted: [String] = []
+///   func didChangeContent(
+///     _ controller: DiffableFetchController<Incident, String>, _ change: DiffableFetchChange<Incident, String>
+///   ) {
+///     inserted = change.inserts
+///   }
+/// }
+/// ```
+///
+/// - A class of the main actor, marked so or isolated by default: its methods run on the main actor.
+/// - An actor: its methods run on that actor.
+/// - A class without isolation: its methods run on the main actor if it is set as `delegate`, and on the controller's
+///   `processingQueue` if it is set with `setDelegate`.
+///
+/// A method may be `async`; the next change is delivered when it has returned. In a class of the main actor an `async`
+/// method has to be marked `@MainActor`, because otherwise it takes its isolation from the protocol.
+public protocol DiffableFetchControllerDelegate<Item, Section>: AnyObject {
   associatedtype Item: Identifiable & Sendable where Item.ID: DocumentID
   associatedtype Section: Hashable & Sendable
 
-  /// The list changed; `controller.currentSnapshot` is the new one already.
+  /// Called after the list has changed. `controller.currentSnapshot` is the new list already.
   nonisolated(nonsending) func didChangeContent(
-    _ change: DiffableFetchChange<Item, Section>, controller: DiffableFetchController<Item, Section>) async
+    _ controller: DiffableFetchController<Item, Section>, _ change: DiffableFetchChange<Item, Section>) async
 
-  /// The list cannot follow the store any more. What is current stays; `performFetch` tries again.
+  /// Called when the list can no longer follow the store. The current list stays; `performFetch` tries again.
   nonisolated(nonsending) func didFail(
-    with error: ListError, controller: DiffableFetchController<Item, Section>) async
+    _ controller: DiffableFetchController<Item, Section>, with error: ListError) async
 }
 
 extension DiffableFetchControllerDelegate {
   public nonisolated(nonsending) func didFail(
-    with error: ListError, controller: DiffableFetchController<Item, Section>
+    _ controller: DiffableFetchController<Item, Section>, with error: ListError
   ) async {}
-}
-
-/// What changed between two lists that a delegate is told of.
-public struct DiffableFetchChange<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
-where Item.ID: DocumentID {
-  /// The items of both lists whose rows changed, moved or not, by their place in the new list.
-  public let updates: [Item.ID]
-  /// The items that only the new list shows, by their place in it.
-  public let inserts: [Item.ID]
-  /// The items that only the old list shows, by their place in it.
-  public let deletes: [Item.ID]
-  /// The items whose section or place among their neighbours changed, by their place in the new list.
-  public let moves: [Item.ID]
-  /// The new list; nil where its sections and items are those of the old one, in the same order, and what
-  /// changed are rows or counts alone.
-  public let snapshot: ListSnapshot<Item, Section>?
-  /// The whole of it: the lists before and after, the reason, and the changes with their places.
-  public let update: ListUpdate<Item, Section>
-
-  /// Applied to the old list they give the new one.
-  public var changes: ListChanges<Item.ID, Section> { update.changes }
-
-  init(_ update: ListUpdate<Item, Section>) {
-    self.update = update
-    updates = update.changes.changedItems
-    inserts = update.changes.insertions.map(\.id)
-    deletes = update.changes.deletions.reversed().map(\.id)
-    moves = update.changes.moves.map(\.id)
-    snapshot = update.changes.isStructural ? update.after : nil
-  }
 }

@@ -1,4 +1,4 @@
-// The errors of the façade for those who show errors of any kind.
+// The errors of this module as localized errors, for code that shows errors of any kind.
 
 internal import StrataLists
 

@@ -1,20 +1,18 @@
-// What can go wrong with a diffable fetch controller.
+// The errors of a diffable fetch controller.
 
 public import StrataLists
 
 /// The errors of a diffable fetch controller's fetches.
 public enum DiffableFetchError: Error, Sendable {
-  /// The request has no sort keys. A plain list stands as its rows were created then; here it is an error, as it
-  /// was.
+  /// The request has no sort keys. For a fetched results controller that is an error, and so it is here; a
+  /// `FetchController` lists its rows in the order in which they were created. Add a sort key.
   case fetchWithoutSortKeys
-  /// The item key path says something else than the item's `id`.
-  case itemKeyIsNotID
-  /// What the list says.
+  /// An error of the list.
   case list(ListError)
 }
 
 extension DiffableFetchError {
-  /// Runs calls of the list and turns its errors into the façade's.
+  /// Runs calls of the list and wraps their errors.
   @discardableResult
   static nonisolated(nonsending) func wrapping<Result>(
     _ body: nonisolated(nonsending) () async throws -> Result
@@ -27,7 +25,6 @@ extension DiffableFetchError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .fetchWithoutSortKeys: "the fetch request has no sort keys; give it at least one"
-    case .itemKeyIsNotID: "the item key is not the item's id; items are named by their id alone"
     case .list(let error): "\(error)"
     }
   }

@@ -1,12 +1,12 @@
-// What stands above a section of a list.
+// The titles of a list's sections.
 
 public import StrataFetch
 
 extension ListSection {
-  /// The section as text: the string itself, the empty one for nil, and how it describes itself otherwise.
+  /// The section as text: a string as it is, an empty string for nil, and the description of any other value.
   public var title: String { Self.text(of: id) }
 
-  /// The first character of the title, as capitals; nil where the title is empty.
+  /// The first character of the title in upper case; nil if the title is empty.
   public var indexTitle: String? { title.first.map { $0.uppercased() } }
 
   private static func text(of value: Any) -> String {

@@ -1,11 +1,12 @@
-// Rows that were read ahead, and not more than a limit of them.
+// Rows that were read ahead, up to a limit.
 
-/// Rows by the bytes of their ids (strings that Swift calls equal may be ids of two rows), in two generations: when
-/// the young one is full it becomes the old one, and the old one is dropped. So at most twice its size is kept, and
-/// what was used lately stays.
+/// A cache of rows in two generations. When the young one is full it becomes the old one, and the old one is dropped, so
+/// at most twice the size of a generation is kept, and rows that were used lately stay.
 ///
-/// It runs none of the program's code: keys are made by the caller, and rows that fall out are kept until they are
-/// taken, so that under a lock no row ends.
+/// Keys are the bytes of the ids, because strings that are equal in Swift may be the ids of two rows.
+///
+/// It runs none of the program's code: keys are made by the caller, and rows that are removed are held until the caller
+/// takes them, so that no row is released under a lock.
 struct RowCache<Item: Sendable>: Sendable {
   typealias Key = [UInt8]
 
@@ -44,7 +45,7 @@ struct RowCache<Item: Sendable>: Sendable {
     if let other = young.updateValue(row, forKey: key) { fallen.append(other) }
   }
 
-  /// Forgets rows that are not as they were, or not shown any more.
+  /// Removes rows that have changed or are no longer shown.
   mutating func forget(_ keys: [Key]) {
     for key in keys {
       if let row = young.removeValue(forKey: key) { fallen.append(row) }
@@ -52,7 +53,7 @@ struct RowCache<Item: Sendable>: Sendable {
     }
   }
 
-  /// The rows that fell out since the last call, for the caller to let go of.
+  /// The rows that were removed since the last call, for the caller to release.
   mutating func takeFallen() -> (rows: [Item], generations: [[Key: Item]]) {
     defer { (fallen, fallenGenerations) = ([], []) }
     return (fallen, fallenGenerations)

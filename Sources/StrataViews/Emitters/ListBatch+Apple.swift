@@ -27,10 +27,11 @@ internal import StrataLists
   }
 
   extension DiffableSnapshot {
-    /// A snapshot for Apple's diffable data sources, with the same sections, items and marks. O(n).
+    /// The snapshot that diffable data sources take, with the same sections, items and marks. O(n).
     ///
-    /// AppKit's snapshots cannot reconfigure items; there, items to be reconfigured are marked to be reloaded.
-    @MainActor public var nsSnapshot: NSDiffableDataSourceSnapshot<Section, ItemID> {
+    /// It is a value and can be made on any thread; a data source takes it on the main actor. AppKit's snapshots cannot
+    /// mark items to be reconfigured, so these items are marked to be reloaded there.
+    public var nsSnapshot: NSDiffableDataSourceSnapshot<Section, ItemID> {
       var snapshot = NSDiffableDataSourceSnapshot<Section, ItemID>()
       snapshot.appendSections(sectionIdentifiers)
       for section in sectionIdentifiers {

@@ -20,25 +20,21 @@ private final class Recorder: FetchControllerDelegate, Sendable {
   var updates: [ChoreUpdate] { told.withLock { $0 } }
   var errorCount: Int { errors.withLock { $0.count } }
 
-  func receive(_ update: ListUpdate<Chore, String?>) {
+  func receive(_ list: ChoreList, _ update: ChoreUpdate) {
     told.withLock { $0.append(update) }
     react(update)
   }
 
-  func didFail(with error: ListError) { errors.withLock { $0.append(error) } }
+  func didFail(_ list: ChoreList, with error: ListError) { errors.withLock { $0.append(error) } }
 }
 
 /// A delegate of the main actor.
-@MainActor private final class Screen {
+@MainActor private final class Screen: FetchControllerDelegate {
   var updates: [ChoreUpdate] = []
-  var onUpdate: (() -> Void)?
-}
 
-extension Screen: @MainActor FetchControllerDelegate {
-  func receive(_ update: ListUpdate<Chore, String?>) {
+  func receive(_ list: ChoreList, _ update: ChoreUpdate) {
     MainActor.assertIsolated()
     updates.append(update)
-    onUpdate?()
   }
 }
 
@@ -138,10 +134,10 @@ private final class CountingExecutor: SerialExecutor {
       while home.list.snapshot?.sequence != 2 {}
       switch round % 3 {
       case 0: home.list.cancel()
-      case 1: home.list.setDelegate(nil)
+      case 1: home.list.removeDelegate()
       default:
         for _ in 0..<round * 50 { _ = home.list.snapshot }
-        home.list.setDelegate(nil)
+        home.list.removeDelegate()
       }
       let count = screen.updates.count
       for _ in 0..<50 { await Task.yield() }

@@ -90,7 +90,7 @@ internal import Testing
       let home = try await Household("ab", Household.open)
       let start = try #require(try await home.list.snapshot(at: .sequence(1)).token)
       let witnesses = (0..<5).map { _ in Witness() }
-      home.list.setDelegate(nil)
+      home.list.removeDelegate()
       let told = home.list.observe(on: .queue(DispatchQueue(label: "told"))) { witnesses[4].see($0) }
       let kinds = [
         home.list.updates, home.list.updates(.everyCommit), home.list.updates(since: start),

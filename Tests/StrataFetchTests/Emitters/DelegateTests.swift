@@ -15,14 +15,18 @@ internal import Testing
     var age: Int
   }
 
+  typealias AnimalList = FetchController<Animal, String>
+
   /// Records every call.
   final class Spy: ListChangesDelegate {
     var calls: [String] = []
-    func didLoad(_ update: ListUpdate<Animal, String>) { calls.append("load \(update.after.numberOfItems)") }
-    func willChange(_ update: ListUpdate<Animal, String>) { calls.append("will") }
-    func didChange(_ update: ListUpdate<Animal, String>) { calls.append("did") }
+    func didLoad(_ list: AnimalList, _ update: ListUpdate<Animal, String>) {
+      calls.append("load \(update.after.numberOfItems)")
+    }
+    func willChange(_ list: AnimalList, _ update: ListUpdate<Animal, String>) { calls.append("will") }
+    func didChange(_ list: AnimalList, _ update: ListUpdate<Animal, String>) { calls.append("did") }
 
-    func didChangeSection(_ section: String, _ change: ListSectionChange) {
+    func didChangeSection(_ list: AnimalList, _ section: String, _ change: ListSectionChange) {
       switch change {
       case .insert(let to): calls.append("insert \(section) \(to)")
       case .delete(let from): calls.append("delete \(section) \(from)")
@@ -31,7 +35,7 @@ internal import Testing
       }
     }
 
-    func didChangeItem(_ id: String, _ change: ListItemChange) {
+    func didChangeItem(_ list: AnimalList, _ id: String, _ change: ListItemChange) {
       switch change {
       case .insert(let to): calls.append("insert \(id) \(to)")
       case .delete(let from): calls.append("delete \(id) \(from)")
@@ -45,20 +49,22 @@ internal import Testing
   /// Implements only the method that has no default.
   final class Quiet: ListChangesDelegate {
     var loads = 0
-    func didLoad(_ update: ListUpdate<Animal, String>) { loads += 1 }
+    func didLoad(_ list: AnimalList, _ update: ListUpdate<Animal, String>) { loads += 1 }
   }
 
   final class ContentSpy: ListContentDelegate {
     var contents: [[String]] = []
     var updates: [Set<String>] = []
-    func didChange(_ content: ListSnapshot<Animal, String>, _ update: ListUpdate<Animal, String>) {
+    func didChange(
+      _ list: AnimalList, _ content: ListSnapshot<Animal, String>, _ update: ListUpdate<Animal, String>
+    ) {
       contents.append(content.itemIdentifiers)
       updates.append(Set(update.changes.changedItems))
     }
   }
 
   /// The first update, one with changes of every kind, and one with changes of content only.
-  private func updates() async throws -> [ListUpdate<Animal, String>] {
+  private func updates() async throws -> (AnimalList, [ListUpdate<Animal, String>]) {
     let store = EventStore.inMemory()
     let animals = store.collection("animal", of: Animal.self)
     for (id, kind, age) in [
@@ -82,7 +88,7 @@ internal import Testing
     }
     let second = try #require(try await updates.next())
     try await animals.put(Animal(id: "f", kind: "dog", age: 3))
-    return [first, second, try #require(try await updates.next())]
+    return (list, [first, second, try #require(try await updates.next())])
   }
 
   private static let told = [
@@ -97,9 +103,10 @@ internal import Testing
   {
     let spy = Spy()
     let quiet = Quiet()
-    for update in try await updates() {
-      spy.receive(update)
-      quiet.receive(update)
+    let (list, updates) = try await updates()
+    for update in updates {
+      await spy.receive(list, update)
+      await quiet.receive(list, update)
     }
     #expect(spy.calls == ["load 6"] + Self.told + ["will", "update f [1, 0] → [1, 0]", "did"])
     #expect(quiet.loads == 1)
@@ -107,7 +114,7 @@ internal import Testing
 
   @Test
   func `R25 What is told of an item is where it was and where it is`() async throws {
-    for update in try await updates() {
+    for update in try await updates().1 {
       update.changes.forEachItemChange { id, change in
         if let from = change.from { #expect(update.before?.itemIdentifier(at: from) == id) }
         if let to = change.to { #expect(update.after.itemIdentifier(at: to) == id) }
@@ -120,7 +127,8 @@ internal import Testing
   @Test
   func `R37 A delegate of the content is told the list, and which items changed in place`() async throws {
     let spy = ContentSpy()
-    for update in try await updates() { spy.receive(update) }
+    let (list, updates) = try await updates()
+    for update in updates { await spy.receive(list, update) }
     #expect(
       spy.contents == [
         ["a", "b", "c", "d", "e", "f"], ["e", "c", "a", "f", "l"], ["e", "c", "a", "f", "l"],
@@ -129,10 +137,11 @@ internal import Testing
   }
 
   @Test
-  func `Where the delegate's way to be told is not known, receive(_:) knows it`() async throws {
+  func `Where the delegate's way to be told is not known, receive(_:_:) knows it`() async throws {
     let (spy, content) = (Spy(), ContentSpy())
     let delegates: [any FetchControllerDelegate<Animal, String>] = [spy, content]
-    for update in try await updates() { for delegate in delegates { delegate.receive(update) } }
+    let (list, updates) = try await updates()
+    for update in updates { for delegate in delegates { await delegate.receive(list, update) } }
     #expect(spy.calls.count == 1 + Self.told.count + 3 && content.contents.count == 3)
   }
 
@@ -140,7 +149,7 @@ internal import Testing
   func `R27 An item of a deleted section is a deletion or a move, one of an inserted section an insertion`()
     async throws
   {
-    let changes = try await updates()[1].changes
+    let changes = try await updates().1[1].changes
     #expect(changes.sectionDeletions.map(\.from) == [1] && changes.sectionInsertions.map(\.to) == [2])
     #expect(
       changes.deletions.map(\.from) == [ListIndex(section: 1, item: 0), ListIndex(section: 0, item: 1)])
@@ -152,14 +161,14 @@ internal import Testing
 
   @Test
   func `R36 Inserts are in the new list only, deletes in the old one only, updates in both`() async throws {
-    for update in try await updates() {
+    for update in try await updates().1 {
       let old = Set(update.before?.itemIdentifiers ?? update.after.itemIdentifiers)
       let new = Set(update.after.itemIdentifiers)
       #expect(Set(update.changes.insertions.map(\.id)) == new.subtracting(old))
       #expect(Set(update.changes.deletions.map(\.id)) == old.subtracting(new))
       #expect(Set(update.changes.changedItems).isSubset(of: old.intersection(new)))
     }
-    let changes = try await updates()[1].changes
+    let changes = try await updates().1[1].changes
     #expect(changes.insertions.map(\.id) == ["l"] && Set(changes.deletions.map(\.id)) == ["b", "d"])
     #expect(Set(changes.changedItems) == ["a", "e", "f"])
   }

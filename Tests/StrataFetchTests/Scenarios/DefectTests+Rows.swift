@@ -39,7 +39,7 @@ extension DefectTests {
     for id in [3, 4, 77] {
       #expect(controller.object(with: id) == nil && controller.viewObject(with: id) == nil)
     }
-    try await controller.configureFetch { $0.filter = "title == 't1007'" }
+    try await controller.apply { $0.filter = "title == 't1007'" }
     #expect(await spy.next()?.deletes.count == 17)
     for id in 0..<20 {
       #expect((controller.object(with: id) != nil) == (id == 7))
@@ -82,7 +82,7 @@ extension DefectTests {
     #expect(change.changes.sectionUpdates.map(\.section) == ["bob"])
     #expect(change.changes.sectionUpdates.map(\.count) == [4])
     #expect(headers() == ["|-|1|1", "ann|A|3|3", "bob|B|2|4"])
-    try await controller.configureFetch { $0.fetchLimit = nil }
+    try await controller.apply { $0.fetchLimit = nil }
     while controller.sections.count < 4 { _ = await spy.next() }
     #expect(headers().last == "\u{e9}va|\u{c9}|1|1")
     #expect(controller.sections[1].map { $0.item?.title ?? "" } == ["t1000", "t1002", "t1004"])

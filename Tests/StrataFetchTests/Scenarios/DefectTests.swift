@@ -22,7 +22,7 @@ internal import Testing
       sectionKey: \Chore.owner, sortKeys: [.init(\.owner), .init(\.title)])
     configure(&request)
     let (controller, spy) = (Controller(request, from: collection), Spy())
-    controller.delegate = spy
+    controller.setDelegate(spy)
     spy.keep(controller)
     try await controller.performFetch()
     return (collection, controller, spy)
@@ -37,8 +37,8 @@ internal import Testing
     for isMoveFirst in [true, false] {
       let (chores, controller, _) = try await following(many(10, owners: ["ann", "bob"]))
       let (_, spy, queue) = FacadeTests.held(chores)
-      let held = Controller(controller.fetchRequest, from: chores, processingQueue: queue.processingQueue)
-      held.delegate = spy
+      let held = Controller(controller.fetchRequest, from: chores, processingQueue: queue.executor)
+      held.setDelegate(spy)
       held.isMonitoring = false
       try await held.performFetch()
       queue.runAll()
@@ -182,7 +182,7 @@ internal import Testing
     ] {
       let controller = DiffableFetchController<Visit, Unsectioned>(visits, sortKeys: [key])
       let spy = DelegateSpy<Visit, Unsectioned>()
-      controller.delegate = spy
+      controller.setDelegate(spy)
       #expect(try await controller.performFetch().itemIdentifiers == [0, 1, 2, 3])
       try await visits.update(0) { $0.place.city = "c9" }
       let change = try #require(await spy.next())
@@ -214,7 +214,7 @@ internal import Testing
       }
       group.addTask {
         for round in 0..<20 {
-          try await controller.configureFetch { $0.filter = round % 2 == 0 ? "owner == 'ann'" : nil }
+          try await controller.apply { $0.filter = round % 2 == 0 ? "owner == 'ann'" : nil }
         }
       }
       group.addTask {
@@ -239,7 +239,7 @@ internal import Testing
   func `D9 A fetch that fails throws, and nothing traps`() async throws {
     let (chores, controller, spy) = try await following(many(4, owners: ["ann"]))
     await #expect(throws: DiffableFetchError.self) {
-      try await controller.configureFetch { $0.filter = "this is (no filter" }
+      try await controller.apply { $0.filter = "this is (no filter" }
     }
     try await chores.store.close()
     // The current list can still be fetched, and nothing more is delivered.
@@ -274,7 +274,7 @@ internal import Testing
     _ = controller.object(with: 1)
     (expected.rowReadCount, expected.cacheHitCount) = (4, 1)
     #expect(controller.statistics == expected)
-    try await controller.configureFetch { $0.filter = "owner == 'ann'" }
+    try await controller.apply { $0.filter = "owner == 'ann'" }
     _ = await spy.next()
     (expected.fetchCount, expected.changeCount, expected.snapshotCount, expected.deleteCount) = (2, 4, 3, 5)
     #expect(controller.statistics == expected)

@@ -79,7 +79,7 @@ internal import Testing
     let chores = try await FacadeTests.chores(6)
     let (controller, _, queue) = FacadeTests.held(chores)
     controller.nearbyItemsSize = 40
-    try await controller.configureFetch { $0.fetchLimit = 5 }
+    try await controller.apply { $0.fetchLimit = 5 }
     queue.runAll()
     // 0, 2 and 4 have no owner; ann's are 1, 3, and 5, which the limit hides.
     for id in 0..<5 { #expect(controller.viewObject(with: id) != nil) }
@@ -142,7 +142,7 @@ internal import Testing
   @Test(arguments: [0, -1])
   func `R44 A limit of nothing or less is none, as in Core Data`(_ limit: Int) async throws {
     let (controller, _, _) = FacadeTests.held(try await FacadeTests.chores(6))
-    let snapshot = try await controller.configureFetch { $0.fetchLimit = limit }
+    let snapshot = try await controller.apply { $0.fetchLimit = limit }
     #expect(snapshot.numberOfItems == 6)
   }
 

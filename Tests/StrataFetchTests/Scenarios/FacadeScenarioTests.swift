@@ -37,7 +37,7 @@ internal import Testing
     try await run.show(.facade, .all)
     let (facade, list) = (run.list.facade, run.list)
     let all = try #require(facade.currentSnapshot)
-    let found = try await facade.configureFetch { $0.filter = "sectionName contains[c] 'ea'" }
+    let found = try await facade.apply { $0.filter = "sectionName contains[c] 'ea'" }
     #expect(found.sectionIdentifiers == ["Bear", "Eagle"])
     var change = try await list.next()
     #expect(change.update.reason == .reconfigured)
@@ -46,7 +46,7 @@ internal import Testing
     #expect(change.deletes.count == all.numberOfItems - 40)
     #expect(change.deletes == all.itemIdentifiers.filter { !found.contains($0) })
     #expect(facade.viewObject(with: change.deletes[0]) == nil)
-    try await facade.configureFetch { $0.filter = nil }
+    try await facade.apply { $0.filter = nil }
     change = try await list.next()
     #expect(change.snapshot?.sectionIdentifiers == ScenarioRun.names)
     #expect(change.deletes.isEmpty && change.updates.isEmpty && change.moves.isEmpty)
@@ -64,7 +64,7 @@ internal import Testing
       #expect(index.flatMap { change.snapshot?.itemIdentifier(at: $0) } == change.inserts.first)
     }
     let controller = Controller(ScenarioList.facadeRequest(.all), from: run.events)
-    controller.delegate = seen
+    controller.setDelegate(seen)
     try await controller.performFetch()
     let event = run.newEvent(in: section)
     try await run.events.put(event)
@@ -81,7 +81,7 @@ internal import Testing
     let seen = Spy { _ in #expect(DispatchQueue.getSpecific(key: mark) == true) }
     let controller = Controller(
       run.events, sectionKey: \.sectionName, sortKeys: [.init(\.timestamp, .reverse)])
-    controller.delegate = seen
+    controller.setDelegate(seen)
     try await controller.performFetch()
     for name in ["Bear", "Cat"] {
       try await run.events.put(run.newEvent(in: name))
@@ -95,7 +95,7 @@ internal import Testing
     let screen = Screen()
     let controller = Controller(
       ScenarioList.facadeRequest(.all), from: run.events,
-      processingQueue: .queue { DispatchQueue.global().async(execute: $0) })
+      processingQueue: .queue(.global()))
     controller.delegate = screen
     try await controller.performFetch()
     let event = run.newEvent(in: "Bear")
@@ -112,8 +112,8 @@ internal import Testing
     init() { (shown, show) = AsyncStream.makeStream() }
 
     func didChangeContent(
-      _ change: DiffableFetchChange<ScenarioEvent, String>,
-      controller: DiffableFetchController<ScenarioEvent, String>
+      _ controller: DiffableFetchController<ScenarioEvent, String>,
+      _ change: DiffableFetchChange<ScenarioEvent, String>
     ) {
       MainActor.assertIsolated()
       show.yield(change.inserts)
@@ -156,9 +156,9 @@ internal import Testing
       var updates = plain.updates.makeAsyncIterator()
       let facade = Controller(
         run.events, sectionKey: \.sectionName, sortKeys: [.init(\.sectionName), .init(\.timestamp, .reverse)])
-      try await facade.configureFetch { $0.filter = "isUninteresting == true" }
+      try await facade.apply { $0.filter = "isUninteresting == true" }
       let spy = Spy()
-      facade.delegate = spy
+      facade.setDelegate(spy)
       _ = try await updates.next()
       for isLeaving in [true, false] {
         try await run.events.update(item) { $0.isUninteresting.toggle() }
@@ -181,12 +181,12 @@ internal import Testing
     let controller = Controller(run.events, sectionKey: \.sectionName, sortKeys: [])
     await expectNoSortKeys { try await controller.performFetch() }
     await expectNoSortKeys { try await controller.process(upTo: 1) }
-    await expectNoSortKeys { try await controller.configureFetch { $0.filter = "a == 1" } }
+    await expectNoSortKeys { try await controller.apply { $0.filter = "a == 1" } }
     #expect(controller.currentSnapshot == nil)
     // With a sort key, the list continues; a request that removes it again is rejected.
-    let snapshot = try await controller.configureFetch { $0.sortKeys = [.init(\.timestamp)] }
+    let snapshot = try await controller.apply { $0.sortKeys = [.init(\.timestamp)] }
     #expect(snapshot.numberOfItems == 143)
-    await expectNoSortKeys { try await controller.configureFetch { $0.sortKeys = [] } }
+    await expectNoSortKeys { try await controller.apply { $0.sortKeys = [] } }
     #expect(try await controller.performFetch().itemIdentifiers == snapshot.itemIdentifiers)
     // The plain list is in order of creation.
     let plain = FetchController(ListRequest(ScenarioEvent.self), from: run.events)

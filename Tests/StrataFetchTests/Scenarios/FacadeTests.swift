@@ -32,8 +32,8 @@ internal import Testing
   /// A controller that is fed by hand, and whose delegate is called when the test runs the queue.
   static func held(_ chores: DocumentCollection<Chore>) -> (Controller, Spy, HeldQueue) {
     let (spy, queue) = (Spy(), HeldQueue())
-    let controller = Controller(request, from: chores, processingQueue: queue.processingQueue)
-    controller.delegate = spy
+    let controller = Controller(request, from: chores, processingQueue: queue.executor)
+    controller.setDelegate(spy)
     controller.isMonitoring = false
     return (controller, spy, queue)
   }
@@ -49,7 +49,7 @@ internal import Testing
     let facade = DiffableFetchController<Chore, Unsectioned>(chores, sortKeys: [])
     await #expect(throws: DiffableFetchError.self) { try await facade.performFetch() }
     // More sort keys may come from a refinement.
-    let snapshot = try await facade.configureFetch { $0.refinement = { $0.sorted(by: \.id) } }
+    let snapshot = try await facade.apply { $0.refine { $0.sorted(by: \.id) } }
     #expect(snapshot.itemIdentifiers == [1, 3, 5])
   }
 
@@ -58,7 +58,7 @@ internal import Testing
     let chores = try await Self.chores(0)
     let spy = Spy()
     let controller = Controller(Self.request, from: chores)
-    controller.delegate = spy
+    controller.setDelegate(spy)
     var shown = Set(try await controller.performFetch().itemIdentifiers)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<4 {
@@ -111,7 +111,7 @@ internal import Testing
     let chores = try await Self.chores()
     let spy = Spy()
     let controller = Controller(Self.request, from: chores)
-    controller.delegate = spy
+    controller.setDelegate(spy)
     try await controller.performFetch()
     for id in 10..<40 {
       try await chores.put(Self.chore(id))
@@ -130,7 +130,7 @@ internal import Testing
     let chores = try await Self.chores()
     let controller = Controller(Self.request, from: chores)
     let writer = Writer(chores)
-    controller.delegate = writer
+    controller.setDelegate(writer)
     try await controller.performFetch()
     try await chores.put(Self.chore(10))
     var seen: [[Int]] = []
@@ -144,7 +144,7 @@ internal import Testing
   }
 
   /// A delegate that writes at the first change, and configures the list at the next.
-  private final class Writer: DiffableFetchControllerDelegate {
+  private final class Writer: DiffableFetchControllerDelegate, Sendable {
     let inserts: AsyncStream<[Int]>
     private let insert: AsyncStream<[Int]>.Continuation
     private let chores: DocumentCollection<Chore>
@@ -155,11 +155,11 @@ internal import Testing
     }
 
     func didChangeContent(
-      _ change: DiffableFetchChange<Chore, String?>, controller: DiffableFetchController<Chore, String?>
+      _ controller: DiffableFetchController<Chore, String?>, _ change: DiffableFetchChange<Chore, String?>
     ) async {
       do {
         if change.inserts == [10] { try await chores.put(FacadeTests.chore(11)) }
-        if change.inserts == [11] { try await controller.configureFetch { $0.filter = "id != 0" } }
+        if change.inserts == [11] { try await controller.apply { $0.filter = "id != 0" } }
       } catch {
         Issue.record(error)
       }
@@ -190,11 +190,9 @@ internal import Testing
       let chores = try await Self.chores()
       let (spy, actor) = (Spy(), HeldActor())
       var controller: Controller? = Controller(Self.request, from: chores, processingQueue: .actor(actor))
-      controller?.delegate = spy
+      controller?.setDelegate(spy)
       controller?.isMonitoring = false
       try await controller?.performFetch()
-      // The delivery begins to wait for something new.
-      await actor.queue.runNext()
       try await controller?.process(try await chores.put(Self.chore(10)))
       for _ in 0..<steps { await actor.queue.runNext() }
       if steps == 0 { await actor.queue.waitForWork() }
@@ -212,7 +210,7 @@ internal import Testing
     try await controller.performFetch()
     controller.cancel()
     await #expect(throws: CancellationError.self) { try await controller.performFetch() }
-    await #expect(throws: CancellationError.self) { try await controller.configureFetch { $0.filter = nil } }
+    await #expect(throws: CancellationError.self) { try await controller.apply { $0.filter = nil } }
     #expect(controller.currentSnapshot?.numberOfItems == 3)
   }
 
@@ -221,14 +219,15 @@ internal import Testing
     let chores = try await Self.chores()
     let controller = Controller(Self.request, from: chores)
     var spy: Spy? = Spy()
-    controller.delegate = spy
+    controller.setDelegate(try #require(spy))
     try await controller.performFetch()
     weak let left = spy
     spy = nil
-    #expect(left == nil && controller.delegate == nil)
+    #expect(left == nil)
+    await MainActor.run { #expect(controller.delegate == nil) }
     try await chores.put(Self.chore(10))
     let next = Spy()
-    controller.delegate = next
+    controller.setDelegate(next)
     try await chores.put(Self.chore(11))
     while await next.next()?.inserts.contains(11) != true {}
     #expect(controller.viewObject(with: 10) != nil)
@@ -241,7 +240,7 @@ internal import Testing
     let chores = try await Self.chores()
     let spy = Spy()
     let controller = Controller(Self.request, from: chores)
-    controller.delegate = spy
+    controller.setDelegate(spy)
     try await controller.performFetch()
     try await chores.put(Self.chore(10))
     chores.store.log.tail.finish(.poisoned("a sync failed"))
@@ -261,9 +260,9 @@ internal import Testing
   func `R61 A filter that is none is thrown, and what was in force stays`() async throws {
     let chores = try await Self.chores()
     let controller = Controller(Self.request, from: chores)
-    try await controller.configureFetch { $0.filter = "id != 0" }
+    try await controller.apply { $0.filter = "id != 0" }
     do {
-      try await controller.configureFetch { $0.filter = "id !" }
+      try await controller.apply { $0.filter = "id !" }
       Issue.record("it was fetched")
     } catch DiffableFetchError.list(.filter) {
     }

@@ -1,17 +1,18 @@
 // A queue that runs its work when the test calls for it, one piece at a time.
 
 internal import StrataBase
-@testable internal import StrataViews
+internal import StrataFetch
 
 /// A queue that holds its work until the test runs it.
 final class HeldQueue: Sendable {
   private let work = Lock<[@Sendable () -> Void]>([])
 
-  var processingQueue: ProcessingQueue {
-    .queue { self.add($0) }
+  var executor: UpdateExecutor {
+    .scheduled { self.add($0) }
   }
 
-  var isEmpty: Bool { work.withLock { $0.isEmpty } }
+  var isEmpty: Bool { count == 0 }
+  var count: Int { work.withLock { $0.count } }
 
   func add(_ piece: @escaping @Sendable () -> Void) { work.withLock { $0.append(piece) } }
 

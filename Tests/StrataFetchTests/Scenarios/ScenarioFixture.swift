@@ -68,9 +68,9 @@ final class ScenarioList {
     plain = FetchController(Self.plainRequest(showing), from: events)
     updates = plain.updates.makeAsyncIterator()
     facade = DiffableFetchController(
-      Self.facadeRequest(showing), from: events, itemKey: \.id,
-      processingQueue: .queue { DispatchQueue.global().async(execute: $0) })
-    facade.delegate = spy
+      Self.facadeRequest(showing), from: events,
+      processingQueue: .scheduled { DispatchQueue.global().async(execute: $0) })
+    facade.setDelegate(spy)
   }
 
   func first() async throws -> Snapshot {
@@ -132,13 +132,13 @@ where Item.ID: DocumentID {
     return nil
   }
 
-  func didChangeContent(_ change: Change, controller: DiffableFetchController<Item, Section>) {
+  func didChangeContent(_ controller: DiffableFetchController<Item, Section>, _ change: Change) {
     calls.withLock { $0 += 1 }
     onCall(change)
     self.change.yield(change)
   }
 
-  func didFail(with error: ListError, controller: DiffableFetchController<Item, Section>) {
+  func didFail(_ controller: DiffableFetchController<Item, Section>, with error: ListError) {
     failure.yield(error)
   }
 }
