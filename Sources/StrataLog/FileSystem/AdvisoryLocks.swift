@@ -1,6 +1,6 @@
-// What flock does, for files that the system knows nothing of.
+// // Advisory locks with the behaviour of flock, for files that the system does not know.
 
-/// Who holds the lock of one file. An owner is an open file, not a process, as with flock.
+/// The holders of one file's lock. As with flock, a holder is an open file, not a process.
 package struct AdvisoryLocks: Sendable {
   private var exclusiveOwner: UInt64?
   private var sharedOwners: Set<UInt64> = []
@@ -9,8 +9,8 @@ package struct AdvisoryLocks: Sendable {
 
   package var isEmpty: Bool { exclusiveOwner == nil && sharedOwners.isEmpty }
 
-  /// Takes the lock for the owner, or changes the one it has. A change gives the old lock back first, and
-  /// where the new one is refused, the old one is gone: so does Linux.
+  /// Takes the lock for the owner, or changes the kind that it holds. As on Linux, a change releases the old lock
+  /// first, so if the new one is refused, the owner holds neither.
   package mutating func tryLock(_ kind: FileLockKind, owner: UInt64) -> Bool {
     switch kind {
     case .exclusive where exclusiveOwner == owner: return true
@@ -25,7 +25,9 @@ package struct AdvisoryLocks: Sendable {
       guard sharedOwners.isEmpty else { return false }
       exclusiveOwner = owner
     }
-    assert(exclusiveOwner == nil || sharedOwners.isEmpty, "a file is locked by one alone, or shared")
+    assert(
+      exclusiveOwner == nil || sharedOwners.isEmpty,
+      "a file has one exclusive owner or shared owners, not both")
     return true
   }
 

@@ -1,18 +1,18 @@
-// What a file system does that has no links, no working directory and no notices.
+// Defaults for file systems without links, a working directory or change notifications.
 
 internal import StrataBase
 
 extension FileSystem {
-  /// For a file system that tells of nothing.
+  /// For a file system without change notifications.
   package func watch(_ folder: String) -> (any FolderWatch)? { nil }
 
-  /// For a file system that cannot say.
+  /// For a file system without identities.
   package func identity(of path: String) throws(StoreError) -> String? { nil }
 
   /// For a file system without links.
   package func isLink(_ path: String) throws(StoreError) -> Bool { false }
 
-  /// Of so many numbers that none comes twice.
+  /// A random number out of 2⁶⁴, so that a repetition is practically impossible.
   package func freshToken() -> UInt64 { .random(in: 0 ... .max) }
 
   /// For a file system without a working directory.

@@ -3,58 +3,58 @@
 
 internal import StrataBase
 
-/// What a store needs of a file system: some dozen calls, each with the contract that recovery relies on.
+/// What a store needs from a file system: a dozen or so calls, each with the contract that recovery relies on.
 ///
-/// Paths are absolute or relative to the working directory, separated by `/`. All calls block; none may be
-/// made on the cooperative pool.
+/// Paths are absolute or relative to the working directory, separated by `/`. All calls block, so none may be made on
+/// the cooperative pool.
 package protocol FileSystem: Sendable {
-  /// Creates the folder, and those above it that are missing. Does nothing where it exists.
+  /// Creates the folder, and any missing folders above it. Does nothing if it exists.
   func createDirectory(_ path: String) throws(StoreError)
 
-  /// The names in a folder, without `.` and `..`, in ascending order of their bytes. No snapshot: what others name or
-  /// remove meanwhile is among them or not, each by itself.
+  /// The names in a folder, without `.` and `..`, in ascending order of their bytes. Not a snapshot: each name that
+  /// other processes add or remove during the call may be included or not.
   func contents(ofDirectory path: String) throws(StoreError) -> [String]
 
-  /// What stands at the path, or nil where nothing does.
+  /// The kind of what is at the path, or nil if nothing is there.
   func kind(of path: String) throws(StoreError) -> FileKind?
 
-  /// Opens a regular file, and waits for nobody to open what is none. The descriptor does not survive `exec`. For
-  /// writing no symbolic link is followed from the last name of the path.
+  /// Opens a regular file, and never blocks on anything else, such as a pipe. The descriptor does not survive `exec`.
+  /// An open for writing does not follow a symbolic link in the last component of the path.
   func open(_ path: String, _ mode: FileOpenMode) throws(StoreError) -> any File
 
-  /// Gives a file a new name in one step; whatever had that name is gone. Durable only after
-  /// `syncDirectory` of the folder.
+  /// Renames a file atomically; a file that had the new name is replaced. Durable only after `syncDirectory` of the
+  /// folder.
   func rename(_ path: String, to newPath: String) throws(StoreError)
 
-  /// Gives a file a new name in one step where nothing has that name, and fails with `EEXIST` where something has.
-  /// Durable only after `syncDirectory` of the folder; until then a power cut may leave the file both names.
+  /// Renames a file atomically if the new name is free, and fails with `EEXIST` if it is taken. Durable only after
+  /// `syncDirectory` of the folder; until then a power cut may leave the file with both names.
   func renameNew(_ path: String, to newPath: String) throws(StoreError)
 
   /// Removes a file. Durable only after `syncDirectory` of the folder.
   func remove(_ path: String) throws(StoreError)
 
-  /// Removes those files of a folder whose names are meant, and no folder. The folder itself is not reached through a
-  /// symbolic link, nor is any file. Nothing where there is no folder. Durable only after `syncDirectory`.
+  /// Removes the files of a folder whose names satisfy `isMeant`, and no folders. It follows no symbolic link, neither
+  /// to the folder itself nor to a file. Does nothing if there is no folder. Durable only after `syncDirectory`.
   func removeFiles(in folder: String, where isMeant: (String) -> Bool) throws(StoreError)
 
-  /// Whether a symbolic link has this name, wherever it leads.
+  /// Whether this name is a symbolic link, wherever it leads.
   func isLink(_ path: String) throws(StoreError) -> Bool
 
-  /// A number that nobody else is given who uses this file system: for the names of unfinished files.
+  /// A number that no other user of this file system gets, for the names of unfinished files.
   func freshToken() -> UInt64
 
-  /// The same path for as long as the process lives, whatever its working directory becomes.
+  /// The path as an absolute one, which stays valid when the process changes its working directory.
   func absolutePath(_ path: String) -> String
 
   /// Makes the folder's entries (names created, renamed, removed) durable.
   func syncDirectory(_ path: String) throws(StoreError)
 
-  /// Begins to watch an existing folder for writes to the files in it; what is written from here on is told. Nil
-  /// where this file system cannot tell: the caller looks now and then instead.
+  /// Starts to watch an existing folder for writes to its files; every write from now on leads to a notification. Nil
+  /// if this file system cannot notify: the caller polls instead.
   func watch(_ folder: String) -> (any FolderWatch)?
 
-  /// A text that is the same for two paths exactly where both lead to the same file or folder of the same file
-  /// system. Nil where nothing stands there, or nothing can be said.
+  /// A text that is the same for two paths if and only if both lead to the same file or folder of the same file system.
+  /// Nil if nothing is there, or if the file system cannot tell.
   func identity(of path: String) throws(StoreError) -> String?
 }
 
@@ -67,8 +67,7 @@ package protocol File: AnyObject, Sendable {
   /// partial reads are continued.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) -> Int
 
-  /// Writes all bytes at `offset`, growing the file where needed. On an error any part of them may have
-  /// been written.
+  /// Writes all bytes at `offset`, growing the file if needed. After an error any part of them may have been written.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError)
 
   /// The length in bytes.
@@ -77,52 +76,51 @@ package protocol File: AnyObject, Sendable {
   /// Cuts the file, or extends it with zeros.
   func truncate(to size: Int64) throws(StoreError)
 
-  /// Gives this file the permissions that another one was opened with, so that what takes its place is for the same
-  /// readers; its owner may always read and write it. A request: it cannot fail.
+  /// Gives this file the permissions that another one had when it was opened, so that a replacement has the same
+  /// readers; its owner may always read and write it. Best effort: it never fails.
   func takePermissions(of other: any File)
 
   /// Makes content and length durable. After a failure nothing is known about what is on disk.
   func sync() throws(StoreError)
 
-  /// Makes content durable, and the length where it is needed to read that content back.
+  /// Makes content durable, and the length if it is needed to read that content back.
   func syncData() throws(StoreError)
 
-  /// Asks that the next reads come from the disk and not from a cache of pages that a failed sync may have
-  /// marked clean. A request: it cannot fail.
+  /// Asks the system to serve the next reads from the disk and not from a page cache whose pages a failed sync may have
+  /// marked clean. Best effort: it never fails.
   func dropCache()
 
-  /// Takes the advisory lock of this open file without waiting. False where somebody else has it.
+  /// Takes the advisory lock of this open file without waiting. False if another open file holds it.
   func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool
 
-  /// Gives the lock back; closing does too.
+  /// Releases the lock; closing does too.
   func unlock()
 
-  /// A text that no other file has for as long as this one is open, on the same file system. Nil where nothing can be
-  /// said.
+  /// A text that no other file of the same file system has for as long as this one is open. Nil if the file system
+  /// cannot tell.
   var identity: String? { get }
 
-  /// The identity of the file behind the descriptor and of the one at its path now; they differ when the
-  /// file was replaced or removed.
+  /// Whether the file of the descriptor is still the one at its path; false once the file was replaced or removed.
   func isStillAtItsPath() throws(StoreError) -> Bool
 
   /// Closes the descriptor. Later calls fail with EBADF. Closing twice does nothing.
   func close()
 }
 
-/// What a name in a folder stands for.
+/// The kind of a directory entry.
 package enum FileKind: Sendable, Equatable {
   case file, directory, other
 }
 
 /// How a file is opened.
 package enum FileOpenMode: Sendable, Equatable {
-  /// For reading; fails where there is none.
+  /// For reading; fails if there is no file.
   case read
-  /// For reading and writing; fails where there is none.
+  /// For reading and writing; fails if there is no file.
   case readWrite
-  /// For reading and writing; created where there is none.
+  /// For reading and writing; creates the file if there is none.
   case create
-  /// For reading and writing; fails where there is one.
+  /// For reading and writing; creates the file, and fails if there is one.
   case createNew
 }
 

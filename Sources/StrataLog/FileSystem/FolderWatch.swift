@@ -1,23 +1,23 @@
-// Being told of changes in a folder instead of looking for them.
+// Notifications of changes in a folder, instead of polling.
 
 internal import CStrata
 internal import StrataBase
 
-/// Notices of writes to the files in one folder, from any process of this machine.
+/// Notifications of writes to the files in one folder, by any process of this machine.
 ///
-/// A notice says that something may have changed and nothing else: whoever is told looks. And that none comes proves
-/// nothing: writes through another machine, or another name of the file, are not told everywhere. So whoever waits
-/// also looks now and then without having been told.
+/// A notification says only that something may have changed: its receiver has to look. The absence of one proves
+/// nothing: not every system reports writes that another machine makes or that go through another name of the file. So
+/// a waiting caller also polls now and then.
 package protocol FolderWatch: AnyObject, Sendable {
-  /// Waits for a notice, and takes all that have come since the watch began or since the last call. Blocks its
-  /// thread, so it is for threads of our own. One thread at a time.
+  /// Waits for a notification, and consumes all that have arrived since the watch began or since the last call. Blocks
+  /// its thread, so call it on a dedicated thread only, and on one thread at a time.
   func wait(timeout: Duration) -> FolderNotice
 
-  /// Ends the wait of another thread, and all later ones at once.
+  /// Ends a wait on another thread, and all later waits at once.
   func close()
 }
 
-/// How a wait for a notice ended.
+/// The result of a wait for a notification.
 package enum FolderNotice: Sendable, Equatable {
   /// Something in the folder may have changed.
   case changed
@@ -25,16 +25,16 @@ package enum FolderNotice: Sendable, Equatable {
   case none
   /// The watch was closed.
   case closed
-  /// Nothing will ever be told: the folder is gone, or the system refuses. Look without.
+  /// No notification will ever arrive: the folder was removed, or the system refuses. Poll instead.
   case failed
 }
 
-/// Notices of the machine's file system.
+/// A watch that uses the system's own notifications.
 final class PosixFolderWatch: FolderWatch {
   private let notices: Int32
   private let wake: Int32
 
-  /// Nil where the system has no notices, or none for this folder.
+  /// Nil if the system has no notifications, or none for this folder.
   init?(_ folder: String) {
     var (notices, wake): (Int32, Int32) = (-1, -1)
     guard strata_watch_open(folder, &notices, &wake) == 0 else { return nil }

@@ -1,4 +1,4 @@
-// The bytes of a file that stands in memory.
+// The bytes of a file in memory.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -8,13 +8,14 @@
   internal import Glibc
 #endif
 
-/// A file's bytes in chunks of one size, so that growing never copies what is there. A chunk that nobody has
-/// written to is not allocated and reads as zeros.
+/// A file's bytes in chunks of one size, so that growing never copies existing bytes. A chunk that was never written to
+/// is not allocated and reads as zeros.
 ///
-/// Appending is O(bytes) amortised, reading O(bytes). Whoever uses it sees to it that one thread does.
+/// Appending is O(bytes) amortised, reading O(bytes). Not thread-safe: its user must ensure that one thread at a time
+/// uses it.
 final class MemoryContent {
   static let chunkSize = 64 << 10
-  /// Far above any segment; it bounds what a wild offset can make of the table of chunks.
+  /// Far larger than any segment; it limits how far a wrong offset can grow the table of chunks.
   static let sizeMax: Int64 = 1 << 36
 
   private(set) var size = 0
@@ -25,7 +26,7 @@ final class MemoryContent {
     for chunk in chunks { free(chunk) }
   }
 
-  /// Copies what there is at the offset, and returns how much that was.
+  /// Copies the bytes at the offset, and returns their number.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     assert(size <= chunks.count * Self.chunkSize, "chunks cover all of a file")
     let count = min(buffer.count, size - offset)
@@ -42,7 +43,7 @@ final class MemoryContent {
     return count
   }
 
-  /// False where there is no memory left; a part may have been written then.
+  /// Returns false if memory runs out; part of the bytes may have been written by then.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
     guard !bytes.isEmpty else { return true }
     let end = offset + bytes.count
@@ -58,7 +59,7 @@ final class MemoryContent {
 
   /// Cuts, or extends with zeros.
   func truncate(to newSize: Int) {
-    assert((0...Int(Self.sizeMax)).contains(newSize), "a file is as long as one can be, at most")
+    assert((0...Int(Self.sizeMax)).contains(newSize), "a file is not longer than sizeMax")
     let kept = (newSize + Self.chunkSize - 1) / Self.chunkSize
     if newSize < size {
       for chunk in chunks.dropFirst(kept) { free(chunk) }
@@ -70,15 +71,17 @@ final class MemoryContent {
       appendChunks(upTo: newSize)
     }
     size = newSize
-    assert(chunks.count == (size + Self.chunkSize - 1) / Self.chunkSize, "a file has the chunks of its size")
+    assert(
+      chunks.count == (size + Self.chunkSize - 1) / Self.chunkSize,
+      "a file has as many chunks as its size needs")
   }
 
   private func appendChunks(upTo end: Int) {
     while chunks.count * Self.chunkSize < end { chunks.append(nil) }
   }
 
-  /// Calls the body for each chunk that the range touches: its index, the bytes in it, and how many bytes
-  /// came before. Ends early, with false, where the body returns false.
+  /// Calls the body for each chunk that the range touches: its index, the bytes in it, and how many bytes precede them
+  /// in the range. Returns false as soon as the body does.
   @discardableResult
   private func forEachPiece(
     offset: Int, count: Int, _ body: (_ index: Int, _ range: Range<Int>, _ done: Int) -> Bool
@@ -87,7 +90,7 @@ final class MemoryContent {
     while done < count {
       let (index, start) = (offset + done).quotientAndRemainder(dividingBy: Self.chunkSize)
       let length = min(Self.chunkSize - start, count - done)
-      assert(index < chunks.count, "a piece of a file is in a chunk of it")
+      assert(index < chunks.count, "every piece of a file lies in one of its chunks")
       guard body(index, start..<start + length, done) else { return false }
       done += length
     }

@@ -10,7 +10,7 @@ internal import StrataBase
   internal import Glibc
 #endif
 
-/// An open file in memory. It keeps its bytes after its name is gone, as an open descriptor does.
+/// An open file in memory. Like an open descriptor, it keeps its bytes after its name was removed.
 final class MemoryFile: File {
   let path: String
   private let mode: FileOpenMode
@@ -67,7 +67,7 @@ final class MemoryFile: File {
   func dropCache() {}
 
   func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool {
-    // Under the one lock, so that a close cannot come between and leave a lock that nobody gives back.
+    // Under the same lock as `close`, so that a concurrent close cannot leave behind a lock that is never released.
     try isClosed.withLock { (isClosed) throws(StoreError) in
       guard !isClosed else { throw .refused("lock", path, code: EBADF) }
       return node.content.withLock { $0.locks.tryLock(kind, owner: owner) }

@@ -1,4 +1,4 @@
-// A file system that ends with the process: what an event store in memory stands on.
+// A file system that lasts as long as the process, for event stores in memory.
 
 internal import StrataBase
 
@@ -10,12 +10,12 @@ internal import StrataBase
   internal import Glibc
 #endif
 
-/// Files and folders in memory. Everything is as durable as it will ever be, so syncing does nothing.
+/// Files and folders in memory. Nothing outlives the process, so syncing does nothing.
 ///
-/// Behaves as the machine's own does, with the same error codes, but that folders cannot be renamed and that
-/// nobody needs a permission. Its memory is freed with the last reference to it and to its open files.
+/// Behaves like the machine's own file system, with the same error codes, except that folders cannot be renamed and
+/// that there are no permissions. Its memory is freed with the last reference to it and to its open files.
 package final class MemoryFileSystem: FileSystem {
-  /// A file: one identity, whatever its names are.
+  /// A file: one identity, whatever names it has.
   final class Node: Sendable {
     let content = Lock(MemoryContent())
   }
@@ -105,7 +105,7 @@ package final class MemoryFileSystem: FileSystem {
   private func rename(_ path: String, to newPath: String, replaces: Bool) throws(StoreError) {
     let (from, to) = (PathParts(path), PathParts(newPath))
     try tree.withLock { (tree) throws(StoreError) in
-      // Both folders first, then the names in them: the order in which the system looks.
+      // Both folders are checked before the names in them, in the order that the system uses.
       for parts in [from, to] where !tree.hasFolder(above: parts) {
         throw .refused("rename", path, code: tree.missingCode(parts))
       }
@@ -148,7 +148,7 @@ package final class MemoryFileSystem: FileSystem {
     return "memory \(ObjectIdentifier(self)) \(PathParts(path).names.joined(separator: "/"))"
   }
 
-  /// Whether this very file has that name now.
+  /// Whether this same file has that name now.
   func isFile(_ node: Node, at path: String) -> Bool {
     tree.withLock { tree in
       if case .file(let found) = tree.entries[PathParts(path)] { return found === node }
@@ -163,7 +163,7 @@ extension MemoryFileSystem.Tree {
     return true
   }
 
-  /// Why there is nothing at a path: ENOTDIR where a file stands on the way to it.
+  /// The error code for a missing path: ENOTDIR if a file is on the way to it.
   func missingCode(_ parts: PathParts) -> Int32 {
     for count in 0..<parts.names.count {
       switch entries[PathParts(names: parts.names.prefix(count))] {
@@ -176,12 +176,12 @@ extension MemoryFileSystem.Tree {
   }
 
   mutating func addName(of parts: PathParts) {
-    assert(hasFolder(above: parts), "what has a name is in a folder")
+    assert(hasFolder(above: parts), "every name is in a folder")
     changeNames(inParentOf: parts) { $0.insert(parts.name) }
   }
 
   mutating func removeEntry(_ parts: PathParts) {
-    assert(entries[parts] != nil, "what is removed is there")
+    assert(entries[parts] != nil, "a removed entry exists")
     entries[parts] = nil
     changeNames(inParentOf: parts) { $0.remove(parts.name) }
   }

@@ -1,7 +1,7 @@
-// Paths as the file systems that are not the machine's own read them.
+// Paths as the simulated file systems parse them.
 
-/// The names on the way to a file. `a//b/./c` and `/a/b/c` are one path: there is one root, and the working
-/// directory is that root.
+/// The components of a path. `a//b/./c` and `/a/b/c` are the same path: there is one root, and the working directory is
+/// that root.
 package struct PathParts: Hashable, Sendable {
   package var names: [String]
 

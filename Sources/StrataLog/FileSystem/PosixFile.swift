@@ -11,12 +11,12 @@ internal import StrataBase
   internal import Glibc
 #endif
 
-/// An open descriptor. It is closed by `close`, or with the last reference.
+/// An open file descriptor. `close` closes it, and so does the release of the last reference.
 package final class PosixFile: File {
   package let path: String
 
-  /// The descriptor and how many calls are using it. The system gives a closed number to the next file that
-  /// is opened, so a close waits for the calls under way, and the last of them carries it out.
+  /// The descriptor and how many calls are using it. The system reuses the number of a closed descriptor for the next
+  /// file, so a close waits for the calls in progress, and the last of them closes the descriptor.
   private struct Use {
     var descriptor: Int32
     var callCount = 0
@@ -25,10 +25,10 @@ package final class PosixFile: File {
   private let use: Lock<Use>
   private let transfers: SystemTransfers
 
-  /// What the descriptor stood for when it was opened. Device and number of a file stay what they are.
+  /// The status of the file when it was opened. A file's device and inode number never change.
   let opened: strata_file_status
 
-  /// Takes the descriptor over, and closes it where it throws.
+  /// Takes ownership of the descriptor, and closes it if the initializer throws.
   init(
     path: String, descriptor: Int32, transfers: SystemTransfers = .system
   ) throws(StoreError) {
@@ -68,8 +68,8 @@ package final class PosixFile: File {
           descriptor, bytes.baseAddress! + done, min(bytes.count - done, Self.callSizeMax),
           offset + Int64(done))
       }
-      // A write that moves nothing and reports nothing: no system does that to a file, but going on would
-      // lose bytes.
+      // A write that moves no bytes and reports no error: no system does that to a file, but ignoring it would lose
+      // bytes.
       guard done == bytes.count else { throw .refused("write", path, code: EIO) }
     }
   }
@@ -116,7 +116,7 @@ package final class PosixFile: File {
   package var identity: String? { opened.identity }
 
   package func isStillAtItsPath() throws(StoreError) -> Bool {
-    // Open until the other one was looked at: no other file has its number before.
+    // This descriptor stays open during the check, so no other file can have its inode number.
     let found = try withDescriptor("look at") { (_) throws(StoreError) in
       try PosixFileSystem.status(of: path)
     }
@@ -133,7 +133,7 @@ package final class PosixFile: File {
     if let idle { Self.closeDescriptor(idle) }
   }
 
-  /// What the descriptor stands for.
+  /// The current status of the file.
   func status(_ operation: String) throws(StoreError) -> strata_file_status {
     var status = strata_file_status()
     try call(operation) { strata_fstat($0, &status) }
@@ -147,7 +147,7 @@ package final class PosixFile: File {
     }
   }
 
-  /// Runs the body with the descriptor, which stays open until it has ended.
+  /// Runs the body with the descriptor, which stays open until the body returns.
   package func withDescriptor<Result>(
     _ operation: String, _ body: (Int32) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -168,8 +168,7 @@ package final class PosixFile: File {
     return try body(descriptor)
   }
 
-  /// Not repeated where it was interrupted: Linux has closed the number by then, and the next file opened
-  /// may have it.
+  /// Not retried after an interruption: Linux has already released the number, and the next file opened may have it.
   private static func closeDescriptor(_ descriptor: Int32) {
     #if canImport(Darwin)
       _ = Darwin.close(descriptor)

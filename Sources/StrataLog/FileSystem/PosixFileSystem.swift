@@ -13,14 +13,15 @@ internal import StrataBase
 
 /// Files and folders of the machine, through POSIX calls.
 ///
-/// New files get the permissions 0666 and folders 0777, less the process's umask.
+/// New files get the permissions 0666 and folders 0777, minus the process's umask.
 package struct PosixFileSystem: FileSystem {
   private let transfers: SystemTransfers
 
-  /// - Parameter transfers: how bytes are moved; a test hands in calls that are interrupted or do only a part.
+  /// - Parameter transfers: how bytes are moved; a test passes calls that are interrupted or move only some of the
+  ///   bytes.
   package init(transfers: SystemTransfers = .system) { self.transfers = transfers }
 
-  /// Creates the folder and those above it that are missing, each made durable in the one above it.
+  /// Creates the folder and any missing folders above it, and makes each durable in its parent.
   package func createDirectory(_ path: String) throws(StoreError) {
     if try kind(of: path) == .directory { return }
     let parent = Self.parent(of: path)
@@ -28,7 +29,7 @@ package struct PosixFileSystem: FileSystem {
       do throws(StoreError) {
         try createDirectory(parent)
       } catch {
-        // What exists on the way and is no folder is not what the caller asked to create.
+        // Something on the path that is not a folder is not what the caller asked to create.
         let code = error.systemCode ?? EIO
         throw .refused("create folder", path, code: code == EEXIST ? ENOTDIR : code)
       }
@@ -69,7 +70,8 @@ package struct PosixFileSystem: FileSystem {
       }
     let descriptor: Int32
     do throws(StoreError) {
-      // Of a pipe, the open would wait until somebody opens its other end. Of a regular file the flag says nothing.
+      // Without the flag, opening a pipe would wait until its other end is opened. For a regular file the flag has no
+      // effect.
       descriptor = try SystemCall.repeating("open", path) { strata_open(path, flags | O_NONBLOCK, 0o666) }
     } catch {
       throw try linkError(error, path)
@@ -82,15 +84,15 @@ package struct PosixFileSystem: FileSystem {
     return file
   }
 
-  /// The error of an open that follows no link, and what it says where that is the reason.
+  /// The error of an open that follows no link: `linked` if a link is the cause, otherwise the error itself.
   private func linkError(_ error: StoreError, _ path: String) throws(StoreError) -> StoreError {
-    // Systems disagree on the number: a link is a loop, no folder, or too many links.
+    // Systems report a link with different numbers: as a loop, as not a folder, or as too many links.
     guard [ELOOP, ENOTDIR, EMLINK].contains(error.systemCode), try isLink(path) else { return error }
     return .linked(path: path)
   }
 
   package func rename(_ path: String, to newPath: String) throws(StoreError) {
-    // `rename` alone would name this method.
+    // An unqualified `rename` would call this method.
     #if canImport(Darwin)
       _ = try SystemCall.repeating("rename", path) { Darwin.rename(path, newPath) }
     #elseif canImport(Musl)
@@ -117,7 +119,7 @@ package struct PosixFileSystem: FileSystem {
       throw try linkError(.refused("list", folder, code: code), folder)
     }
     defer { strata_directory_close(directory) }
-    // Gathered first: a listing need not name what is left where names go meanwhile.
+    // Collected before anything is removed: a listing during which names disappear may skip others.
     var names: [String] = []
     while let name = strata_directory_next(directory) {
       let text = String(cString: name)
@@ -140,7 +142,7 @@ package struct PosixFileSystem: FileSystem {
 
   package func absolutePath(_ path: String) -> String {
     guard !path.isEmpty, !path.hasPrefix("/") else { return path }
-    // Where the working directory has no path any more, relative ones lead nowhere, now as later.
+    // If the working directory no longer has a path, relative paths lead nowhere, now or later.
     guard let working = strata_working_directory() else { return path }
     defer { strata_free(working) }
     var names = Substring(path)
@@ -159,8 +161,8 @@ package struct PosixFileSystem: FileSystem {
     do throws(StoreError) {
       try folder.sync()
     } catch {
-      // Some foreign file systems cannot sync a folder at all and say EINVAL; their names are then as
-      // durable as they can be.
+      // Some foreign file systems cannot sync a folder at all and return EINVAL; their names are then as durable as
+      // they can be.
       guard error.systemCode == EINVAL else {
         throw .refused("sync folder", path, code: error.systemCode ?? EIO)
       }
@@ -173,7 +175,7 @@ package struct PosixFileSystem: FileSystem {
     try Self.status(of: path)?.identity
   }
 
-  /// What stands at the path, or nil where nothing does.
+  /// The status of what is at the path, or nil if nothing is there.
   static func status(of path: String) throws(StoreError) -> strata_file_status? {
     var status = strata_file_status()
     do throws(StoreError) {
@@ -185,7 +187,7 @@ package struct PosixFileSystem: FileSystem {
     }
   }
 
-  /// The folder above, or nil for the root and for a single relative name.
+  /// The parent folder, or nil for the root and for a single relative name.
   static func parent(of path: String) -> String? {
     var rest = Substring(path)
     while rest.count > 1 && rest.hasSuffix("/") { rest.removeLast() }
@@ -195,6 +197,6 @@ package struct PosixFileSystem: FileSystem {
 }
 
 extension strata_file_status {
-  /// What tells this file from all others that exist at the same time.
+  /// Distinguishes this file from all others that exist at the same time.
   var identity: String { "device \(device) file \(inode)" }
 }

@@ -1,11 +1,11 @@
-// A file system that has files closed where the process has too many open for one more.
+// A file system that frees descriptors when the process has too many open files for one more.
 
 internal import StrataBase
 
-/// Another file system, whose opens are tried again once something gave descriptors back.
+/// A wrapper that retries opens of another file system after some descriptors were freed.
 struct SparingFileSystem: FileSystem {
   let base: any FileSystem
-  /// Closes some files that can be opened again; false where there is none left.
+  /// Closes some files that can be reopened; false if there are none left.
   let giveBack: @Sendable () -> Bool
 
   private func sparing<Result>(

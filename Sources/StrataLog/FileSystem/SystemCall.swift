@@ -1,5 +1,5 @@
-// How a system call is made: again where a signal interrupted it, on where it did only a part, and its
-// errno turned into a typed error.
+// How a system call is made: retried after a signal interrupted it, continued if it did only part of the work, and its
+// errno converted to a typed error.
 
 internal import CStrata
 internal import StrataBase
@@ -12,13 +12,13 @@ internal import StrataBase
   internal import Glibc
 #endif
 
-/// The rules under which calls are repeated. Pure but for errno, so that tests can put any call behind them.
+/// The rules for retrying calls. Pure except for errno, so that tests can pass any call to them.
 package enum SystemCall {
-  /// EAGAIN is an answer of devices and foreign file systems, "not now". A file that answers nothing else
-  /// is broken, and after so many tries the caller hears of it.
+  /// Devices and foreign file systems may return EAGAIN, "not now". A file that returns nothing else is broken, so
+  /// after this many retries the caller gets the error.
   package static let tryAgainCountMax = 1_000
 
-  /// Makes a call that returns -1 on failure, until it succeeds or fails for a reason of its own.
+  /// Makes a call that returns -1 on failure, and retries it until it succeeds or fails for another reason.
   package static func repeating<Count: SignedInteger>(
     _ operation: String, _ path: String, _ call: () -> Count
   ) throws(StoreError) -> Count {
@@ -37,9 +37,9 @@ package enum SystemCall {
     }
   }
 
-  /// Moves `count` bytes by calls that may move fewer, and returns how many there were before a call moved
-  /// none, which is the end of a file.
-  /// - Parameter call: gets how many bytes are done and returns how many more it moved, or -1 with errno.
+  /// Moves `count` bytes by calls that may move fewer, and returns how many were moved before a call moved none, which
+  /// is the end of a file.
+  /// - Parameter call: gets how many bytes were moved so far, and returns how many more it moved, or -1 with errno.
   package static func transferring(
     _ operation: String, _ path: String, count: Int, _ call: (_ done: Int) -> Int
   ) throws(StoreError) -> Int {
@@ -48,13 +48,13 @@ package enum SystemCall {
       let moved = try repeating(operation, path) { call(done) }
       if moved == 0 { break }
       done += moved
-      assert(done <= count, "no call moves more than it was asked to")
+      assert(done <= count, "no call moves more bytes than requested")
     }
     return done
   }
 }
 
-/// The two calls that move bytes, as the system has them: how many were moved, or -1 with errno.
+/// The two calls that move bytes, with the contract of the system's: they return how many were moved, or -1 with errno.
 package struct SystemTransfers: Sendable {
   package var read: @Sendable (_ descriptor: Int32, UnsafeMutableRawPointer, _ count: Int, _ at: Int64) -> Int
   package var write: @Sendable (_ descriptor: Int32, UnsafeRawPointer, _ count: Int, _ at: Int64) -> Int
