@@ -1,16 +1,16 @@
-// HEAD as a file: two slots, written in turn.
+// HEAD as a file: two slots, written alternately.
 
 internal import StrataBase
 
-/// The writer's HEAD. Belongs to one thread at a time.
+/// The writer's HEAD. Used by one thread at a time.
 package struct HeadFile {
   private let file: any File
-  /// The newest slot on disk or in the cache.
+  /// The newest slot, on disk or in the cache.
   package private(set) var slot: HeadSlot?
   private var newestPlace = 1
 
-  /// Opens HEAD for writing, and makes it where there is none, at its full length: a disk that is full later
-  /// does not hinder a slot from being written.
+  /// Opens HEAD for writing, and creates it if missing, at its full length: a disk that is full later cannot prevent a
+  /// slot from being written.
   package init(_ fileSystem: any FileSystem, path: String) throws(StoreError) {
     file = try fileSystem.open(path, .create)
     let count = try take(from: file)
@@ -22,11 +22,11 @@ package struct HeadFile {
 
   private init(file: any File) { self.file = file }
 
-  /// Makes a new HEAD with this slot in both places, each with the next generation, and gives it the old one's name:
-  /// what the last writer said is then in no file of the store, nor is what it says from here on. Durable once the
-  /// folder is synced. Where there is no room for another file, the old one is written over.
+  /// Creates a new HEAD with this slot in both positions, each with the next generation, and renames it over the old
+  /// one. No file of the store then holds what the last writer wrote in HEAD, nor anything that it writes from now on.
+  /// Durable once the folder is synced. If there is no room for another file, the old one is overwritten.
   ///
-  /// - Parameter lock: says that this is still the writer, once the new file is there.
+  /// - Parameter lock: checked once the new file exists, to ensure that this is still the writer.
   static func replace(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock, with next: HeadSlot
   ) throws(StoreError) -> HeadFile {
@@ -57,7 +57,7 @@ package struct HeadFile {
     return head
   }
 
-  /// Takes what a file says, and returns how many bytes of it there are.
+  /// Takes the slot that a file holds, and returns how many bytes the file has.
   private mutating func take(from file: any File) throws(StoreError) -> Int {
     var bytes = [UInt8](repeating: 0, count: HeadSlot.fileLength)
     let count = try bytes.lendMutableBytes { buffer throws(StoreError) in
@@ -75,7 +75,7 @@ package struct HeadFile {
     return count
   }
 
-  /// Reads HEAD without changing it; nil where there is none or no slot verifies.
+  /// Reads HEAD without changing it; nil if there is no file or no slot is valid.
   package static func read(_ fileSystem: any FileSystem, path: String) throws(StoreError) -> HeadSlot? {
     guard try fileSystem.kind(of: path) == .file else { return nil }
     let file = try fileSystem.open(path, .read)
@@ -105,9 +105,9 @@ package struct HeadFile {
     newestPlace = place
   }
 
-  /// Writes a slot with the next generation over either one, each on disk before the next. What the writer
-  /// before said, above all that it closed cleanly, is then gone from both: otherwise damage to the newer slot
-  /// would bring it back.
+  /// Writes a slot with the next generation over both, each on disk before the next. Nothing that the previous writer
+  /// wrote remains in either, above all its flag for a clean close: otherwise damage to the newer slot would bring that
+  /// flag back.
   package mutating func replaceBoth(_ next: HeadSlot) throws(StoreError) {
     for _ in HeadSlot.offsets {
       try write(next)

@@ -1,11 +1,11 @@
-// Which segments a store has, and the ones that are open.
+// The segments of a store, and which of them are open.
 
 internal import StrataBase
 
-/// The names in `log/`, and a bounded number of open segments. Reading a closed segment may open it anew.
+/// The names in `log/`, and a bounded number of open segments. Reading a closed segment may reopen it.
 ///
-/// Where the process has no descriptor left for a file of the store, whichever it is, half of the open segments are
-/// closed for it, and no more than that stay open from then on.
+/// If the process has no descriptor left for any file of the store, half of the open segments are closed, and from then
+/// on no more than that stay open.
 package final class SegmentCatalog: Sendable {
   /// The most closed segments that are kept open.
   package static let openSegmentsMax = 64
@@ -18,15 +18,15 @@ package final class SegmentCatalog: Sendable {
     var clock: UInt64 = 0
     /// How often a segment was rewritten by this process.
     var replacements: UInt64 = 0
-    /// How often open files were forgotten because another writer may have replaced them.
+    /// How often open files were dropped because another writer may have replaced them.
     var takeovers: UInt64 = 0
   }
 
-  /// The file system of the store's files, for everybody who opens one beside the catalog.
+  /// The file system of the store's files, for everything that opens one besides the catalog.
   package let fileSystem: any FileSystem
   package let layout: StoreLayout
   package let storeID: StoreID
-  /// Another process may rewrite closed segments: an open one counts only while its file has the name.
+  /// Whether another process may rewrite closed segments: an open file is reused only while it still has its name.
   private let isShared: Bool
   private let state: Lock<State>
 
@@ -34,7 +34,7 @@ package final class SegmentCatalog: Sendable {
     fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [SegmentName],
     isShared: Bool = false
   ) {
-    assert(zip(names, names.dropFirst()).allSatisfy { $0 < $1 }, "segments are listed in their order")
+    assert(zip(names, names.dropFirst()).allSatisfy { $0 < $1 }, "segments are listed in ascending order")
     let state = Lock(State(names: names))
     self.state = state
     self.fileSystem = SparingFileSystem(base: fileSystem) { state.withLock { $0.giveBack() } }
@@ -45,12 +45,13 @@ package final class SegmentCatalog: Sendable {
 
   /// The segments in a folder, ascending. Other names are ignored.
   ///
-  /// A listing is no snapshot. Of two segments that a writer makes meanwhile it may have the later one alone. So it is
-  /// cut off behind one that was there before it began; all before that one were there too, since segments are made in
-  /// their order by one writer at a time. And a name that is given to another file meanwhile may be missing, or be there
-  /// twice. So the folder is listed twice, and a name that one of the two lacks counts where a file has it.
+  /// A listing is not a snapshot. If a writer creates two segments during it, the listing may contain only the later
+  /// one. So the result ends at a segment that existed before the listing began; all earlier ones existed then too,
+  /// since one writer at a time creates segments in order. And a name that another file takes during the listing may be
+  /// missing, or appear twice. So the folder is listed twice, and a name that only one of the two listings has counts
+  /// if a file has it.
   ///
-  /// - Parameter known: a segment that is known to be there, nil for the last one of the first listing.
+  /// - Parameter known: a segment that is known to exist, or nil for the last one of the first listing.
   package static func names(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, through known: SegmentName? = nil
   ) throws(StoreError) -> [SegmentName] {
@@ -71,9 +72,9 @@ package final class SegmentCatalog: Sendable {
 
   package var names: [SegmentName] { state.withLock { $0.names } }
 
-  /// Looks at the folder again, after a roll in another process.
+  /// Lists the folder again, after a roll in another process.
   ///
-  /// - Parameter known: a segment that is known to be there, nil for the last one of the first listing.
+  /// - Parameter known: a segment that is known to exist, or nil for the last one of the first listing.
   package func refresh(through known: SegmentName? = nil) throws(StoreError) {
     let names = try Self.names(fileSystem, layout, through: known)
     state.withLock { $0.names = names }
@@ -88,7 +89,7 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
-  /// Forgets every open file: another writer may have rewritten some.
+  /// Drops every open file: another writer may have rewritten some.
   func forgetOpen() {
     state.withLock {
       $0.open = [:]
@@ -97,7 +98,7 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
-  /// Forgets the open file of a segment that was rewritten. Who still reads the old one has the same events.
+  /// Drops the open file of a segment that was rewritten. A reader that still has the old one reads the same events.
   func replaced(_ name: SegmentName) {
     state.withLock {
       $0.open[name] = nil
@@ -115,7 +116,8 @@ package final class SegmentCatalog: Sendable {
     while true {
       let replacements = state.withLock { $0.replacements }
       let handle = try SegmentHandle.open(fileSystem, layout, first: name, storeID: storeID)
-      // A file that lost its name while it was opened is not kept: what was erased would be read in it for long.
+      // A file that lost its name while it was being opened is not kept: reads would return erased content from it for
+      // a long time.
       let isCurrent = state.withLock { state in
         guard state.replacements == replacements else { return false }
         state.keep(handle)
@@ -125,7 +127,7 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
-  /// Has the segment opened anew when it is asked for again, also by whoever has it open.
+  /// Makes the next request for the segment open it again, also for readers that have it open.
   func forget(_ name: SegmentName) {
     state.withLock {
       $0.open[name] = nil
@@ -133,16 +135,16 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
-  /// Changes when another writer may have given the segment that grows to another file.
+  /// Changes when another writer may have given the active segment's name to another file.
   var takeovers: UInt64 { state.withLock { $0.takeovers } }
 
-  /// The segment in which a sequence is or would be; nil before the beginning of the log.
+  /// The segment in which a sequence is or would be; nil if it precedes the log.
   package func segment(containing sequence: UInt64) throws(StoreError) -> SegmentHandle? {
     guard let name = state.withLock({ $0.names.last { $0.firstSequence <= sequence } }) else { return nil }
     return try segment(name)
   }
 
-  /// The segment behind one, or nil for the last.
+  /// The segment after one, or nil for the last.
   package func name(after name: SegmentName) -> SegmentName? {
     state.withLock { state in state.names.first { $0 > name } }
   }
@@ -160,10 +162,10 @@ extension SegmentCatalog.State {
     clock += 1
     open[handle.header.segment] = (handle, clock)
     if open.count > openMax { closeOldest() }
-    assert(open.count <= openMax, "no more segments are open than may be")
+    assert(open.count <= openMax, "at most openMax segments are open")
   }
 
-  /// Closes half of the open segments, unless somebody is reading them. False where none is open.
+  /// Drops half of the open segments; a file closes once no reader uses it. False if none is open.
   fileprivate mutating func giveBack() -> Bool {
     guard !open.isEmpty else { return false }
     openMax = max(1, open.count / 2)

@@ -6,7 +6,7 @@ internal import StrataBase
 struct SegmentChain {
   private(set) var storeID: StoreID
   private(set) var headers: [SegmentHeader]
-  /// Why the headers end before the last segment; only where the caller goes on up to the damage.
+  /// The damage at which the headers end before the last segment; only if the caller continues up to the damage.
   private(set) var damage: StoreFinding?
 
   /// Reads and checks the header of every segment. `names` is not empty.
@@ -25,7 +25,7 @@ struct SegmentChain {
       guard stopsAtDamage, case .damaged(let finding) = error, !headers.isEmpty else { throw error }
       damage = finding
     }
-    assert(damage != nil || headers.count == names.count, "every segment is linked where none is damaged")
+    assert(damage != nil || headers.count == names.count, "every segment is linked unless one is damaged")
   }
 
   private mutating func read(
@@ -49,7 +49,7 @@ struct SegmentChain {
     if headers.isEmpty { throw .notFound(path: layout.root, what: "the store has no segment") }
   }
 
-  /// What is missing, or wrong, between a segment and the file before it; nil where they link.
+  /// What is missing, or wrong, between a segment and the previous file; nil if they link.
   static func gap(
     before header: SegmentHeader, after previous: SegmentHeader?, logBegin: UInt64?
   ) -> StoreFinding? {
@@ -63,17 +63,17 @@ struct SegmentChain {
     }
     return StoreFinding(
       .corrupt, file: header.segment.path, offset: 0, first: header.firstSequence,
-      last: header.firstSequence - 1, what: "the segment names no segment before it, and there is one")
+      last: header.firstSequence - 1, what: "the header names no segment before this one, but there is one")
   }
 
   static func missing(_ segment: SegmentName, before next: UInt64) -> StoreFinding {
     StoreFinding(
       .missing, file: segment.path, offset: 0, first: segment.firstSequence,
       last: max(segment.lastBefore, max(next, 1) - 1),
-      what: "the segment is not there")
+      what: "the segment is missing")
   }
 
-  /// The features that forbid writing, or nil.
+  /// The feature that forbids writing, or nil.
   var readOnlyFeature: String? {
     guard let header = headers.first(where: { $0.readOnlyFeatures != 0 }) else { return nil }
     return "feature bit \(header.readOnlyFeatures.trailingZeroBitCount), which this version can only read"

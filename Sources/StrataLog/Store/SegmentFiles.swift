@@ -1,12 +1,12 @@
-// Making a segment: whole under a temporary name, or not at all.
+// Creates segment files: whole under a temporary name first, or not at all.
 
 internal import StrataBase
 
 enum SegmentFiles {
-  /// Creates a segment with its header on disk before it has its name, and its name before this returns. A segment
-  /// that has the name already is another writer's, and stays.
+  /// Creates a segment. Its header is on disk before it has its name, and its name is on disk before this returns. An
+  /// existing segment of that name belongs to another writer, and is left alone.
   ///
-  /// - Parameter previous: the segment before it, which is for the same readers.
+  /// - Parameter previous: the segment before it, whose permissions it gets.
   static func create(
     _ header: SegmentHeader, after previous: SegmentHandle? = nil, _ fileSystem: any FileSystem,
     _ layout: StoreLayout, _ lock: StoreLock
@@ -32,14 +32,14 @@ enum SegmentFiles {
     do throws(StoreError) { try fileSystem.renameNew(temporary, to: path) } catch {
       try? fileSystem.remove(temporary)
       guard error.systemCode == SystemErrorCode.alreadyExists else { throw error }
-      throw .poisoned("another writer has made the segment that comes next")
+      throw .poisoned("another writer has created the next segment")
     }
     try fileSystem.syncDirectory(layout.log)
     return SegmentHandle(header: header, file: try reopen(path, identity, fileSystem))
   }
 
-  /// Opens a file that was just named by its name, so that messages say it. Another writer may have given the name to
-  /// another file, which is not for this one to write to.
+  /// Opens a newly renamed file by its final name, so that messages show that name. Another writer may have given the
+  /// name to another file, which this one must not write to.
   static func reopen(
     _ path: String, _ identity: String?, _ fileSystem: any FileSystem
   ) throws(StoreError) -> any File {
@@ -51,12 +51,12 @@ enum SegmentFiles {
     return file
   }
 
-  /// A copy of the active segment under a temporary name, for its next writer: the last one may still have the file
-  /// open, and write to it whenever it goes on. Nil where there is no room; then the file itself has to do.
+  /// Copies the active segment to a temporary name, for its next writer: the last writer may still have the file open,
+  /// and may write to it whenever it resumes. Nil if there is no room for a copy; then the original file is used.
   static func detach(
     _ active: SegmentHandle, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock
   ) throws(StoreError) -> (any File)? {
-    // What the cache holds and the disk refused is not to be copied.
+    // Bytes that are in the cache but that the disk refused must not be copied.
     try active.file.sync()
     active.file.dropCache()
     let temporary = lock.temporary(layout.segment(active.header.segment))
@@ -81,7 +81,7 @@ enum SegmentFiles {
     }
   }
 
-  /// Removes what an interrupted creation left.
+  /// Removes the files that an interrupted creation left.
   static func removeTemporary(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError) {
     for folder in [layout.log, layout.derived] {
       try fileSystem.removeFiles(in: folder, where: StoreLayout.isTemporary)

@@ -2,26 +2,27 @@
 
 internal import StrataBase
 
-/// An exclusive hold of LOCK. Given back by `release`, or by the end of the process.
+/// An exclusive hold of LOCK. Ended by `release`, or by the end of the process.
 ///
-/// The lock is on a file, and somebody may replace that file while its holder is stopped, as a machine that sleeps is:
-/// then there are two holders. No look at LOCK and write behind it are one step, so a look alone keeps nothing safe.
-/// These rules do, together with `SegmentFiles.detach`:
+/// The lock is on a file, and another process may replace that file while its holder is stopped, as on a machine that
+/// sleeps: then there are two holders. Checking LOCK and writing after it are not one atomic step, so the check alone
+/// protects nothing. These rules do, together with `SegmentFiles.detach`:
 ///
-/// - Every new name is given to a file that had a temporary name before LOCK was looked at, one that no other holder
-///   gives (`temporary`). The next holder removes all temporary names before it lists the segments, so what an earlier
-///   one names after that has lost its file.
-/// - The next holder gives the files that grow, the active segment and HEAD, to new files, unless it knows that the
-///   last writer has ended. What an earlier one still writes is then in files without a name.
-/// - A group is acknowledged only if LOCK was intact after its last write: then the next holder found it.
+/// - A file gets its final name only by a rename. It has a temporary name, which no other holder uses (`temporary`),
+///   before LOCK is checked. The next holder removes all temporary names before it lists the segments, so a rename by
+///   an earlier holder after that finds no file.
+/// - The next holder moves the files that grow, the active segment and HEAD, to new files, unless it knows that the
+///   last writer has ended. Whatever an earlier holder still writes then goes to files without a name.
+/// - A group is acknowledged only if LOCK was intact after the group's last write: then the next holder found the
+///   group.
 package struct StoreLock: Sendable {
   private let file: any File
-  /// Names that this holder alone gives.
+  /// Part of the temporary names, unique to this holder.
   private let token: String
-  /// What the last holder of this very file wrote in it: `settledLine`, where it got that far.
+  /// What the last holder of this same file wrote in it: a `settledLine`, if it got that far.
   private let lastSettled: String
 
-  /// Takes the lock, trying for as long as a reader's probe may last. Blocks.
+  /// Takes the lock, retrying for as long as a reader's probe may last. Blocks.
   package static func acquire(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, timeout: Duration
   ) throws(StoreError) -> StoreLock {
@@ -36,7 +37,7 @@ package struct StoreLock: Sendable {
     }
   }
 
-  /// A LOCK that is replaced between its opening and its locking is opened again, at most so often.
+  /// The limit of attempts to open LOCK, if it is replaced each time between its opening and its locking.
   private static let opensMax = 8
 
   private static func take(
@@ -63,15 +64,15 @@ package struct StoreLock: Sendable {
     write(settled: lastSettled)
   }
 
-  /// True while a writer has the store, and where that cannot be seen. False too where there is no LOCK, as on read-only
-  /// media.
+  /// True while a writer has the store, and also if that cannot be determined. False if there is no LOCK, as on
+  /// read-only media.
   package static func isHeld(
     _ fileSystem: any FileSystem, _ layout: StoreLayout
   ) throws(StoreError) -> Bool {
     guard try fileSystem.kind(of: layout.lock) == .file else { return false }
     let file: any File
     do throws(StoreError) { file = try fileSystem.open(layout.lock, .read) } catch {
-      // There may be a writer, and beside one HEAD says where the log ends; which it does without one too.
+      // A writer may be running. If so, HEAD says where the log ends; without a writer it says that too.
       guard error.systemCode == SystemErrorCode.accessDenied else { throw error }
       return true
     }
@@ -84,20 +85,20 @@ package struct StoreLock: Sendable {
   /// True while LOCK is the file that was locked; false once it was removed or replaced.
   package func isIntact() throws(StoreError) -> Bool { try file.isStillAtItsPath() }
 
-  /// Throws once LOCK was removed or replaced. Nothing of the store is written then, HEAD least of all: another
-  /// writer's promises are in it.
+  /// Throws once LOCK was removed or replaced. From then on nothing in the store may be written, least of all HEAD,
+  /// which holds another writer's promises.
   package func check() throws(StoreError) {
     guard try isIntact() else {
-      throw .poisoned("the LOCK file was removed or replaced, so another writer may be at work")
+      throw .poisoned("the LOCK file was removed or replaced, so another writer may be using the store")
     }
   }
 
-  /// A temporary name for the file that is to have this path, which no other holder gives.
+  /// A temporary name, unique to this holder, for the file that is to get this path.
   func temporary(_ path: String) -> String {
     let temporary = "\(path)-\(token)\(StoreLayout.temporarySuffix)"
     assert(
       StoreLayout.isTemporary(temporary.split(separator: "/").last.map(String.init) ?? ""),
-      "a temporary name is one that the next holder removes")
+      "the next holder recognises and removes a temporary name")
     return temporary
   }
 
@@ -108,20 +109,20 @@ package struct StoreLock: Sendable {
 
   // MARK: What LOCK says
 
-  /// Says that whoever wrote this store up to an epoch, this holder excepted, has ended or has none of its files.
+  /// Records that every writer of this store up to an epoch, except this holder, has ended or has none of its files.
   func settle(_ epoch: UInt64) {
     guard let line = settledLine(epoch) else { return }
     write(settled: line)
   }
 
-  /// Whether nobody but this holder can write what a writer of this epoch could: it held the lock of this very file,
-  /// which is free now, and all before it were settled.
+  /// Whether only this holder can write what a writer of this epoch could: that writer held the lock of this same file,
+  /// which is free now, and all writers before it were settled.
   func isSettled(_ epoch: UInt64) -> Bool { settledLine(epoch).map { $0 == lastSettled } ?? false }
 
-  /// Names the file, so that it says nothing in a copy, and nothing in a file that takes the place of this one.
+  /// Contains the file's identity, so that it means nothing in a copy of the file or in a file that replaces this one.
   private func settledLine(_ epoch: UInt64) -> String? { file.identity.map { "\(epoch) \($0)" } }
 
-  /// Where this fails the next writer knows less, and does more. The process id is advice for messages.
+  /// If this fails, the next writer knows less and does more work. The process id only serves messages.
   private func write(settled: String) {
     let text = Array("\(processID())\n\(settled)\(settled.isEmpty ? "" : "\n")".utf8)
     try? file.truncate(to: 0)

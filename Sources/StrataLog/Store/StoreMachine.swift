@@ -1,24 +1,25 @@
-// What a store needs of the machine besides its files.
+// What a store needs from the machine besides its files.
 
 package import StrataBase
 
-/// The threads and the clock of a store, as one value. All stores of a process share the pools of `process`; a test that
-/// gives a store another value runs the whole store on threads of its own.
+/// The threads and the clock of a store, as one value. All stores of a process share the pools of `process`; a test
+/// that gives a store a different value runs the whole store on separate threads.
 package struct StoreMachine: Sendable {
-  /// Where threads come from that are one store's own.
+  /// Creates the threads that belong to one store.
   private let starter: ThreadStarter
-  /// Reads of tasks, which end when the disk has answered. Nothing that waits for anybody else runs here.
+  /// The pool for reads by tasks, which end when the disk has answered. Work that waits for anything else must not run
+  /// here.
   package var reads: IOThreads
-  /// Folds of the newest states, which are kept.
+  /// The pool for folds of the newest states, which are kept.
   package var folds: FairThreads
-  /// Folds for those who follow the log append by append.
+  /// The pool for folds of readers that follow the log append by append.
   package var follows: FairThreads
-  /// Folds for states of the past.
+  /// The pool for folds of past states.
   package var past: FairThreads
-  /// Where commit times come from.
+  /// The source of commit times.
   package var clock: StoreClock
 
-  /// Pools of its own, whose threads come from one place.
+  /// Creates separate pools whose threads come from one starter.
   package init(threads starter: ThreadStarter, clock: StoreClock = .system) {
     self.starter = starter
     reads = IOThreads(starter: starter)
@@ -28,16 +29,17 @@ package struct StoreMachine: Sendable {
     self.clock = clock
   }
 
-  /// What all stores of the process share.
+  /// The pools that all stores of the process share.
   package static let process = StoreMachine(threads: .system)
 
-  /// A thread for one call of a task that takes as long as it takes, or waits for somebody else's lock. It ends with the
-  /// last reference.
+  /// A thread for one call of a task that may take any amount of time, or wait for a lock held elsewhere. It ends with
+  /// the last reference.
   package func thread(_ name: String) -> IOThreads {
     IOThreads(name: name, threadCountMax: 1, starter: starter)
   }
 
-  /// Starts a thread of a store's own; whoever needs its end keeps it. Throws where there is none to be had.
+  /// Starts a thread that belongs to one store; a caller that waits for its end keeps the result. Throws if no thread
+  /// can be created.
   @discardableResult
   package func start(
     _ name: String, _ body: @escaping @Sendable () -> Void

@@ -1,12 +1,12 @@
-// The end of the log as everybody may see it, and those who wait for it to move.
+// The visible end of the log, and the readers that wait for it to move.
 
 internal import StrataBase
 
-/// The visible end: where it is in the active segment, and what stands before it.
+/// The visible end: its offset in the active segment, and the state of the log up to it.
 package struct VisibleMark: Equatable, Sendable {
   /// The active segment.
   package var segment: SegmentName
-  /// The revision of the file in which the marks are offsets.
+  /// The revision of the file that the marks' offsets refer to.
   package var revision: UInt32 = 0
   package var visible: LogMark
   package var durable: LogMark
@@ -14,28 +14,28 @@ package struct VisibleMark: Equatable, Sendable {
   package var time: Int64
   /// Appends in the store, the trimmed ones included.
   package var appends: UInt64
-  /// The first sequence that the log still has.
+  /// The first sequence that is still in the log.
   package var logBegin: UInt64
 
   package var sequence: UInt64 { visible.sequence }
 }
 
 extension VisibleMark {
-  /// True where the mark is a place in a file of the segment that was closed and rewritten since.
+  /// True if the mark is an offset in an older file of a segment that has since been closed and rewritten.
   func isBefore(rewriteOf header: SegmentHeader) -> Bool {
     header.segment == segment && header.revision != revision
   }
 
   fileprivate func assertIsConsistent() {
     assert(durable.sequence <= visible.sequence, "what is durable is visible")
-    assert(durable.offset <= visible.offset, "the durable end is not behind the visible one")
-    assert(logBegin <= visible.sequence + 1, "the log does not begin behind its end")
+    assert(durable.offset <= visible.offset, "the durable end is not past the visible one")
+    assert(logBegin <= visible.sequence + 1, "the log does not begin past its end")
   }
 }
 
-/// A locked shell around the visible mark. Waiting is by continuation, so no thread is held.
+/// The visible mark, guarded by a lock. Waiting is by continuation, so it holds no thread.
 package final class VisibleTail: Sendable {
-  /// That something stands behind a sequence.
+  /// What a waiter waits for: an event after a sequence, visible or durable.
   private struct Wish {
     var sequence: UInt64
     var isDurable: Bool
@@ -49,7 +49,7 @@ package final class VisibleTail: Sendable {
     var mark: VisibleMark
     var waiters = WaitList<Wish, Void>()
     var end: StoreError?
-    /// Looks whether another process's writer has moved the end.
+    /// Checks whether another process's writer has moved the end.
     var look: (@Sendable () throws(StoreError) -> Void)?
   }
 
@@ -61,19 +61,19 @@ package final class VisibleTail: Sendable {
   }
 
   package var mark: VisibleMark { state.withLock { $0.mark } }
-  /// Why nothing more will come, once that is so.
+  /// The reason why no more events will come, once there is one.
   package var end: StoreError? { state.withLock { $0.end } }
   package var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-  /// Sets how to look whether another process's writer has moved the end. It must not keep this alive.
+  /// Sets the function that checks whether another process's writer has moved the end. It must not retain this object.
   func setLook(_ look: @escaping @Sendable () throws(StoreError) -> Void) {
     state.withLock { $0.look = look }
   }
 
-  /// Looks now whether there is more than the mark says. Blocks. A writer's own mark is never behind.
+  /// Checks now whether the log extends past the mark. Blocks. A writer's own mark never lags.
   func refresh() throws(StoreError) { try state.withLock { $0.look }?() }
 
-  /// Moves the end and wakes those whose wait is over.
+  /// Moves the end and resumes the waiters whose wait is over.
   package func publish(_ mark: VisibleMark) {
     mark.assertIsConsistent()
     let ready = state.withLock { state in
@@ -84,7 +84,7 @@ package final class VisibleTail: Sendable {
     for continuation in ready { continuation.resume() }
   }
 
-  /// Says that nothing more will come, and wakes everybody.
+  /// Records that no more events will come, and resumes all waiters.
   package func finish(_ error: StoreError) {
     let all = state.withLock { state in
       state.end = state.end ?? error
@@ -93,11 +93,11 @@ package final class VisibleTail: Sendable {
     for continuation in all { continuation.resume() }
   }
 
-  /// Takes back an end that may have passed, for somebody who tries again.
+  /// Clears an end whose cause may have passed, for a caller that retries.
   func reopen() { state.withLock { if $0.end?.isPassing ?? false { $0.end = nil } } }
 
-  /// Suspends until something stands behind `sequence`, the log ends, or the task is cancelled. The caller
-  /// looks again: a return promises nothing.
+  /// Suspends until there is an event after `sequence`, the log ends, or the task is cancelled. The caller must check
+  /// again: a return promises nothing.
   package func wait(beyond sequence: UInt64, durably isDurable: Bool = false) async {
     let ticket = state.withLock { $0.waiters.ticket() }
     let wish = Wish(sequence: sequence, isDurable: isDurable)
