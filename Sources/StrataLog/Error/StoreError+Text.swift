@@ -12,16 +12,16 @@ extension StoreError: CustomStringConvertible {
       "the append id \(id) was used for other content, at sequence \(sequences.lowerBound)"
     case .locked(_, let holder): "the store is open for writing in \(holder ?? "another process")"
     case .damaged(let finding): finding.what
-    case .full: "the disk is full, or what this user may have of it"
+    case .full: "the disk or this user's quota is full"
     case .position(.diverged(let sequence)):
-      "the log up to sequence \(sequence) is not the one that was read before"
-    case .position(.trimmed(let first)): "the log begins at sequence \(first)"
+      "the log up to sequence \(sequence) is not the one that was read earlier"
+    case .position(.trimmed(let first)): "the log starts at sequence \(first)"
     case .unavailable(let unavailability): unavailability.what
     case .invalid(let what, _): what
     }
   }
 
-  /// Where it happened: a path, a file with an offset, a stream. Empty where that is the store itself.
+  /// Where it happened: a path, a file with an offset, a stream. Empty if it concerns the store as a whole.
   public var place: String {
     switch self {
     case .conflict(let stream, _, _): stream
@@ -35,19 +35,19 @@ extension StoreError: CustomStringConvertible {
   /// What to do next, as a sentence without its full stop.
   public var next: String {
     switch self {
-    case .conflict: "read the stream again, decide anew, and append with the version it has then"
+    case .conflict: "read the stream and decide again, then append with its current version"
     case .idReused: "use another id for other content"
     case .locked: "close the other writer, or open the store for reading"
     case .damaged(let finding): finding.next
     case .full: "make room and try again; nothing acknowledged is lost"
-    case .position(.diverged): "read the log anew from a sequence that both have"
-    case .position(.trimmed(let first)): "begin at sequence \(first)"
+    case .position(.diverged): "read the log again from a sequence that both have in common"
+    case .position(.trimmed(let first)): "start at sequence \(first)"
     case .unavailable(let unavailability): unavailability.next
     case .invalid(_, let next): next
     }
   }
 
-  /// What happened, and where.
+  /// What happened and where.
   package var whatAndWhere: String { place.isEmpty ? what : "\(what) (\(place))" }
 
   public var description: String { "\(whatAndWhere); \(next)" }

@@ -1,49 +1,48 @@
-// What can go wrong with a store, in the few cases that people switch over.
+// The errors of a store, in the few cases that callers switch over.
 
 package import StrataBase
 
-/// The error of the log and of every floor above it that reads or writes: what happened, where, and what to do next.
+/// The error of the log and of every module above it that reads or writes: what happened, where, and what to do next.
 ///
-/// Its cases are those that a caller handles differently. A task that was cancelled gets `CancellationError` instead, from
-/// the asynchronous calls that say so.
+/// Its cases are those that a caller handles differently. A cancelled task gets `CancellationError` instead, from the
+/// asynchronous calls that document it.
 public enum StoreError: Error, Sendable, Equatable {
-  /// A stream, here by its name as text, does not hold what was expected of it. Read it again and decide anew.
+  /// A stream, given by its name as text, does not have the expected version. Read it and decide again.
   case conflict(stream: String, expected: ExpectedVersion, actual: UInt64)
-  /// An append with this id is in the log, and it says something else. Use another id.
+  /// An append with this id is in the log, with other content. Use another id.
   case idReused(id: String, sequences: ClosedRange<UInt64>)
-  /// Another writer has the store: which process, where that is known. Open it for reading, or wait.
+  /// Another writer has the store: which process, if known. Open it for reading, or wait.
   case locked(path: String, holder: String?)
-  /// The bytes on disk are not what was written. The finding says where and which events are in doubt.
+  /// The bytes on disk are not those that were written. The finding says where, and which events are in doubt.
   case damaged(StoreFinding)
-  /// There is no room: the disk is full, or what this user may have of it. Nothing of the append remains. Make room and
-  /// append again.
+  /// The disk or the user's quota is full. Nothing of the append remains. Make room and append again.
   case full(path: String)
-  /// The log has no such position: it went another way, or begins later.
+  /// The log has no such position: its history is a different one, or it starts later.
   case position(PositionProblem)
-  /// Nothing is wrong with what was asked, and the store cannot do it: the reason says why.
+  /// The call is valid, but the store cannot carry it out: the reason says why.
   case unavailable(Unavailability)
-  /// What was given makes no sense, or is more than the options or the format allow: a sentence that says why, and what
-  /// to do instead.
+  /// An argument is invalid, or exceeds what the options or the format allow: a sentence that says why, and what to do
+  /// instead.
   case invalid(what: String, next: String)
 
-  /// Why a position cannot be gone on from, with what there is.
+  /// Why reading cannot continue from a position.
   public enum PositionProblem: Sendable, Hashable {
-    /// The log up to this sequence is not the one that was read before.
+    /// The log up to this sequence is not the one that was read earlier.
     case diverged(sequence: UInt64)
-    /// The log begins later: at this sequence.
+    /// The log starts later: at this sequence.
     case trimmed(firstAvailable: UInt64)
   }
 }
 
-// MARK: What somebody decides by
+// MARK: What a caller decides by
 
 extension StoreError {
-  /// The reason where the store is unavailable.
+  /// The reason if the store is unavailable.
   public var reason: Unavailability.Reason? {
     if case .unavailable(let unavailability) = self { unavailability.reason } else { nil }
   }
 
-  /// What was found on disk, where that is what the error is about: damage, or what a newer version wrote.
+  /// The finding on disk that the error is about: damage, or what a newer version wrote. Nil for other errors.
   public var finding: StoreFinding? {
     switch self {
     case .damaged(let finding): finding
@@ -52,7 +51,7 @@ extension StoreError {
     }
   }
 
-  /// The system's number, where a call was refused.
+  /// The system's error number, if a call was refused.
   package var systemCode: Int32? {
     switch self {
     case .full: SystemErrorCode.noSpace
@@ -61,26 +60,26 @@ extension StoreError {
     }
   }
 
-  /// Whether the system refused something, which it may not do the next time. Nothing is wrong with the log then.
+  /// Whether the system refused something that it may allow the next time. Then nothing is wrong with the log.
   package var isPassing: Bool {
     if case .full = self { return true }
     return reason == .system || reason == .unreadable || reason == .protected
   }
 
-  /// Whether the error is about a part of the log, or a refusal of the system: the writer goes on, and other parts can be
-  /// read and rewritten.
+  /// Whether the error concerns only part of the log, or is a refusal by the system: the writer goes on, and other
+  /// parts can be read and rewritten.
   package var isLocal: Bool { finding != nil || isPassing }
 
-  /// Whether the log went another way than the one that was read before.
+  /// Whether the log's history differs from the one that was read earlier.
   package var isDiverged: Bool {
     if case .position(.diverged) = self { true } else { false }
   }
 }
 
-// MARK: The ways to say it
+// MARK: Making errors
 
 extension StoreError {
-  /// A call that the system refused: full, a link or protected, where that is the reason.
+  /// A call that the system refused, as `full`, `linked` or `protected` if that is the reason.
   package static func refused(_ operation: String, _ path: String, code: Int32) -> StoreError {
     SystemErrorCode.isNoRoom(code)
       ? .full(path: path)
@@ -91,25 +90,25 @@ extension StoreError {
     refused(call.operation, call.path, code: call.code)
   }
 
-  /// The log up to this sequence is not the one that was read before.
+  /// The log up to this sequence is not the one that was read earlier.
   package static func diverged(sequence: UInt64) -> StoreError { .position(.diverged(sequence: sequence)) }
 
-  /// The log begins later: at this sequence.
+  /// The log starts later: at this sequence.
   package static func trimmed(firstAvailable first: UInt64) -> StoreError {
     .position(.trimmed(firstAvailable: first))
   }
 
-  /// What a check found: damage, or what a newer version wrote.
+  /// A finding of a check as an error: damage, or what a newer version wrote.
   package static func found(_ finding: StoreFinding) -> StoreError {
     finding.class == .unsupported ? .unsupported(finding) : .damaged(finding)
   }
 
-  /// What was given makes no sense: a sentence that says why.
+  /// An argument is invalid: a sentence that says why.
   package static func invalid(what: String) -> StoreError {
     .invalid(what: what, next: "correct what was given")
   }
 
-  /// A limit of the options or of the format.
+  /// A limit of the options or of the format was exceeded.
   package static func tooLarge(what: String, actual: Int, limit: Int) -> StoreError {
     .invalid(
       what: "\(what) has a size of \(actual), and 1 to \(limit) is allowed",

@@ -1,6 +1,6 @@
-// What is wrong on disk: one thing, its class, its place, and the events in doubt.
+// One finding on disk: its class, its position, and the events in doubt.
 
-/// One thing that a check found wrong: its class, where it is, and which events it puts in doubt.
+/// A finding of a check: its class, where it is, and which events it puts in doubt.
 public struct StoreFinding: Error, Equatable, Sendable {
   /// The classes of FORMAT.md.
   public enum Class: String, Sendable, CaseIterable {
@@ -14,7 +14,7 @@ public struct StoreFinding: Error, Equatable, Sendable {
   public var offset: UInt64
   /// The first sequence that cannot be relied on.
   public var first: UInt64
-  /// The last one; `first − 1` where no event is in doubt.
+  /// The last one; `first − 1` if no event is in doubt.
   public var last: UInt64
   /// What is wrong, as a sentence without its full stop.
   public var what: String

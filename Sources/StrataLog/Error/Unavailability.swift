@@ -1,11 +1,11 @@
-// Why a store cannot do what was asked of it, though nothing is wrong with that.
+// Why a store cannot carry out a valid call.
 
 internal import StrataBase
 
 extension StoreError {
-  /// Why a store cannot do what was asked: a reason to decide by, and the same three texts that every error has.
+  /// Why a store cannot carry out a call: a reason to decide by, and the same three texts that every error has.
   public struct Unavailability: Sendable, Equatable {
-    /// The reasons that there are today; a later version may have more.
+    /// The reasons known today; a later version may add more.
     public struct Reason: RawRepresentable, Hashable, Sendable {
       public let rawValue: String
       public init(rawValue: String) { self.rawValue = rawValue }
@@ -16,31 +16,32 @@ extension StoreError {
       public static let suspended = Reason(rawValue: "suspended")
       /// The store is open for reading only.
       public static let readOnly = Reason(rawValue: "readOnly")
-      /// A sync failed or the lock was lost, so nothing more is accepted. Open the store anew.
+      /// A sync failed or the lock was lost, so the store accepts nothing more. Open it again.
       public static let poisoned = Reason(rawValue: "poisoned")
-      /// Written by a newer version. Use one.
+      /// Written by a newer version. Use that version.
       public static let unsupported = Reason(rawValue: "unsupported")
       /// There is no store at that path; opening for reading creates none.
       public static let notFound = Reason(rawValue: "notFound")
-      /// Something else stands where the store should be.
+      /// Something that is not a store is at the path.
       public static let notAStore = Reason(rawValue: "notAStore")
-      /// The store cannot be made there.
+      /// The store cannot be created there.
       public static let cannotCreate = Reason(rawValue: "cannotCreate")
-      /// A symbolic link stands where a file or a folder of the store's own belongs. Whoever writes follows none, since
-      /// what it leads to is not the store's to change. The path of the store itself may be one.
+      /// A symbolic link is where a file or a folder of the store belongs. A writer follows none, since the target is
+      /// not the store's to change. The path of the store itself may be a link.
       public static let linked = Reason(rawValue: "linked")
-      /// The system does not let a file of the store be opened, whoever asks: on Apple's systems because it is protected
-      /// while the device is locked. Nothing is wrong with it. Try again when the device is unlocked.
+      /// The system does not let a file of the store be opened by any process: on Apple's systems because the file is
+      /// protected while the device is locked. Nothing is wrong with the file. Try again when the device is unlocked.
       public static let protected = Reason(rawValue: "protected")
-      /// The system refused a call: which, on what, and why is in the texts.
+      /// The system refused a call; the texts say which call, on what, and why.
       public static let system = Reason(rawValue: "system")
       /// The system refused to read some events. Others can be read.
       public static let unreadable = Reason(rawValue: "unreadable")
-      /// A look-up that may not read a whole segment needs the index of one. Only who asks so gets it.
+      /// A lookup that may not read a whole segment needs an index that is not built. Only callers that forbid building
+      /// get this.
       package static let indexMissing = Reason(rawValue: "indexMissing")
     }
 
-    /// The reason with what it is about.
+    /// What the reason is about.
     fileprivate enum Detail: Equatable {
       case state
       case text(String)
@@ -82,10 +83,10 @@ extension StoreError.Unavailability {
     if case .events(let sequences, _, _) = detail { sequences } else { nil }
   }
 
-  /// The system's number of the reason for which it refused a call.
+  /// The system's error number of a refused call.
   public var systemCode: Int32? { code.flatMap { $0 > 0 ? $0 : nil } }
 
-  /// The same, also where the number is none of the system's.
+  /// The error number of a refused call, including numbers that are not the system's.
   package var code: Int32? {
     switch detail {
     case .call(let call), .events(_, _, let call): call.code
@@ -104,7 +105,7 @@ extension StoreError.Unavailability {
     case .segment(let name): return "the index of the segment that begins at \(name) is not built"
     case .call(let call):
       switch reason {
-      case .linked: return "a symbolic link stands where a file or a folder of the store belongs"
+      case .linked: return "a symbolic link is where a file or a folder of the store belongs"
       case .protected: return "the system does not let the file be opened"
       default: return "cannot \(call.operation): \(systemMessage(call.code))"
       }
@@ -118,7 +119,7 @@ extension StoreError.Unavailability {
     }
   }
 
-  /// Where it happened: a path, or a file with an offset. Empty where that is the store itself.
+  /// Where it happened: a path, or a file with an offset. Empty if it concerns the store as a whole.
   public var place: String {
     switch detail {
     case .path(let path, _): path
@@ -137,22 +138,23 @@ extension StoreError.Unavailability {
     case .readOnly: "open the store for writing"
     case .poisoned: "open the store again; what was acknowledged is there"
     case .notFound: "check the path, or create the store by opening it for writing"
-    case .notAStore: "choose another path; what stands there was not touched"
+    case .notAStore: "choose another path; what is there was not changed"
     case .cannotCreate: "check the permissions and the path"
     case .linked:
-      "put the file or the folder itself there, or move the whole store and let its own path be the link"
-    case .protected: "try again once the device is unlocked; elsewhere see whether the file is immutable"
+      "replace the link by the file or folder itself, or move the whole store and make its own path the link"
+    case .protected:
+      "try again once the device is unlocked; on other systems check whether the file is immutable"
     case .unreadable: "check the disk; other events can be read, and a backup has these"
-    case .indexMissing: "build it, or ask where it may be built"
-    case .system where code == SystemErrorCode.notRegularFile: "move what is there out of the store"
+    case .indexMissing: "build it, or call a function that may build it"
+    case .system where code == SystemErrorCode.notRegularFile: "move what is at that path out of the store"
     case .system: "check the disk and the permissions"
     case .unsupported: finding?.next ?? ""
-    default: "see what happened, and try again once it has passed"
+    default: "read what happened, and try again once the cause has passed"
     }
   }
 }
 
-// MARK: The ways to say it
+// MARK: Making errors
 
 extension StoreError {
   /// The store was closed.
@@ -179,7 +181,7 @@ extension StoreError {
     .unavailable(Unavailability(.notFound, .path(path, what: what)))
   }
 
-  /// Something else stands where the store should be.
+  /// Something that is not a store is at the path.
   package static func notAStore(path: String, what: String) -> StoreError {
     .unavailable(Unavailability(.notAStore, .path(path, what: what)))
   }
@@ -189,12 +191,12 @@ extension StoreError {
     .unavailable(Unavailability(.cannotCreate, .path(path, what: what)))
   }
 
-  /// The refusal of a call as what it comes to where a store is being made at a path.
+  /// The error of a refused call while a store is being created at a path.
   func asCreation(of path: String) -> StoreError {
     systemCode.map { .cannotCreate(path: path, what: systemMessage($0)) } ?? self
   }
 
-  /// A symbolic link has a name of the store's own.
+  /// A symbolic link has the name of one of the store's files or folders.
   package static func linked(path: String) -> StoreError {
     .refused("open", path, code: SystemErrorCode.isLink)
   }

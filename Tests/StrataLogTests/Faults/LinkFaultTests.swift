@@ -138,7 +138,7 @@ import Testing
     }
     #expect(
       expected.description
-        == "cannot open: It is not a regular file (\(pipe)); move what is there out of the store")
+        == "cannot open: It is not a regular file (\(pipe)); move what is at that path out of the store")
   }
 
   // In a process of its own, whose working directory changes.
