@@ -1,4 +1,4 @@
-// Appends and events as they stand in a decoded payload, without copies.
+// Appends and events in a decoded payload, read without copies.
 
 package import StrataBase
 
@@ -7,7 +7,7 @@ package struct AppendView {
   package var flags: UInt64
   package var eventCount: Int
   package var commitTime: Int64
-  /// The clock's or the import's time where it differs from the commit time.
+  /// The clock's or the import's time if it differs from the commit time.
   package var given: Int64?
   package var id: UnsafeRawBufferPointer
   /// The bytes that the chain hashes as *head*.
@@ -28,9 +28,9 @@ package struct EventView {
   package var payload: UnsafeRawBufferPointer
   /// The bytes that the chain hashes as *names*.
   package var names: UnsafeRawBufferPointer
-  /// The bytes that the chain hashes as *content*; empty where H(content) is written out.
+  /// The bytes that the chain hashes as *content*; empty if only H(content) is stored.
   package var content: UnsafeRawBufferPointer
-  /// H(content) of an erased or opaque event.
+  /// The stored H(content) of an erased or opaque event.
   package var writtenContentHash: UInt64
 
   package var contentHash: UInt64 {
@@ -38,7 +38,7 @@ package struct EventView {
   }
 }
 
-/// Why a payload that is intact cannot be read.
+/// Why an intact payload cannot be read.
 package enum DecodingProblem: Error, Equatable, Sendable {
   case damaged(String)
   case unsupported(String)
@@ -83,7 +83,7 @@ extension ByteCursor {
     }
     var cursor = ByteCursor(start, count: body.count)
     guard let kind = cursor.integer(UInt8.self) else { throw .damaged("an event is cut short") }
-    // What the rest looks like follows from kind and flags, so nothing behind an unknown one is judged.
+    // The layout of the rest depends on kind and flags, so nothing after an unknown one is checked.
     guard kind == EventKind.event || kind == EventKind.erased || kind >= EventKind.firstOpaque else {
       throw .unsupported("event kind \(kind)")
     }
@@ -116,7 +116,7 @@ extension ByteCursor {
       view.writtenContentHash = hash
       if kind == EventKind.erased {
         guard cursor.varint() != nil, cursor.remaining == 0 else {
-          throw .damaged("an erased event does not fill its place")
+          throw .damaged("an erased event does not fill its length")
         }
       } else {
         guard let rest = cursor.bytes(UInt64(cursor.remaining)) else {

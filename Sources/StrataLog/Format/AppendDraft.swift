@@ -2,14 +2,14 @@
 
 package import StrataBase
 
-/// Whole events in the bytes of the format, with holes for their revisions, and the hashes that the chain
-/// will need. Built on the caller's thread, so that the committer only copies.
+/// Whole events in the bytes of the format, with gaps for their revisions, and the hashes that the chain will need.
+/// Built on the caller's thread, so that the committer only copies.
 package final class AppendDraft: @unchecked Sendable {
-  // Safe to send because it is only mutated while it is built, before the one call that hands it over.
+  // Safe to send: it is only mutated while it is built, before the one call that submits it.
 
-  /// What the committer must know of each event.
+  /// What the committer needs to know about each event.
   package struct Mark {
-    /// Where the eight bytes of the revision stand in `events`.
+    /// The offset of the revision's eight bytes in `events`.
     package var revisionOffset: Int
     package var streamOffset: Int
     package var streamLength: Int
@@ -18,7 +18,7 @@ package final class AppendDraft: @unchecked Sendable {
     package var contentHash: UInt64
   }
 
-  /// What a stream must hold for the append to be accepted.
+  /// The version that a stream must have for the append to be accepted.
   package struct Expectation: Sendable {
     package var stream: [UInt8]
     package var version: ExpectedVersion
@@ -31,7 +31,7 @@ package final class AppendDraft: @unchecked Sendable {
 
   package private(set) var events: RawBuffer
   package private(set) var marks: [Mark] = []
-  /// Bytes by which the events become longer if those are erased whose erased form is the longer one.
+  /// How many bytes the events grow by if those with a longer erased form are erased.
   private var growth = 0
   package var id: [UInt8] = []
   package var given: Int64?
@@ -80,7 +80,7 @@ package final class AppendDraft: @unchecked Sendable {
     events.append(varint: UInt64(payload.count))
     events.append(payload)
     assert(events.count - content == contentLength, "an event's content is as long as it was counted")
-    assert(events.count - (revisionOffset - 2) == length, "an event is as long as it says")
+    assert(events.count - (revisionOffset - 2) == length, "an event is as long as its length field says")
     marks.append(
       Mark(
         revisionOffset: revisionOffset, streamOffset: streamOffset, streamLength: stream.count,
@@ -93,10 +93,10 @@ package final class AppendDraft: @unchecked Sendable {
     Varint.length(UInt64(bytes.count)) + bytes.count
   }
 
-  /// The most bytes that this append takes in a block, head included, whichever of its events are erased.
+  /// The most bytes that this append takes in a block, including its head, whichever of its events are erased.
   package var encodedLengthMax: Int { events.count + growth + Self.headLengthMax + Varint.lengthMax }
 
-  /// The longest head: flags, count, two times and an id.
+  /// The length of the longest head: flags, count, two times and an id.
   package static let headLengthMax =
     2 * Varint.lengthMax + 16 + Varint.lengthMax + FormatLimits.appendIDLengthMax
 }
@@ -118,7 +118,7 @@ package enum AppendFlag {
 
 extension AppendDraft {
   /// Writes the head of this append to `target`, which has room for `headLengthMax`, and returns its length.
-  /// - Parameter given: this draft's given time, or what the clock said where it has none.
+  /// - Parameter given: this draft's given time, or the clock's time if it has none.
   package func writeHead(commitTime: Int64, given: Int64, to target: UnsafeMutableRawPointer) -> Int {
     var flags: UInt64 = 0
     if given != commitTime { flags |= AppendFlag.given }
@@ -137,26 +137,26 @@ extension AppendDraft {
       (target + length).copyMemory(from: id, byteCount: id.count)
       length += id.count
     }
-    assert(length <= Self.headLengthMax, "a head is within the length that is kept for it")
+    assert(length <= Self.headLengthMax, "a head is not longer than headLengthMax")
     return length
   }
 
-  /// Fills the hole for one event's revision.
+  /// Fills the gap for one event's revision.
   @inline(__always)
   package func setRevision(_ revision: UInt64, of mark: Mark) {
-    assert(mark.revisionOffset + 8 <= events.count, "a mark is of an event of this draft")
+    assert(mark.revisionOffset + 8 <= events.count, "a mark belongs to an event of this draft")
     events.base.setLittleEndian(revision, at: mark.revisionOffset)
   }
 
-  /// The bytes of a mark's stream name, valid while the draft is.
+  /// The bytes of a mark's stream name, valid while the draft exists.
   @inline(__always)
   package func stream(of mark: Mark) -> UnsafeRawBufferPointer {
-    assert(mark.streamOffset + mark.streamLength <= events.count, "a mark is of an event of this draft")
+    assert(mark.streamOffset + mark.streamLength <= events.count, "a mark belongs to an event of this draft")
     return UnsafeRawBufferPointer(start: events.base + mark.streamOffset, count: mark.streamLength)
   }
 
-  /// The parts of an event's content: codec, salt, and metadata and payload with their lengths before them. Valid while
-  /// the draft is.
+  /// The parts of an event's content: codec, salt, and metadata and payload with their length prefixes. Valid while the
+  /// draft exists.
   func content(
     of mark: Mark
   ) -> (codec: UInt64, salt: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {

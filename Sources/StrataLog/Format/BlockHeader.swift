@@ -1,13 +1,13 @@
-// The 176 bytes in front of every payload.
+// The 176-byte header before every payload.
 
 internal import StrataBase
 
-/// What a block says of itself: its lengths, its place, what it continues.
+/// A block's description of itself: its lengths, its position, what it continues.
 package struct BlockHeader: Equatable, Sendable {
   package static let length = 176
   package static let lengthMax = 4096
 
-  /// Where each field stands, in bytes from the start of the block.
+  /// The offset of each field, in bytes from the start of the block.
   package enum Offset {
     package static let magic = 0
     package static let headerLength = 4
@@ -36,7 +36,7 @@ package struct BlockHeader: Equatable, Sendable {
   }
 
   package static let magic = Array("STRB".utf8)
-  /// The flags of these bits mean that a reader which does not know them must refuse the block.
+  /// The flag bits that a reader must know: it must refuse a block with one that it does not know.
   package static let refusedFlags: UInt32 = 0xFFFF
 
   package var headerLength: UInt16 = UInt16(Self.length)
@@ -61,14 +61,14 @@ package struct BlockHeader: Equatable, Sendable {
   package var chainBefore: UInt64
   package var chainAfter: UInt64
 
-  /// The offset of the block behind this one.
+  /// The offset of the next block.
   package var end: UInt64 { ownOffset &+ span }
-  /// The sequence of the first event behind this block.
+  /// The sequence of the first event after this block.
   package var nextSequence: UInt64 { firstSequence &+ UInt64(eventCount) }
   package var isControl: Bool { kind != BlockKind.events }
 }
 
-/// What a block holds.
+/// The kinds of blocks.
 package enum BlockKind {
   package static let events: UInt8 = 1
   package static let recovery: UInt8 = 2
@@ -114,8 +114,8 @@ extension BlockHeader {
     base.setLittleEndian(crc, at: Offset.headerChecksum)
   }
 
-  /// Reads a header whose own checksum holds; nil for anything else. Nothing in it has been compared with
-  /// its place yet, but its lengths are as they were written.
+  /// Reads a header whose own checksum is valid; nil for anything else. Its fields are as they were written, but none
+  /// has been compared with the block's position yet.
   package init?(decoding bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.length, let base = bytes.baseAddress,
       bytes.prefix(4).elementsEqual(Self.magic)

@@ -1,14 +1,14 @@
-// A block as bytes: header, stored payload, zeros.
+// Encodes a block: header, stored payload, zeros.
 
 internal import StrataBase
 
 extension RawBuffer {
-  /// Appends a block. The lengths, the codec, the checksums and the span of the header are set here; the rest of it is
-  /// the caller's.
+  /// Appends a block. Sets the lengths, the codec, the checksums and the span of the header; the caller has set the
+  /// rest.
   ///
-  /// - Parameter padsToPages: the block ends at a multiple of 4,096 bytes of the segment, not of 8. Every block then
-  ///   does and not only the last of a group, because a torn tail may be cut behind any block, and what is written
-  ///   there must share no sector with it.
+  /// - Parameter padsToPages: whether the block ends at a multiple of 4,096 bytes of the segment, not of 8. This
+  ///   applies to every block and not only to the last of a group, because a torn tail may be cut after any block, and
+  ///   what is written next must share no sector with that block.
   package mutating func append(
     block header: inout BlockHeader, payload: UnsafeRawBufferPointer, _ effort: Compression.Effort,
     padsToPages: Bool = false
@@ -37,6 +37,6 @@ extension RawBuffer {
     header.write(to: target)
     count = start + used
     pad(to: start + Int(header.span))
-    assert(count == start + Int(header.span), "a block takes its span")
+    assert(count == start + Int(header.span), "a block takes up its span")
   }
 }

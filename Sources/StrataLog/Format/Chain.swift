@@ -1,4 +1,4 @@
-// The chain of hashes that binds events to all before them.
+// The chain of hashes that links each event to all events before it.
 
 internal import CStrata
 
@@ -7,7 +7,7 @@ package enum Chain {
   /// The algorithm's id in the segment header.
   package static let algorithm: UInt8 = 1
 
-  /// chain(n) from chain(n − 1) and the hashes of what event n says. 48 bytes are hashed.
+  /// Returns chain(n), from chain(n − 1) and the hashes of event n. Hashes 48 bytes.
   @inline(__always)
   package static func next(
     after previous: UInt64, sequence: UInt64, revision: UInt64, head: UInt64, names: UInt64, content: UInt64
@@ -19,7 +19,7 @@ package enum Chain {
     return withUnsafeBytes(of: &fields) { strata_xxh64($0.baseAddress, 48, 0) }
   }
 
-  /// The mark of erasures with one more sequence, as `ErasureMark` folds them. 16 bytes are hashed.
+  /// Returns the mark of erasures with one more sequence, as `ErasureMark` folds them. Hashes 16 bytes.
   static func next(erased sequence: UInt64, after mark: UInt64) -> UInt64 {
     var fields = (mark.littleEndian, sequence.littleEndian)
     return withUnsafeBytes(of: &fields) { strata_xxh64($0.baseAddress, 16, 0) }

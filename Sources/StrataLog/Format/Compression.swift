@@ -2,29 +2,29 @@
 
 internal import CLZ4
 
-/// One raw LZ4 block a payload, never chained.
+/// LZ4 compression of payloads: one raw block for each, never chained.
 package enum Compression {
   /// The most bytes that `count` bytes may compress to.
   package static func bound(_ count: Int) -> Int { Int(LZ4_compressBound(Int32(count))) }
 
-  /// The most bytes that `stored` bytes of LZ4 can decode to; what a header claims is held against it before
-  /// anything is allocated.
+  /// The most bytes that `stored` bytes of LZ4 can decode to; a header's claim is compared with it before anything is
+  /// allocated.
   package static func rawLengthMax(stored: Int) -> Int { 255 * stored + 64 }
 
-  /// How much work goes into making a payload small. What comes of it is decoded in the same way and as fast.
+  /// How much effort goes into compression. Every result is decoded in the same way and equally fast.
   package enum Effort {
     /// Stored as it is.
     case none
-    /// For groups that somebody waits for: about 1 GB/s.
+    /// For groups, whose callers wait: about 1 GB/s.
     case fast
     /// For segments that are rewritten: a tenth of the speed, and a fifth smaller.
     case high
   }
 
-  /// Level 4 of LZ4's high compression: level 9 takes twice as long and gains a hundredth.
+  /// Level 4 of LZ4's high compression: level 9 takes twice as long and saves only another hundredth.
   private static let highLevel: Int32 = 4
 
-  /// Compresses into `target` when that saves at least an eighth; nil means "store it as it is".
+  /// Compresses into `target` if that saves at least an eighth; nil means "store it as it is".
   package static func compress(
     _ raw: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer, _ effort: Effort = .fast
   ) -> Int? {
@@ -38,11 +38,11 @@ package enum Compression {
       case .fast: LZ4_compress_default(source, place, Int32(raw.count), Int32(limit))
       case .high: LZ4_compress_HC(source, place, Int32(raw.count), Int32(limit), highLevel)
       }
-    assert(Int(written) <= limit, "LZ4 writes no more than it has room for")
+    assert(Int(written) <= limit, "LZ4 writes at most the room that it was given")
     return written > 0 ? Int(written) : nil
   }
 
-  /// Decodes a block that must fill `target` exactly. False where the bytes are no such block.
+  /// Decodes a block that must fill `target` exactly. False if the bytes are not such a block.
   package static func decompress(
     _ stored: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
   ) -> Bool {
@@ -55,7 +55,7 @@ package enum Compression {
     let decoded = LZ4_decompress_safe(
       source.assumingMemoryBound(to: CChar.self), destination.assumingMemoryBound(to: CChar.self),
       storedCount, count)
-    assert(decoded <= count, "LZ4 writes no more than it has room for")
+    assert(decoded <= count, "LZ4 writes at most the room that it was given")
     return decoded == count
   }
 }

@@ -1,8 +1,8 @@
-// The payloads of the control blocks: what a recovery did, and the index of a rewritten segment.
+// The payloads of the control blocks: the note of a recovery, and the index of a rewritten segment.
 
 internal import StrataBase
 
-/// What a RECOVERY block says: which tail was cut off, and where it is kept.
+/// The payload of a RECOVERY block: which tail was cut off, and where it is kept.
 package struct RecoveryNote: Equatable, Sendable {
   package static let fixedLength = 32
   package static let tornTail: UInt16 = 1
@@ -64,7 +64,7 @@ package struct RecoveryNote: Equatable, Sendable {
   }
 }
 
-/// The payload of a FOOTER block: where each events block of a rewritten segment is.
+/// The payload of a FOOTER block: the position of each event block of a rewritten segment.
 package enum FooterIndex {
   package static let entryLength = 32
 
@@ -84,7 +84,7 @@ package enum FooterIndex {
     return bytes
   }
 
-  /// The entries, or nil where the bytes are no footer.
+  /// The entries, or nil if the bytes are not a footer.
   package static func decoding(_ bytes: UnsafeRawBufferPointer) -> [BlockPlace]? {
     guard bytes.count >= 8, let base = bytes.baseAddress else { return nil }
     let count = Int(base.littleEndian(UInt32.self, at: 0))
@@ -100,7 +100,7 @@ package enum FooterIndex {
   }
 }
 
-/// Where an events block is, and what begins there: one row of the table that serves every seek.
+/// The position of an event block, and what begins there: one row of the table that serves every seek.
 package struct BlockPlace: Equatable, Sendable {
   package var firstSequence: UInt64
   package var firstTime: Int64

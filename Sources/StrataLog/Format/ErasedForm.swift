@@ -1,19 +1,19 @@
-// How long an event is once its content is erased.
+// The length of an event after its content is erased.
 
 internal import StrataBase
 
-/// An erased event keeps its names and its revision, and has the hash and the length of its content in that one's place.
-/// A content of less than 9 bytes is shorter than these are.
+/// The erased form of an event: it keeps its names and its revision, and has the hash and the length of its content in
+/// place of the content. A content of less than 9 bytes is shorter than these two.
 enum ErasedForm {
-  /// The most bytes that an event becomes longer by: its content was of 4 bytes, and its length takes one byte more.
+  /// The most bytes that an event can grow by: if its content had 4 bytes, and its length takes one byte more.
   static let growthMax = 6
 
-  /// Bytes behind the event's length.
+  /// The number of bytes after the event's length prefix.
   static func bodyLength(namesLength: Int, contentLength: Int) -> Int {
     1 + 1 + 8 + namesLength + 8 + Varint.length(UInt64(contentLength))
   }
 
-  /// The same with the length before them.
+  /// The same, including the length prefix.
   static func length(namesLength: Int, contentLength: Int) -> Int {
     let body = bodyLength(namesLength: namesLength, contentLength: contentLength)
     return Varint.length(UInt64(body)) + body
@@ -21,9 +21,9 @@ enum ErasedForm {
 }
 
 extension EventView {
-  /// The length of the content that is to be erased. Of an opaque event the hash is written out and stays.
+  /// The length of the content to be erased. An opaque event's hash is stored separately and stays.
   var erasableLength: Int { kind == EventKind.event ? content.count : payload.count }
 
-  /// Bytes that the event takes once it is erased.
+  /// The number of bytes that the event takes once it is erased.
   var erasedLength: Int { ErasedForm.length(namesLength: names.count, contentLength: erasableLength) }
 }

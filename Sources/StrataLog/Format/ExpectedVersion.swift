@@ -1,20 +1,20 @@
-// What a stream must hold for an append to be accepted.
+// The condition on a stream's version under which an append is accepted.
 
-/// What a caller expects of a stream. Decided by the writer when the append is framed, so nothing comes in
-/// between.
+/// The version that a caller expects a stream to have. The writer checks it when it frames the append, so no other
+/// append can come in between.
 public enum ExpectedVersion: Hashable, Sendable {
-  /// Whatever it holds.
+  /// Any number of events.
   case any
   /// No event: the same as `.exactly(0)`.
   case noStream
   /// At least one event.
   case exists
-  /// Exactly so many events.
+  /// Exactly this many events.
   case exactly(UInt64)
 }
 
 extension ExpectedVersion {
-  /// Whether a stream that holds so many events is what was expected.
+  /// Whether a stream with this many events meets the expectation.
   package func isMet(by count: UInt64) -> Bool {
     switch self {
     case .any: true

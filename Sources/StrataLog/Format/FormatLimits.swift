@@ -1,6 +1,6 @@
-// The numbers of format 1.0 that more than one structure needs.
+// The constants of format 1.0 that more than one structure uses.
 
-/// What FORMAT.md fixes for every store.
+/// The limits that FORMAT.md sets for every store.
 package enum FormatLimits {
   package static let major: UInt16 = 1
   package static let minor: UInt16 = 0
@@ -12,9 +12,9 @@ package enum FormatLimits {
   package static let streamLengthMax = 1024
   package static let typeLengthMax = 255
   package static let saltLength = 16
-  /// A commit time that says "none".
+  /// A commit time that means "none".
   package static let noTime = Int64.min
-  /// The digits of a segment's name.
+  /// The number of digits in a segment's name.
   package static let segmentNameDigits = 20
 
   /// `length` rounded up to the alignment of blocks.

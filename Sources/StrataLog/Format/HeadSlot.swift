@@ -1,8 +1,8 @@
-// HEAD: what a writer promises, in two slots that are written in turn.
+// HEAD: what a writer promises, in two slots that are written alternately.
 
 internal import StrataBase
 
-/// A place behind a block: offset in its segment, and the last event before it with its chain.
+/// A position after a block: its offset in the segment, and the last event before it with its chain.
 package struct LogMark: Equatable, Sendable {
   package var offset: UInt64
   package var sequence: UInt64
@@ -18,10 +18,11 @@ package struct LogMark: Equatable, Sendable {
 /// One slot of HEAD.
 package struct HeadSlot: Equatable, Sendable {
   package static let length = 512
-  /// Where the two slots begin: in different pages.
+  /// The offsets of the two slots, which are in different pages.
   package static let offsets = [0, 4096]
   package static let fileLength = 4096 + 512
-  /// A writer opens a store only below this generation, so that it cannot run out of them in its life.
+  /// The generation below which a writer opens a store, so that it cannot run out of generations while the store is
+  /// open.
   package static let generationLimit: UInt64 = .max - 1 << 48
 
   package enum Offset {
@@ -51,7 +52,7 @@ package struct HeadSlot: Equatable, Sendable {
   package var segment: SegmentName
   package var epoch: UInt64
   package var isClean: Bool
-  /// An erasure may have begun that was not carried out.
+  /// Whether an erasure may have begun that was not completed.
   package var isErasing = false
   package var durability: UInt32
   package var visible: LogMark
@@ -104,7 +105,7 @@ extension HeadSlot {
     return bytes
   }
 
-  /// Reads a slot that verifies; nil for anything else.
+  /// Reads a valid slot; nil for anything else.
   package init?(decoding bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.length, let base = bytes.baseAddress,
       bytes.prefix(8).elementsEqual(Self.magic),
@@ -127,7 +128,7 @@ extension HeadSlot {
     logBegin = base.littleEndian(UInt64.self, at: Offset.logBegin)
   }
 
-  /// The newest slot of a whole HEAD file that verifies, or nil where none does.
+  /// The newest valid slot of a whole HEAD file, or nil if there is none.
   package static func newest(in bytes: UnsafeRawBufferPointer) -> HeadSlot? {
     var newest: HeadSlot?
     for offset in offsets where bytes.count >= offset + length {

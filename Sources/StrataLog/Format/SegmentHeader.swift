@@ -1,12 +1,12 @@
-// The 4,096 bytes at the start of a segment.
+// The 4,096-byte header at the start of a segment.
 
 internal import StrataBase
 
-/// What a segment says of itself, and of the logical end of the one before it.
+/// A segment's description of itself, and of the logical end of the previous one.
 package struct SegmentHeader: Equatable, Sendable {
   package static let length = 4096
 
-  /// Where each field stands, in bytes from the start of the file.
+  /// The offset of each field, in bytes from the start of the file.
   package enum Offset {
     package static let magic = 0
     package static let major = 8
@@ -54,7 +54,7 @@ package struct SegmentHeader: Equatable, Sendable {
   package var rewrittenLast: UInt64 = 0
   package var rewrittenChain: UInt64 = 0
   package var rewrittenEnd: UInt64 = 0
-  /// The mark of what is erased, of a rewritten segment; `ErasureMark.unknown` where it bears none.
+  /// The mark of the erased events of a rewritten segment; `ErasureMark.unknown` if there is none.
   package var erasures = ErasureMark.unknown
 
   package init(storeID: StoreID, firstSequence: UInt64, epoch: UInt64, created: Int64) {
@@ -64,15 +64,15 @@ package struct SegmentHeader: Equatable, Sendable {
     self.created = created
   }
 
-  /// True for a segment whose blocks were merged or erased after it was closed.
+  /// True for a segment whose blocks were merged, or whose events were erased, after it was closed.
   package var isRewritten: Bool { revision > 0 }
 
-  /// What is erased in the segment, as its header says; nil where only its events do.
+  /// The mark of the erased events of the segment; nil if only the events themselves say what is erased.
   package var erasureMark: UInt64? {
     isRewritten ? (erasures == ErasureMark.unknown ? nil : erasures) : ErasureMark.none.value
   }
 
-  /// What the segment is called.
+  /// The segment's name.
   package var segment: SegmentName { SegmentName(firstSequence) }
 }
 
@@ -111,24 +111,26 @@ extension SegmentHeader {
     return bytes
   }
 
-  /// Why bytes are not a segment header that this version can use.
+  /// Why the bytes are not a segment header that this version can use.
   package enum Problem: Error, Equatable, Sendable {
     case damaged(String)
     case unsupported(String)
   }
 
-  /// Reads a header. The identity and the name of the file are for the caller to compare.
+  /// Reads a header. The caller compares it with the store's identity and the file's name.
   package init(decoding bytes: UnsafeRawBufferPointer) throws(Problem) {
     guard bytes.count >= Self.length, let base = bytes.baseAddress else {
       throw .damaged("the segment header is cut short at \(bytes.count) bytes")
     }
-    guard bytes.prefix(8).elementsEqual(Self.magic) else { throw .damaged("no segment begins here") }
+    guard bytes.prefix(8).elementsEqual(Self.magic) else {
+      throw .damaged("the file does not begin with a segment header")
+    }
     guard base.littleEndian(UInt32.self, at: Offset.headerLength) == UInt32(Self.length) else {
-      throw .damaged("the segment header names another length")
+      throw .damaged("the segment header has a wrong length field")
     }
     let crc = CRC32C.of(UnsafeRawBufferPointer(start: base, count: Offset.checksum))
     guard base.littleEndian(UInt32.self, at: Offset.checksum) == crc else {
-      throw .damaged("the checksum of the segment header does not hold")
+      throw .damaged("the checksum of the segment header does not match")
     }
     let major = base.littleEndian(UInt16.self, at: Offset.major)
     let minor = base.littleEndian(UInt16.self, at: Offset.minor)
@@ -155,7 +157,8 @@ extension SegmentHeader {
     rewrittenLast = base.littleEndian(UInt64.self, at: Offset.rewrittenLast)
     rewrittenChain = base.littleEndian(UInt64.self, at: Offset.rewrittenChain)
     rewrittenEnd = base.littleEndian(UInt64.self, at: Offset.rewrittenEnd)
-    // Nothing is erased in a segment as first written, and what a later minor keeps there is not for this version.
+    // A segment that was never rewritten has no erased events, and this version ignores what a later minor version
+    // stores there.
     if isRewritten { erasures = base.littleEndian(UInt64.self, at: Offset.erasures) }
     guard incompatibleFeatures == 0 else {
       throw .unsupported("incompatible feature bit \(incompatibleFeatures.trailingZeroBitCount)")
@@ -163,7 +166,7 @@ extension SegmentHeader {
     let algorithm = base.load(fromByteOffset: Offset.chainAlgorithm, as: UInt8.self)
     guard algorithm == Chain.algorithm else { throw .unsupported("chain algorithm \(algorithm)") }
     guard firstSequence > 0, previousLast == firstSequence - 1 else {
-      throw .damaged("the segment header does not continue the segment before it")
+      throw .damaged("the segment header does not continue the previous segment")
     }
   }
 }

@@ -1,13 +1,13 @@
-// What a segment is called: the first sequence in it.
+// The name of a segment: its first sequence.
 
-/// A segment's name. It is a sequence on the disk, and no sequence otherwise: not each of them begins a segment, and the
-/// one that a HEAD names may be 0, which begins none.
+/// A segment's name. On disk it is a sequence, but it has its own type: few sequences begin a segment, and the one that
+/// a HEAD names may be 0, which begins none.
 package struct SegmentName: Hashable, Comparable, Sendable {
   package let firstSequence: UInt64
 
   package init(_ firstSequence: UInt64) { self.firstSequence = firstSequence }
 
-  /// The last sequence before the segment, with which a range of its sequences ends that holds none.
+  /// The last sequence before the segment, which is the end of an empty range of its sequences.
   package var lastBefore: UInt64 { max(firstSequence, 1) - 1 }
 
   package static func < (left: SegmentName, right: SegmentName) -> Bool {
@@ -22,7 +22,7 @@ extension SegmentName: ExpressibleByIntegerLiteral, CustomStringConvertible {
 }
 
 extension SegmentName {
-  /// The digits with which all files begin that are about the segment.
+  /// The digits that the names of all files of the segment begin with.
   package var digits: String {
     let digits = String(firstSequence)
     return String(repeating: "0", count: max(0, FormatLimits.segmentNameDigits - digits.count)) + digits
@@ -31,7 +31,7 @@ extension SegmentName {
   /// The name of the file, without its folder.
   package var fileName: String { digits + ".seg" }
 
-  /// The segment of a file with this name, or nil where it is no segment's.
+  /// The segment of a file with this name, or nil if the file is not a segment.
   package init?(fileName: String) {
     guard fileName.hasSuffix(".seg"), fileName.utf8.count == FormatLimits.segmentNameDigits + 4 else {
       return nil
