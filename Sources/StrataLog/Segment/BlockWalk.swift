@@ -1,8 +1,8 @@
-// Reads the blocks of a segment and says which are valid, by the rule of FORMAT.md.
+// Reads the blocks of a segment and decides which are valid, by the rule of FORMAT.md.
 
 internal import StrataBase
 
-/// What the next block of a segment must continue.
+/// The state that the next block of a segment must continue.
 package struct BlockLink: Equatable, Sendable {
   package var offset: UInt64
   package var nextSequence: UInt64
@@ -12,7 +12,7 @@ package struct BlockLink: Equatable, Sendable {
   package var epoch: UInt64
   package var syncedThrough: UInt64
 
-  /// The link that a segment's header makes.
+  /// The link at the start of a segment, from its header.
   package init(_ header: SegmentHeader) {
     offset = UInt64(SegmentHeader.length)
     nextSequence = header.firstSequence
@@ -23,7 +23,7 @@ package struct BlockLink: Equatable, Sendable {
     syncedThrough = UInt64(SegmentHeader.length)
   }
 
-  /// Moves behind a valid block.
+  /// Moves past a valid block.
   package mutating func pass(_ block: BlockHeader) {
     offset = block.end
     nextSequence = block.nextSequence
@@ -34,26 +34,26 @@ package struct BlockLink: Equatable, Sendable {
     syncedThrough = block.syncedThrough
   }
 
-  /// The sequence of the last event before this place.
+  /// The sequence of the last event before this position.
   package var lastSequence: UInt64 { nextSequence - 1 }
   package var mark: LogMark { LogMark(offset: offset, sequence: lastSequence, chain: chain) }
 }
 
-/// Why no valid block stands at an offset.
+/// Why there is no valid block at an offset.
 package enum BlockProblem: Error, Equatable, Sendable {
   case corrupt(String)
   case misplaced(String)
   case stale(String)
 }
 
-/// What stands at an offset.
+/// The result of reading a block at an offset.
 package enum BlockVerdict {
-  /// A valid block: its header, and its stored payload until the window moves.
+  /// A valid block: its header, and its stored payload, which is valid until the window moves.
   case valid(BlockHeader, payload: UnsafeRawBufferPointer)
   case invalid(BlockProblem)
 }
 
-/// Reads blocks at given offsets and checks each by itself: points 1 to 4 of FORMAT.md's rule.
+/// Reads blocks at given offsets and checks each on its own: points 1 to 4 of FORMAT.md's rule.
 package struct BlockSource: ~Copyable {
   package let segment: SegmentHeader
   private var window: SegmentWindow
@@ -77,15 +77,15 @@ package struct BlockSource: ~Copyable {
     let end = begin + Int(block.storedLength)
     let payload = UnsafeRawBufferPointer(rebasing: whole[begin..<end])
     guard CRC32C.of(payload) == block.payloadChecksum else {
-      return .invalid(.corrupt("the checksum of the payload does not hold"))
+      return .invalid(.corrupt("the checksum of the payload does not match"))
     }
     guard UnsafeRawBufferPointer(rebasing: whole[end...]).isAllZero else {
-      return .invalid(.corrupt("the padding behind the payload is not zero"))
+      return .invalid(.corrupt("the padding after the payload is not zero"))
     }
     return .valid(block, payload: payload)
   }
 
-  /// The header at an offset, checked by itself; its payload is not read.
+  /// The header at an offset, checked on its own; its payload is not read.
   package mutating func header(
     at offset: UInt64, limit: UInt64
   ) throws(StoreError) -> Result<BlockHeader, BlockProblem> {
@@ -99,7 +99,7 @@ package struct BlockSource: ~Copyable {
       bytes = try window.bytes(at: offset, length: declared, limit: limit)
     }
     guard let block = BlockHeader(decoding: bytes) else {
-      return .failure(.corrupt("no block header stands here, or its checksum does not hold"))
+      return .failure(.corrupt("there is no block header here, or its checksum does not match"))
     }
     if let problem = misplacement(of: block, at: offset) { return .failure(.misplaced(problem)) }
     if let problem = Self.lengthProblem(of: block, at: offset, limit: limit) {
@@ -117,7 +117,7 @@ package struct BlockSource: ~Copyable {
     return nil
   }
 
-  /// Why the lengths in a header cannot be right where it stands, or nil.
+  /// Why the lengths in a header cannot be right at this offset, or nil.
   private static func lengthProblem(of block: BlockHeader, at offset: UInt64, limit: UInt64) -> String? {
     guard !block.firstSequence.addingReportingOverflow(UInt64(block.eventCount)).overflow,
       !block.appendsBefore.addingReportingOverflow(UInt64(block.appendCount)).overflow
@@ -129,13 +129,13 @@ package struct BlockSource: ~Copyable {
       Int(block.rawLength) <= Compression.rawLengthMax(stored: Int(block.storedLength))
     else { return "the block claims to decode to \(block.rawLength) bytes" }
     guard block.codec != BlockCodec.none || block.rawLength == block.storedLength else {
-      return "the block's two lengths differ though it is not compressed"
+      return "the block's two lengths differ although it is not compressed"
     }
     return nil
   }
 }
 
-/// A walk from block to block that also holds each against the one before it: points 5 and 6.
+/// A walk from block to block that also checks each against the previous one: points 5 and 6.
 package struct BlockWalk: ~Copyable {
   package private(set) var link: BlockLink
   /// Where the walk ends: the length of the file, or a mark before it.
@@ -149,12 +149,12 @@ package struct BlockWalk: ~Copyable {
     self.limit = limit
     source = BlockSource(file: file, segment: segment, step: step)
     assert(
-      self.link.offset >= UInt64(SegmentHeader.length), "a walk begins behind the segment's header")
+      self.link.offset >= UInt64(SegmentHeader.length), "a walk begins after the segment's header")
   }
 
   package var isAtLimit: Bool { link.offset >= limit }
 
-  /// Looks at the block where the walk stands, and moves behind it if it is valid.
+  /// Reads the block at the current position, and moves past it if it is valid.
   package mutating func next() throws(StoreError) -> BlockVerdict {
     assert(!isAtLimit, "a walk ends at its limit")
     let verdict = try source.block(at: link.offset, limit: limit)
@@ -164,18 +164,19 @@ package struct BlockWalk: ~Copyable {
     }
     let offset = link.offset
     link.pass(block)
-    assert(link.offset > offset && link.offset <= limit, "a valid block is not empty and inside the limit")
+    assert(
+      link.offset > offset && link.offset <= limit, "a valid block is not empty and ends within the limit")
     return verdict
   }
 }
 
 extension BlockLink {
-  /// Why a block that is right by itself does not continue this place, or nil.
+  /// Why a block that is valid on its own does not continue this position, or nil.
   package func discontinuity(of block: BlockHeader, isRewritten: Bool) -> String? {
     if isRewritten {
       if block.syncedThrough != block.ownOffset { return "the rewritten block is not synced through itself" }
     } else {
-      if block.epoch < epoch { return "the block's epoch \(block.epoch) is behind \(epoch)" }
+      if block.epoch < epoch { return "the block's epoch \(block.epoch) is lower than \(epoch)" }
       if block.syncedThrough < syncedThrough || block.syncedThrough > block.ownOffset {
         return "the block is synced through \(block.syncedThrough), which does not follow \(syncedThrough)"
       }
@@ -186,7 +187,7 @@ extension BlockLink {
     if block.appendsBefore != appends {
       return "the block counts \(block.appendsBefore) appends before it, not \(appends)"
     }
-    if block.chainBefore != chain { return "the block's chain does not continue the one before it" }
+    if block.chainBefore != chain { return "the block's chain does not continue that of the previous block" }
     if block.isControl {
       guard block.eventCount == 0, block.appendCount == 0, block.chainAfter == block.chainBefore else {
         return "a control block counts events"
@@ -194,7 +195,7 @@ extension BlockLink {
       return nil
     }
     if block.appendCount == 0 || block.eventCount < block.appendCount { return "an empty block of events" }
-    if block.firstTime < lastTime { return "the block's time is before that of the block before it" }
+    if block.firstTime < lastTime { return "the block's time is before that of the previous block" }
     return nil
   }
 }

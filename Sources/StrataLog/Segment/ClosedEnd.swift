@@ -1,17 +1,17 @@
-// What must hold at the end of a closed segment, and of its footer.
+// The checks at the end of a closed segment, and of its footer.
 
-/// Compares the end of a closed or rewritten segment with what its own header and the next one promise.
+/// Compares the end of a closed or rewritten segment with what its own header and the next segment's say.
 struct ClosedEnd {
   private let header: SegmentHeader
   private let name: String
   private let size: UInt64
-  /// The last sequence that is promised of the segment, and the next one's header where that has no finding.
+  /// The last sequence that the segment must have, and the next one's header if that has no finding.
   private let lastPromised: UInt64?
   private let next: SegmentHeader?
-  /// The events blocks so far, which a footer must list.
+  /// The event blocks so far, which a footer must list.
   private var places: [BlockPlace] = []
   private var footerOffset: UInt64?
-  /// What is erased in the blocks so far.
+  /// The mark of the events that are erased in the blocks so far.
   var erasures = ErasureMark()
 
   init(header: SegmentHeader, name: String, size: UInt64, last: UInt64?, next: SegmentHeader?) {
@@ -27,15 +27,15 @@ struct ClosedEnd {
     max(lastPromised ?? header.rewrittenLast, max(first, 1) - 1)
   }
 
-  /// Takes a valid, decodable block in; a finding where a footer stands that is not the segment's.
+  /// Passes a valid, decodable block; returns a finding if the block is a footer that does not match the segment.
   mutating func pass(_ block: BlockHeader, _ payload: UnsafeRawBufferPointer) -> StoreFinding? {
     if let footerOffset { return finding(.corrupt, footerOffset, block, "the FOOTER is not the last block") }
-    assert(places.last.map { $0.offset < block.ownOffset } ?? true, "blocks are passed in their order")
+    assert(places.last.map { $0.offset < block.ownOffset } ?? true, "blocks are passed in ascending order")
     if block.kind == BlockKind.events { places.append(BlockPlace(block)) }
     guard block.kind == BlockKind.footer else { return nil }
     guard header.isRewritten else {
       return finding(
-        .corrupt, block.ownOffset, block, "a FOOTER stands in a segment that was never rewritten")
+        .corrupt, block.ownOffset, block, "a FOOTER is in a segment that was never rewritten")
     }
     footerOffset = block.ownOffset
     guard block.ownOffset == header.footerOffset else {
@@ -55,7 +55,7 @@ struct ClosedEnd {
       what: what)
   }
 
-  /// What is wrong where the blocks end with the file, or nil.
+  /// What is wrong at the end of the file, after the last block, or nil.
   func finding(at link: BlockLink) -> StoreFinding? {
     func end(_ kind: StoreFinding.Class, _ what: String) -> StoreFinding {
       StoreFinding(
@@ -64,15 +64,17 @@ struct ClosedEnd {
     }
     if header.isRewritten {
       if size < header.rewrittenEnd { return end(.missing, "the file ends before its header says") }
-      if size > header.rewrittenEnd { return end(.stale, "the file goes on behind the end its header names") }
-      if footerOffset == nil { return end(.corrupt, "the last block is no FOOTER") }
+      if size > header.rewrittenEnd {
+        return end(.stale, "the file continues past the end that its header names")
+      }
+      if footerOffset == nil { return end(.corrupt, "the last block is not a FOOTER") }
       if let wrong = disagreement(
         link, last: header.rewrittenLast, chain: header.rewrittenChain, of: "its own header")
       {
         return end(wrong.kind, wrong.what)
       }
       if header.erasures != ErasureMark.unknown, header.erasures != erasures.value {
-        return end(.stale, "what is erased in the segment is not what its own header's mark says")
+        return end(.stale, "the erased events of the segment do not match the mark in its own header")
       }
     }
     guard let next, next.previousFirst == header.firstSequence else { return nil }

@@ -1,4 +1,4 @@
-// Reads a closed segment from end to end, and holds it against everything that is promised of it.
+// Reads a closed segment from end to end, and checks everything that is known about it.
 
 internal import StrataBase
 
@@ -9,23 +9,23 @@ struct ClosedWalk {
   let header: SegmentHeader
   let name: String
   let size: UInt64
-  /// The last sequence that is promised of the segment: the one before the next file's name, or that of a mark.
+  /// The last sequence that the segment must have: the one before the next file's name, or that of a mark.
   var last: UInt64?
-  /// The next segment's header where that has no finding.
+  /// The next segment's header if that has no finding.
   var next: SegmentHeader?
 
-  /// What a pass came to.
+  /// The result of a pass.
   struct Outcome {
-    /// The first thing that is wrong.
+    /// The first finding.
     var finding: StoreFinding?
-    /// Behind the last block that is right; nil where the finding stands before the end of the file.
+    /// The end of the last valid block; nil if the finding is before the end of the file.
     var end: BlockLink?
   }
 
   /// Walks to the first finding, or to the end.
   ///
-  /// - Parameter visit: sees every block that is right, decoded unless its kind is one that is skipped, before what
-  ///   follows it is looked at.
+  /// - Parameter visit: called with every valid block, decoded unless its kind is one that is skipped, before the next
+  ///   block is read.
   func run(
     _ visit: (BlockHeader, DecodedBlock?) throws(StoreError) -> Void
   ) throws(StoreError) -> Outcome {
@@ -60,8 +60,8 @@ struct ClosedWalk {
 }
 
 extension BlockHeader {
-  /// The decoded payload of a block, with everything checked that its header and its kind say of it; nil for a kind
-  /// that is skipped. Adds what is erased in it to a mark.
+  /// The decoded payload of a block, checked against everything that its header and its kind say; nil for a kind that
+  /// is skipped. Adds the events that are erased in it to a mark.
   func checkedContent(
     _ stored: UnsafeRawBufferPointer, isRewritten: Bool, marking erasures: inout ErasureMark
   ) throws(ContentProblem) -> DecodedBlock? {
@@ -76,8 +76,10 @@ extension BlockHeader {
         UnsafeRawBufferPointer(rebasing: decoded.raw[RecoveryNote.fixedLength...]).isText
       else { throw .damaged("the RECOVERY block does not say what was cut off") }
     case BlockKind.footer:
-      guard isRewritten else { throw .damaged("a FOOTER stands in a segment that was never rewritten") }
-      guard FooterIndex.decoding(decoded.raw) != nil else { throw .damaged("the FOOTER block is no index") }
+      guard isRewritten else { throw .damaged("a FOOTER is in a segment that was never rewritten") }
+      guard FooterIndex.decoding(decoded.raw) != nil else {
+        throw .damaged("the FOOTER block is not an index")
+      }
     default:
       try decoded.verifyContent(marking: &erasures)
     }

@@ -1,4 +1,4 @@
-// A block's payload, decoded and owned, and the walks over what it holds.
+// A block's decoded payload, which it owns, and the walks over its appends and events.
 
 internal import StrataBase
 
@@ -15,9 +15,9 @@ package enum ContentProblem: Error, Equatable, Sendable {
   }
 }
 
-/// The raw payload of one events block. Immutable, so it may be shared between threads.
+/// The raw payload of one event block. Immutable, so it may be shared between threads.
 package final class DecodedBlock: @unchecked Sendable {
-  // Safe to share because nothing changes the bytes after `init`.
+  // Safe to share: nothing changes the bytes after `init`.
   package let header: BlockHeader
   private let storage: UnsafeMutableRawPointer
   private let count: Int
@@ -42,7 +42,7 @@ package final class DecodedBlock: @unchecked Sendable {
   /// The decoded bytes. They live as long as the block: hold it while a pointer into them is in use.
   package var raw: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: count) }
 
-  /// Walks every append: its view, and the sequence of its first event.
+  /// Walks all appends: the body gets each one's view and the sequence of its first event.
   package func forEachAppend(
     _ body: (borrowing AppendView, _ first: UInt64) throws(ContentProblem) -> Void
   ) throws(ContentProblem) {
@@ -68,7 +68,7 @@ package final class DecodedBlock: @unchecked Sendable {
     }
   }
 
-  /// Walks every event of every append.
+  /// Walks all events of all appends.
   package func forEachEvent(
     _ body: (borrowing EventView, borrowing AppendView, _ sequence: UInt64) throws(ContentProblem) -> Void
   ) throws(ContentProblem) {
@@ -89,7 +89,7 @@ package final class DecodedBlock: @unchecked Sendable {
     try verifyContent(marking: &erasures)
   }
 
-  /// The same, and adds what is erased to a mark.
+  /// The same, and adds the erased events to a mark.
   func verifyContent(marking erasures: inout ErasureMark) throws(ContentProblem) {
     var chain = header.chainBefore
     var appends: UInt32 = 0
@@ -122,11 +122,11 @@ package final class DecodedBlock: @unchecked Sendable {
       throw .damaged("the block's last time is not that of its last append")
     }
     guard chain == header.chainAfter else {
-      throw .damaged("the chain over the block's events does not hold")
+      throw .damaged("the chain over the block's events does not match")
     }
   }
 
-  /// The chain behind one event of this block.
+  /// The chain after one event of this block.
   package func chain(after sequence: UInt64) throws(ContentProblem) -> UInt64 {
     if sequence == header.nextSequence - 1 { return header.chainAfter }
     var chain = header.chainBefore
@@ -165,9 +165,9 @@ extension ContentProblem {
     }
   }
 
-  /// The same for a block, which says itself where it is and which events are in doubt.
+  /// This problem as the log's error, for a block, whose header says where it is and which events are in doubt.
   ///
-  /// - Parameter last: the last of these, where it is not the block's.
+  /// - Parameter last: the last event in doubt, if it is not the block's last.
   package func storeError(of block: BlockHeader, through last: UInt64? = nil) -> StoreError {
     storeError(
       in: block.segment.path, at: block.ownOffset, first: block.firstSequence,
@@ -176,7 +176,7 @@ extension ContentProblem {
 }
 
 extension BlockHeader {
-  /// What a reader of 1.0 does not know about a valid block and may not skip, or nil.
+  /// What in a valid block a reader of 1.0 does not know and may not skip, or nil.
   package var unsupported: String? {
     if kind > BlockKind.footer, kind < BlockKind.firstSkippable { return "block kind \(kind)" }
     if kind == 0 { return "block kind 0" }

@@ -1,14 +1,14 @@
-// One segment, opened for reading, with the table that seeks in it.
+// One segment, open for reading, with the table of its blocks.
 
 internal import StrataBase
 
-/// A segment's header, its file, and where its blocks are. Shared by all who read it.
+/// A segment's header, its file, and the positions of its blocks. Shared by all its readers.
 package final class SegmentHandle: Sendable {
   package let header: SegmentHeader
   package let file: any File
   private let table: Lock<PlaceTable>
 
-  /// The places known so far, and the offset up to which the file was looked at.
+  /// The block positions known so far, and the offset up to which the file was scanned.
   private struct PlaceTable {
     var places: [BlockPlace] = []
     var scanned = UInt64(SegmentHeader.length)
@@ -41,13 +41,13 @@ package final class SegmentHandle: Sendable {
   }
 
   /// Reads and checks the header of a segment's file.
-  /// - Parameter hasPrevious: there is a file before it, which its header must name.
+  /// - Parameter hasPrevious: whether there is a segment before it, which its header must name.
   package static func readHeader(
     of file: any File, first: SegmentName, storeID: StoreID?, hasPrevious: Bool = false
   ) throws(StoreError) -> SegmentHeader {
     let name = first.path
     func finding(_ kind: StoreFinding.Class, _ what: String) -> StoreFinding {
-      // HEAD may name a segment 0, which none is.
+      // HEAD may name a segment 0, which does not exist.
       StoreFinding(
         kind, file: name, offset: 0, first: first.firstSequence, last: first.lastBefore, what: what)
     }
@@ -65,7 +65,7 @@ package final class SegmentHandle: Sendable {
       }
     }
     if hasPrevious, header.previousFirst == 0 {
-      throw .damaged(finding(.corrupt, "the segment names no segment before it, and there is one"))
+      throw .damaged(finding(.corrupt, "the header names no segment before this one, but there is one"))
     }
     if let storeID, header.storeID != storeID {
       throw .damaged(
@@ -73,14 +73,16 @@ package final class SegmentHandle: Sendable {
     }
     guard header.segment == first else {
       throw .damaged(
-        finding(.misplaced, "the segment begins at sequence \(header.firstSequence), unlike its name"))
+        finding(
+          .misplaced, "the segment begins at sequence \(header.firstSequence), which is not that of its name")
+      )
     }
     return header
   }
 
   /// Adds a block that was just written or scanned, in order.
   package func add(_ place: BlockPlace, end: UInt64) {
-    assert(end > place.offset, "a block ends behind where it begins")
+    assert(end > place.offset, "a block ends after its beginning")
     table.withLock { table in
       guard end > table.scanned else { return }
       table.places.append(place)
@@ -88,7 +90,7 @@ package final class SegmentHandle: Sendable {
     }
   }
 
-  /// Takes a whole table from elsewhere: a footer, or a derived index.
+  /// Adopts a whole table from a footer or a derived index.
   package func adopt(_ places: [BlockPlace], end: UInt64) {
     table.withLock { table in
       guard end > table.scanned else { return }
@@ -98,8 +100,8 @@ package final class SegmentHandle: Sendable {
 
   package var places: [BlockPlace] { table.withLock { $0.places } }
 
-  /// The last block that begins at or before a sequence, looking at headers up to `end` where that is needed.
-  /// Damage behind it does not matter here: who reads on from there finds it in its place.
+  /// The last block that begins at or before a sequence. Scans headers up to `end` if needed. Damage after that block
+  /// does not matter here: a reader that goes on from there finds it when it reaches it.
   package func place(forSequence sequence: UInt64, end: UInt64) throws(StoreError) -> BlockPlace? {
     do throws(StoreError) { try extend(to: end) } catch {
       guard error.finding != nil || error.reason == .system,
@@ -117,14 +119,14 @@ package final class SegmentHandle: Sendable {
     try lastPlace(end: end) { $0.firstSequence <= last && $0.firstTime <= time }
   }
 
-  /// The last block that begins at or before a sequence and has at most so many appends before it.
+  /// The last block that begins at or before a sequence and has at most that many appends before it.
   package func place(
     forAppend ordinal: UInt64, end: UInt64, through last: UInt64
   ) throws(StoreError) -> BlockPlace? {
     try lastPlace(end: end) { $0.firstSequence <= last && $0.appendsBefore <= ordinal }
   }
 
-  /// What is known may reach behind `end`, where somebody else has looked already.
+  /// The table may reach past `end` if another reader has scanned further.
   private func lastPlace(
     end: UInt64, where isBefore: (BlockPlace) -> Bool
   ) throws(StoreError) -> BlockPlace? {
@@ -144,14 +146,14 @@ package final class SegmentHandle: Sendable {
     }
   }
 
-  /// Looks at the headers between what is known and `end`.
+  /// Scans the headers between the end of the table and `end`.
   package func extend(to end: UInt64) throws(StoreError) {
     let scanned = table.withLock { $0.scanned }
     guard scanned < end else { return }
     if header.isRewritten, let places = try footer(end: end) { return adopt(places, end: end) }
     var source = BlockSource(file: file, segment: header, step: 1 << 16)
     var offset = scanned
-    // The sequence behind the last block that was looked at here.
+    // The sequence that follows the last block scanned here.
     var next: UInt64?
     while offset < end {
       switch try source.header(at: offset, limit: end) {
@@ -176,7 +178,8 @@ package final class SegmentHandle: Sendable {
     }
   }
 
-  /// The footer of a rewritten segment, or nil where it cannot be used and the headers must be walked.
+  /// The block positions from the footer of a rewritten segment, or nil if it cannot be used and the headers must be
+  /// scanned.
   private func footer(end: UInt64) throws(StoreError) -> [BlockPlace]? {
     guard header.footerOffset >= UInt64(SegmentHeader.length), header.footerOffset < end else { return nil }
     var source = BlockSource(file: file, segment: header, step: 1 << 16)
@@ -198,7 +201,7 @@ extension BlockPlace {
 }
 
 extension BlockProblem {
-  /// This problem as a finding at a place.
+  /// This problem as a finding at an offset.
   package func finding(in file: String, at offset: UInt64, first: UInt64, last: UInt64) -> StoreFinding {
     switch self {
     case .corrupt(let what):

@@ -1,4 +1,4 @@
-// A stretch of a segment's bytes in memory, moved along the file by whoever walks its blocks.
+// A range of a segment's bytes in memory, moved along the file as its blocks are walked.
 
 internal import StrataBase
 
@@ -10,7 +10,7 @@ package struct SegmentWindow: ~Copyable {
   private var count = 0
   private let step: Int
 
-  /// `step` bytes are read at a time where nothing larger is asked for.
+  /// Creates a window that reads `step` bytes at a time unless more are requested.
   package init(file: any File, step: Int = 1 << 20) {
     self.file = file
     self.step = step
@@ -30,7 +30,7 @@ package struct SegmentWindow: ~Copyable {
     if place >= start, length <= count, place - start <= Int64(count - length) { return slice(place, length) }
     var length = length
     if length > buffer.count {
-      // `limit` may be a mark that is wrong: no more memory is asked for than the file has bytes.
+      // `limit` may come from a wrong mark: the buffer never grows beyond the length of the file.
       length = min(length, Int(max(0, try file.size() - place)))
     }
     if length > buffer.count {
@@ -44,7 +44,7 @@ package struct SegmentWindow: ~Copyable {
     do throws(StoreError) {
       count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: place)
     } catch {
-      // A sector that cannot be read, somewhere in what was only read ahead, keeps nobody from what is before it.
+      // An unreadable sector in the part that is only read ahead must not prevent reads of the bytes before it.
       let needed = min(length, wanted)
       guard needed < wanted else { throw error }
       count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<needed]), at: place)
@@ -52,13 +52,13 @@ package struct SegmentWindow: ~Copyable {
     return slice(place, min(length, count))
   }
 
-  /// Forgets what was read, for bytes that may have changed since.
+  /// Drops the bytes read so far, because they may have changed since.
   package mutating func invalidate() { count = 0 }
 
   private func slice(_ place: Int64, _ length: Int) -> UnsafeRawBufferPointer {
     let from = Int(place - start)
-    assert(from >= 0 && from + length <= count, "a slice is inside of what was read")
-    assert(count <= buffer.count, "no more was read than there is room for")
+    assert(from >= 0 && from + length <= count, "a slice lies within the bytes that were read")
+    assert(count <= buffer.count, "the bytes that were read fit in the buffer")
     return UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[from..<from + length])
   }
 }

@@ -1,7 +1,7 @@
-// The names that Strata gives, and so the only ones that it removes.
+// The names of the files that Strata creates, which are the only ones that it removes.
 
 extension StoreLayout {
-  /// Whether a name in `log/` or `derived/` is one of an unfinished file, as FORMAT.md lists them.
+  /// Whether a name in `log/` or `derived/` is that of an unfinished file, as FORMAT.md lists them.
   static func isTemporary(_ name: String) -> Bool {
     guard name.hasSuffix(temporarySuffix) else { return false }
     let parts = name.dropLast(temporarySuffix.count).utf8
@@ -9,7 +9,8 @@ extension StoreLayout {
     switch parts.count {
     case 1: return isFinal(parts[0])
     case 2: return (isFinal(parts[0]) || parts[0].elementsEqual(headName.utf8)) && isToken(parts[1])
-    // A whole copy of a backup: what it is a copy of. The copies of older versions say no mark.
+    // A backup's whole copy of a segment: the name says what it is a copy of. The copies of older versions name no
+    // mark.
     case 4, 5:
       return parts[0].count == 20 && isNumber(parts[0]) && isNumber(parts[1]) && isHexadecimal(parts[2])
         && isNumber(parts[3]) && parts.dropFirst(4).allSatisfy(isHexadecimal)
@@ -17,7 +18,7 @@ extension StoreLayout {
     }
   }
 
-  /// Whether a name in `quarantine/` is one of a tail.
+  /// Whether a name in `quarantine/` is that of a tail.
   static func isTail(_ name: String) -> Bool {
     guard name.hasSuffix(tailSuffix) else { return false }
     let parts = name.dropLast(tailSuffix.count).utf8
@@ -25,7 +26,7 @@ extension StoreLayout {
     return parts.count == 3 && parts[0].count == 20 && parts.allSatisfy(isNumber)
   }
 
-  /// A segment's name, or an index's.
+  /// Whether this is a segment's name, or an index's.
   private static func isFinal(_ name: Substring.UTF8View) -> Bool {
     guard name.count == 24, isNumber(name.prefix(20)) else { return false }
     return name.suffix(4).elementsEqual(".seg".utf8) || name.suffix(4).elementsEqual(".idx".utf8)

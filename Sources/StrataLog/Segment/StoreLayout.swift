@@ -1,4 +1,4 @@
-// Where the parts of a store are.
+// The paths of a store's parts.
 
 internal import StrataBase
 
@@ -10,12 +10,12 @@ package struct StoreLayout: Sendable {
     self.root = root.count > 1 && root.hasSuffix("/") ? String(root.dropLast()) : root
   }
 
-  /// Refuses what is no path, and would lead elsewhere: an empty one to the root of the machine, one with a zero byte to
-  /// what stands before that.
+  /// Refuses strings that are not paths and would lead elsewhere: an empty one to the root of the machine, one with a
+  /// zero byte to whatever its part before that byte names.
   func checkRoot() throws(StoreError) {
-    guard !root.isEmpty else { throw .invalid(what: "a store has a path, and an empty one was given") }
+    guard !root.isEmpty else { throw .invalid(what: "the path of the store is empty") }
     guard !root.utf8.contains(0) else {
-      throw .invalid(what: "\(root.debugDescription) holds a zero byte, which no path can")
+      throw .invalid(what: "\(root.debugDescription) contains a zero byte, which no path may")
     }
   }
 
@@ -44,8 +44,8 @@ package struct StoreLayout: Sendable {
   /// The derived index of a closed segment.
   package func index(_ name: SegmentName) -> String { "\(derived)/\(name.digits).idx" }
 
-  /// Refuses a store in which a link has one of its own names: whoever writes would write and remove outside of the
-  /// store. The store's own path may be one.
+  /// Refuses a store in which a link has the name of one of the store's files or folders: a writer would write and
+  /// remove outside of the store. The store's own path may be a link.
   func checkLinks(_ fileSystem: any FileSystem) throws(StoreError) {
     for path in [lock, head, log, derived, quarantine] {
       if try fileSystem.isLink(path) {
@@ -56,6 +56,6 @@ package struct StoreLayout: Sendable {
 }
 
 extension SegmentName {
-  /// The path below the store, for messages and findings.
+  /// The path relative to the store, for messages and findings.
   package var path: String { "\(StoreLayout.logName)/\(fileName)" }
 }

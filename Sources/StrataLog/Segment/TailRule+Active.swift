@@ -1,17 +1,17 @@
-// The rule applied to the segment that an open found active.
+// Applies the rule to the segment that an open finds active.
 
 internal import StrataBase
 
 extension TailRule {
-  /// Applies the rule to the active segment. After anything but a clean close the file is synced and its
-  /// cached pages are dropped first, because a failed sync may have left pages that claim to be on disk.
+  /// Applies the rule to the active segment. Unless the last close was clean, the file is synced and its cached pages
+  /// are dropped first, because a failed sync may have left pages that claim to be on disk.
   static func assessActive(
     _ active: SegmentHandle, head: HeadSlot?, isWriter: Bool = false, readsDamaged: Bool = false
   ) throws(StoreError) -> TailAssessment {
     if head?.isClean != true || head?.segment != active.header.segment {
       do throws(StoreError) { try active.file.sync() } catch {
-        // A writer is about to promise what it finds, so it must be on disk. For a reader, where syncing is not
-        // allowed, as on read-only media, there is nothing that could be unsynced.
+        // A writer is about to promise what it finds, so that must be on disk. If a reader may not sync, as on
+        // read-only media, there is nothing unsynced.
         if isWriter { throw error }
       }
       active.file.dropCache()

@@ -2,35 +2,35 @@
 
 internal import StrataBase
 
-/// What the rule says of an active segment. Nothing on disk was changed to find out.
+/// The result of the rule for an active segment. Finding it out changes nothing on disk.
 package struct TailAssessment: Sendable {
   package enum State: Equatable, Sendable {
     case clean
-    /// Bytes behind X that were never acknowledged.
+    /// There are bytes after X that were never acknowledged.
     case torn
     case corrupt(StoreFinding)
-    /// Behind X stands a block that needs a newer reader.
+    /// There is a block that needs a newer reader.
     case unsupported(StoreFinding)
   }
 
-  /// X, and what a next block must continue there.
+  /// X, and what the next block must continue there.
   package var link: BlockLink
   /// D: the highest durability promise found.
   package var promised: UInt64
-  /// The highest sequence that HEAD, or a header at or behind X, counts.
+  /// The highest sequence that HEAD, or a header at or after X, counts.
   package var lastPromised: UInt64
   package var fileSize: UInt64
   package var state: State
-  /// What HEAD gets wrong about the valid prefix, if anything.
+  /// The finding if HEAD does not match the valid prefix.
   package var staleHead: StoreFinding?
 
-  /// How many bytes a torn tail has.
+  /// The length of a torn tail in bytes, 0 if there is none.
   package var tornBytes: UInt64 { state == .torn ? fileSize - link.offset : 0 }
 }
 
 /// The rule itself.
 package enum TailRule {
-  /// Applies the rule to one file. `visit` sees every valid block on the way.
+  /// Applies the rule to one file. Calls `visit` with every valid block on the way.
   package static func assess(
     file: any File, name: String, segment: SegmentHeader, head: HeadSlot?,
     visit: (BlockHeader, UnsafeRawBufferPointer) throws(StoreError) -> Void = { _, _ throws(StoreError) in }
@@ -58,11 +58,11 @@ package enum TailRule {
     }
     let link = walk.link
     var tail = try Tail(file: file, from: link, segment: segment, size: size)
-    // HEAD's offsets are those of the segment as it was first written.
+    // HEAD's offsets refer to the segment as it was first written.
     if let slot { tail.promise(segment.isRewritten ? 0 : slot.durable.offset, through: slot.lastSequence) }
     var state = try judge(
       tail, problem: problem, link: link, segment: segment, slot: slot, file: file, name: name)
-    assert(state != .torn || tail.promised <= link.offset, "what was promised is no tail to be cut off")
+    assert(state != .torn || tail.promised <= link.offset, "a torn tail contains nothing that was promised")
     if let unsupported { state = .unsupported(unsupported) }
     var staleHead: StoreFinding?
     if let slot, !segment.isRewritten, slot.durable.offset <= link.offset, !isMarkSeen {
@@ -78,7 +78,7 @@ package enum TailRule {
     file: any File, name: String
   ) throws(StoreError) -> TailAssessment.State {
     let isShort = tail.size < tail.promised
-    // A rewritten segment is a closed one: its header names its end.
+    // A rewritten segment is closed: its header names its end.
     let mustBeWhole =
       segment.isRewritten && (link.offset < tail.size || link.offset < segment.rewrittenEnd)
     var isBehindClean = false
@@ -102,7 +102,7 @@ package enum TailRule {
       case .misplaced(let what): return finding(.misplaced, what)
       case .stale(let what): return finding(.stale, what)
       case .corrupt(let what): return finding(.corrupt, what)
-      case nil: return finding(.corrupt, "blocks stand behind the end that a clean close promised")
+      case nil: return finding(.corrupt, "there are blocks after the end that a clean close promised")
       }
     }
     return tail.isZero ? .clean : .torn
@@ -113,7 +113,7 @@ extension HeadSlot {
   /// The highest sequence that HEAD's marks name.
   package var lastSequence: UInt64 { max(visible.sequence, durable.sequence) }
 
-  /// The finding where the durable mark is no place of the segment that it names.
+  /// The finding for a durable mark that is not the end of a block of the segment that it names.
   package func stale(after link: BlockLink, in name: String) -> StoreFinding {
     StoreFinding(
       .stale, file: StoreLayout.headName, offset: 0, first: link.nextSequence,
@@ -122,15 +122,15 @@ extension HeadSlot {
   }
 }
 
-/// What stands behind X.
+/// The bytes after X.
 private struct Tail {
   var size: UInt64
   var promised: UInt64 = 0
   var lastPromised: UInt64 = 0
   var isZero = true
 
-  /// Looks at every multiple of 8 behind X for headers that promise something, and for bytes that are not
-  /// zero. No length is trusted.
+  /// Searches every multiple of 8 from X on for headers that promise something, and for bytes that are not zero. No
+  /// length is trusted.
   init(file: any File, from link: BlockLink, segment: SegmentHeader, size: UInt64) throws(StoreError) {
     self.size = size
     guard link.offset < size else { return }
