@@ -1,10 +1,10 @@
-// The index of one closed segment: a file, or tables in memory until there is one.
+// The index of one closed segment: a file, or tables in memory until there is a file.
 
 internal import StrataBase
 
-/// What a closed segment's index answers from. Nothing in it changes any more.
+/// The index of a closed segment, from which lookups are answered. Immutable.
 package struct ClosedIndex: @unchecked Sendable {
-  // Sendable because a `SegmentIndex` in it is never changed again.
+  // Safe to send: a `SegmentIndex` in it is never changed again.
   package enum Content {
     case file(IndexFile)
     case memory(SegmentIndex)
@@ -17,8 +17,8 @@ package struct ClosedIndex: @unchecked Sendable {
   init(firstSequence: UInt64, lastSequence: UInt64, content: Content) {
     assert(firstSequence <= lastSequence, "a closed segment holds events")
     if case .memory(let tables) = content {
-      assert(tables.firstSequence == firstSequence, "tables begin with the segment that they are of")
-      assert(tables.nextSequence - 1 == lastSequence, "tables end with the segment that they are of")
+      assert(tables.firstSequence == firstSequence, "tables begin where their segment begins")
+      assert(tables.nextSequence - 1 == lastSequence, "tables end where their segment ends")
     }
     self.firstSequence = firstSequence
     self.lastSequence = lastSequence
@@ -27,13 +27,13 @@ package struct ClosedIndex: @unchecked Sendable {
 
   package var segment: SegmentName { SegmentName(firstSequence) }
 
-  /// The keys of an index file begin with one byte that says what they are.
+  /// The first byte of each key in an index file, which says what the key is.
   package enum KeyTag {
     package static let stream = UInt8(ascii: "s")
     package static let appendID = UInt8(ascii: "a")
   }
 
-  /// Where a stream's events are in this segment, or nil where it has none here.
+  /// The sequences of a stream's events in this segment, or nil if it has none here.
   package func places(of stream: UnsafeRawBufferPointer) throws(StoreError) -> StreamPlaces? {
     switch content {
     case .memory(let index):
@@ -47,7 +47,7 @@ package struct ClosedIndex: @unchecked Sendable {
     }
   }
 
-  /// How many events a stream has before this segment and in it, or nil where it has none here.
+  /// How many events a stream has before this segment and in it, or nil if it has none here.
   package func extent(of stream: UnsafeRawBufferPointer) throws(StoreError) -> StreamExtent? {
     switch content {
     case .memory(let index):
@@ -104,8 +104,8 @@ package struct ClosedIndex: @unchecked Sendable {
     return try file.value(forKey: key.bytes, hash: XXH64.of(key.bytes))
   }
 
-  /// Writes tables as an index file, under a temporary name first. What is there already is replaced; of a file that
-  /// could not be written nothing stays.
+  /// Writes tables as an index file, under a temporary name first. Replaces an existing file. If writing fails, nothing
+  /// of the file stays.
   package static func write(
     _ index: SegmentIndex, identity: IndexIdentity, _ fileSystem: any FileSystem, path: String
   ) throws(StoreError) {
@@ -114,7 +114,7 @@ package struct ClosedIndex: @unchecked Sendable {
       try write(index, identity: identity, to: try fileSystem.open(temporary, .create))
       try fileSystem.rename(temporary, to: path)
     } catch {
-      // Half an index is of no use, and on a disk that is full it takes the log's room.
+      // Half an index is useless, and on a full disk it takes space that the log needs.
       try? fileSystem.remove(temporary)
       throw error
     }

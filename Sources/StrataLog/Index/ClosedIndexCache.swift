@@ -1,9 +1,9 @@
-// The indexes of closed segments that are in memory: as many as there is room for.
+// The indexes of closed segments that are in memory, within a bound.
 
-/// Indexes by their segments. Beyond its bound it drops those that were used longest ago; what
-/// is dropped is read or built again when it is asked for.
+/// A cache of indexes by their segments. Beyond its bound it drops the least recently used ones; a dropped index is
+/// read or built again when it is needed.
 struct ClosedIndexCache {
-  /// Bytes of tables, filters and fences that are kept.
+  /// The default bound in bytes of tables, filters and fences.
   static let bytesMaxDefault = 64 << 20
 
   private struct Entry {
@@ -21,7 +21,7 @@ struct ClosedIndexCache {
 
   var count: Int { entries.count }
 
-  /// The index of a segment. Setting one may drop others, never the one that is set.
+  /// The index of a segment. Setting one may evict others, but never the one that is set.
   subscript(segment: SegmentName) -> ClosedIndex? {
     mutating get {
       guard let entry = entries[segment] else { return nil }
@@ -31,9 +31,9 @@ struct ClosedIndexCache {
     }
     set {
       if let old = entries.removeValue(forKey: segment) { byteCount -= old.byteCount }
-      assert(byteCount >= 0, "no index gives more back than it took")
+      assert(byteCount >= 0, "an evicted index frees no more bytes than it added")
       guard let newValue else { return }
-      assert(newValue.segment == segment, "an index is kept under its segment")
+      assert(newValue.segment == segment, "an index is stored under its own segment")
       clock += 1
       entries[segment] = Entry(index: newValue, byteCount: newValue.residentBytes, used: clock)
       byteCount += newValue.residentBytes
@@ -47,7 +47,7 @@ struct ClosedIndexCache {
 }
 
 extension ClosedIndex {
-  /// Bytes in memory for as long as this is kept.
+  /// Bytes in memory while the index is kept.
   var residentBytes: Int {
     switch content {
     case .memory(let tables): tables.allocatedBytes

@@ -1,17 +1,17 @@
-// What an append has to look up in the indexes of closed segments, one segment after another.
+// The lookups that an append needs in the indexes of closed segments, one segment after another.
 
 internal import StrataBase
 
-/// Goes back through the closed segments until everything was found that is in one of them. It remembers how far it
-/// got, so that each index is asked once, whatever has to be built in between.
+/// Searches back through the closed segments until everything that is in one of them was found. It remembers its
+/// position, so that each index is searched once, whatever has to be built in between.
 struct ClosedLookup {
-  /// The segments that were not asked yet, newest last.
+  /// The segments not yet searched, newest last.
   private var segments: [SegmentName]
   private var streams: Set<[UInt8]>
-  /// The append's id, until it is found. Empty where it has none.
+  /// The append's id, until it is found. Empty if the append has none.
   private var id: [UInt8]
 
-  /// - Parameter draft: of its streams those are looked up that the active segment does not hold.
+  /// - Parameter draft: the append; its streams that the active segment does not contain are looked up.
   init(_ draft: AppendDraft, in index: StoreIndex) {
     var streams = Set(draft.expectations.map(\.stream))
     for mark in draft.marks { streams.insert(Array(draft.stream(of: mark))) }
@@ -19,10 +19,11 @@ struct ClosedLookup {
     self.streams = unknown
     segments = closed.reversed()
     id = draft.id
-    assert(zip(segments, segments.dropFirst()).allSatisfy { $0 < $1 }, "the newest segment is asked first")
+    assert(zip(segments, segments.dropFirst()).allSatisfy { $0 < $1 }, "the newest segment is searched first")
   }
 
-  /// Goes on as far as indexes are there. Nil where the look-up is at its end, or the segment whose index it needs.
+  /// Continues as far as indexes exist. Returns nil if the lookup is complete, otherwise the segment whose index it
+  /// needs.
   mutating func advance(in index: StoreIndex) throws(StoreError) -> SegmentName? {
     while let segment = segments.last, !(streams.isEmpty && id.isEmpty) {
       let (streams, id) = (streams, id)

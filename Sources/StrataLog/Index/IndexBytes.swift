@@ -1,4 +1,4 @@
-// Little-endian numbers, checksums, and memory that can be shared between threads because nobody changes it.
+// Little-endian numbers, checksums, and immutable memory that threads can share.
 
 internal import CStrata
 internal import StrataBase
@@ -9,7 +9,7 @@ extension UnsafeRawBufferPointer {
     Number(littleEndian: loadUnaligned(fromByteOffset: offset, as: Number.self))
   }
 
-  /// CRC32C of the bytes, going on from that of the bytes before them.
+  /// CRC32C of the bytes, continuing that of the preceding bytes.
   func checksum(continuing before: UInt32 = 0) -> UInt32 { strata_crc32c(before, baseAddress, count) }
 
   /// CRC32C of the first bytes.
@@ -36,12 +36,12 @@ extension [UInt8] {
 
 /// Bytes of a file, read once and never changed, aligned to a cache line.
 ///
-/// Sendable without the compiler's proof: the bytes are written before anybody else has the object.
+/// Sendable without the compiler's proof: the bytes are written before any other thread gets the object.
 final class FileBytes: @unchecked Sendable {
   private let memory: UnsafeMutableRawBufferPointer
 
-  /// Reads `count` bytes at `offset`; nil where the file ends before that. The caller has checked the count
-  /// against the file's length.
+  /// Reads `count` bytes at `offset`; nil if the file ends before that. The caller has checked the count against the
+  /// file's length.
   init?(_ file: any File, at offset: UInt64, count: Int) throws(StoreError) {
     memory = .allocate(byteCount: count, alignment: 64)
     guard try file.read(into: memory, at: Int64(offset)) == count else { return nil }

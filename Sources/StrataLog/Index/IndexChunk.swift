@@ -1,4 +1,4 @@
-// A chunk of an index file: entries in the order of their keys, filling it exactly.
+// A chunk of an index file: entries in the order of their keys, which fill it exactly.
 //
 //   ┌────────────────┬──────────────────┬─────┬───────┐
 //   │ key length u16 │ value length u32 │ key │ value │ …
@@ -8,8 +8,8 @@
 struct IndexChunk: Sendable {
   let bytes: FileBytes
 
-  /// Nil where the bytes are not the chunk that the fence describes and that ends before the next chunk's
-  /// first key. A matching checksum is not enough: the walk below must never leave the chunk.
+  /// Nil unless the bytes are the chunk that the fence describes and all its keys precede the next chunk's first key. A
+  /// matching checksum is not enough: the walk below must never leave the chunk.
   init?(_ bytes: FileBytes, _ index: Int, in fences: IndexFences) {
     let fence = fences[index]
     let isWhole = bytes.withBytes { bytes in
@@ -45,7 +45,7 @@ struct IndexChunk: Sendable {
   }
 }
 
-/// The entries of a chunk, one after another.
+/// Iterates over the entries of a chunk.
 struct IndexEntries {
   private var place: UnsafeRawPointer?
   private var left: Int
@@ -55,7 +55,7 @@ struct IndexEntries {
     left = bytes.count
   }
 
-  /// False where the walk ended at something that is no entry.
+  /// False if the iteration ended at bytes that are not an entry.
   var isExhausted: Bool { left == 0 }
 
   @inline(__always)
@@ -68,7 +68,7 @@ struct IndexEntries {
     let key = head + IndexFormat.entryHeadLength
     place = head + length
     left -= length
-    assert(left >= 0, "an entry reaches past its chunk")
+    assert(left >= 0, "an entry ends within its chunk")
     return (
       UnsafeRawBufferPointer(start: key, count: keyLength),
       UnsafeRawBufferPointer(start: key + keyLength, count: valueLength)

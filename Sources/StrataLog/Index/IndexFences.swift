@@ -1,14 +1,14 @@
-// The fences of an index file: where each chunk is, its checksum, and its first key.
+// The fences of an index file: each chunk's offset, checksum and first key.
 
 internal import StrataBase
 
-/// The fence table as it stands in the file, checked once so that every later access is inside it.
+/// The fence table as it is in the file, checked once so that every later access stays within it.
 struct IndexFences: Sendable {
   let count: Int
   private let bytes: FileBytes
 
-  /// Nil where the bytes are not a fence table that agrees with the trailer: checksum, chunks back to back from
-  /// the beginning of the file to the filter, keys back to back and ascending, entries adding up.
+  /// Nil unless the bytes are a fence table that agrees with the trailer: its checksum matches, chunks are contiguous
+  /// from the beginning of the file to the filter, keys are contiguous and ascending, and the entry counts add up.
   init?(_ file: any File, _ trailer: IndexTrailer) throws(StoreError) {
     count = Int(trailer.chunkCount)
     let offset = trailer.filterOffset + trailer.filterLength
@@ -33,8 +33,8 @@ struct IndexFences: Sendable {
     return bytes.withBytes { body(key($0, IndexFence(decoding: $0, at: index * IndexFormat.fenceLength))) }
   }
 
-  /// The only chunk that can hold a key: the last whose first key is not greater. Nil where the key comes
-  /// before all. O(log chunks).
+  /// The only chunk that can hold a key: the last one whose first key is not greater. Nil if the key precedes all
+  /// chunks. O(log chunks).
   func chunk(holding key: UnsafeRawBufferPointer) -> Int? {
     bytes.withBytes { bytes in
       var low = 0

@@ -1,37 +1,37 @@
-// Asking an index file: for one key, or for all that begin alike.
+// Lookups in an index file: one key, or all keys with a prefix.
 
 internal import StrataBase
 
 extension IndexFile {
-  /// False where no key with this hash (`keyHash`: XXH64, seed 0) is in the file. About 1 in 100 absent keys
-  /// gets true. No read.
+  /// False if no key with this hash (`keyHash`: XXH64, seed 0) is in the file. About 1 in 100 absent keys gives true.
+  /// Reads nothing.
   @inline(__always)
   package func mayContain(_ hash: UInt64) -> Bool {
     filter.withBytes { KeyFilter.mayContain(hash, in: $0) }
   }
 
-  /// The value of a key, or nil where the file does not have it. At most one read, of one chunk.
+  /// The value of a key, or nil if the file does not have it. At most one read, of one chunk.
   ///
   /// - Parameter hash: the key's `keyHash`.
   package func value(
     forKey key: UnsafeRawBufferPointer, hash: UInt64
   ) throws(StoreError) -> [UInt8]? {
     guard mayContain(hash), let index = fences.chunk(holding: key) else { return nil }
-    // A chunk of one entry, perhaps megabytes, is not read for another key.
+    // A chunk with a single entry, which may be megabytes, is not read for another key.
     if fences[index].entryCount == 1, !fences.withKey(index, { $0.hasSameBytes(as: key) }) { return nil }
     return try chunk(index).value(forKey: key)
   }
 
-  /// Runs the body for every key that begins with the prefix, in ascending order, until it returns false. The
-  /// bytes are valid while the body runs.
+  /// Calls the body for every key that begins with the prefix, in ascending order, until it returns false. The bytes
+  /// are valid while the body runs.
   package func forEach(
     withPrefix prefix: [UInt8],
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
     var index = prefix.withUnsafeBytes { fences.chunk(holding: $0) } ?? 0
     while index < fences.count {
-      // A typed error does not pass through the array's closure, so the prefix is compared in a closure of its
-      // own for each key.
+      // A typed error cannot pass through the array's closure, so the prefix is compared in a separate closure for each
+      // key.
       let goesOn = try chunk(index).bytes.withBytes { (bytes) throws(StoreError) -> Bool in
         var entries = IndexEntries(bytes)
         while let entry = entries.next() {
@@ -56,7 +56,7 @@ extension IndexFile {
     for index in 0..<fences.count { _ = try chunk(index) }
   }
 
-  /// Longer chunks are not kept: they are single entries, and may be megabytes.
+  /// The length of the longest chunk that is kept: longer ones are single entries, and may be megabytes.
   private static var keptChunkLengthMax: Int { 64 * 1024 }
 
   private func chunk(_ index: Int) throws(StoreError) -> IndexChunk {
@@ -78,7 +78,8 @@ extension IndexFile {
     return chunk
   }
 
-  /// The bytes at an offset are not those that were written: remove the file and build it again from the log.
+  /// The error for bytes that are not those that were written: the caller removes the file and builds it again from the
+  /// log.
   func damage(at offset: UInt64) -> StoreError {
     .damaged(
       StoreFinding(

@@ -2,9 +2,9 @@
 
 internal import StrataBase
 
-/// An index file that was looked into. Of its bytes only filter and fences are in memory; a chunk is read, and its
-/// checksum compared, when it is asked for. No descriptor is kept in between: a store has an index for every
-/// closed segment, and a process may have only some hundred descriptors.
+/// An index file after its trailer was read. Only the filter and the fences are in memory; a chunk is read, and its
+/// checksum compared, when it is needed. No descriptor stays open in between: a store has an index for every closed
+/// segment, and a process may have only a few hundred descriptors.
 ///
 /// Safe to use from several threads. Calls block on the file system.
 package final class IndexFile: Sendable {
@@ -15,13 +15,13 @@ package final class IndexFile: Sendable {
   let fileSystem: any FileSystem
   let filter: FileBytes
   let fences: IndexFences
-  /// The chunk read last. Neighbours in the order of keys are often asked for together.
+  /// The chunk read last. Keys that are neighbours are often looked up together.
   let lastChunk: Lock<(index: Int, chunk: IndexChunk)?>
 
   /// Opens a file and reads its trailer, filter and fences.
   ///
-  /// - Returns: nil where there is no file, or it cannot be read, is damaged, of another version, or the
-  ///   index of something else. In each case the caller builds it again from the log.
+  /// - Returns: nil if there is no file, or it cannot be read, is damaged, has another version, or belongs to something
+  ///   else. In each case the caller builds it again from the log.
   package static func open(
     _ fileSystem: any FileSystem, path: String, expecting identity: IndexIdentity
   ) -> IndexFile? {
@@ -52,6 +52,6 @@ package final class IndexFile: Sendable {
     lastChunk = Lock(nil)
   }
 
-  /// Bytes in memory for as long as this is there, without the chunk read last.
+  /// Bytes in memory while this object exists, without the chunk read last.
   package var residentBytes: Int { filter.count + fences.byteCount }
 }

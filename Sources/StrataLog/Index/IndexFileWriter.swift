@@ -1,20 +1,20 @@
-// Writing an index file: entries come in ascending order and stream out.
+// Writes an index file: entries arrive in ascending order and are streamed to the file.
 
 internal import StrataBase
 
-/// Writes one index file. In memory it holds a buffer, and 8 bytes for each key and 32 and the key for each
-/// chunk until the end.
+/// Writes one index file. Until the end it keeps in memory a buffer, 8 bytes for each key, and 32 bytes plus the first
+/// key for each chunk.
 ///
-/// The file is worth nothing before `finish`, and durable only when the caller has synced it. After an error
-/// the writer is of no more use and the file is to be removed.
+/// The file is incomplete until `finish`, and durable only after the caller has synced it. After an error the writer
+/// cannot be used again and the file must be removed.
 package struct IndexFileWriter: ~Copyable {
   private let file: any File
   private let identity: IndexIdentity
   private let chunkLengthTarget: Int
 
-  /// Bytes not yet written; the last of them, from `chunkStart` on, are the open chunk.
+  /// Bytes not yet written; those from `chunkStart` on are the open chunk.
   private var buffer: [UInt8] = []
-  /// Where the buffer begins in the file.
+  /// The offset in the file at which the buffer begins.
   private var bufferOffset: UInt64 = 0
   private var chunkStart = 0
   private var chunkEntryCount: UInt32 = 0
@@ -26,24 +26,26 @@ package struct IndexFileWriter: ~Copyable {
   private var chunkKeyStart = 0
   private var isFinished = false
 
-  /// Bytes that are gathered before they go to the file.
+  /// How many bytes are buffered before they are written.
   private static var bufferLength: Int { 256 * 1024 }
 
-  /// - Parameter file: open for writing; what it held is overwritten or cut off.
+  /// - Parameter file: open for writing; its previous content is overwritten or cut off.
   package init(file: any File, identity: IndexIdentity) {
     self.init(file: file, identity: identity, chunkLengthTarget: IndexFormat.chunkLengthTarget)
   }
 
-  /// With another length of chunks, so that tests need not write megabytes to have many.
+  /// Creates a writer with another chunk length, so that tests need not write megabytes to get many chunks.
   package init(file: any File, identity: IndexIdentity, chunkLengthTarget: Int) {
-    precondition(chunkLengthTarget > 0 && chunkLengthTarget < Self.bufferLength, "chunks are of another size")
+    precondition(
+      chunkLengthTarget > 0 && chunkLengthTarget < Self.bufferLength,
+      "a chunk's target length is positive and less than the buffer's length")
     self.file = file
     self.identity = identity
     self.chunkLengthTarget = chunkLengthTarget
     buffer.reserveCapacity(Self.bufferLength + chunkLengthTarget)
   }
 
-  /// Adds an entry. Keys come in ascending order of their bytes, each once.
+  /// Adds an entry. Keys must be added in ascending order of their bytes, each once.
   package mutating func add(
     key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
   ) throws(StoreError) {
@@ -75,7 +77,7 @@ package struct IndexFileWriter: ~Copyable {
     }
   }
 
-  /// Writes filter, fences and trailer, and cuts off what the file held behind them.
+  /// Writes filter, fences and trailer, and cuts off what the file held after them.
   package mutating func finish() throws(StoreError) {
     precondition(!isFinished, "an index file is finished twice")
     isFinished = true
@@ -108,9 +110,9 @@ package struct IndexFileWriter: ~Copyable {
     try file.truncate(to: Int64(bufferOffset))
   }
 
-  /// Writes a long value without gathering it first. Its chunk ends with it, and holds nothing else.
+  /// Writes a long value without buffering it. Its chunk ends with it, and holds nothing else.
   private mutating func addLarge(_ value: UnsafeRawBufferPointer) throws(StoreError) {
-    assert(chunkEntryCount == 1, "a long value shares its chunk")
+    assert(chunkEntryCount == 1, "a long value is alone in its chunk")
     let headLength = buffer.count - chunkStart
     let headChecksum = openChunkChecksum()
     try writeBuffer()
@@ -125,11 +127,11 @@ package struct IndexFileWriter: ~Copyable {
 
   private func openChunkChecksum() -> UInt32 { buffer[chunkStart...].withUnsafeBytes { $0.checksum() } }
 
-  /// Puts the chunk that ends here into the fences and begins the next.
+  /// Adds a fence for the chunk that ends here and begins the next chunk.
   private mutating func closeChunk(_ checksum: UInt32, length: Int) throws(StoreError) {
     assert(chunkEntryCount > 0, "a chunk holds an entry")
     let end = bufferOffset + UInt64(buffer.count)
-    assert(UInt64(length) <= end, "a chunk is inside of the file")
+    assert(UInt64(length) <= end, "a chunk is inside the file")
     IndexFence(
       offset: end - UInt64(length), keyOffset: UInt64(chunkKeyStart), length: UInt32(length),
       keyLength: UInt32(fenceKeys.count - chunkKeyStart), checksum: checksum, entryCount: chunkEntryCount
@@ -141,7 +143,7 @@ package struct IndexFileWriter: ~Copyable {
 
   private mutating func writeBuffer() throws(StoreError) {
     guard !buffer.isEmpty else { return }
-    // Typed errors do not pass through the array's closure, so they are carried out by hand.
+    // Typed errors cannot pass through the array's closure, so this one is returned as a value.
     let failure: StoreError? = buffer.withUnsafeBytes { bytes in
       do throws(StoreError) {
         try file.write(bytes, at: Int64(bufferOffset))

@@ -10,28 +10,28 @@
 //   │ trailer       │ 128 bytes
 //   └───────────────┘ the file's length
 //
-// Every byte is under a CRC that is checked before the byte is believed: the trailer's own, the filter's and
-// the fences' in the trailer, each chunk's in its fence.
+// Every byte is covered by a CRC that is checked before the byte is used: the trailer's own, the filter's and the
+// fences' in the trailer, each chunk's in its fence.
 
 internal import StrataBase
 
-/// The numbers of the format.
+/// The constants of the format.
 package enum IndexFormat {
   /// `STRATAIX`, read as a little-endian number.
   static var magic: UInt64 { 0x5849_4154_4152_5453 }
-  /// A reader rebuilds files of any other version.
+  /// The format version; a reader rebuilds files of any other version.
   package static var version: UInt32 { 1 }
   package static var trailerLength: Int { 128 }
   package static var fenceLength: Int { 32 }
-  /// The lengths of key and value in front of each entry.
+  /// The length of an entry's head, which holds the lengths of its key and value.
   package static var entryHeadLength: Int { 6 }
-  /// A chunk is no longer than this unless it is a single entry.
+  /// The target length of a chunk; only a chunk with a single entry is longer.
   package static var chunkLengthTarget: Int { 4096 }
   package static var keyLengthMax: Int { 65_535 }
   package static var valueLengthMax: Int { 1 << 30 }
 }
 
-/// The last bytes of the file: what it is, and where its parts are.
+/// The last bytes of the file: its identity, and where its parts are.
 struct IndexTrailer {
   var identity: IndexIdentity
   var entryCount: UInt64
@@ -45,7 +45,7 @@ struct IndexTrailer {
 
   /// Writes the trailer into 128 bytes.
   func encode(into bytes: UnsafeMutableRawBufferPointer) {
-    precondition(bytes.count == IndexFormat.trailerLength, "a trailer has another length")
+    precondition(bytes.count == IndexFormat.trailerLength, "a trailer has 128 bytes")
     bytes.initializeMemory(as: UInt8.self, repeating: 0)
     bytes.storeLittleEndian(IndexFormat.magic, at: 0)
     bytes.storeLittleEndian(IndexFormat.version, at: 8)
@@ -68,7 +68,7 @@ struct IndexTrailer {
 }
 
 extension IndexTrailer {
-  /// Nil where the bytes are not a trailer of this version, or its parts do not fill a file of that length.
+  /// Nil if the bytes are not a trailer of this version, or its parts do not fill a file of that length.
   init?(decoding bytes: UnsafeRawBufferPointer, fileLength: UInt64) {
     guard bytes.count == IndexFormat.trailerLength,
       bytes.littleEndian(at: 0) == IndexFormat.magic,
@@ -92,8 +92,8 @@ extension IndexTrailer {
     guard partsFill(fileLength) else { return nil }
   }
 
-  /// Whether chunks, filter and fences fill the file up to the trailer, so that no length among them asks for
-  /// more memory than the file has bytes.
+  /// Whether chunks, filter and fences fill the file up to the trailer, so that none of these lengths can request more
+  /// memory than the file has bytes.
   private func partsFill(_ fileLength: UInt64) -> Bool {
     guard fileLength >= UInt64(IndexFormat.trailerLength) else { return false }
     var left = fileLength - UInt64(IndexFormat.trailerLength)
@@ -111,10 +111,10 @@ extension IndexTrailer {
   }
 }
 
-/// What the file says of one chunk.
+/// The record of one chunk.
 struct IndexFence {
   var offset: UInt64
-  /// Where the first key begins among the keys behind the records.
+  /// The offset of the first key among the keys after the records.
   var keyOffset: UInt64
   var length: UInt32
   var keyLength: UInt32

@@ -1,7 +1,7 @@
-// What an index file is an index of.
+// The identity of an index file: the part of a log that it covers.
 
-/// The part of a log that an index file covers. A file whose identity is another one is of no use, however
-/// whole it is: it may come from another store, or from before a segment was cut or rewritten.
+/// The part of a log that an index file covers. A file with another identity is useless, even if intact: it may come
+/// from another store, or from before a segment was cut or rewritten.
 package struct IndexIdentity: Equatable, Sendable {
   package var store: StoreID
   /// The first and the last sequence that the index covers.

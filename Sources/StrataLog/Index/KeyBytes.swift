@@ -1,7 +1,7 @@
-// Keys are bytes: their equality, their order (unsigned, a prefix before what it begins), and their words.
+// Keys as bytes: equality, order (unsigned, a prefix before the keys that it begins), and 8-byte words.
 
 extension UnsafeRawBufferPointer {
-  /// Whether both hold the same bytes. Eight at a time; the last word overlaps the one before it.
+  /// Whether both hold the same bytes. Compares eight at a time; the last word overlaps the one before it.
   @inline(__always)
   func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
@@ -15,8 +15,8 @@ extension UnsafeRawBufferPointer {
     return left.nativeWord(at: count - 8) == right.nativeWord(at: count - 8)
   }
 
-  /// Less than zero where these bytes come before the others, zero where they are the same, greater than
-  /// zero where they come after.
+  /// Less than zero if these bytes order before the others, zero if they are equal, greater than zero if they order
+  /// after.
   @inline(__always)
   func order(against other: UnsafeRawBufferPointer) -> Int {
     guard let left = baseAddress, let right = other.baseAddress else { return count - other.count }
@@ -42,8 +42,8 @@ extension UnsafeRawBufferPointer {
     return UnsafeRawBufferPointer(start: baseAddress, count: prefix.count).hasSameBytes(as: prefix)
   }
 
-  /// The eight bytes at `offset` as a number that orders as they do (the first byte is the highest); those
-  /// behind the end count as zero.
+  /// The eight bytes at `offset` as a number with the same order (the first byte is the most significant); bytes past
+  /// the end count as zero.
   @inline(__always)
   func word(at offset: Int) -> UInt64 {
     let left = count - offset

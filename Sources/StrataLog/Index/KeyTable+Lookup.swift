@@ -1,11 +1,11 @@
-// Finding and adding keys.
+// Lookup and insertion of keys.
 //
-// A slot is zero, or holds the upper half of a hash as a tag above the entry's index plus one. The lower bits
-// of the hash say where to begin; the tag keeps almost all other keys from being looked at. Keys are never
-// removed, so a search ends at the first empty slot.
+// A slot is zero if empty; otherwise it holds the upper half of a hash as a tag above the entry's index plus one. The
+// lower bits of the hash say where to begin; the tag avoids looking at almost all other keys. Keys are never removed,
+// so a search ends at the first empty slot.
 
 extension KeyTable {
-  /// The entry of a key, or nil where there is none. O(1) expected.
+  /// The entry of a key, or nil if there is none. O(1) expected.
   ///
   /// - Parameter hash: any well-mixed 64-bit hash of the key, always the same for the same key.
   package func find(_ key: UnsafeRawBufferPointer, hash: UInt64) -> EntryIndex? {
@@ -30,11 +30,11 @@ extension KeyTable {
     }
   }
 
-  /// Adds a key that is not there yet. O(1) amortised and expected.
+  /// Adds a key that is not in the table yet. O(1) amortised and expected.
   ///
   /// - Parameter base: the number of events of the stream before this segment.
   package mutating func insert(_ key: UnsafeRawBufferPointer, hash: UInt64, base: UInt64) -> EntryIndex {
-    assert(find(key, hash: hash) == nil, "the key is already there")
+    assert(find(key, hash: hash) == nil, "the key is not in the table yet")
     precondition(entries.count < countMax, "the table is full")
     precondition(key.count <= countMax - keys.count, "the table's keys are too long")
     if (entries.count + 1) * 2 > slots.count { growSlots() }
@@ -50,7 +50,7 @@ extension KeyTable {
     return EntryIndex(rawValue: index)
   }
 
-  /// Slots for so many entries, a power of two, at most half of them used.
+  /// Slots for that many entries: a power of two, of which at most half are used.
   static func makeSlots(forEntries count: Int) -> UnsafeMutableBufferPointer<UInt64> {
     var capacity = 16
     while capacity < count * 2 { capacity *= 2 }

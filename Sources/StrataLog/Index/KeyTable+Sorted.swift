@@ -1,12 +1,12 @@
-// The entries in the order of their keys, as an index file wants them.
+// The entries in the order of their keys, as an index file needs them.
 //
-// Keys of one category share a long beginning, so comparing pairs of them from the start would read the same
-// bytes again and again. Instead eight bytes of every key are drawn into a word beside its index, and the
-// words are sorted where they lie; keys whose words agree are sorted by their next eight bytes, and so on.
+// Keys of one category share a long prefix, so comparing pairs of them from the start would read the same bytes again
+// and again. Instead eight bytes of every key are loaded into a word beside its index, and the words are sorted in
+// place; keys with equal words are then sorted by their next eight bytes, and so on.
 
 extension KeyTable {
-  /// All entries by ascending key, also those without events. O(n log n) words, and once over each shared
-  /// beginning.
+  /// All entries by ascending key, including those without events. O(n log n) words, and one pass over each shared
+  /// prefix.
   package func entriesSortedByKey() -> [EntryIndex] {
     var places = (0..<entries.count).map { SortPlace(word: 0, entry: UInt32($0), left: 0) }
     places.withUnsafeMutableBufferPointer { sort($0) }
@@ -18,7 +18,7 @@ extension KeyTable {
     while let (range, depth) = runs.popLast() {
       var run = UnsafeMutableBufferPointer(rebasing: places[range])
       if load(run, depth: depth) { run.sort { $0.precedes($1) } }
-      // Those that agree in this word and go on behind it make a run of the next round.
+      // Keys that agree in this word and continue past it form a run of the next round.
       var start = 0
       while start < run.count {
         var end = start + 1
@@ -26,7 +26,7 @@ extension KeyTable {
           end += 1
         }
         if end - start > 1 {
-          assert(run[start].left == SortPlace.goesOn, "a key is in the table twice")
+          assert(run[start].left == SortPlace.goesOn, "a key is in the table once")
           runs.append((range.lowerBound + start..<range.lowerBound + end, depth + 8))
         }
         start = end
@@ -34,7 +34,7 @@ extension KeyTable {
     }
   }
 
-  /// Draws the words at a depth. False where all are the same, so that there is nothing to sort.
+  /// Loads the words at a depth. False if all are equal, so that there is nothing to sort.
   private func load(_ run: UnsafeMutableBufferPointer<SortPlace>, depth: Int) -> Bool {
     var differ = false
     for index in run.indices {
@@ -47,16 +47,16 @@ extension KeyTable {
   }
 }
 
-/// An entry on its way to its place.
+/// An entry while it is being sorted.
 private struct SortPlace {
-  /// Bytes left at this depth from which on a key goes on behind the word.
+  /// The value of `left` that means that a key continues past the word.
   static var goesOn: Int { 9 }
 
-  /// Eight bytes of the key, zeros behind its end.
+  /// Eight bytes of the key, with zeros past its end.
   var word: UInt64
   var entry: UInt32
-  /// Bytes of the key left at this depth, at most `goesOn`. Where the words agree, the shorter key is the
-  /// beginning of the longer one, for the zeros that fill its word are zeros in the other's too.
+  /// Bytes of the key left at this depth, at most `goesOn`. If the words are equal, the shorter key is a prefix of the
+  /// longer one, because the zeros that fill its word are also zeros in the other key.
   var left: UInt32
 
   @inline(__always)

@@ -1,4 +1,4 @@
-// The index of the active segment, in memory: which streams it holds, and which of its events are theirs.
+// The in-memory index of the active segment: which streams it has, and which events belong to each.
 //
 //   slots     tag|entry  tag|entry  …      open addressing, linear probing, at most half full
 //                 │
@@ -7,15 +7,15 @@
 //   keys      bytes of all keys, back to back       │
 //   events                                        { previous, entry }  one for each event of the segment
 //
-// An entry names its stream's last event, and each event names the one before it in its stream, so an append
-// touches one entry and writes one link, and the last events can be taken back. Names live in one arena:
-// nothing is allocated for an entry or an event but when an array doubles.
+// An entry names its stream's last event, and each event names the previous one of its stream. So an append touches one
+// entry and writes one link, and the last events can be removed again. Keys are stored in one arena: an entry or an
+// event allocates memory only when an array doubles.
 
-/// A hash table from keys to the events of one segment, for a caller that brings the hash and the locking.
+/// A hash table from keys to the events of one segment. The caller provides the hash and the locking.
 ///
-/// Sendable without the compiler's proof: the memory behind the pointers belongs to this value alone.
+/// Sendable without the compiler's proof: only this value owns the memory that its pointers refer to.
 package struct KeyTable: ~Copyable, @unchecked Sendable {
-  /// The place of an entry; it stays the same for as long as the table lives.
+  /// The index of an entry, which never changes while the table exists.
   package struct EntryIndex: Hashable, Sendable {
     package var rawValue: UInt32
 
@@ -23,30 +23,30 @@ package struct KeyTable: ~Copyable, @unchecked Sendable {
     package init(rawValue: UInt32) { self.rawValue = rawValue }
   }
 
-  /// What the table holds for one key.
+  /// The data of one key.
   package struct Entry: BitwiseCopyable, Equatable, Sendable {
     package var hash: UInt64
     /// Events of the stream before this segment.
     package var base: UInt64
     var keyOffset: UInt32
     var keyLength: UInt32
-    /// Events of the stream in this segment. Zero where the entry was made and nothing appended, or all of
-    /// it taken back.
+    /// Events of the stream in this segment. Zero if nothing was appended to a new entry, or all of it was removed
+    /// again.
     package var count: UInt32
-    /// The index in the segment of the stream's last event; `KeyTable.none` where it has none.
+    /// The index in the segment of the stream's last event; `KeyTable.none` if it has none.
     package var last: UInt32
 
-    /// Events of the stream up to now: the revision of its last event. It wraps where a log says that a stream
-    /// holds 2⁶⁴ events, and then does not continue it.
+    /// Events of the stream up to now: the revision of its last event. It wraps if a log claims that a stream holds 2⁶⁴
+    /// events, and then does not continue it.
     package var revision: UInt64 { base &+ UInt64(count) }
   }
 
-  /// The event index that stands for "no event".
+  /// The event index that means "no event".
   package static var none: UInt32 { .max }
-  /// Entries, events and bytes of keys that a table can hold: what 32 bits can name, without `none`.
+  /// The most entries, events and bytes of keys that a table can hold: what 32 bits can name, without `none`.
   package static var countMax: Int { Int(UInt32.max) - 1 }
 
-  /// How many of each this table takes; less than `KeyTable.countMax` for tests alone.
+  /// The limit of each for this table; less than `KeyTable.countMax` only in tests.
   let countMax: Int
 
   var slots: UnsafeMutableBufferPointer<UInt64>
@@ -54,10 +54,11 @@ package struct KeyTable: ~Copyable, @unchecked Sendable {
   var keys: GrowingArray<UInt8>
   var events: GrowingArray<EventLink>
 
-  /// Makes an empty table with room for so many keys and events before anything has to grow.
+  /// Creates an empty table with room for that many keys and events before anything has to grow.
   package init(keyCapacity: Int = 64, eventCapacity: Int = 256, countMax: Int = KeyTable.countMax) {
     precondition(keyCapacity >= 0 && eventCapacity >= 0, "a capacity is not negative")
-    precondition((0...KeyTable.countMax).contains(countMax), "32 bits do not count that far")
+    precondition(
+      (0...KeyTable.countMax).contains(countMax), "countMax is not negative and at most KeyTable.countMax")
     self.countMax = countMax
     slots = Self.makeSlots(forEntries: keyCapacity)
     entries = GrowingArray(capacity: keyCapacity)
@@ -72,8 +73,8 @@ package struct KeyTable: ~Copyable, @unchecked Sendable {
     events.deallocate()
   }
 
-  /// Whether one more event fits in, and one more key of this length. What a segment holds may be more than 32 bits
-  /// can name, so whoever adds what a file says asks before.
+  /// Whether there is room for one more event, and for one more key of this length. A segment may hold more than 32
+  /// bits can name, so a caller that adds what a file contains must check first.
   @inline(__always)
   package func hasRoom(forKeyOf length: Int) -> Bool {
     events.count < countMax && entries.count < countMax && length <= countMax - keys.count
@@ -94,7 +95,7 @@ package struct KeyTable: ~Copyable, @unchecked Sendable {
   /// The key of an entry, valid until the next `insert`.
   package func key(of index: EntryIndex) -> UnsafeRawBufferPointer { key(of: self[index]) }
 
-  /// Bytes that the table has allocated.
+  /// The bytes that the table has allocated.
   package var allocatedBytes: Int {
     slots.count * 8 + entries.capacity * MemoryLayout<Entry>.stride + keys.capacity
       + events.capacity * MemoryLayout<EventLink>.stride
@@ -106,15 +107,15 @@ package struct KeyTable: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// What the table holds for one event of the segment.
+/// The data of one event of the segment.
 struct EventLink: BitwiseCopyable {
-  /// The event before it of the same stream, or `KeyTable.none`.
+  /// The previous event of the same stream, or `KeyTable.none`.
   var previous: UInt32
-  /// The entry whose event it is, so that it can be taken back.
+  /// The entry that the event belongs to, so that the event can be removed.
   var entry: UInt32
 }
 
-/// An array of plain values that doubles. Its owner deallocates it.
+/// An array of plain values that doubles when it is full. Its owner deallocates it.
 struct GrowingArray<Element: BitwiseCopyable> {
   private(set) var start: UnsafeMutablePointer<Element>
   var count = 0
@@ -150,6 +151,6 @@ struct GrowingArray<Element: BitwiseCopyable> {
     start.deallocate()
     start = moved
     capacity = larger
-    assert(capacity - count >= more, "an array that has grown has the room that was asked for")
+    assert(capacity - count >= more, "a grown array has the requested room")
   }
 }

@@ -2,17 +2,17 @@
 
 internal import StrataBase
 
-/// Streams and append ids of one segment. The active segment's grows with every group; a closed one's is kept
-/// until its file is written, and then no longer changes. Not safe by itself: its owner holds a lock, or
-/// nobody changes it any more.
+/// Streams and append ids of one segment. The active segment's index grows with every group; a closed segment's is kept
+/// until its file is written, and no longer changes. Not thread-safe: its owner holds a lock, or it is no longer
+/// changed.
 package final class SegmentIndex {
   package let segment: SegmentName
-  /// Streams: `base` is the revision before this segment, events link to the one before of their stream.
+  /// Streams: `base` is the revision before this segment; each event links to the previous one of its stream.
   private var streams: KeyTable
   /// Append ids: `base` is the first sequence of the append.
   private var ids: KeyTable
 
-  /// - Parameter countMax: events, names, ids, and bytes of each, that the tables take.
+  /// - Parameter countMax: the most events, names, ids, and bytes of each that the tables hold.
   package init(of segment: SegmentName, countMax: Int = KeyTable.countMax) {
     self.segment = segment
     streams = KeyTable(keyCapacity: 64, eventCapacity: 256, countMax: countMax)
@@ -21,21 +21,21 @@ package final class SegmentIndex {
 
   package var firstSequence: UInt64 { segment.firstSequence }
 
-  /// Whether one more event fits in, whose append may have an id.
+  /// Whether there is room for one more event, and for an append id.
   @inline(__always)
   private func hasRoom(for stream: UnsafeRawBufferPointer) -> Bool {
     streams.hasRoom(forKeyOf: stream.count) && ids.hasRoom(forKeyOf: FormatLimits.appendIDLengthMax)
   }
 
-  /// Bytes that the tables have allocated.
+  /// The bytes that the tables have allocated.
   package var allocatedBytes: Int { streams.allocatedBytes + ids.allocatedBytes }
 
   /// The sequence that the next event gets.
   package var nextSequence: UInt64 { firstSequence + UInt64(streams.eventCount) }
 
-  /// Takes in what a block of the log has behind the blocks before it. Another file of the segment may have other blocks,
-  /// so that it begins before that. A revision that does not continue is corruption, and then none of the block's events
-  /// is taken in.
+  /// Adds the events of a block that follow those already in the index. The block may begin before them, since another
+  /// file of the segment may be divided into other blocks. A revision that does not continue its stream is corruption,
+  /// and then no event of the block is added.
   package func add(_ block: DecodedBlock) throws(ContentProblem) {
     let next = nextSequence
     guard block.header.nextSequence > next else { return }
@@ -46,7 +46,7 @@ package final class SegmentIndex {
       streams.undo(Int(nextSequence - next))
       throw error
     }
-    assert(nextSequence == block.header.nextSequence, "an index counts the events of its blocks")
+    assert(nextSequence == block.header.nextSequence, "an index holds all events of its blocks")
   }
 
   private func addEvents(of block: DecodedBlock, from next: UInt64) throws(ContentProblem) {
@@ -54,7 +54,7 @@ package final class SegmentIndex {
     try block.forEachEvent { event, append, sequence throws(ContentProblem) in
       guard sequence >= next else { return }
       guard hasRoom(for: event.stream) else {
-        throw .unsupported("a segment with more events and names than 32 bits count")
+        throw .unsupported("a segment with more events or names than 32 bits can count")
       }
       if append.head.baseAddress != lastAppend {
         lastAppend = append.head.baseAddress
@@ -72,16 +72,16 @@ package final class SegmentIndex {
     }
   }
 
-  /// Notes the id of an append that is in the log.
+  /// Adds the id of an append that is in the log.
   package func addID(_ id: UnsafeRawBufferPointer, first: UInt64) {
     assert((1...FormatLimits.appendIDLengthMax).contains(id.count), "an id has 1 to 64 bytes")
-    assert(first >= firstSequence, "an append is in the segment that its id is added to")
+    assert(first >= firstSequence, "an id is added to the index of its append's segment")
     let hash = XXH64.of(id)
     if ids.find(id, hash: hash) == nil { _ = ids.insert(id, hash: hash, base: first) }
   }
 
-  /// Gives the next sequence to a stream and returns the event's revision. `base` is asked for the stream's
-  /// revision before this segment when it is new here.
+  /// Assigns the next sequence to a stream and returns the event's revision. Calls `base` for the stream's revision
+  /// before this segment if the stream is new here.
   @inline(__always)
   package func append(
     to stream: UnsafeRawBufferPointer, hash: UInt64, base: () throws(StoreError) -> UInt64
@@ -95,10 +95,10 @@ package final class SegmentIndex {
     return streams.append(to: entry)
   }
 
-  /// Takes back the last events, whose group could not be written.
+  /// Removes the last events, whose group could not be written.
   package func undo(_ count: Int) { streams.undo(count) }
 
-  /// The revision of a stream here, or nil where it has no entry.
+  /// The revision of a stream here, or nil if it has no entry.
   package func revision(of stream: UnsafeRawBufferPointer, hash: UInt64) -> UInt64? {
     streams.find(stream, hash: hash).map { streams[$0].revision }
   }
@@ -108,14 +108,14 @@ package final class SegmentIndex {
     ids.find(id, hash: XXH64.of(id)).map { ids[$0].base }
   }
 
-  /// Where a stream's events are in this segment, up to `last`; nil where there is none.
+  /// The sequences of a stream's events in this segment, up to `last`; nil if there are none.
   package func places(of stream: UnsafeRawBufferPointer, through last: UInt64) -> StreamPlaces? {
     guard let entry = streams.find(stream, hash: XXH64.of(stream)) else { return nil }
     return places(of: entry, through: last)
   }
 
-  /// How many events a stream has before this segment and in it, up to `last`; nil where there is none in it.
-  /// O(events of the stream behind `last`).
+  /// How many events a stream has before this segment and in it, up to `last`; nil if it has none here. O(events of the
+  /// stream after `last`).
   package func extent(of stream: UnsafeRawBufferPointer, through last: UInt64) -> StreamExtent? {
     guard let entry = streams.find(stream, hash: XXH64.of(stream)) else { return nil }
     let count = streams.eventCount(of: entry, upTo: bound(through: last))
@@ -123,7 +123,7 @@ package final class SegmentIndex {
     return StreamExtent(base: streams[entry].base, count: UInt64(count))
   }
 
-  /// The index of the first event behind `last`.
+  /// The index of the first event after `last`.
   private func bound(through last: UInt64) -> UInt32 {
     guard last >= firstSequence else { return 0 }
     return UInt32(min(UInt64(streams.eventCount), last - firstSequence + 1))
@@ -135,7 +135,7 @@ package final class SegmentIndex {
     return StreamPlaces(base: streams[entry].base, sequences: indices.map { firstSequence + UInt64($0) })
   }
 
-  /// Calls the body with every stream's name and places, ascending by name.
+  /// Calls the body with every stream's name and sequences, ascending by name.
   package func forEachStream<Failure: Error>(
     _ body: (UnsafeRawBufferPointer, StreamPlaces) throws(Failure) -> Void
   ) throws(Failure) {

@@ -1,9 +1,9 @@
-// Look-ups by stream and by append id, in the active segment and in the closed ones.
+// Lookups by stream and by append id, in the active segment and in the closed ones.
 
 internal import StrataBase
 
 extension StoreIndex {
-  /// The revision of a stream before a segment: how many events it holds in the closed ones.
+  /// The revision of a stream before a segment: how many events it has in the closed segments.
   func closedRevision(
     of stream: UnsafeRawBufferPointer, before active: SegmentName, builds: Bool
   ) throws(StoreError) -> UInt64 {
@@ -28,9 +28,9 @@ extension StoreIndex {
     return first
   }
 
-  /// The parts of a stream that hold revisions behind `revision`, oldest first, up to the visible mark: for
-  /// each segment that has any, the revision before it and the sequences in it. What is behind the first
-  /// `limit` of such revisions is left out, except where it is in one segment with some of these.
+  /// The parts of a stream that hold revisions after `revision`, oldest first, up to the visible mark: for each segment
+  /// that has any, the revision before it and the sequences in it. Only the first `limit` such revisions are included,
+  /// plus any others in the same segment as one of these.
   package func parts(
     of stream: [UInt8], after revision: UInt64, limit: Int = .max, builds: Bool = true
   ) throws(StoreError) -> [StreamPlaces] {
@@ -38,7 +38,7 @@ extension StoreIndex {
     let visible = source.tail.mark.sequence
     return try stream.lendBytes { (name) throws(StoreError) in
       let (index, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
-      // How much each segment holds, down to the one that holds the first revision wanted.
+      // How many events each segment holds, back to the one with the first revision wanted.
       var found: [(segment: SegmentName, extent: StreamExtent)] = []
       if let newest { found.append((index.segment, newest)) }
       if newest.map({ $0.base > revision }) ?? true {
@@ -51,7 +51,8 @@ extension StoreIndex {
       var parts: [StreamPlaces] = []
       var left = UInt64(max(0, limit))
       for (segment, extent) in found.reversed() where left > 0 && extent.revision > revision {
-        // Alone with the index that was asked before: if its segment was closed since, it has not changed.
+        // Under the lock, but in the index that was searched above: if its segment was closed since, that index has not
+        // changed.
         let part =
           segment == index.segment
           ? active.withLock { _ in index.places(of: name, through: visible) }
@@ -62,12 +63,13 @@ extension StoreIndex {
       }
       assert(
         zip(parts, parts.dropFirst()).allSatisfy { $0.sequences.last ?? 0 < $1.sequences.first ?? .max },
-        "the parts of a stream are in the order of their segments")
+        "the parts of a stream are ordered by segment")
       return parts
     }
   }
 
-  /// How many visible events a stream holds. O(segments behind its last event), whatever it holds.
+  /// How many visible events a stream holds. O(segments after the one with its last event), whatever the stream's
+  /// length.
   package func revision(of stream: [UInt8], builds: Bool = true) throws(StoreError) -> UInt64 {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
@@ -91,7 +93,7 @@ extension StoreIndex {
     }
   }
 
-  /// The append ids that begin with `prefix`, at most `limit` of them, in no order.
+  /// The append ids that begin with `prefix`, at most `limit` of them, in no particular order.
   package func ids(prefix: [UInt8], limit: Int) throws(StoreError) -> [[UInt8]] {
     var found: [[UInt8]] = []
     try forEachID(prefix: prefix) { id in
@@ -102,8 +104,8 @@ extension StoreIndex {
     return found
   }
 
-  /// Calls the body once with every append id that begins with `prefix`, in no order, until it returns false.
-  /// The body asks this index nothing. O(n log n) in the ids of the active segment, whatever the prefix; holds
+  /// Calls the body once with every append id that begins with `prefix`, in no particular order, until it returns
+  /// false. The body must not use this index. O(n log n) in the ids of the active segment, whatever the prefix; keeps
   /// the matching ids of one closed segment at a time.
   package func forEachID(prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Bool) throws(StoreError) {
     if !isWriter { try catchUp() }
@@ -116,7 +118,7 @@ extension StoreIndex {
     }
     guard goesOn else { return }
     try searchClosed(before: active, builds: true) { index throws(StoreError) in
-      // Gathered first, because a damaged file is read again from its beginning.
+      // Collected first, because after damage the lookup in a file starts again from its beginning.
       var found: [[UInt8]] = []
       try index.forEachID(prefix: prefix) { found.append(Array($0)) }
       return !found.allSatisfy { id in id.withUnsafeBytes { body($0) } }

@@ -1,31 +1,32 @@
-// Streams and append ids of the whole log: the active segment's in memory, each closed one's in a file.
+// The streams and append ids of the whole log: the active segment's in memory, each closed one's in a file.
 
 package import StrataBase
 
-/// The derived indexes. Everything in them comes from the log, and a closed segment's file counts only while
-/// the store, the range and the chain that it names are those of the segment.
+/// The derived indexes. Everything in them comes from the log, and a closed segment's file counts only while it names
+/// the store, the range and the chain of that segment.
 ///
-/// A look-up goes through the closed segments from the newest on, until it finds what it looks for. Where it comes to
-/// one whose index is not there, as after `derived/` was deleted, it reads that segment and builds the index, or throws
-/// `indexMissing` where its caller does not let it: a caller whom others wait for has the index built elsewhere. Each
-/// is built by one thread at a time, and others who need it wait for that.
+/// A lookup searches the closed segments from the newest on, until it finds its key. If the index of one is missing, as
+/// after `derived/` was deleted, it reads that segment and builds the index, or throws `indexMissing` if its caller
+/// does not allow that: a caller that others wait for has the index built elsewhere. Each index is built by one thread
+/// at a time, and other threads that need it wait for that.
 package final class StoreIndex: Sendable {
   let source: LogSource
-  /// A writer keeps index files for closed segments; a reader writes nothing.
+  /// Whether this index belongs to a writer, which keeps index files for closed segments; a reader writes nothing.
   let isWriter: Bool
-  /// Index files are written before the next append, and not by a thread of their own.
+  /// Whether index files are written before the next append, and not by a separate thread.
   private let isInStep: Bool
-  /// The segment that grows. In a writer the committer is ahead of the visible mark by the group at hand.
+  /// The index of the active segment. In a writer it is ahead of the visible mark by the group being committed.
   let active: Lock<SegmentIndex>
   private let closed: Lock<ClosedIndexCache>
   private let indexing: Lock<DedicatedThread?>
-  /// Segments whose index is built or written just now.
+  /// The segments whose index is being built or written.
   private let underConstruction = Gate<Set<SegmentName>>([])
-  /// For tasks whose look-up builds an index. Such look-ups of one store wait for each other, and no other store does.
+  /// The thread for tasks whose lookup builds an index. Such lookups of one store wait for each other, but not for
+  /// those of other stores.
   package let threads: IOThreads
   private let machine: StoreMachine
 
-  /// - Parameter bytesMax: of the indexes of closed segments, how much is kept in memory.
+  /// - Parameter bytesMax: how many bytes of the indexes of closed segments are kept in memory.
   package init(
     _ source: LogSource, isWriter: Bool, isInStep: Bool = false, bytesMax: Int? = nil,
     on machine: StoreMachine = .process
@@ -42,8 +43,8 @@ package final class StoreIndex: Sendable {
 
   // MARK: The active segment
 
-  /// Takes in what the log has and the active index misses, up to the visible mark. A writer calls it once,
-  /// at open, and checks the chain of all of it; a reader calls it before every look-up.
+  /// Adds to the active index what it lacks of the log, up to the visible mark. A writer calls it once, at open, and
+  /// checks the chain of all of it; a reader calls it before every lookup.
   package func catchUp() throws(StoreError) {
     try active.withLock { index throws(StoreError) in
       let mark = source.tail.mark
@@ -53,11 +54,11 @@ package final class StoreIndex: Sendable {
       }
       guard index.nextSequence <= mark.sequence else { return }
       try fill(index)
-      assert(index.nextSequence > mark.sequence, "a full index holds all that is visible")
+      assert(index.nextSequence > mark.sequence, "a full index holds every visible event")
     }
   }
 
-  /// Throws where the active index does not end with a mark: somebody changed the segment between two looks at it.
+  /// Throws if the active index does not end at a mark: another process changed the segment between two reads of it.
   func checkEnds(with mark: VisibleMark) throws(StoreError) {
     try active.withLock { index throws(StoreError) in try Self.check(index, endsWith: mark) }
   }
@@ -70,7 +71,7 @@ package final class StoreIndex: Sendable {
     throw .damaged(
       StoreFinding(
         .stale, file: mark.segment.path, offset: mark.visible.offset, first: first + 1,
-        last: last, what: "the segment is not the one that was looked at a moment before"))
+        last: last, what: "the segment changed between two reads of it"))
   }
 
   private func fill(_ index: SegmentIndex) throws(StoreError) {
@@ -81,8 +82,8 @@ package final class StoreIndex: Sendable {
     }
   }
 
-  /// Compares what a block of the active segment holds with its header, the chain above all: a writer goes on from the
-  /// last block's, and its word would make good what no writer wrote.
+  /// Compares the content of a block of the active segment with its header, above all the chain: a writer continues the
+  /// last block's chain, and would thereby confirm content that no writer wrote.
   private func verify(_ block: DecodedBlock) throws(StoreError) {
     do throws(ContentProblem) { try block.verifyContent() } catch {
       throw error.storeError(of: block.header)
@@ -95,19 +96,19 @@ package final class StoreIndex: Sendable {
     }
   }
 
-  /// The committer's work on the active tables, alone for its duration.
+  /// Runs the committer's work on the active tables, with exclusive access.
   func withActive<Result, Failure: Error>(
     _ body: (SegmentIndex) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try active.withLock { index throws(Failure) in try body(index) }
   }
 
-  /// Closes the active index with its segment and begins the next. The file is written by a thread of its
-  /// own; one at a time, so that nothing piles up.
+  /// Closes the active index with its segment and begins the next. A separate thread writes the file, one at a time, so
+  /// that nothing piles up.
   func roll(to segment: SegmentName, chain: UInt64) {
     let next = segment.firstSequence
     let full = active.withLock { index -> ClosedIndex in
-      assert(index.nextSequence == next, "an index is closed where the next segment begins")
+      assert(index.nextSequence == next, "a closed index ends where the next segment begins")
       defer { index = SegmentIndex(of: segment) }
       return ClosedIndex(
         firstSequence: index.firstSequence, lastSequence: next - 1, content: .memory(index))
@@ -130,7 +131,7 @@ package final class StoreIndex: Sendable {
       "an index file holds the sequences that it names")
     let path = source.catalog.layout.index(index.segment)
     let fileSystem = source.catalog.fileSystem
-    // A derived file that cannot be written is no loss: the tables answer now, and a later open rebuilds it.
+    // A failure to write a derived file loses nothing: the tables answer for now, and a later open rebuilds the file.
     guard (try? ClosedIndex.write(tables, identity: identity, fileSystem, path: path)) != nil,
       let file = IndexFile.open(fileSystem, path: path, expecting: identity)
     else { return }
@@ -142,8 +143,8 @@ package final class StoreIndex: Sendable {
   /// Waits for an index file that is being written.
   func finishWriting() { indexing.withLock { $0 }?.join() }
 
-  /// Takes in what another writer appended while this one was suspended, up to a mark that is published in between:
-  /// before it, this index holds no less than the old mark; behind it, all of the new one.
+  /// Adds what another writer appended while this one was suspended, up to a mark that `publish` makes visible: before
+  /// that call, readers see at least everything up to the old mark; after it, everything up to the new one.
   func resume(at mark: VisibleMark, publish: () -> Void) throws(StoreError) {
     let ahead = LogSource(catalog: source.catalog, tail: VisibleTail(mark))
     try active.withLock { index throws(StoreError) in
@@ -161,7 +162,7 @@ package final class StoreIndex: Sendable {
 
   // MARK: Closed segments
 
-  /// Bytes of the indexes of closed segments that are in memory, and of how many.
+  /// The bytes of the indexes of closed segments that are in memory, and their number.
   package var closedInMemory: (byteCount: Int, count: Int) { closed.withLock { ($0.byteCount, $0.count) } }
 
   private func identity(of segment: SegmentName, last: UInt64, chain: UInt64) -> IndexIdentity {
@@ -169,7 +170,7 @@ package final class StoreIndex: Sendable {
       store: source.catalog.storeID, firstSequence: segment.firstSequence, lastSequence: last, chain: chain)
   }
 
-  /// What the index of a closed segment must be of: the next segment says it.
+  /// The identity that the index of a closed segment must have, from the header of the next segment.
   private func identity(of segment: SegmentName) throws(StoreError) -> IndexIdentity {
     guard let after = source.catalog.name(after: segment) else {
       throw .invalid(what: "the active segment has no closed index")
@@ -180,7 +181,7 @@ package final class StoreIndex: Sendable {
 
   /// The index of a closed segment: from memory, from its file, or by one pass over the segment.
   ///
-  /// - Parameter builds: where it is false, `indexMissing` is thrown instead of making that pass.
+  /// - Parameter builds: if false, `indexMissing` is thrown instead of making that pass.
   package func closedIndex(_ segment: SegmentName, builds: Bool = true) throws(StoreError) -> ClosedIndex {
     if let index = closed.withLock({ $0[segment] }) { return index }
     let identity = try identity(of: segment)
@@ -193,7 +194,7 @@ package final class StoreIndex: Sendable {
     }
   }
 
-  /// The index that is kept in a file.
+  /// The index from its file, or nil if there is no valid file.
   private func kept(_ segment: SegmentName, _ identity: IndexIdentity) -> ClosedIndex? {
     let path = source.catalog.layout.index(segment)
     guard let file = IndexFile.open(source.catalog.fileSystem, path: path, expecting: identity) else {
@@ -205,7 +206,7 @@ package final class StoreIndex: Sendable {
     return index
   }
 
-  /// Builds an index from the log, and keeps it in a file where this is a writer's.
+  /// Builds an index from the log, and writes it to a file if this is a writer.
   private func build(_ segment: SegmentName, _ identity: IndexIdentity) throws(StoreError) -> ClosedIndex {
     let index = try rebuild(segment, identity: identity)
     closed.withLock { $0[segment] = index }
@@ -221,7 +222,7 @@ package final class StoreIndex: Sendable {
     defer {
       underConstruction.withLock { building in
         let removed = building.remove(segment)
-        assert(removed != nil, "one thread at a time builds an index")
+        assert(removed != nil, "only one thread at a time builds an index")
       }
       underConstruction.signalAll()
     }
@@ -253,7 +254,7 @@ package final class StoreIndex: Sendable {
     }
   }
 
-  /// Calls the body with the index of one closed segment; once more where its file turns out to be damaged.
+  /// Calls the body with the index of one closed segment, and once more if its file turns out to be damaged.
   func asking<Result>(
     _ segment: SegmentName, builds: Bool, _ body: (ClosedIndex) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -264,7 +265,7 @@ package final class StoreIndex: Sendable {
     }
   }
 
-  /// A damaged index file is dropped and built again from the log.
+  /// Drops a damaged index file and builds the index again from the log.
   private func replaced(_ segment: SegmentName, builds: Bool) throws(StoreError) -> ClosedIndex {
     closed.withLock { $0[segment] = nil }
     let identity = try identity(of: segment)
@@ -275,7 +276,8 @@ package final class StoreIndex: Sendable {
     return try constructing(segment) { () throws(StoreError) in try build(segment, identity) }
   }
 
-  /// The segments before the active one, newest first, and which of some streams the active one does not hold.
+  /// The segments before the active one, newest first, and those of the given streams that the active one does not
+  /// contain.
   func closedAndUnknown(of streams: Set<[UInt8]>) -> (closed: [SegmentName], unknown: Set<[UInt8]>) {
     active.withLock { index in
       let unknown = streams.filter { stream in

@@ -1,8 +1,8 @@
-// What an index holds for a stream: its revision before the segment, and where its events are.
+// What an index holds for a stream: its revision before the segment, and the sequences of its events.
 
 package import StrataBase
 
-/// How many events of one stream are before a segment, and how many in it.
+/// How many events of one stream are before a segment, and how many are in it.
 package struct StreamExtent: Equatable, Sendable {
   /// Events of the stream before the segment.
   package var base: UInt64
@@ -14,12 +14,12 @@ package struct StreamExtent: Equatable, Sendable {
     self.count = count
   }
 
-  /// The revision of the last of them.
+  /// The revision of the last of these events.
   package var revision: UInt64 { base &+ count }
 }
 
 extension StreamExtent {
-  /// What the places in a value come to, without reading them; nil where the bytes are none. O(1).
+  /// The extent of an encoded value, without reading its sequences; nil if the bytes are not such a value. O(1).
   package init?(decoding bytes: [UInt8]) {
     let decoded = bytes.withUnsafeBytes { buffer -> StreamExtent? in
       guard let start = buffer.baseAddress else { return nil }
@@ -30,7 +30,7 @@ extension StreamExtent {
     self = decoded
   }
 
-  /// Reads the two numbers that a value begins with. Each of the events takes a byte at least.
+  /// Reads the two numbers that a value begins with. Each event takes at least one byte.
   fileprivate init?(_ cursor: inout ByteCursor) {
     guard let base = cursor.varint(), let count = cursor.varint(), count <= UInt64(cursor.remaining),
       !base.addingReportingOverflow(count).overflow
@@ -51,13 +51,13 @@ package struct StreamPlaces: Equatable, Sendable {
     self.sequences = sequences
   }
 
-  /// The revision of the last of them.
+  /// The revision of the last of these events.
   package var revision: UInt64 { base &+ UInt64(sequences.count) }
 
-  /// Varints: base, count, and each sequence as the distance from the one before (the first from the
+  /// Appends varints: base, count, and each sequence as the distance from the previous one (the first from the
   /// segment's first).
   package func encode(to target: inout RawBuffer, firstSequence: UInt64) {
-    assert(!sequences.isEmpty, "a stream of a segment holds an event there")
+    assert(!sequences.isEmpty, "a stream in a segment's index has an event there")
     assert(zip(sequences, sequences.dropFirst()).allSatisfy { $0 < $1 }, "a stream's sequences ascend")
     target.append(varint: base)
     target.append(varint: UInt64(sequences.count))
@@ -68,7 +68,7 @@ package struct StreamPlaces: Equatable, Sendable {
     }
   }
 
-  /// The places in a value, or nil where the bytes are none.
+  /// Decodes a value, or returns nil if the bytes are not one.
   package init?(decoding bytes: [UInt8], firstSequence: UInt64, lastSequence: UInt64) {
     let decoded = bytes.withUnsafeBytes { buffer -> StreamPlaces? in
       guard let start = buffer.baseAddress else { return nil }
@@ -81,7 +81,7 @@ package struct StreamPlaces: Equatable, Sendable {
         guard let distance = cursor.varint(), distance <= lastSequence - previous, index == 0 || distance > 0
         else { return nil }
         previous += distance
-        assert((firstSequence...lastSequence).contains(previous), "a stream's event is inside of its segment")
+        assert((firstSequence...lastSequence).contains(previous), "a stream's event lies in its segment")
         sequences.append(previous)
       }
       return cursor.remaining == 0 ? StreamPlaces(base: extent.base, sequences: sequences) : nil
