@@ -2,16 +2,16 @@
 
 internal import StrataBase
 
-/// Goes through the appends of decoded blocks. An event that is erased keeps its names, its revision, and the hash and
-/// the length of its content, so that the chain over it still verifies.
+/// Walks the appends of decoded blocks. An erased event keeps its names, its revision, and the hash and the length of
+/// its content, so that the chain over it still verifies.
 struct AppendCopier: ~Copyable {
   private let erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?
-  /// Events whose content was taken out.
+  /// The number of events whose content was removed.
   private(set) var erasedCount: UInt64 = 0
-  /// Events without content, those that had none before among them.
+  /// The mark of all events without content, including those that had none before.
   private(set) var erasures = ErasureMark()
-  /// Events that keep the content that they were to lose, from the first to the last: with them erased their append would
-  /// be longer than a block may be.
+  /// The range of the events that keep content which should be erased: with them erased, their append would be longer
+  /// than a block may be.
   private(set) var left: ClosedRange<UInt64>?
   private var rebuilt = RawBuffer(capacity: 4 << 10)
 
@@ -36,21 +36,21 @@ struct AppendCopier: ~Copyable {
       throw error.storeError(of: block.header)
     }
     if let failure { throw failure }
-    assert(chain == block.header.chainAfter, "a copy has the chain of the block that it is of")
+    assert(chain == block.header.chainAfter, "a copy has the chain of the block that it copies")
   }
 
-  /// By how many bytes events may become longer that are erased. What others become shorter by is counted first, so that
-  /// nothing long stays because of something short.
+  /// How many bytes erased events may grow by. The bytes that other events shrink by are counted first, so that no long
+  /// content is kept because of a short one.
   private func roomToGrow(_ append: borrowing AppendView, first: UInt64) -> Int {
     let length = append.head.count + append.events.remaining
     let limit = FormatLimits.rawLengthMax - Varint.length(UInt64(FormatLimits.rawLengthMax))
-    // Events are read twice only where it may matter.
+    // The extra pass over the events runs only if growth may exceed the limit.
     guard erases != nil, length + append.eventCount * ErasedForm.growthMax > limit else { return .max }
     var room = limit - length
     var events = append.events
     for number in 0..<append.eventCount {
       let start = events.position
-      // What is damaged is found when it is copied.
+      // The copy itself reports damage.
       guard let event = try? events.nextEvent() else { break }
       guard event.kind != EventKind.erased, erases?(event, first + UInt64(number)) == true else { continue }
       room -= min(0, event.erasedLength - (events.position - start))
@@ -58,7 +58,8 @@ struct AppendCopier: ~Copyable {
     return room
   }
 
-  /// Head and events of an append, as they are or rebuilt; valid until the next call. Moves the chain behind it.
+  /// The head and events of an append, unchanged or rebuilt; valid until the next call. Advances the chain past the
+  /// append.
   private mutating func copied(
     _ append: borrowing AppendView, first: UInt64, chain: inout UInt64
   ) throws(ContentProblem) -> UnsafeRawBufferPointer {
@@ -66,7 +67,7 @@ struct AppendCopier: ~Copyable {
     let head = XXH64.of(append.head)
     var events = append.events
     var room = roomToGrow(append, first: first)
-    /// Up to where the append's own bytes are in `rebuilt`, once there is anything to rebuild.
+    /// The end of the append's own bytes that are in `rebuilt`; nil until something is rebuilt.
     var copiedTo: UnsafeRawPointer?
     for number in 0..<append.eventCount {
       let start = events.position
@@ -79,7 +80,7 @@ struct AppendCopier: ~Copyable {
       let wasErased = event.kind == EventKind.erased
       guard wasErased || erases?(event, sequence) == true else { continue }
       let growth = wasErased ? 0 : event.erasedLength - (events.position - start)
-      assert(growth <= ErasedForm.growthMax, "an erased event is hardly longer than it was")
+      assert(growth <= ErasedForm.growthMax, "an erased event grows by growthMax at most")
       guard growth <= room else {
         left = (left?.lowerBound ?? sequence)...sequence
         continue
@@ -101,7 +102,7 @@ struct AppendCopier: ~Copyable {
 }
 
 extension RawBuffer {
-  /// Appends what an event is once its content is gone.
+  /// Appends the erased form of an event.
   fileprivate mutating func append(erased event: borrowing EventView) {
     let contentLength = event.erasableLength
     let length = ErasedForm.bodyLength(namesLength: event.names.count, contentLength: contentLength)

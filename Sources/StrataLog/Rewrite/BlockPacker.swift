@@ -1,17 +1,17 @@
-// Puts recorded appends into blocks of an even size, for a segment that is written anew.
+// Packs recorded appends into blocks of an even size, for a rewritten segment.
 
 internal import StrataBase
 
-/// The blocks of a rewritten segment in the making. What it is given is in order; sequences, times and chain are those
-/// that the log has.
+/// Writes the blocks of a segment while it is rewritten. Appends arrive in order; sequences, times and chain are those
+/// of the log.
 struct BlockPacker: ~Copyable {
-  /// One append as it is to stand in a payload.
+  /// One append as it will be in a payload.
   struct Append {
-    /// Head and events, without the length before them.
+    /// Head and events, without the length prefix.
     var body: UnsafeRawBufferPointer
     var eventCount: Int
     var commitTime: Int64
-    /// The chain behind its last event.
+    /// The chain after its last event.
     var chainAfter: UInt64
   }
 
@@ -20,17 +20,16 @@ struct BlockPacker: ~Copyable {
   private let sizeTarget: Int
   /// What the next block continues.
   private(set) var link: BlockLink
-  /// The blocks of events, as the footer lists them.
+  /// The event blocks, as the footer lists them.
   private var places: [BlockPlace] = []
   private var raw = RawBuffer(capacity: 128 << 10)
   private var output = RawBuffer(capacity: 1 << 20)
-  /// Where `output` goes.
+  /// The offset in the file at which `output` is written.
   private var written = UInt64(SegmentHeader.length)
   /// The block that is being filled.
   private var block: BlockHeader?
 
-  /// - Parameters:
-  ///   - sizeTarget: bytes of a payload before compression.
+  /// - Parameter sizeTarget: bytes of a payload before compression.
   init(file: any File, header: SegmentHeader, sizeTarget: Int) {
     self.file = file
     self.header = header
@@ -38,8 +37,8 @@ struct BlockPacker: ~Copyable {
     link = BlockLink(header)
   }
 
-  /// Adds an append behind the last.
-  /// - Parameter epoch: that of the block in which it was found.
+  /// Adds an append after the last one.
+  /// - Parameter epoch: the epoch of the block that held it.
   mutating func add(_ append: Append, epoch: UInt64) throws(StoreError) {
     assert(append.eventCount > 0, "an append holds an event")
     assert(append.commitTime >= block?.lastTime ?? link.lastTime, "the times of a segment do not decrease")
@@ -55,20 +54,20 @@ struct BlockPacker: ~Copyable {
     block = open
   }
 
-  /// Adds a control block with the payload that it had.
+  /// Adds a control block with its original payload.
   mutating func add(control: BlockHeader, payload: UnsafeRawBufferPointer) throws(StoreError) {
-    assert(control.isControl, "a block of events is made of appends")
+    assert(control.isControl, "an event block is built from appends")
     try closeBlock()
     var block = nextHeader(kind: control.kind, time: control.firstTime, epoch: control.epoch)
     block.lastTime = control.lastTime
     try write(&block, payload: payload, .none)
   }
 
-  /// Writes what is left and the footer, and returns the segment's header, which is not written.
+  /// Writes the last block and the footer, and returns the segment's header, which it does not write.
   mutating func finish() throws(StoreError) -> SegmentHeader {
     try closeBlock()
     var result = header
-    assert(raw.count == 0, "the footer is behind the last append")
+    assert(raw.count == 0, "the footer follows the last append")
     result.footerOffset = link.offset
     var footer = nextHeader(kind: BlockKind.footer, time: link.lastTime, epoch: link.epoch)
     let index = FooterIndex.encoded(places)
@@ -79,7 +78,7 @@ struct BlockPacker: ~Copyable {
     result.rewrittenLast = link.lastSequence
     result.rewrittenChain = link.chain
     result.rewrittenEnd = link.offset
-    assert(result.footerOffset < result.rewrittenEnd, "the footer is inside of its segment")
+    assert(result.footerOffset < result.rewrittenEnd, "the footer is inside its segment")
     return result
   }
 
@@ -96,7 +95,7 @@ struct BlockPacker: ~Copyable {
   private mutating func closeBlock() throws(StoreError) {
     guard var open = block else { return }
     block = nil
-    assert(places.last.map { $0.offset < open.ownOffset } ?? true, "a footer lists its blocks in their order")
+    assert(places.last.map { $0.offset < open.ownOffset } ?? true, "a footer lists its blocks in order")
     assert(raw.count <= FormatLimits.rawLengthMax, "a block is not longer than a reader accepts")
     places.append(BlockPlace(open))
     let payload = raw.bytes

@@ -1,18 +1,18 @@
-// Which events of a segment have lost their content, for a backup that compares two files of it.
+// The events of a segment whose content is erased, for a backup that compares two files of the segment.
 
 internal import StrataBase
 
-/// Sequences of erased events, as ranges. At most one range for two events of a segment.
+/// The sequences of erased events, as ranges. At most one range for every two events of a segment.
 struct ErasedSequences: Equatable {
-  /// Ascending, and none touches the next.
+  /// Ascending, with a gap between neighbours.
   private(set) var ranges: [ClosedRange<UInt64>] = []
   private(set) var mark = ErasureMark()
 
   var isEmpty: Bool { ranges.isEmpty }
 
-  /// Adds one that is greater than all before it.
+  /// Adds a sequence that is greater than all those added before.
   mutating func add(_ sequence: UInt64) {
-    assert(ranges.last.map { $0.upperBound < sequence } ?? true, "sequences are added in their order")
+    assert(ranges.last.map { $0.upperBound < sequence } ?? true, "sequences are added in ascending order")
     mark.add(sequence)
     if let last = ranges.last, last.upperBound == sequence - 1 {
       ranges[ranges.count - 1] = last.lowerBound...sequence
@@ -30,7 +30,7 @@ struct ErasedSequences: Equatable {
   /// O(ranges · log ranges).
   func isSuperset(of other: ErasedSequences) -> Bool {
     other.ranges.allSatisfy { range in
-      // Ranges do not touch, so what is contained whole is contained in one.
+      // Ranges do not touch, so a range that is fully contained lies within a single one.
       let ahead = ahead(of: range.lowerBound)
       return ahead > 0 && ranges[ahead - 1].upperBound >= range.upperBound
     }
@@ -47,7 +47,7 @@ struct ErasedSequences: Equatable {
     return low
   }
 
-  /// What is erased in a segment, up to the first thing that is wrong with the file, and what that is. O(bytes).
+  /// The erased events of a segment, up to the first finding in the file, and that finding. O(bytes).
   static func read(
     _ file: any File, _ header: SegmentHeader, name: String
   ) throws(StoreError) -> (erased: ErasedSequences, finding: StoreFinding?) {

@@ -1,19 +1,19 @@
-// Rewrites closed segments: in the background one after another, or at once for somebody who asks.
+// Rewrites closed segments: in the background one after another, or immediately on request.
 
 internal import StrataBase
 
-/// The one place in a store from which segments are rewritten, so that there is one rewrite at a time.
+/// Runs all rewrites of a store's segments, so that only one is in progress at a time.
 final class Sealer: Sendable {
   private struct State {
-    /// Segments that the background thread is to seal.
+    /// The segments that the background thread has yet to seal.
     var pending: [SegmentName] = []
     var hasThread = false
     var isBusy = false
     var isStopped = false
     var lock: StoreLock
-    /// Segments of which a rewrite failed, perhaps when the new file had the name already.
+    /// Segments whose rewrite failed, perhaps after the new file already had the name.
     var doubtful: Set<SegmentName> = []
-    /// What is wrong with segments that could not be sealed for that reason.
+    /// The findings in segments that could not be sealed because of them.
     var damage: [SegmentName: StoreFinding] = [:]
   }
 
@@ -29,8 +29,8 @@ final class Sealer: Sendable {
 
   // MARK: In the background
 
-  /// Seals segments when it is their turn. What cannot be sealed stays as it is, which is no loss: it is tried again
-  /// when the store is next opened. That a segment is damaged is known from then on, and said.
+  /// Queues segments for sealing. A segment that cannot be sealed stays as it is, which loses nothing: the next open of
+  /// the store tries again. If the reason is damage, the finding is kept and reported.
   func add(_ segments: [SegmentName]) {
     let begins = state.withLock { state in
       guard !state.isStopped else { return false }
@@ -55,13 +55,13 @@ final class Sealer: Sendable {
     }
   }
 
-  /// What was found wrong in the background, in the order of the log.
+  /// The findings of the background thread, in the order of the log.
   var damage: [StoreFinding] { state.withLock { $0.damage.sorted { $0.key < $1.key }.map(\.value) } }
 
-  /// The next segment to seal, or nil where there is none: the thread then ends.
+  /// The next segment to seal, or nil if there is none: the thread then ends.
   private func next() -> SegmentName? {
     let segment = state.withLock { state -> SegmentName? in
-      assert(state.hasThread, "a thread that seals is counted until it ends")
+      assert(state.hasThread, "hasThread is true until the sealing thread ends")
       guard !state.isStopped, !state.pending.isEmpty else {
         state.hasThread = false
         return nil
@@ -77,16 +77,16 @@ final class Sealer: Sendable {
     state.signalAll()
   }
 
-  /// Begins nothing any more, and lets what is being rewritten end early.
+  /// Starts no more rewrites, and lets the current one end early.
   func stop() {
     state.withLock { $0.isStopped = true }
     state.signalAll()
   }
 
-  /// Throws where this store is another writer's by now.
+  /// Throws if another writer has taken over the store.
   func checkLock() throws(StoreError) { try state.withLock { $0.lock }.check() }
 
-  /// Goes on under the lock that was taken again after a suspension. After `stop` and `finish`.
+  /// Continues with the lock that was acquired again after a suspension. Call it after `stop` and `finish`.
   func reopen(_ lock: StoreLock) {
     state.withLock { state in
       assert(!state.hasThread && !state.isBusy, "nothing is rewritten while the store is suspended")
@@ -96,17 +96,17 @@ final class Sealer: Sendable {
     }
   }
 
-  /// Waits until nothing is being rewritten. After `stop`.
+  /// Waits until nothing is being rewritten. Call it after `stop`.
   func finish() { state.wait { !$0.hasThread && !$0.isBusy } }
 
   // MARK: One segment
 
-  /// Rewrites a closed segment on this thread, behind whoever is at it.
+  /// Rewrites a closed segment on this thread, once no other rewrite is in progress.
   ///
   /// - Parameters:
-  ///   - erases: which events lose their content; where it is nil, a segment that was rewritten before is left as it
-  ///     is.
-  ///   - isMarking: unless its header has no mark of what is erased in it, as those of earlier versions have none.
+  ///   - erases: which events lose their content; if nil, a segment that was rewritten before is left as it is.
+  ///   - isMarking: also rewrites such a segment if its header has no mark of what is erased in it, as with those of
+  ///     earlier versions.
   func rewrite(
     _ segment: SegmentName, erasing erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?,
     isMarking: Bool = false
@@ -120,7 +120,7 @@ final class Sealer: Sendable {
     if isStopped { throw .closed }
     defer {
       state.withLock { state in
-        assert(state.isBusy, "one segment at a time is rewritten")
+        assert(state.isBusy, "only one segment is rewritten at a time")
         state.isBusy = false
       }
       state.signalAll()
@@ -134,7 +134,7 @@ final class Sealer: Sendable {
       if header.isRewritten, !isMarking || header.erasureMark != nil { return .unchanged(left: nil) }
     }
     let next = try catalog.segment(after).header
-    // Another writer's segments are not for this one to replace.
+    // This store must not replace another writer's segments.
     let (lock, isDoubtful) = state.withLock { ($0.lock, $0.doubtful.contains(segment)) }
     try lock.check()
     let rewriter = SegmentRewriter(
@@ -152,7 +152,7 @@ final class Sealer: Sendable {
       }
       return outcome
     } catch {
-      // The new file may have the name, though perhaps not on the disk, and the old one's content may be gone from it.
+      // The new file may have the name, though perhaps not on disk, and its content may lack what was erased.
       catalog.replaced(segment)
       state.withLock { _ = $0.doubtful.insert(segment) }
       throw error

@@ -1,22 +1,23 @@
-// Writes a closed segment anew: larger blocks, compressed harder, with an index, and without what is to be erased.
+// Rewrites a closed segment: larger blocks, compressed harder, with an index, and without the content to be erased.
 
 internal import StrataBase
 
-/// Rewrites one closed segment under a temporary name, checks the result whole against the chain, and gives it the
-/// old one's name in one step. A crash at any point leaves the old file or the new one, and both hold the same
-/// sequences and the same chain.
+/// Rewrites one closed segment under a temporary name, checks the whole result against the chain, and renames it over
+/// the old file in one step. A crash at any point leaves the old file or the new one, and both hold the same sequences
+/// and the same chain.
 ///
-/// Only for a segment behind the one that a HEAD on disk names: nobody appends to it, and no mark is an offset in it.
+/// Only for a segment before the one that a HEAD on disk names: nothing is appended to it, and no mark is an offset in
+/// it.
 struct SegmentRewriter {
-  /// What became of a segment.
+  /// The result of a rewrite.
   enum Outcome: Equatable {
-    /// The new file has the name, on disk. What is left could not be erased.
+    /// The new file has the name, on disk. `left` says what could not be erased.
     case rewritten(erased: UInt64, left: StoreFinding?)
-    /// Nothing in it was to be erased, or could be, and that was all that was asked.
+    /// Nothing in it had to be erased, or could be, and no other reason for a rewrite was given.
     case unchanged(left: StoreFinding?)
-    /// It holds something that a newer version wrote and that a rewrite by this one would lose.
+    /// It holds something that a newer version wrote and that this version would lose in a rewrite.
     case kept(String)
-    /// Somebody asked to stop.
+    /// A stop was requested.
     case stopped
   }
 
@@ -25,18 +26,18 @@ struct SegmentRewriter {
   let lock: StoreLock
   /// Bytes of a block before compression.
   let blockSizeTarget: Int
-  /// Which events lose their content; nil where a segment is only sealed.
+  /// Which events lose their content; nil if the segment is only sealed.
   var erases: ((borrowing EventView, _ sequence: UInt64) -> Bool)?
-  /// Rewrites also where nothing is to be erased: whether the file that has the name has it on disk is not known.
+  /// Rewrites even if nothing is to be erased, because it is not known whether the file that has the name has it on
+  /// disk.
   var isDoubtful = false
-  /// Asked now and then.
+  /// Called now and then.
   var isStopped: () -> Bool = { false }
 
-  /// Rewrites a segment, given the header of the one behind it. O(bytes), and holds about
-  /// one block in memory.
+  /// Rewrites a segment, given the header of the next one. O(bytes), with about one block in memory.
   ///
-  /// - Throws: `damaged` where the segment is not what was written, and then nothing is changed; `full` and a refusal
-  ///   where the new file could not be written: it is removed, and the old one stays.
+  /// - Throws: `damaged` if the segment's bytes are not those that were written, and then nothing is changed; `full` or
+  ///   a refusal if the new file could not be written: it is removed, and the old one stays.
   func rewrite(_ segment: SegmentName, storeID: StoreID, next: SegmentHeader) throws(StoreError) -> Outcome {
     let old = try SegmentHandle.open(fileSystem, layout, first: segment, storeID: storeID)
     if let what = old.header.unknownToRewrites { return .kept(what) }
@@ -47,13 +48,13 @@ struct SegmentRewriter {
     defer { if !isNamed { try? fileSystem.remove(temporary) } }
     let outcome = try write(old, next, to: temporary, inPlace: true)
     guard case .rewritten = outcome else {
-      // What is there may be the work of a process that ended before the name was on disk.
+      // The current file may come from a process that ended before the name was on disk.
       if case .unchanged = outcome {
         try fileSystem.syncDirectory(layout.log)
       }
       return outcome
     }
-    // Another writer may have rewritten the segment since, without what is in this file.
+    // Another writer may have rewritten the segment since, and this file lacks its changes.
     try lock.check()
     try fileSystem.rename(temporary, to: path)
     isNamed = true
@@ -61,9 +62,9 @@ struct SegmentRewriter {
     return outcome
   }
 
-  /// Writes the segment anew to a path, and syncs and checks it.
+  /// Writes the rewritten segment to a path, and syncs and checks it.
   ///
-  /// - Parameter inPlace: the file is to take the old one's place.
+  /// - Parameter inPlace: the new file will replace the old one.
   func write(
     _ old: SegmentHandle, _ next: SegmentHeader, to path: String, inPlace: Bool = false
   ) throws(StoreError) -> Outcome {
@@ -109,8 +110,8 @@ struct SegmentRewriter {
     let left = appends.left.map { tooLong($0, in: old.name) }
     if erases != nil, appends.erasedCount == 0, !isDoubtful { return .unchanged(left: left) }
     header = try packer.finish()
-    assert(outcome.end?.lastSequence == header.rewrittenLast, "a rewrite has the events of what it rewrites")
-    assert(outcome.end?.chain == header.rewrittenChain, "a rewrite has the chain of what it rewrites")
+    assert(outcome.end?.lastSequence == header.rewrittenLast, "a rewrite keeps the number of events")
+    assert(outcome.end?.chain == header.rewrittenChain, "a rewrite keeps the chain")
     header.erasures = appends.erasures.value
     try header.encoded().lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
     try file.sync()
@@ -126,7 +127,7 @@ struct SegmentRewriter {
         + "may be if more of them were erased")
   }
 
-  /// Reads what was written from the disk again, every chain included, before anything depends on it.
+  /// Reads the written file back from the disk and verifies it, every chain included, before anything depends on it.
   private func prove(
     _ file: any File, _ header: SegmentHeader, _ name: String, _ next: SegmentHeader
   ) throws(StoreError) {
@@ -143,7 +144,7 @@ struct SegmentRewriter {
 }
 
 extension SegmentHeader {
-  /// What in this header a rewrite would lose, because this version does not know it.
+  /// What in this header a rewrite would lose because this version does not know it.
   fileprivate var unknownToRewrites: String? {
     if minor > FormatLimits.minor { return "format \(FormatLimits.major).\(minor)" }
     if readOnlyFeatures != 0 { return "feature bit \(readOnlyFeatures.trailingZeroBitCount)" }
@@ -153,7 +154,7 @@ extension SegmentHeader {
 }
 
 extension BlockHeader {
-  /// What in this block a rewrite would lose, because this version does not know it.
+  /// What in this block a rewrite would lose because this version does not know it.
   fileprivate var unknownToRewrites: String? {
     if kind >= BlockKind.firstSkippable { return "a block of kind \(kind)" }
     if headerLength != UInt16(Self.length) { return "a longer block header" }
