@@ -1,8 +1,8 @@
-// Are the derived index files what the log says? Each is built again in memory and compared byte by byte.
+// Compares each derived index file byte by byte with the index that the log gives.
 
 internal import StrataBase
 
-/// A check of `derived/` that only reads. A file that is absent is no finding: it may be deleted at any moment.
+/// A read-only check of `derived/`. A missing file is not a finding: it may be deleted at any moment.
 package struct IndexVerifier {
   private let fileSystem: any FileSystem
   private let layout: StoreLayout
@@ -12,8 +12,8 @@ package struct IndexVerifier {
     layout = StoreLayout(root: path)
   }
 
-  /// One finding for each index file that differs, and for each closed segment whose events do not continue
-  /// their streams. Segments in `damaged` (names as in findings) are left out: they have a finding already.
+  /// One finding for each index file that differs, and for each closed segment whose events do not continue their
+  /// streams. Segments in `damaged` (names as in findings) are skipped: they already have a finding.
   package func run(skipping damaged: Set<String>) throws(StoreError) -> [StoreFinding] {
     let names = try SegmentCatalog.names(fileSystem, layout)
     var findings: [StoreFinding] = []
@@ -52,7 +52,7 @@ package struct IndexVerifier {
     return StoreFinding(
       .index, file: "\(StoreLayout.derivedName)/\(path.dropFirst(layout.derived.count + 1))",
       offset: offset, first: name.firstSequence, last: name.lastBefore,
-      what: "the derived index is not the one that the log makes")
+      what: "the derived index differs from the one that the log gives")
   }
 
   private func tables(of segment: SegmentHandle) throws(StoreError) -> SegmentIndex {
@@ -80,7 +80,7 @@ package struct IndexVerifier {
     return tables
   }
 
-  /// The first offset at which two files differ; where one begins the other, the length of the shorter.
+  /// The first offset at which two files differ; if one is a prefix of the other, the length of the shorter.
   private static func firstDifference(_ a: any File, _ b: any File) throws(StoreError) -> UInt64? {
     let sizes = (UInt64(try a.size()), UInt64(try b.size()))
     var window = SegmentWindow(file: a)

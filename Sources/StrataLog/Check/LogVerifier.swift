@@ -1,4 +1,4 @@
-// Checks a whole store and reports what it finds, as FORMAT.md's "What a check reports" says.
+// Checks a whole store and reports its findings, as "What a check reports" in FORMAT.md describes.
 
 internal import StrataBase
 
@@ -8,7 +8,7 @@ package struct VerifyReport: Sendable {
   package var blocks = 0
   package var events: UInt64 = 0
   package var findings: [StoreFinding] = []
-  /// Behind the last block that was reached.
+  /// The end of the last block that was reached.
   package var end = LogMark(offset: 0, sequence: 0, chain: 0)
 
   package var isOK: Bool { findings.isEmpty }
@@ -19,26 +19,26 @@ package struct VerifyReport: Sendable {
 package enum VerifyDepth: Sendable {
   /// The headers of all segments, HEAD, and the last segment's blocks with their links.
   case quick
-  /// Every checksum, link, padding and chain, and every payload decoded.
+  /// Every checksum, link, padding and chain; every payload is decoded.
   case full
 }
 
-/// A check that only reads. Beside a running writer it ends at the visible mark of its start, so that a group
-/// being written is no finding.
+/// A read-only check. Beside a running writer it ends at the mark that was visible when it started, so that a group
+/// being written is not a finding.
 ///
-/// It goes over the segments twice: once for their headers, which are all held against each other, and once for their
-/// blocks. Of the files only the last and the one that is being read are open, whatever number of them there is.
+/// It goes over the segments twice: once for their headers, which are all compared with each other, and once for their
+/// blocks. However many files there are, only the last one and the one being read are open.
 package struct LogVerifier {
-  /// One segment, with its header where that verifies.
+  /// One segment, with its header if that is valid.
   private struct Part {
     var segment: SegmentName
     var name: String
     var header: SegmentHeader?
-    /// What is wrong with the header.
+    /// The finding in the header.
     var trouble: StoreFinding?
     var size: UInt64
 
-    /// The header, or one that only has the name, for what the next segment says of it.
+    /// The header, or a substitute that only has the name, to compare with what the next segment says about it.
     var standIn: SegmentHeader {
       header
         ?? SegmentHeader(
@@ -49,9 +49,9 @@ package struct LogVerifier {
   private let fileSystem: any FileSystem
   private let layout: StoreLayout
   private let depth: VerifyDepth
-  /// Told now and then: bytes looked at, and bytes in all.
   /// `StoreOptions.patience`.
   private let patience: Duration
+  /// Called now and then with the bytes checked so far and the bytes in total.
   private let progress: (UInt64, UInt64) -> Void
   private var report = VerifyReport()
   private var bytesDone: UInt64 = 0
@@ -69,22 +69,22 @@ package struct LogVerifier {
     self.progress = progress
   }
 
-  /// A writer that opens the store while it is checked makes the check begin again, at most so often.
+  /// How often the check runs at most: it starts again if a writer opens the store meanwhile.
   private static let runsMax = 8
 
-  /// Runs the check. Throws only where the store cannot be looked at.
+  /// Runs the check. Throws only if the store cannot be read at all.
   ///
-  /// Without a writer HEAD is read before the segments, and a writer may open the store in between; what it
-  /// writes is no finding. So findings count only if HEAD is the same at the end and there is still no writer,
-  /// or if there was one at the beginning, whose HEAD bounded the check. That HEAD bounds nothing where the segment
-  /// that it names was closed and rewritten before it was opened here: then HEAD names a later one by now. And it may be
-  /// that of the writer before, until the one at work has looked through the log.
+  /// Without a writer HEAD is read before the segments, and a writer may open the store in between; what it writes is
+  /// not a finding. So findings count only in two cases: if HEAD is the same at the end and there is still no writer,
+  /// or if there was a writer at the beginning, whose HEAD bounded the check. That HEAD bounds nothing if the segment
+  /// that it names was closed and rewritten before it was opened here: HEAD names a later one by then. And until the
+  /// running writer has read through the log, HEAD may be the previous writer's.
   package mutating func run() throws(StoreError) -> VerifyReport {
     try layout.checkRoot()
     let kind = try fileSystem.kind(of: layout.root)
     guard let kind else { throw .notFound(path: layout.root, what: "no store is there") }
     guard kind == .directory else {
-      throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
+      throw .notAStore(path: layout.root, what: "a file is at that path, and a store is a folder")
     }
     var hasWaited = patience <= .zero
     for _ in 1..<Self.runsMax {
@@ -116,7 +116,7 @@ package struct LogVerifier {
     report = VerifyReport()
     bytesDone = 0
     bytesAll = 0
-    // HEAD is read before the folder is listed: a roll in between then only adds a segment behind the mark.
+    // HEAD is read before the folder is listed: a roll in between then only adds a segment after the mark.
     let (isAlive, head) = try state()
     let names = try SegmentCatalog.names(fileSystem, layout)
     let bound = isAlive ? head : nil
@@ -137,7 +137,7 @@ package struct LogVerifier {
     return hasLock || hasLog
   }
 
-  /// The headers of all segments, and the file of the last one, which HEAD's marks are offsets in.
+  /// The headers of all segments, and the file of the last one, which the offsets in HEAD refer to.
   private mutating func parts(
     _ names: [SegmentName], storeID: StoreID?
   ) throws(StoreError) -> (parts: [Part], last: (any File)?) {
@@ -157,7 +157,7 @@ package struct LogVerifier {
     return (parts, last)
   }
 
-  /// A segment's header, and its file, open.
+  /// A segment's header, and its open file.
   private func part(
     _ segment: SegmentName, storeID: StoreID?, hasPrevious: Bool
   ) throws(StoreError) -> (part: Part, file: any File) {
@@ -182,7 +182,7 @@ package struct LogVerifier {
   ) throws(StoreError) {
     assert(
       zip(parts, parts.dropFirst()).allSatisfy { $0.segment < $1.segment },
-      "segments are checked in their order")
+      "segments are checked in ascending order")
     for (number, part) in parts.enumerated() {
       if number == 0, let gap = SegmentChain.gap(before: part.standIn, after: nil, logBegin: head?.logBegin) {
         report.findings.append(gap)
@@ -209,7 +209,7 @@ package struct LogVerifier {
         StoreFinding(
           .missing, file: head.segment.path, offset: 0, first: head.segment.firstSequence,
           last: max(head.durable.sequence, head.segment.lastBefore),
-          what: "HEAD names a segment that is not there"))
+          what: "HEAD names a segment that is missing"))
     }
     try checkHead(head, in: parts)
     report.findings = Self.oneForEachFile(report.findings)
@@ -229,12 +229,12 @@ package struct LogVerifier {
     progress(bytesDone, bytesAll)
   }
 
-  /// Counts a valid block, and decodes it. The finding is nil where it is right.
+  /// Decodes and counts a valid block. Returns nil if its content is correct.
   private mutating func content(
     of block: BlockHeader, _ payload: UnsafeRawBufferPointer, in name: String
   ) -> StoreFinding? {
     do throws(ContentProblem) {
-      // Nothing is erased in a segment as first written.
+      // A segment that was never rewritten has no erased events.
       var erasures = ErasureMark()
       _ = try block.checkedContent(payload, isRewritten: false, marking: &erasures)
       count(block)
@@ -245,8 +245,8 @@ package struct LogVerifier {
     }
   }
 
-  /// A closed segment, opened anew. It may have been rewritten since its header was looked at: all that other segments
-  /// say of it holds for the new file as well.
+  /// Checks a closed segment, which is opened again. It may have been rewritten since its header was read: everything
+  /// that other segments say about it holds for the new file as well.
   private mutating func checkClosed(_ seen: Part, next: Part) throws(StoreError) {
     let (part, file) = try part(seen.segment, storeID: seen.header?.storeID, hasPrevious: false)
     defer { file.close() }
@@ -303,8 +303,8 @@ package struct LogVerifier {
     if let stale = assessment.staleHead { report.findings.append(stale) }
   }
 
-  /// The active segment of a store that is being written: whole up to the mark, and nothing is said of what
-  /// comes behind it.
+  /// Checks the active segment of a store that is being written: it must be valid up to the mark, and whatever follows
+  /// is ignored.
   private mutating func checkLive(
     _ part: Part, _ header: SegmentHeader, _ file: any File, _ bound: HeadSlot
   ) throws(StoreError) {
@@ -330,7 +330,7 @@ package struct LogVerifier {
     }
   }
 
-  /// HEAD that names a closed segment: its mark must be the end of a block there.
+  /// Checks a HEAD that names a closed segment: its mark must be the end of a block there.
   private mutating func checkHead(_ head: HeadSlot?, in parts: [Part]) throws(StoreError) {
     guard depth == .full, let head, let seen = parts.dropLast().first(where: { $0.segment == head.segment }),
       seen.header.map({ !$0.isRewritten }) ?? false
@@ -351,7 +351,7 @@ package struct LogVerifier {
 }
 
 extension HeadSlot {
-  /// Whether the marks can be places in the last segment that was opened.
+  /// Whether the marks can be offsets in the last segment that was opened.
   fileprivate func isBound(of last: SegmentHeader?) -> Bool {
     guard let last, last.segment == segment else { return true }
     return isOf(last)

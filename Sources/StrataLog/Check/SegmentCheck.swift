@@ -1,17 +1,17 @@
-// One segment held against the format and against what stands behind it, for a copy of it.
+// Checks one segment against the format and against what follows it, for a copy of it.
 
-/// The check of a whole segment. The first thing that is wrong is an error with its place.
+/// The check of a whole segment. The first finding is thrown as an error with its offset.
 struct SegmentCheck {
   let header: SegmentHeader
   let file: any File
   /// The segment's name, for findings.
   let name: String
-  /// Bytes that the file must have.
+  /// The length in bytes that the file must have.
   let size: UInt64
 
   /// - Parameters:
-  ///   - next: the header of the segment behind, which says where this one ends.
-  ///   - mark: the end, where no segment is behind.
+  ///   - next: the header of the next segment, which says where this one ends.
+  ///   - mark: the end, if there is no next segment.
   func run(next: SegmentHeader?, mark: LogMark?) throws(StoreError) {
     let walk = ClosedWalk(
       file: file, header: header, name: name, size: size,
