@@ -1,16 +1,16 @@
-// The decision about an append: its sequences, revisions and time, or why it cannot be.
+// Decides about an append: its sequences, revisions and time, or why it is refused.
 
 internal import StrataBase
 
-/// Decides about the appends of a group one after another, each in the light of those before it, and frames what is
-/// accepted. It reads the indexes and changes the frame and the active tables; no file is written.
+/// Decides about the appends of a group one after another, each on top of those before it, and frames the accepted
+/// ones. It reads the indexes and changes the frame and the active tables; it writes no file.
 ///
-/// Belongs to whoever has the turn.
+/// Used by the thread that has the turn.
 struct AppendDecider {
   private let index: StoreIndex
   private let source: LogSource
   private let clock: StoreClock
-  /// Ids of the group at hand: what was decided, and about which draft.
+  /// The ids of the current group: the outcome and the draft of each.
   private var ids: [[UInt8]: (outcome: AppendOutcome, draft: AppendDraft)] = [:]
 
   init(index: StoreIndex, source: LogSource, clock: StoreClock) {
@@ -19,13 +19,13 @@ struct AppendDecider {
     self.clock = clock
   }
 
-  /// Forgets the group before.
+  /// Drops the ids of the previous group.
   mutating func begin() { ids.removeAll(keepingCapacity: true) }
 
-  /// Decides everything about one append, or throws why it cannot be. What is thrown leaves nothing of it behind.
+  /// Decides everything about one append, or throws why it is refused. After an error nothing of the append remains.
   ///
-  /// - Parameter builds: whether an index may be built that is missing, which keeps everybody waiting; where it may
-  ///   not, `indexMissing` is thrown.
+  /// - Parameter builds: whether a missing index may be built, which makes all callers wait; if not, `indexMissing` is
+  ///   thrown.
   mutating func decide(
     _ draft: AppendDraft, in frame: inout GroupFrame, builds: Bool
   ) throws(StoreError) -> AppendOutcome {
@@ -34,7 +34,7 @@ struct AppendDecider {
       throw .invalid(what: "the sequences of the log are used up")
     }
     let first = frame.next
-    assert(index.withActive { $0.nextSequence } == first, "the tables hold all that is framed")
+    assert(index.withActive { $0.nextSequence } == first, "the tables hold every framed event")
     try setRevisions(of: draft, before: frame.context.segment, builds: builds)
     let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
     let time = frame.commitTime(given: given)
@@ -58,7 +58,7 @@ struct AppendDecider {
 
   // MARK: Expectations and revisions
 
-  /// Checks what the append expects, and gives its events their revisions, all of them or none.
+  /// Checks the append's expectations, and assigns revisions to all of its events or to none.
   private func setRevisions(
     of draft: AppendDraft, before active: SegmentName, builds: Bool
   ) throws(StoreError) {
@@ -73,7 +73,7 @@ struct AppendDecider {
             try index.closedRevision(of: stream, before: active, builds: builds)
           }
           framed += 1
-          // After 2⁶⁴ − 1 comes 0, which is malformed.
+          // The revision after 2⁶⁴ − 1 would be 0, which is malformed.
           guard revision > 0 else {
             throw .invalid(what: "the revisions of \(String(decoding: stream, as: UTF8.self)) are used up")
           }
@@ -81,7 +81,7 @@ struct AppendDecider {
         }
       } catch {
         tables.undo(framed)
-        assert(tables.nextSequence == before, "an append that is refused leaves no event in the tables")
+        assert(tables.nextSequence == before, "a refused append leaves no event in the tables")
         throw error
       }
     }
@@ -103,7 +103,7 @@ struct AppendDecider {
 
   // MARK: Ids
 
-  /// The outcome of the append that has this id already, or nil.
+  /// The outcome of an earlier append with this id, or nil.
   private func known(_ draft: AppendDraft, builds: Bool) throws(StoreError) -> AppendOutcome? {
     if let (outcome, earlier) = ids[draft.id] {
       guard earlier.hasSameContent(as: draft) else {

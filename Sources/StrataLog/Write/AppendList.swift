@@ -1,8 +1,8 @@
-// Appends in order, and how many bytes they are.
+// Appends in order, and their size in bytes.
 
 internal import StrataBase
 
-/// Appends in the order in which they are framed. The sum of their encoded bytes is kept with them.
+/// Appends in the order in which they are framed, together with the sum of their encoded bytes.
 struct AppendList {
   private(set) var appends: [PendingAppend] = []
   private(set) var bytes = 0
@@ -21,7 +21,7 @@ struct AppendList {
     bytes += inserted.reduce(0) { $0 + $1.draft.byteCount }
   }
 
-  /// Takes the append of a draft out, or returns nil where it is not in the list. O(appends in the list).
+  /// Removes and returns the append of a draft, or returns nil if it is not in the list. O(appends in the list).
   mutating func remove(_ draft: AppendDraft) -> PendingAppend? {
     guard let index = appends.firstIndex(where: { $0.draft === draft }) else { return nil }
     bytes -= draft.byteCount
@@ -35,7 +35,7 @@ struct AppendList {
     return appends
   }
 
-  /// Takes the first appends, of at most this many bytes in all unless the first alone is larger.
+  /// Removes and returns the first appends, at most this many bytes in total unless the first alone is larger.
   mutating func takeFirst(bytesMax: Int) -> [PendingAppend] {
     if bytes <= bytesMax { return takeAll() }
     var taken = 0
@@ -53,7 +53,7 @@ struct AppendList {
     return first
   }
 
-  /// Takes out those that the body picks, in their order. O(appends in the list).
+  /// Removes and returns the appends that satisfy the body, in order. O(appends in the list).
   mutating func take(where isTaken: (PendingAppend) -> Bool) -> [PendingAppend] {
     var taken: [PendingAppend] = []
     appends.removeAll { append in
@@ -67,7 +67,7 @@ struct AppendList {
   }
 
   private func assertIsConsistent() {
-    assert(bytes >= 0, "a list of appends does not have fewer than no bytes")
+    assert(bytes >= 0, "the byte count of a list is not negative")
     assert(bytes == 0 || !appends.isEmpty, "a list without appends has no bytes")
   }
 }

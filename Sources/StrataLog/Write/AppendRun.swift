@@ -1,14 +1,14 @@
-// Many appends in order, none of which is waited for: what an import needs to be as fast as the disk.
+// Many appends in order without waiting for each: what an import needs to be as fast as the disk.
 
 internal import StrataBase
 
-/// Appends that one thread hands over one after another without waiting for each.
+/// Appends that one thread submits one after another without waiting for each.
 ///
-/// They are framed in the order in which they were handed over. The first that fails refuses all behind it, so
-/// that the log never holds a later one without an earlier one; `failure` says which it was. How much may be
-/// under way at once is bounded by `pendingBytesMax`.
+/// They are framed in the order in which they were submitted. The first failure refuses all later ones, so that the log
+/// never has a later one without an earlier one; `failure` says which one failed. `pendingBytesMax` bounds how much may
+/// be in progress at once.
 package final class AppendRun: Sendable {
-  /// What became of a run up to now.
+  /// The result of a run so far.
   package struct Progress: Sendable, Equatable {
     /// Appends that are in the log because of this run.
     package var appended: UInt64 = 0
@@ -19,7 +19,7 @@ package final class AppendRun: Sendable {
     /// The first sequence that this run appended, and the last.
     package var first: UInt64?
     package var last: UInt64?
-    /// The first append that failed: the label that it was handed over with, and why.
+    /// The first append that failed: its label, and the error.
     package var failure: Failure?
   }
 
@@ -30,7 +30,7 @@ package final class AppendRun: Sendable {
 
   private struct State {
     var progress = Progress()
-    /// Handed over, and neither in the log nor refused.
+    /// The number of submitted appends that are neither in the log nor refused yet.
     var outstanding = 0
   }
 
@@ -43,12 +43,13 @@ package final class AppendRun: Sendable {
     self.check = check
   }
 
-  /// Hands an append over. Blocks while too much waits, so never on the cooperative pool, and one thread only.
+  /// Submits an append. Blocks while too much is waiting, so never call it on the cooperative pool, and only on one
+  /// thread.
   ///
-  /// - Parameter label: what `failure` names it by: a line, a number.
-  /// - Throws: what is wrong with this append itself; then it was not handed over and the run goes on. A
-  ///   failure of an earlier one is not thrown: see `progress`.
-  /// - Returns: false where an earlier append has failed, and this one was not handed over.
+  /// - Parameter label: identifies the append in `failure`: a line, a number.
+  /// - Throws: an error of this append itself; then it was not submitted and the run goes on. A failure of an earlier
+  ///   one is not thrown: see `progress`.
+  /// - Returns: false if an earlier append has failed, and this one was not submitted.
   package func add(_ draft: AppendDraft, label: UInt64) throws(StoreError) -> Bool {
     try check(draft)
     let goesOn = state.withLock { state in
@@ -60,7 +61,7 @@ package final class AppendRun: Sendable {
     return goesOn
   }
 
-  /// Waits until everything handed over is in the log, or refused.
+  /// Waits until every submitted append is in the log or refused.
   @discardableResult
   package func drain() -> Progress {
     state.wait { $0.outstanding == 0 ? $0.progress : nil }
@@ -68,32 +69,32 @@ package final class AppendRun: Sendable {
 
   package var progress: Progress { state.withLock { $0.progress } }
 
-  /// The error for an append behind one that failed.
+  /// The error for an append after one that failed.
   var refusal: StoreError? { state.withLock { $0.progress.failure?.error } }
 
-  /// Notes a failure before its group is finished, so that what follows in the group is refused.
+  /// Records a failure before its group is finished, so that later appends in the group are refused.
   func fail(_ error: StoreError, label: UInt64) {
     state.withLock { state in
       if state.progress.failure == nil { state.progress.failure = Failure(label: label, error: error) }
     }
   }
 
-  /// Takes in what became of one append.
+  /// Records the result of one append.
   func finish(_ result: AppendResult, given: Int64?, label: UInt64) {
     let isDrained = state.withLock { state in
-      assert(state.outstanding > 0, "a run finishes only what was handed over")
+      assert(state.outstanding > 0, "a run finishes only submitted appends")
       state.outstanding -= 1
       switch result {
       case .success(let outcome) where outcome.isKnown:
         state.progress.known += 1
       case .success(let outcome):
-        assert(outcome.first > state.progress.last ?? 0, "the appends of a run are in their order")
+        assert(outcome.first > state.progress.last ?? 0, "the appends of a run are in the log in order")
         state.progress.appended += 1
         if state.progress.first == nil { state.progress.first = outcome.first }
         state.progress.last = outcome.last
         if let given, given < outcome.time { state.progress.raised += 1 }
       case .failure(let error):
-        // A group that could not be written takes back what stood in it before an append that was refused.
+        // If a group could not be written, appends that precede a refused one in it fail as well.
         if label < state.progress.failure?.label ?? .max {
           state.progress.failure = Failure(label: label, error: error)
         }

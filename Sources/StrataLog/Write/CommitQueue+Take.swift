@@ -1,30 +1,30 @@
-// The committer's side of the queue: it gathers, watches, sleeps, and takes a group.
+// The committer's side of the queue: it gathers, polls, sleeps, and takes a group.
 
 internal import StrataBase
 internal import Synchronization
 
 extension CommitQueue {
-  /// What the committer finds when it looks. With it, it has the turn until it looks again.
+  /// The work that the committer takes. With it, the committer has the turn until its next call of `take`.
   enum Work {
     case group([PendingAppend])
     case idle
     case closing
   }
 
-  /// How many appends the committer waits for before it looks.
+  /// How many appends the committer waits for before it takes a group.
   ///
-  /// Those who were in the last group tend to come again together. The committer gives them a moment to do so,
-  /// or it would sync for the first of them alone and let the others wait for two syncs.
+  /// The callers of the last group tend to return together. The committer gives them a moment to do so; otherwise it
+  /// would sync for the first of them alone while the others wait for two syncs.
   struct Gathering {
-    /// The longest that the committer waits for the callers of the last group to come again.
+    /// The longest time that the committer waits for the callers of the last group to return.
     static let timeMax: Duration = .microseconds(100)
-    /// Of a larger group it waits for so many: what they cost is more than a sync by then, and the others gather
-    /// while it syncs.
+    /// After a larger group it waits for only this many: by then their own cost exceeds that of a sync, and the others
+    /// gather while it syncs.
     static let countMax = 64
 
     private var wanted = 1
 
-    /// True where the callers of the last group are worth waiting for.
+    /// True if it is worth waiting for the callers of the last group.
     var isWaiting: Bool { wanted > 1 }
 
     mutating func begin(after lastCount: Int) { wanted = max(1, min(lastCount, Self.countMax)) }
@@ -32,22 +32,22 @@ extension CommitQueue {
     func isEnough(_ count: Int) -> Bool { count >= wanted }
   }
 
-  /// Whether the committer looks for an append without sleeping, where the last one came so soon that this paid: the
-  /// adaptive spinning of mutexes.
+  /// Whether the committer polls for an append before it sleeps. It does so if the last append arrived soon enough for
+  /// that to pay off, like an adaptive mutex that spins.
   struct Watching {
-    /// The longest that the committer looks for an append before it sleeps.
+    /// The longest time that the committer polls before it sleeps.
     static let timeMax: Duration = .microseconds(100)
-    /// With one processor the caller could not come while the committer looks.
+    /// With only one processor the caller could not run while the committer polls.
     private static let canWatch = DedicatedThread.processorCount > 1
 
-    /// True where the committer's last wait was over so soon that it need not have slept.
+    /// True if the committer's last wait was so short that polling would have been enough.
     private var isBrisk = false
-    /// True while the committer looks for an append without sleeping.
+    /// True while the committer polls.
     private(set) var isWatched = false
 
-    /// True where it pays to watch, which begins with that.
+    /// Starts polling and returns true if that is worth it.
     mutating func begin() -> Bool {
-      assert(!isWatched, "one thread watches")
+      assert(!isWatched, "only one thread polls")
       isWatched = isBrisk && Self.canWatch
       return isWatched
     }
@@ -56,8 +56,8 @@ extension CommitQueue {
     mutating func note(waited: Duration) { isBrisk = waited < Self.timeMax }
   }
 
-  /// The next group, of at most `bytesMax` bytes unless one append is larger. Blocks until there is work, the
-  /// queue is closed and drained, or the timeout.
+  /// Returns the next group, of at most `bytesMax` bytes unless one append is larger. Blocks until there is work, the
+  /// queue is closed and drained, or the timeout expires.
   ///
   /// - Parameter lastCount: how many appends were in the last group.
   func take(bytesMax: Int, after lastCount: Int, timeout: Duration?) -> Work {
@@ -71,7 +71,7 @@ extension CommitQueue {
     if gathers { gather(bytesMax: bytesMax) }
     watch(from: start)
     let work = waitForWork(bytesMax: bytesMax, from: start, timeout: timeout)
-    // There is room now.
+    // There is room for more appends now.
     if case .group = work { gate.signalAll() }
     return work
   }
@@ -84,7 +84,7 @@ extension CommitQueue {
     gate.withLock { $0.gathering.finish() }
   }
 
-  /// Nobody relies on being seen here; what comes is signalled as well.
+  /// Polling is only an optimisation: every new append is also signalled.
   private func watch(from start: MonotonicTime) {
     let watches = gate.withLock { state in
       guard state.isIdle, state.watching.begin() else { return false }
@@ -109,7 +109,7 @@ extension CommitQueue {
       return work ?? .idle
     }
     if !gate.wait(timeout: timeout, until: isReady) {
-      // Time to sync what is not; whoever has the turn just now is done within one group.
+      // It is time to sync. If another thread has the turn now, it gives it back within one group.
       gate.wait { state in isReady(&state) || state.turn.takeOrWant() }
     }
     return work ?? .idle
@@ -122,7 +122,7 @@ extension CommitQueue.State {
     waiting.pending.isEmpty && !isClosing && !turn.mustLookAgain && turn.visitorCount == 0
   }
 
-  /// The next piece of work for the committer, and the turn with it; nil while there is none or somebody else has the
+  /// The next piece of work for the committer, and the turn with it; nil if there is none or another thread has the
   /// turn.
   mutating func takeWork(bytesMax: Int) -> CommitQueue.Work? {
     guard turn.isFree, let work = nextWork(bytesMax: bytesMax) else { return nil }

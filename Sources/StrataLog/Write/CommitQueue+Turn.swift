@@ -1,11 +1,11 @@
-// Threads other than the committer's that take the turn.
+// Access to the turn for threads other than the committer's.
 
 internal import StrataBase
 
 extension CommitQueue {
-  /// Runs the body between two groups, when nobody else touches the writer's state. Blocks until then.
+  /// Runs the body between two groups, while no other thread accesses the writer's state. Blocks until then.
   ///
-  /// - Throws: why the queue has ended, where it has, and what the body throws.
+  /// - Throws: the reason why the queue has ended, if it has, and the errors of the body.
   func withTurn<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     gate.withLock { $0.turn.arrive() }
     let refusal = gate.wait { state -> StoreError?? in
@@ -16,7 +16,8 @@ extension CommitQueue {
       return state.turn.enter() ? .some(nil) : nil
     }
     if let refusal {
-      // The committer may have looked while this one still counted, and would sleep without its end.
+      // The committer may have checked while this visitor was still counted, and would sleep forever without this
+      // signal.
       gate.signalAll()
       throw refusal
     }
@@ -30,14 +31,14 @@ extension CommitQueue {
 }
 
 extension CommitQueue.State {
-  /// Takes the turn for a thread with an append of its own, where that goes ahead of nobody.
+  /// Takes the turn for a thread with its own append, if no other append or visitor is waiting.
   mutating func takeTurnIfIdle() -> Bool {
     guard waiting.pending.isEmpty, turn.isFree, end == nil else { return false }
     turn.take()
     return true
   }
 
-  /// True where somebody waits for what the turn was taken from.
+  /// Gives the turn back. True if a thread waits for it.
   mutating func giveTurnBack(mustSettle: Bool) -> Bool {
     turn.giveBack(mustSettle: mustSettle)
     return turn.mustLookAgain || turn.isWanted || !waiting.pending.isEmpty || isClosing

@@ -1,41 +1,41 @@
-// Where callers hand their appends over, and the committer takes them as groups.
+// The queue to which callers submit appends, and from which the committer takes them as groups.
 
 internal import StrataBase
 internal import Synchronization
 
-/// A locked shell around pure state: what waits (`WaitingAppends`), who may touch the writer's state
+/// A lock around pure state: the waiting appends (`WaitingAppends`), which thread may access the writer's state
 /// (`CommitTurn`), and how the committer waits for callers (`Gathering`, `Watching`).
 ///
-/// Its cycle: callers hand appends over and wait for their results; the committer gives the turn up, gathers, watches,
-/// sleeps, and takes a group and with it the turn. A thread that blocks may take the turn instead and commit its own
+/// Its cycle: callers submit appends and wait for their results; the committer gives up the turn, gathers, polls,
+/// sleeps, and takes a group together with the turn. A thread that blocks may take the turn instead and commit its own
 /// append, and a visitor may take it between two groups.
 ///
-/// Everything that changes is in `State` and guarded by `gate`, except `isCalled`, which is atomic. Appends are
-/// finished, and threads woken, after the lock was given back.
+/// All mutable state is in `State` and guarded by `gate`, except `isCalled`, which is atomic. Appends are finished, and
+/// threads woken, after the lock was released.
 final class CommitQueue: Sendable {
   struct State {
     var waiting: WaitingAppends
     var turn = CommitTurn()
     var gathering = Gathering()
     var watching = Watching()
-    /// Why nothing more is accepted.
+    /// The reason why nothing more is accepted, or nil.
     var end: StoreError?
     var isClosing = false
   }
 
   let gate: Gate<State>
-  /// Ends the committer's watching. Means nothing while it does not.
+  /// Ends the committer's polling. Has no meaning while it does not poll.
   let isCalled = Atomic<Bool>(false)
 
-  /// - Parameter bytesMax: how many bytes may wait before callers do.
+  /// - Parameter bytesMax: how many bytes may wait before callers have to.
   init(bytesMax: Int) { gate = Gate(State(waiting: WaitingAppends(bytesMax: bytesMax))) }
 
-  // MARK: Handing over
+  // MARK: Submitting
 
-  /// Hands an append over and suspends until it is durable or refused. Cancelling the task takes it back as
-  /// long as no group has it. A draft is handed over once.
+  /// Submits an append and suspends until it is durable or refused. Cancelling the task withdraws the append unless a
+  /// group has it already. A draft is submitted only once.
   ///
-  /// - Returns: nil where it was taken back.
+  /// - Returns: nil if it was withdrawn.
   func submit(_ draft: AppendDraft) async -> AppendResult? {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
@@ -46,18 +46,19 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// Takes an append of a task that was cancelled out again. Where it is not there yet, the task will find itself
-  /// cancelled when it gets here; where a group has it, nothing is taken back.
+  /// Withdraws the append of a cancelled task. If it has not arrived yet, the task notices the cancellation when it
+  /// does; if a group has it, nothing is withdrawn.
   private func takeBack(_ draft: AppendDraft) {
     guard let taken = gate.withLock({ $0.waiting.takeBack(draft) }) else { return }
     taken.cancel()
     gate.signalAll()
   }
 
-  /// The same for a thread that may block. Where nobody else is at it, the thread takes the turn and commits its
-  /// append itself: handing it to the committer and being woken again would cost a good part of a sync.
+  /// Submits an append of a thread that may block, and waits for its result. If the queue is idle, the thread takes the
+  /// turn and commits its append itself: passing it to the committer and being woken again would cost a good part of a
+  /// sync.
   ///
-  /// - Parameter commit: commits a group; true where the committer must look after HEAD later.
+  /// - Parameter commit: commits a group; returns true if the committer must sync HEAD later.
   func submitBlocking(
     _ draft: AppendDraft, commit: (_ group: [PendingAppend]) -> Bool
   ) -> AppendResult {
@@ -72,7 +73,7 @@ final class CommitQueue: Sendable {
     return answer.wait { $0 }
   }
 
-  /// Hands several appends over in one step, so that they are framed behind each other, and waits for all.
+  /// Submits several appends in one step, so that they are framed consecutively, and waits for all.
   func submitBlocking(_ drafts: [AppendDraft]) -> [AppendResult] {
     waitForRoom()
     let answers = drafts.map { _ in Gate<AppendResult?>(nil) }
@@ -90,7 +91,7 @@ final class CommitQueue: Sendable {
     return answers.map { $0.wait { $0 } }
   }
 
-  /// Hands over the next append of a run, blocking while there is no room, and returns without waiting for it.
+  /// Submits the next append of a run, blocks while there is no room, and returns without waiting for its result.
   func submit(_ draft: AppendDraft, of run: AppendRun, label: UInt64) {
     waitForRoom()
     enqueue(PendingAppend(draft: draft, caller: .run(run, label: label)))
@@ -104,7 +105,7 @@ final class CommitQueue: Sendable {
     case .cancelled: append.cancel()
     case .outside: break
     case .pending(let isEnough, let isWatched):
-      // Behind the lock, or whoever watches would run into it.
+      // After the lock was released, so that the polling thread does not run into it.
       if isWatched { isCalled.store(true, ordering: .releasing) }
       if isEnough { gate.signalAll() }
     }
@@ -112,15 +113,15 @@ final class CommitQueue: Sendable {
 
   // MARK: Aside
 
-  /// Keeps appends that were taken until `release`. They count for what may be pending, and can be taken back.
+  /// Keeps appends that a group had until `release`. They count towards the pending bytes, and can be withdrawn.
   func setAside(_ appends: [PendingAppend]) { gate.withLock { $0.waiting.setAside(appends) } }
 
-  /// The drafts that are set aside, in their order.
+  /// The drafts that are set aside, in order.
   var draftsAside: [AppendDraft] { gate.withLock { $0.waiting.aside.appends.map(\.draft) } }
 
-  /// Hands appends that were set aside to the committer again, before all that wait.
+  /// Returns appends that were set aside to the committer, ahead of all that wait.
   ///
-  /// - Returns: how many were handed over.
+  /// - Returns: how many were returned.
   @discardableResult
   func release(_ isReady: (AppendDraft) -> Bool) -> Int {
     let count = gate.withLock { $0.waiting.release(isReady) }
@@ -130,8 +131,8 @@ final class CommitQueue: Sendable {
 
   // MARK: The end
 
-  /// Refuses everything from now on. What was accepted is still committed when `error` is `closed`; after a
-  /// failure it is refused too.
+  /// Refuses everything from now on. If `refusingPending` is false, appends that were accepted are still committed;
+  /// otherwise they are refused too.
   func end(_ error: StoreError, refusingPending: Bool) {
     let refused = gate.withLock { state in
       state.end = state.end ?? error
@@ -142,56 +143,56 @@ final class CommitQueue: Sendable {
     gate.signalAll()
   }
 
-  /// Accepts again after an end. The committer, which is about to look, has had the turn since then.
+  /// Accepts appends again after an end. The committer, which is about to start, has had the turn since then.
   func reopen() {
     gate.withLock { state in
-      assert(state.turn.isTaken, "a committer that has ended keeps the turn")
-      assert(state.waiting.isEmpty, "nothing waits for a committer that has ended")
+      assert(state.turn.isTaken, "an ended committer keeps the turn")
+      assert(state.waiting.isEmpty, "no append waits for an ended committer")
       state.end = nil
       state.isClosing = false
       state.gathering.finish()
     }
   }
 
-  /// Gives another reason for an end.
+  /// Replaces the reason for an end.
   func changeEnd(to error: StoreError) {
     gate.withLock { state in
-      assert(state.end != nil, "an end has a reason before it has another")
+      assert(state.end != nil, "a queue has ended before the reason changes")
       state.end = error
     }
   }
 
-  // MARK: What can be seen
+  // MARK: Observing
 
-  /// Bytes that were handed over and that no group has taken.
+  /// The bytes that were submitted and that no group has taken.
   var pendingBytes: Int { gate.withLock { $0.waiting.bytes } }
 
-  /// True while nothing waits for the committer, and more may come.
+  /// True while no append waits for the committer, and more may come.
   var isAtRest: Bool { gate.withLock { $0.waiting.pending.isEmpty && !$0.isClosing } }
 
-  /// True while some thread may touch the writer's state.
+  /// True while some thread may access the writer's state.
   var isTurnTaken: Bool { gate.withLock { $0.turn.isTaken } }
 
   var failure: StoreError? { gate.withLock { $0.end } }
 }
 
 extension CommitQueue.State {
-  /// What happened to an append that was handed over, and what is left to do without the lock.
+  /// What happened to a submitted append, and what remains to be done without the lock.
   enum HandOver {
     case refused(StoreError)
-    /// Its task was cancelled before.
+    /// Its task was already cancelled.
     case cancelled
-    /// It waits for room, and nobody is woken.
+    /// It waits for room, and no thread has to be woken.
     case outside
-    /// It waits for its group: whether the committer has enough of them to look, and whether it watches.
+    /// It waits for its group: whether the committer has enough appends to take one, and whether it polls.
     case pending(isEnough: Bool, isWatched: Bool)
   }
 
   mutating func handOver(_ append: PendingAppend) -> HandOver {
     if let end { return .refused(end) }
-    assert(!isClosing, "a queue that closes says why")
+    assert(!isClosing, "a closing queue has a reason")
     if case .task = append.caller {
-      // Asked under the lock: a cancellation that comes later finds the append here.
+      // Checked under the lock: a later cancellation finds the append in the queue.
       if Task.isCancelled { return .cancelled }
       guard waiting.addOrKeepOutside(append) else { return .outside }
     } else {

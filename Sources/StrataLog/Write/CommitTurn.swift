@@ -1,32 +1,32 @@
-// The turn: which thread may touch the writer's state.
+// The turn: which thread may access the writer's state.
 
-/// Who may touch the writer's state. One at a time has the turn: the committer, a thread that commits its own append
-/// while nobody else is at it, or a visitor between two groups.
+/// The right to access the writer's state. One thread at a time has it: the committer, a thread that commits its own
+/// append while the queue is idle, or a visitor between two groups.
 ///
-/// The committer has it first, gives it up when it begins to look for work, and has it again with what it finds.
-/// Visitors go before both, so that none waits longer than a group.
+/// The committer has it first, gives it up when it starts to wait for work, and takes it again together with the work.
+/// Visitors go ahead of both, so that none waits longer than a group.
 struct CommitTurn {
   private(set) var isTaken = true
-  /// How many wait for the turn between two groups.
+  /// How many visitors wait for the turn between two groups.
   private(set) var visitorCount = 0
-  /// True while the committer waits for nothing but the turn.
+  /// True while the committer waits only for the turn.
   private(set) var isWanted = false
-  /// True where the committer has to look after HEAD, and would sleep without an end.
+  /// True if the committer has to sync HEAD, but would sleep without a timeout.
   private(set) var mustLookAgain = false
-  /// True while the committer waits without a timeout, though something may have to be synced by then.
+  /// True while the committer waits without a timeout, although something may have to be synced meanwhile.
   private var isWaitUnbounded = false
 
-  /// True where neither somebody has it nor a visitor is to get it.
+  /// True if no thread has the turn and no visitor waits for it.
   var isFree: Bool { !isTaken && visitorCount == 0 }
 
   mutating func take() {
-    assert(!isTaken, "one thread at a time has the turn")
+    assert(!isTaken, "only one thread at a time has the turn")
     isTaken = true
   }
 
-  /// - Parameter mustSettle: whether the committer must look after HEAD later.
+  /// - Parameter mustSettle: whether the committer must sync HEAD later.
   mutating func giveBack(mustSettle: Bool) {
-    assert(isTaken, "the turn is given back by who has it")
+    assert(isTaken, "only the thread that has the turn gives it back")
     isTaken = false
     if mustSettle, isWaitUnbounded { mustLookAgain = true }
   }
@@ -40,7 +40,7 @@ struct CommitTurn {
     visitorCount -= 1
   }
 
-  /// Gives a visitor the turn. False while somebody else has it.
+  /// Gives a visitor the turn. False while another thread has it.
   mutating func enter() -> Bool {
     guard !isTaken else { return false }
     leave()
@@ -50,9 +50,9 @@ struct CommitTurn {
 
   // MARK: The committer
 
-  /// The committer begins to look for work.
+  /// The committer starts to wait for work.
   ///
-  /// - Parameter isUnbounded: whether it will sleep until there is some.
+  /// - Parameter isUnbounded: whether it will sleep until there is work.
   mutating func rest(isUnbounded: Bool) {
     assert(isTaken, "the committer rests after a turn of its own")
     isTaken = false
@@ -60,7 +60,7 @@ struct CommitTurn {
     isWaitUnbounded = isUnbounded
   }
 
-  /// Takes the turn for the committer, which otherwise waits for nothing else from here on.
+  /// Takes the turn for the committer. If another thread has it, the committer waits only for the turn from now on.
   mutating func takeOrWant() -> Bool {
     isWanted = isTaken
     guard !isTaken else { return false }
@@ -68,7 +68,7 @@ struct CommitTurn {
     return true
   }
 
-  /// True once where the committer was asked to look after HEAD.
+  /// True, once, if the committer was told to sync HEAD.
   mutating func looksAgain() -> Bool {
     defer { mustLookAgain = false }
     return mustLookAgain

@@ -1,9 +1,9 @@
-// The close: everything on disk, HEAD clean where that is true, and the lock given back.
+// The close: syncs everything to disk, marks HEAD clean if that is true, and releases the lock.
 
 internal import StrataBase
 
 extension Committer {
-  /// The last act, or the last before a suspension.
+  /// Closes the store: the last step of the writer, or the last before a suspension.
   func close() {
     assertHasTurn()
     assert(queue.failure != nil, "a queue has ended before its writer")
@@ -33,7 +33,7 @@ extension Committer {
   private func putEverythingAway() throws(StoreError) {
     if !state.isDurable {
       try syncHead()
-      // Who waits for what is durable gets the rest before the end is told.
+      // Readers that wait for durable events get the rest before the end is published.
       publish()
     }
     let end = UInt64(try state.active.file.size())
@@ -42,9 +42,9 @@ extension Committer {
       try state.active.file.truncate(to: Int64(state.durable.offset))
       try state.active.file.sync()
     }
-    // A writer before this one that was stopped and has the same file may still write to it.
+    // An earlier writer that was stopped and has the same file may still write to it.
     let isClean = !state.isTorn && isZero && state.isSettled
     try writeHead(isClean: isClean, syncs: true)
-    assert(state.isDurable && !state.isHeadUnsynced, "a store that was closed is on disk")
+    assert(state.isDurable && !state.isHeadUnsynced, "everything in a closed store is on disk")
   }
 }

@@ -1,18 +1,18 @@
-// How a writer ends: by an error after which it is not known what is on disk, or whose the store is.
+// How a writer fails: by an error after which it is unknown what is on disk, or which writer has the store.
 
 internal import StrataBase
 
 extension Committer {
-  /// A step after whose failure it is not known what is on disk. A failed sync is never tried again: the system may
-  /// have marked pages as clean that are not there.
+  /// A step after whose failure it is unknown what is on disk. A failed sync is never retried: the system may have
+  /// marked pages as clean that are not on disk.
   enum DecisiveStep: String {
-    case sync = "a sync failed, so what is on disk is not known"
+    case sync = "a sync failed, so it is not known what is on disk"
     case head = "HEAD cannot be written"
   }
 
-  /// Accepts nothing any more, refuses what waits, and tells readers that nothing will come.
+  /// Stops accepting appends, refuses those that wait, and notifies readers that no more events will come.
   ///
-  /// - Returns: the first error that did this, for everybody who asks from here on.
+  /// - Returns: the first error that poisoned the writer, which all later calls get.
   @discardableResult
   func poison(_ error: StoreError) -> StoreError {
     if let failure { return failure }
@@ -35,12 +35,12 @@ extension Committer {
     }
   }
 
-  /// Poisons the writer once LOCK is not the file that it holds: another writer may be at work.
+  /// Poisons the writer once LOCK is no longer the file that it holds: another writer may be using the store.
   func checkLock() throws(StoreError) {
     do throws(StoreError) { try state.lock.check() } catch { throw poison(error) }
   }
 
-  /// Throws where the writer has ended, or finds that it has.
+  /// Throws if the writer has failed, or if this check finds that it has.
   func checkGoesOn() throws(StoreError) {
     if let failure { throw failure }
     try checkLock()

@@ -1,15 +1,15 @@
-// The write of a group: written, synced, looked at LOCK, said in HEAD, and only then visible.
+// Writes a group: write, sync, check of LOCK, HEAD, and only then visible.
 
 internal import StrataBase
 
 extension Committer {
-  /// Writes the frame behind the end of the log. On return it is as durable as the store was opened for, and visible.
+  /// Writes the frame at the end of the log. On return it is visible, and as durable as the store's options require.
   ///
-  /// A failed write is taken back, and the store goes on; what fails later poisons the writer.
+  /// A failed write is undone, and the store goes on; a failure of a later step poisons the writer.
   func writeFrame() throws(StoreError) {
     let end = state.link.offset + UInt64(state.frame.output.count)
-    assert(state.frame.output.count > 0, "a frame that is written holds a block")
-    assert(state.frame.link.offset == end, "a frame goes behind the end of the log")
+    assert(state.frame.output.count > 0, "a frame to be written holds a block")
+    assert(state.frame.link.offset == end, "a frame begins at the end of the log")
     do throws(StoreError) {
       try state.active.file.write(state.frame.output.bytes, at: Int64(state.link.offset))
     } catch {
@@ -19,8 +19,8 @@ extension Committer {
     if options.durability != .buffered {
       try orPoison(.sync) { () throws(StoreError) in try state.active.file.syncData() }
     }
-    // The next writer has this group only if it took the store over later, and nobody is told of it before that is
-    // known.
+    // The next writer has this group only if it took over the store later, and the group is not acknowledged before
+    // that is known.
     try checkLock()
     advance()
     try orPoison(.head) { () throws(StoreError) in
@@ -29,11 +29,11 @@ extension Committer {
     publish()
   }
 
-  /// A write failed: the file is cut back to the end of the last group, and the store goes on.
+  /// Undoes a failed write: cuts the file back to the end of the last group, and the store goes on.
   private func takeBack(after error: StoreError) -> StoreError {
     index.withActive { tables in
       tables.undo(state.frame.eventCount)
-      assert(tables.nextSequence == state.link.nextSequence, "the tables hold what is in the log")
+      assert(tables.nextSequence == state.link.nextSequence, "the tables hold the events of the log")
     }
     do throws(StoreError) {
       try state.active.file.truncate(to: Int64(state.link.offset))
@@ -42,12 +42,12 @@ extension Committer {
     } catch let second {
       return poison(
         .poisoned(
-          "a write failed: \(error.whatAndWhere); and it could not be taken back: \(second.whatAndWhere)"))
+          "a write failed: \(error.whatAndWhere); and it could not be undone: \(second.whatAndWhere)"))
     }
     return error
   }
 
-  /// The frame is written: the end of the log moves behind it.
+  /// Moves the end of the log past the frame that was written.
   private func advance() {
     let last = state.link.lastSequence
     state.link = state.frame.link
@@ -64,7 +64,7 @@ extension Committer {
 
   func publish() {
     state.assertIsConsistent()
-    assert(state.head.slot?.visible == state.link.mark, "nothing is visible that HEAD does not say")
+    assert(state.head.slot?.visible == state.link.mark, "HEAD names the end that becomes visible")
     source.tail.publish(state.mark)
   }
 }

@@ -1,17 +1,17 @@
-// HEAD, and what is written between groups: syncs that are due, and zeros ahead of the log.
+// HEAD, and the work between groups: syncs that are due, and zeros written ahead of the log.
 
 internal import StrataBase
 
 extension Committer {
-  /// Says in HEAD where the log ends. The file is synced where that is asked for, or was not done for some time.
+  /// Writes the end of the log to HEAD. Syncs the file if requested, or if the last sync was long enough ago.
   func writeHead(isClean: Bool, syncs: Bool) throws(StoreError) {
-    assert(!isClean || state.isDurable, "an end that is called clean is on disk")
+    assert(!isClean || state.isDurable, "the log is on disk when HEAD is marked clean")
     try state.head.write(state.headSlot(isClean: isClean, durability: options.durability))
     state.isHeadUnsynced = true
     if syncs || state.lastHeadSync.elapsed >= options.headSyncInterval { try syncHead() }
   }
 
-  /// Syncs what is buffered, and HEAD behind it.
+  /// Syncs what is buffered, and then HEAD.
   func syncHead() throws(StoreError) {
     if !state.isDurable {
       try state.active.file.syncData()
@@ -26,14 +26,15 @@ extension Committer {
     state.lastHeadSync = .now()
   }
 
-  /// How long the committer may sleep before HEAD, or what is only buffered, must be synced.
+  /// How long the committer may sleep before HEAD, or buffered data, must be synced.
   var nextTimeout: Duration? {
     guard state.isHeadUnsynced, failure == nil else { return nil }
     return max(.zero, options.headSyncInterval - state.lastHeadSync.elapsed)
   }
 
-  /// Nothing to commit: syncs HEAD if it is time. It may not be, where a thread that committed its own append only
-  /// wants the committer to wait no longer than that. An error poisons the writer, and the next append meets it.
+  /// Called when there is nothing to commit: syncs HEAD if that is due. It may not be, because a thread that committed
+  /// its own append only makes sure that the committer waits no longer than that. An error poisons the writer, and the
+  /// next append gets it.
   func settle() {
     assertHasTurn()
     guard let left = nextTimeout, left == .zero else { return }
@@ -45,7 +46,7 @@ extension Committer {
     if state.durable != before { publish() }
   }
 
-  /// Says in HEAD, on disk and in both slots, whether an erasure may be unfinished. With the turn.
+  /// Records in HEAD, on disk and in both slots, whether an erasure may be unfinished. Needs the turn.
   func setErasing(_ isErasing: Bool) throws(StoreError) {
     assertHasTurn()
     if let failure { throw failure }
@@ -57,15 +58,15 @@ extension Committer {
     }
   }
 
-  /// What HEAD says of erasures. With the turn.
+  /// Whether HEAD says that an erasure may be unfinished. Needs the turn.
   var isErasing: Bool { state.isErasing }
 
   // MARK: Zeros
 
   var isPreallocationDue: Bool { !options.writesInStep && state.preallocation.isDue(at: state.link.offset) }
 
-  /// Nothing to commit just now: writes zeros for the groups to come, and syncs them. An error poisons the writer, and
-  /// the next append meets it.
+  /// Called when there is nothing to commit: writes zeros for later groups, and syncs them. An error poisons the
+  /// writer, and the next append gets it.
   func preallocate() {
     assertHasTurn()
     guard failure == nil, !state.isTorn else { return }

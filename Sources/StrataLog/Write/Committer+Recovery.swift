@@ -1,17 +1,17 @@
-// What the first group finds behind the log: a torn tail is kept in quarantine, cut off, and noted in the log.
+// What the first group does about a torn tail: it is kept in quarantine, cut off, and noted in the log.
 
 internal import StrataBase
 
 extension Committer {
-  /// Cuts a torn tail off and writes the RECOVERY block. Where that block cannot be written, the next call tries again.
+  /// Cuts off a torn tail and writes the RECOVERY block. If that block cannot be written, the next call tries again.
   func recoverIfTorn() throws(StoreError) {
     if state.isTorn { state.recovery = try cutTail() }
     guard let note = state.recovery else { return }
-    assert(note.cutOffset == state.link.offset, "the RECOVERY block goes where the tail was cut off")
+    assert(note.cutOffset == state.link.offset, "the RECOVERY block begins where the tail was cut off")
     state.frame.begin(at: state.link, syncedThrough: state.durable.offset)
     state.frame.addControl(kind: BlockKind.recovery, payload: note.encoded(), time: note.time)
     state.frame.finish()
-    assert(state.frame.eventCount == 0, "a recovery takes no sequence")
+    assert(state.frame.eventCount == 0, "a recovery uses no sequence")
     try writeFrame()
     state.recovery = nil
   }

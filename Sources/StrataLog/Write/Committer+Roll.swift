@@ -1,9 +1,9 @@
-// The roll: the active segment is put away on disk, and the next one is begun.
+// The roll: syncs and closes the active segment, and begins the next one.
 
 internal import StrataBase
 
 extension Committer {
-  /// A segment without events is never closed: the next one would have its name.
+  /// Whether the active segment must be closed. One without events never is: the next one would have its name.
   var isRollDue: Bool {
     guard holdsEvents else { return false }
     return state.active.header.isRewritten || state.link.offset >= UInt64(options.segmentSizeTarget)
@@ -11,8 +11,8 @@ extension Committer {
 
   private var holdsEvents: Bool { state.link.nextSequence > state.active.header.firstSequence }
 
-  /// Begins a new segment where the active one holds events, so that everything in the log until now can be
-  /// rewritten. With the turn.
+  /// Begins a new segment if the active one holds events, so that everything in the log so far can be rewritten. Needs
+  /// the turn.
   func rollNow() throws(StoreError) {
     assertHasTurn()
     try checkGoesOn()
@@ -21,10 +21,10 @@ extension Committer {
     if let refusal = try roll() { throw refusal }
   }
 
-  /// Closes the active segment and begins the next. Failing to make the next one is no loss: the active one
-  /// goes on beyond its target, and the reason is returned. Every other error poisons the writer.
+  /// Closes the active segment and begins the next. A failure to create the next one is harmless: the active one grows
+  /// beyond its target, and the error is returned. Every other error poisons the writer.
   func roll() throws(StoreError) -> StoreError? {
-    assert(!state.isTorn && state.recovery == nil, "a segment is closed behind its last block")
+    assert(!state.isTorn && state.recovery == nil, "a segment is closed at the end of its last block")
     try orPoison(.sync) { () throws(StoreError) in try putAway() }
     let header = state.nextHeader(created: options.clock.now())
     let next: SegmentHandle
@@ -44,11 +44,11 @@ extension Committer {
     return nil
   }
 
-  /// Makes the active segment what a closed one has to be: all of it on disk, and nothing behind its last block.
+  /// Prepares the active segment for closing: all of it on disk, and nothing after its last block.
   private func putAway() throws(StoreError) {
     if !state.isDurable { try syncHead() }
     try state.active.file.sync()
-    // Zeros behind the end, written ahead or left by a power cut, would be damage in a closed segment.
+    // Zeros after the end, written ahead or left by a power cut, would be damage in a closed segment.
     if try state.active.file.size() > Int64(state.link.offset) {
       try state.active.file.truncate(to: Int64(state.link.offset))
       state.preallocation.isCut(to: state.link.offset)
@@ -56,7 +56,7 @@ extension Committer {
     }
   }
 
-  /// Why the writer cannot go on with the active segment after the next one could not be made; nil where it can.
+  /// Why the writer cannot go on with the active segment after the next one could not be created; nil if it can.
   private func reasonToEnd(_ error: StoreError, failedToMake header: SegmentHeader) -> StoreError? {
     if error.reason == .poisoned { return error }
     do throws(StoreError) {

@@ -1,28 +1,29 @@
-// The committer: takes groups of appends, decides about them, writes and syncs each group once, and answers.
+// The committer: takes groups of appends, decides about them, writes and syncs each group once, and reports the
+// results.
 
 internal import StrataBase
 
-/// The writer of a store. It runs on a thread of its own, and for single groups on threads that have the turn.
+/// The writer of a store. It runs on its own thread, and for single groups on threads that have the turn.
 ///
 /// Its cycle, for each group:
 ///
 /// 1. Prepare: LOCK must still be this writer's; a torn tail is cut off; a full segment is closed and the next begun
 ///    (`+Failure`, `+Recovery`, `+Roll`).
-/// 2. Decide: each append gets sequences, revisions and a time, is refused, or is set aside until an index was built
+/// 2. Decide: each append gets sequences, revisions and a time, is refused, or is set aside until an index is built
 ///    (`AppendDecider`).
-/// 3. Write: one write, one sync, a look at LOCK, HEAD (`+Frame`, `+Head`).
+/// 3. Write: one write, one sync, a check of LOCK, HEAD (`+Frame`, `+Head`).
 /// 4. Answer: the visible mark moves, then each caller gets its result.
 ///
-/// Between groups its own thread writes zeros ahead and syncs HEAD when that is due; after the last it closes the store
-/// (`+Close`). An error after which it is not known what is on disk *poisons* the writer (`+Failure`): it accepts
-/// nothing any more, and only an open goes on.
+/// Between groups its own thread writes zeros ahead and syncs HEAD when that is due; after the last group it closes the
+/// store (`+Close`). An error after which it is unknown what is on disk *poisons* the writer (`+Failure`): it accepts
+/// nothing more, and only reopening the store helps.
 ///
-/// - `state`, `decider` and `failure` belong to the thread that has the turn. The queue hands the turn on under its
-///   lock, so each thread sees what the one before it did.
+/// - `state`, `decider` and `failure` are accessed by the thread that has the turn. The queue passes the turn on under
+///   its lock, so each thread sees the changes of the one before it.
 /// - `ending` is guarded by its own lock.
-/// - Everything else does not change.
+/// - Everything else is immutable.
 ///
-/// Sendable without the compiler's proof, for the first of these.
+/// Sendable without the compiler's proof, because of the first of these.
 final class Committer: @unchecked Sendable {
   let layout: StoreLayout
   let fileSystem: any FileSystem
@@ -35,14 +36,14 @@ final class Committer: @unchecked Sendable {
 
   var state: WriterState
   var decider: AppendDecider
-  /// Why the writer accepts nothing any more.
+  /// The reason why the writer accepts nothing more, or nil.
   var failure: StoreError?
 
   /// The end of a writer: why it was not a clean one, if it was not.
   struct Ending {
     var failure: StoreError?
   }
-  /// How the thread left the store; nil until it has.
+  /// How the writer ended; nil until it has.
   let ending = Gate<Ending?>(nil)
 
   init(
@@ -61,16 +62,16 @@ final class Committer: @unchecked Sendable {
     decider = AppendDecider(index: index, source: source, clock: options.clock)
   }
 
-  /// Takes over what an open found after a suspension, before a thread runs this again.
+  /// Adopts the state that an open found after a suspension, before a thread runs this again.
   func reopen(_ state: consuming WriterState) {
-    assert(failure == nil, "a writer that has failed is closed, and not suspended")
+    assert(failure == nil, "a failed writer is closed, not suspended")
     self.state = state
     decider.begin()
     lookups.reopen()
     ending.withLock { $0 = nil }
   }
 
-  /// The thread's life: groups until the queue is closed and drained, then the end of the store.
+  /// Runs the thread: commits groups until the queue is closed and drained, then closes the store.
   func run() {
     var lastCount = 0
     while true {
@@ -89,7 +90,7 @@ final class Committer: @unchecked Sendable {
     }
   }
 
-  /// Commits a group for a thread that has the turn. True where HEAD, or what is buffered, is still to be synced.
+  /// Commits a group for a thread that has the turn. True if HEAD, or buffered data, must still be synced.
   func commitInTurn(_ group: [PendingAppend]) -> Bool {
     commit(group)
     return nextTimeout != nil
@@ -103,22 +104,23 @@ final class Committer: @unchecked Sendable {
     assertHasTurn()
   }
 
-  /// Makes the active segment one that takes a group.
+  /// Prepares the active segment for a group.
   private func prepare() throws(StoreError) {
     try checkGoesOn()
-    // Before a roll: a segment is closed only when nothing stands behind its last block.
+    // Before a roll: a segment is closed only if nothing follows its last block.
     try recoverIfTorn()
     if isRollDue { _ = try roll() }
-    // One without events cannot be closed, and nothing may follow its FOOTER.
+    // A rewritten segment without events cannot be closed, and nothing may follow its FOOTER.
     if state.active.header.isRewritten {
-      throw .invalid(what: "the last segment was rewritten and holds no event to go on behind")
+      throw .invalid(
+        what: "the last segment was rewritten and holds no event, so nothing can be appended after it")
     }
   }
 
   private func write(_ group: [PendingAppend]) {
     state.frame.begin(at: state.link, syncedThrough: state.durable.offset)
     decider.begin()
-    /// What became of each; nil where it is set aside.
+    /// The result of each append; nil if it is set aside.
     var results: [AppendResult?] = []
     results.reserveCapacity(group.count)
     var aside: [PendingAppend] = []
@@ -145,7 +147,7 @@ final class Committer: @unchecked Sendable {
         }
       }
     }
-    assert(results.count == group.count, "each append has an answer, or is set aside")
+    assert(results.count == group.count, "each append has a result, or is set aside")
     state.frame.finish()
     if state.frame.output.count > 0 {
       do throws(StoreError) { try writeFrame() } catch {
@@ -158,7 +160,7 @@ final class Committer: @unchecked Sendable {
     setAside(aside)
   }
 
-  /// Others go on while an index is built that these need.
+  /// Sets appends aside, so that others go on while the indexes that these need are built.
   private func setAside(_ appends: [PendingAppend]) {
     guard !appends.isEmpty else { return }
     if let failure { return refuse(appends, failure) }
@@ -170,9 +172,9 @@ final class Committer: @unchecked Sendable {
     for append in group { append.finish(.failure(error)) }
   }
 
-  /// At the beginning and the end of everything that is done with the turn.
+  /// Called at the beginning and the end of everything that needs the turn.
   func assertHasTurn() {
-    assert(queue.isTurnTaken, "whoever touches the writer's state has the turn")
+    assert(queue.isTurnTaken, "a thread that accesses the writer's state has the turn")
     state.assertIsConsistent()
   }
 }

@@ -1,10 +1,10 @@
-// Frames appends as blocks: sequences, times and chain are decided here, and nowhere earlier.
+// Frames appends as blocks. Sequences, times and chain are assigned here, and nowhere earlier.
 
 internal import StrataBase
 
-/// The blocks of one group in the making, behind a known end of the active segment.
+/// The blocks of one group while it is framed, after a known end of the active segment.
 struct GroupFrame: ~Copyable {
-  /// What does not change while a segment is active.
+  /// The values that do not change while a segment is active.
   struct Context {
     var segment: SegmentName
     var storeID: StoreID
@@ -14,17 +14,17 @@ struct GroupFrame: ~Copyable {
   }
 
   var context: Context
-  /// What the next block continues; moves as blocks are framed.
+  /// What the next block continues; advances as blocks are framed.
   private(set) var link: BlockLink
-  /// The blocks, back to back, ready to be written.
+  /// The blocks, contiguous, ready to be written.
   private(set) var output = RawBuffer(capacity: 1 << 20)
-  /// The events blocks among them.
+  /// The event blocks among them.
   private(set) var places: [BlockPlace] = []
   private(set) var eventCount = 0
 
   private var raw = RawBuffer(capacity: 128 << 10)
   private var block: OpenBlock?
-  /// Chain and time behind the last append framed, open block included.
+  /// The chain, time and sequence after the last framed append, including the open block.
   private var chain: UInt64
   private var lastTime: Int64
   private var nextSequence: UInt64
@@ -45,10 +45,10 @@ struct GroupFrame: ~Copyable {
     nextSequence = link.nextSequence
   }
 
-  /// Begins a new group behind `link`. `syncedThrough` is the end of what is known to be on disk.
+  /// Begins a new group at `link`. `syncedThrough` is the end of what is known to be on disk.
   mutating func begin(at link: BlockLink, syncedThrough: UInt64) {
     assert(block == nil, "a group is finished before the next one begins")
-    assert(syncedThrough <= link.offset, "nothing is synced behind the end of the log")
+    assert(syncedThrough <= link.offset, "nothing is synced past the end of the log")
     self.link = link
     self.link.syncedThrough = syncedThrough
     output.removeAll()
@@ -61,16 +61,16 @@ struct GroupFrame: ~Copyable {
     nextSequence = link.nextSequence
   }
 
-  /// The sequence and time that an append framed now would get.
+  /// The sequence that the next append gets.
   var next: UInt64 { nextSequence }
-  /// Whether so many more events, and an append more, can be counted in 64 bits.
+  /// Whether this many more events, and one more append, can be counted in 64 bits.
   func hasRoom(for eventCount: Int) -> Bool {
     UInt64(eventCount) <= .max - nextSequence && UInt64(block?.appends ?? 0) < .max - link.appends
   }
 
   func commitTime(given: Int64) -> Int64 { max(given, lastTime, FormatLimits.noTime + 1) }
 
-  /// Frames one append whose revisions are set. Returns nothing: its sequences are `next` before the call.
+  /// Frames one append whose revisions are set. Its first sequence is the value of `next` before the call.
   mutating func add(_ draft: AppendDraft, commitTime: Int64, given: Int64) {
     assert(draft.eventCount > 0, "an append holds an event")
     assert(commitTime >= lastTime, "commit times do not decrease")
@@ -99,12 +99,12 @@ struct GroupFrame: ~Copyable {
   /// Closes the last block of the group.
   mutating func finish() {
     closeBlock()
-    assert(raw.count == 0, "no append is left outside of a block")
+    assert(raw.count == 0, "every append is in a block")
     assert(link.nextSequence == nextSequence, "the blocks of a group hold all of its events")
     assert(link.chain == chain && link.lastTime == lastTime, "a group ends with its last append")
   }
 
-  /// Frames a control block with a payload of its own.
+  /// Frames a control block with the given payload.
   mutating func addControl(kind: UInt8, payload: [UInt8], time: Int64) {
     closeBlock()
     var header = nextHeader(kind: kind, chainAfter: link.chain)
@@ -139,14 +139,14 @@ struct GroupFrame: ~Copyable {
   ) {
     output.append(
       block: &header, payload: payload, compresses ? .fast : .none, padsToPages: context.padsToPages)
-    assert(header.end > header.ownOffset, "a block has a span once it is framed")
+    assert(header.end > header.ownOffset, "a framed block is not empty")
     assert(link.discontinuity(of: header, isRewritten: false) == nil, "a block continues the one before it")
     link.pass(header)
   }
 }
 
 extension AppendDraft {
-  /// The chain behind this append's last event.
+  /// The chain after this append's last event.
   func chain(after previous: UInt64, first: UInt64, head: UInt64) -> UInt64 {
     var chain = previous
     var sequence = first

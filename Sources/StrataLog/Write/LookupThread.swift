@@ -1,27 +1,27 @@
-// Looks up ahead what appends need of closed segments whose indexes are not built.
+// Builds in advance the indexes of closed segments that waiting appends need.
 
 internal import StrataBase
 
-/// The thread that has the indexes built for which the queue has set appends aside. It begins when there is one and
-/// ends when there is none, so that most writers never have it.
+/// The thread that builds the indexes for which the queue has set appends aside. It starts when there is such an append
+/// and ends when there is none, so that most writers never have it.
 ///
-/// Of the segments that any append needs it builds the newest first: an append waits for those that its own look-up
-/// comes to, and for no older one. What goes wrong on the way goes wrong again when the append is framed, which is where
-/// its caller is told.
+/// Of the segments that the appends need, it builds the newest first: an append waits for the segments that its own
+/// lookup reaches, and for no older ones. An error on the way occurs again when the append is framed, which reports it
+/// to the caller.
 final class LookupThread: Sendable {
   private struct State {
     var isRunning = false
     var isStopped = false
   }
 
-  /// An append that is set aside, and how far its look-up got.
+  /// An append that is set aside, and the progress of its lookup.
   private struct Waiting {
-    /// Kept, so that no other draft has its identity meanwhile.
+    /// Retained, so that no other draft can have its object identity meanwhile.
     let draft: AppendDraft
     var lookup: ClosedLookup
     /// The segment whose index it waits for.
     var missing: SegmentName?
-    /// The last of these that was to be built. Where it is still missing, framing the append finds out why.
+    /// The segment that was last built for it. If that index is still missing, framing the append finds out why.
     var tried: SegmentName?
   }
 
@@ -36,7 +36,7 @@ final class LookupThread: Sendable {
     self.machine = machine
   }
 
-  /// Makes sure that somebody looks after what was set aside. The committer itself does where there is no thread.
+  /// Ensures that the appends set aside are handled. If no thread can be started, the committer handles them itself.
   func start() {
     let starts = state.withLock { state in
       guard !state.isRunning, !state.isStopped else { return false }
@@ -53,13 +53,13 @@ final class LookupThread: Sendable {
     }
   }
 
-  /// Ends the thread, behind the index that it is at. Nothing of the store is touched from then on.
+  /// Ends the thread, after the index that it is building. It does not access the store from then on.
   func finish() {
     state.withLock { $0.isStopped = true }
     state.wait { !$0.isRunning }
   }
 
-  /// Goes on after a suspension.
+  /// Continues after a suspension.
   func reopen() {
     state.withLock { state in
       assert(!state.isRunning, "nothing is looked up while the store is suspended")
@@ -88,11 +88,11 @@ final class LookupThread: Sendable {
     }
   }
 
-  /// What is set aside, or nil where that is nothing: the thread then ends.
+  /// The drafts that are set aside, or nil if there are none: the thread then ends.
   private func next() -> [AppendDraft]? {
     let drafts = state.withLock { state -> [AppendDraft]? in
       let drafts = state.isStopped ? [] : queue.draftsAside
-      assert(state.isRunning, "a thread that looks up is counted until it ends")
+      assert(state.isRunning, "isRunning is true until the thread ends")
       guard drafts.isEmpty else { return drafts }
       state.isRunning = false
       return nil

@@ -1,23 +1,23 @@
-// One append on its way to its group, and its result on the way back.
+// One append on its way to its group, and its result.
 
 internal import StrataBase
 
-/// What became of an append.
+/// The outcome of an append.
 package struct AppendOutcome: Sendable, Equatable {
   package var first: UInt64
   package var last: UInt64
   /// The commit time.
   package var time: Int64
-  /// True where an append with this id was in the log already, and nothing was appended.
+  /// True if an append with this id was already in the log, and nothing was appended.
   package var isKnown: Bool
 }
 
 package typealias AppendResult = Result<AppendOutcome, StoreError>
 
-/// One append that waits for its group, and whom to tell.
+/// One append that waits for its group, and the caller that gets its result.
 struct PendingAppend {
   enum Caller {
-    /// Resumed with nil where the task was cancelled first.
+    /// Resumed with nil if the task was cancelled first.
     case task(UnsafeContinuation<AppendResult?, Never>)
     case thread(Gate<AppendResult?>)
     case run(AppendRun, label: UInt64)
@@ -25,12 +25,12 @@ struct PendingAppend {
 
   var draft: AppendDraft
   var caller: Caller
-  /// What it was handed over with, in one step.
+  /// Identifies the appends that were submitted in the same step.
   var batch: ObjectIdentifier?
-  /// What it needs of closed segments was looked up before, so that little is left to build, or nothing.
+  /// Whether its lookups in closed segments were made in advance, so that few indexes are left to build, or none.
   var isLookedUp = false
 
-  /// Of the appends that have the same one, none is framed before one that was handed over earlier.
+  /// Appends with the same value are framed in the order in which they were submitted.
   var order: ObjectIdentifier? {
     if case .run(let run, _) = caller { ObjectIdentifier(run) } else { batch }
   }
@@ -50,7 +50,7 @@ struct PendingAppend {
     }
   }
 
-  /// Tells a task that nothing was appended, since it was cancelled.
+  /// Resumes a cancelled task with nil: nothing was appended.
   func cancel() {
     guard case .task(let continuation) = caller else {
       return assertionFailure("only tasks are cancelled")
@@ -58,12 +58,12 @@ struct PendingAppend {
     continuation.resume(returning: nil)
   }
 
-  /// Why this append is refused whatever it says: one before it in its run failed.
+  /// The error with which this append is refused regardless of its content: an earlier one in its run failed.
   var refusal: StoreError? {
     if case .run(let run, _) = caller { run.refusal } else { nil }
   }
 
-  /// Tells the run, if there is one, that what follows this append is refused.
+  /// Makes the run, if there is one, refuse the appends after this one.
   func refuseFollowers(_ error: StoreError) {
     if case .run(let run, let label) = caller { run.fail(error, label: label) }
   }

@@ -2,50 +2,50 @@
 
 internal import StrataBase
 
-/// What stands behind the end of the log in the active segment: written zeros, up to a known place. FORMAT.md,
-/// "Preallocation", says why and when. Belongs to one thread at a time.
+/// The bytes after the end of the log in the active segment: written zeros, up to a known offset. FORMAT.md,
+/// "Preallocation", says why and when. Used by one thread at a time.
 struct Preallocation {
-  /// A group of this many bytes or more is not prepared for: its own writing costs as much as its sync, and
-  /// writing the same place twice would not pay.
+  /// A group of this many bytes or more gets no zeros in advance: writing it costs as much as its sync, and writing the
+  /// same range twice would not pay off.
   static let groupSizeLimit = 64 << 10
 
-  /// Zeros are written up to this far ahead; 0 where they are not wanted.
+  /// How far ahead zeros are written; 0 turns this off.
   private let step: UInt64
-  /// No zeros are written from here on: the segment is closed soon.
+  /// The offset from which on no zeros are written: the segment is about to be closed.
   private let limit: UInt64
-  /// The file's length, or less where zeros could not be given back. Never before the end of the log.
+  /// The file's length, or less if zeros could not be cut off. Never before the end of the log.
   private(set) var end: UInt64
   /// Small groups in a row that made the file longer, counted up to `groupsBefore`.
   private var growths = 0
-  /// So many it takes before anything is written ahead: a store that writes one group and is closed again, or
+  /// How many such groups are needed before zeros are written: a store that writes one group and is closed again, or
   /// writes large ones, would pay for zeros and gain nothing.
   private static let groupsBefore = 2
-  /// True once there was no room for zeros. They are not tried again before the next segment.
+  /// True once there was no room for zeros. The next attempt is made in the next segment.
   private var isRefused = false
 
-  /// - Parameter end: the length of the file. Behind the end of the log it holds nothing but zeros, or a torn tail
-  ///   that is cut off before anything is written.
+  /// - Parameter end: the length of the file. After the end of the log it holds nothing but zeros, or a torn tail that
+  ///   is cut off before anything is written.
   init(_ options: StoreOptions, end: UInt64) {
-    // What is only buffered waits for no sync.
+    // Buffered appends do not wait for a sync.
     step = options.durability == .buffered ? 0 : UInt64(options.preallocationStep)
     limit = UInt64(options.segmentSizeTarget)
     self.end = end
   }
 
-  /// The segment was cut here: nothing is written ahead any more.
+  /// Records that the segment was cut at this offset, so that no zeros are left.
   mutating func isCut(to end: UInt64) {
-    assert(end <= self.end, "a cut makes a file no longer")
+    assert(end <= self.end, "a cut never lengthens a file")
     self.end = end
   }
 
-  /// A new segment begins, and its file ends here.
+  /// Starts over for a new segment whose file ends here.
   mutating func beginSegment(end: UInt64) {
     self.end = end
     isRefused = false
   }
 
-  /// A group was written up to `groupEnd`. Where it ran past the zeros, and small groups are what this store
-  /// writes, new ones follow it, and its own sync covers them. A disk that has no room for them is no error.
+  /// Records that a group was written up to `groupEnd`. If it went past the zeros, and the store writes small groups,
+  /// new zeros are written after it, and its own sync covers them. A disk without room for them is not an error.
   mutating func follow(groupEnd: UInt64, length: Int, in file: any File) {
     guard groupEnd > end else { return }
     end = groupEnd
@@ -53,15 +53,15 @@ struct Preallocation {
     if growths == Self.groupsBefore { extend(file, after: groupEnd) }
   }
 
-  /// True where half of the zeros or more are used up, and the time before the next group is right for more.
+  /// True if half of the zeros or more are used up; the time before the next group is then right for writing more.
   func isDue(at offset: UInt64) -> Bool {
     growths == Self.groupsBefore && !isRefused && step > 0 && end < min(offset + step / 2, limit & ~4095)
   }
 
-  /// Writes zeros up to a step behind `offset`, unsynced.
+  /// Writes zeros up to one step past `offset`, unsynced.
   mutating func extend(_ file: any File, after offset: UInt64) {
-    assert(offset <= end, "zeros are written behind the end of the log")
-    // Up to a whole page, so that no sync has a part of one to write twice.
+    assert(offset <= end, "zeros are written after the end of the log")
+    // Up to a page boundary, so that no sync has to write part of a page twice.
     let target = min(offset + step, limit) & ~4095
     guard step > 0, !isRefused, target > end else { return }
     do throws(StoreError) {
@@ -69,7 +69,7 @@ struct Preallocation {
       end = target
     } catch {
       isRefused = true
-      // The room that they took is for the log. If even this fails, they are zeros and no harm.
+      // Returns the space to the log. If even this fails, the rest is zeros and does no harm.
       try? file.truncate(to: Int64(end))
     }
   }

@@ -1,18 +1,18 @@
-// What the first append to a torn store does before anything else.
+// The first step of the first append to a torn store.
 
 internal import StrataBase
 
 /// Keeps a torn tail before it is cut off.
 enum Quarantine {
-  /// Copies [X, end) to `quarantine/`, and syncs the copy and the folder. The segment is the caller's to cut.
-  /// Done again after a crash in between, it comes to the same.
+  /// Copies [X, end) to `quarantine/`, and syncs the copy and the folder. The caller cuts the segment. Repeating it
+  /// after a crash in between gives the same result.
   static func keepTail(
     of file: any File, segment: SegmentName, at offset: UInt64, epoch: UInt64, time: Int64,
     _ fileSystem: any FileSystem, _ layout: StoreLayout
   ) throws(StoreError) -> RecoveryNote {
     let size = UInt64(try file.size())
     let name = "\(segment.digits)-\(offset)-\(epoch)\(StoreLayout.tailSuffix)"
-    assert(StoreLayout.isTail(name), "what is kept has a name that an erasure removes")
+    assert(StoreLayout.isTail(name), "an erasure recognises and removes the name of a kept tail")
     let path = "\(layout.quarantine)/\(name)"
     try fileSystem.createDirectory(layout.quarantine)
     guard try !fileSystem.isLink(layout.quarantine) else {
@@ -27,7 +27,7 @@ enum Quarantine {
       try fileSystem.syncDirectory(layout.quarantine)
       try fileSystem.syncDirectory(layout.root)
     } catch {
-      // The tail is still where it was; half a copy of it is no evidence.
+      // The tail is still in the segment; a partial copy of it is no evidence.
       try? fileSystem.remove(path)
       throw error
     }

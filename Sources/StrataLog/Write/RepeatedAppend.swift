@@ -1,21 +1,21 @@
-// Is an append the one that the log has under the same id?
+// Compares an append with the one that the log has under the same id.
 
 internal import StrataBase
 
-/// What the log says of an append whose id is used again, and whether the repetition says the same.
+/// The recorded append whose id is used again, and whether the repetition has the same content.
 ///
-/// What counts is how the append was recorded, and not what the store's options are by now: its salts are those that
-/// its events have in the log.
+/// The append as it was recorded decides, not the store's current options: the salts are those that its events have in
+/// the log.
 struct RepeatedAppend {
   /// The append's last sequence.
   private(set) var last: UInt64
   /// Its commit time.
   private(set) var time = FormatLimits.noTime
-  /// True where the draft has the same events for the same streams, in the same order. Of an event whose content was
-  /// erased the hash that stays is compared; where the content had a salt, which is gone with it, names alone are.
+  /// True if the draft has the same events for the same streams, in the same order. For an event whose content was
+  /// erased, the remaining hash is compared; if the content had a salt, which was erased with it, only the names are.
   private(set) var isSame = false
 
-  /// Reads the append that begins at a sequence, and holds a draft against it. O(bytes of both).
+  /// Reads the append that begins at a sequence, and compares it with a draft. O(bytes of both).
   init(of draft: AppendDraft, _ source: LogSource, first: UInt64) throws(StoreError) {
     var cursor = LogCursor(source, after: first - 1, step: 1 << 16)
     guard let block = try cursor.next() else {
@@ -48,7 +48,7 @@ struct RepeatedAppend {
 }
 
 extension AppendDraft {
-  /// Whether an event of this draft is the one that was recorded.
+  /// Whether an event of this draft has the content that was recorded.
   fileprivate func says(
     _ event: borrowing EventView, of append: borrowing AppendView, at index: Int
   ) -> Bool {
@@ -59,7 +59,7 @@ extension AppendDraft {
     return contentHash(of: mark, salt: .init(start: nil, count: 0)) == event.contentHash
   }
 
-  /// The same comparison with an append of the same group.
+  /// Whether this append has the same content as another one of the same group.
   func hasSameContent(as other: AppendDraft) -> Bool {
     guard marks.count == other.marks.count else { return false }
     return zip(marks, other.marks).allSatisfy { mine, theirs in
