@@ -91,7 +91,7 @@ struct CommandTests {
     try make("log")
     #expect(try await says("info").hasPrefix("logreplay: no store is there (\(path))\n"))
     try make("LOCK", "derived", "quarantine")
-    #expect(try await says("info").contains("the making of one was never finished"))
+    #expect(try await says("info").contains("the creation of one was never finished"))
     try make("src")
     #expect(try await says("info").hasPrefix("logreplay: no store is there (\(path))\n"))
   }

@@ -1,4 +1,4 @@
-// Opening a store for reading, beside a writer or without one. Nothing on disk changes.
+// Opens a store for reading, beside a writer or without one. Changes nothing on disk.
 
 internal import StrataBase
 
@@ -12,7 +12,7 @@ extension Log {
     let kind = try fileSystem.kind(of: path)
     guard let kind else { throw .notFound(path: path, what: "no store is there") }
     guard kind == .directory else {
-      throw .notAStore(path: path, what: "a file stands there, and a store is a folder")
+      throw .notAStore(path: path, what: "a file is at that path, and a store is a folder")
     }
     let chain = try chain(fileSystem, layout, options)
     let catalog = SegmentCatalog(
@@ -23,11 +23,11 @@ extension Log {
       if let damage = chain.damage { try watcher.sight(upTo: damage) } else {
         try watcher.look(patience: options.patience)
       }
-    assert(found.damage == nil || options.readsDamaged, "a reader goes up to damage only where it may")
+    assert(found.damage == nil || options.readsDamaged, "a reader accepts damage only with readsDamaged")
     let tail = VisibleTail(found.mark)
     let source = LogSource(catalog: catalog, tail: tail)
     let follower = HeadWatcher(watcher, source: source, options)
-    // One that stands before damage stays there.
+    // A reader that ends before damage stays there.
     if found.damage == nil {
       tail.setLook { [weak follower] () throws(StoreError) in try follower?.refresh() }
     }
@@ -39,15 +39,15 @@ extension Log {
 }
 
 extension Log {
-  /// The headers of all segments. What is wrong with them beside a writer counts only after a while: one that opens the
-  /// store, or a backup into it, gives its files their names one after the other.
+  /// The headers of all segments. Beside a writer, a finding in them counts only after a while: a writer that opens the
+  /// store, or a backup into it, renames its files one after another.
   private static func chain(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions
   ) throws(StoreError) -> SegmentChain {
     var wait = PatientWait(options.patience)
     while true {
-      // HEAD is read before the folder: the segment that it names is there before HEAD says so, and one that a
-      // running writer adds in between is no surprise.
+      // HEAD is read before the folder is listed: the segment that it names exists before HEAD names it, and a segment
+      // that a running writer adds in between does no harm.
       let (head, names) = try (
         HeadFile.read(fileSystem, path: layout.head), SegmentCatalog.names(fileSystem, layout)
       )
@@ -69,8 +69,8 @@ extension Log {
     }
   }
 
-  /// Why a folder without segments and without HEAD is no store. The making of one begins with its lock and ends
-  /// with HEAD, and whoever broke off in between left nothing else there.
+  /// The error for a folder without segments and without HEAD. Creating a store begins with its lock and ends with
+  /// HEAD, so an interrupted creation leaves only the store's own names.
   private static func noStore(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError)
     -> StoreError
   {
@@ -78,15 +78,15 @@ extension Log {
     let isOurs = names.contains(StoreLayout.lockName) && names.allSatisfy { ownNames.contains($0) }
     return .notFound(
       path: layout.root,
-      what: isOurs ? "no store is there: the making of one was never finished" : "no store is there")
+      what: isOurs ? "no store is there: the creation of one was never finished" : "no store is there")
   }
 }
 
 extension HeadSlot {
-  /// The finding where there is no segment at all.
+  /// The finding if there is no segment at all.
   fileprivate var nothing: StoreFinding {
     StoreFinding(
       .missing, file: segment.path, offset: 0, first: 1, last: durable.sequence,
-      what: "HEAD names a segment, and there is none")
+      what: "HEAD names a segment, but there is none")
   }
 }

@@ -1,11 +1,11 @@
-// Opening a store for writing: one lock, one scan of the active segment, one HEAD.
+// Opens a store for writing: one lock, one scan of the active segment, one HEAD.
 
 internal import StrataBase
 
 extension Log {
-  /// Opens a store for writing, creating it where there is none. Blocks.
+  /// Opens a store for writing, and creates it if there is none. Blocks.
   ///
-  /// - Parameter lockTimeout: how long it waits for the lock, where that is not what the options say.
+  /// - Parameter lockTimeout: how long to wait for the lock, if not as long as the options say.
   package static func openWriter(
     _ fileSystem: any FileSystem, path: String, options: StoreOptions, storeID: StoreID? = nil,
     lockTimeout: Duration? = nil
@@ -27,19 +27,19 @@ extension Log {
     }
   }
 
-  /// Refuses a path at which something else stands. A name that a store has too proves nothing: a bare git
-  /// repository has a `HEAD`, LevelDB a `LOCK`, and many a folder a `log`.
+  /// Refuses a path that holds something other than a store. A file name that stores use too proves nothing: a bare git
+  /// repository has a `HEAD`, LevelDB a `LOCK`, and many folders a `log`.
   static func checkPlace(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError) {
     try layout.checkRoot()
     let kind = try fileSystem.kind(of: layout.root)
     let names = kind == .directory ? try fileSystem.contents(ofDirectory: layout.root) : []
     if let kind, kind != .directory {
-      throw .notAStore(path: layout.root, what: "a file stands there, and a store is a folder")
+      throw .notAStore(path: layout.root, what: "a file is at that path, and a store is a folder")
     }
     try layout.checkLinks(fileSystem)
     if names.allSatisfy({ ownNames.contains($0) }) { return }
     if try isEmpty(fileSystem, layout) {
-      throw .notAStore(path: layout.root, what: "the folder holds other things and no store")
+      throw .notAStore(path: layout.root, what: "the folder holds other files and no store")
     }
   }
 
@@ -50,7 +50,7 @@ extension Log {
     return try HeadFile.read(fileSystem, path: layout.head) == nil
   }
 
-  /// All names that a store has in its folder.
+  /// All names that a store uses in its folder.
   static let ownNames = [
     StoreLayout.headName, StoreLayout.lockName, StoreLayout.logName, StoreLayout.derivedName,
     StoreLayout.quarantineName,
@@ -72,7 +72,7 @@ extension Log {
     let source = LogSource(catalog: catalog, tail: VisibleTail(found.mark))
     let index = StoreIndex(
       source, isWriter: true, isInStep: options.writesInStep, on: options.machine)
-    // What the index finds wrong refuses the writer before HEAD is touched.
+    // A finding of the index refuses the writer before HEAD is changed.
     try index.catchUp()
     try index.checkEnds(with: found.mark)
     let claim = try claim(found, fileSystem, layout, options, lock)
@@ -94,13 +94,13 @@ extension Log {
     }
   }
 
-  /// What a writer finds in a store that it has the lock of. Nothing was changed to find it.
+  /// What a writer finds in a store whose lock it holds. Finding it changed nothing.
   struct Found {
     var chain: SegmentChain
     var active: SegmentHandle
     var head: HeadSlot?
     var assessment: TailAssessment
-    /// Whether nobody else can write to the active segment, whatever goes on that was stopped.
+    /// Whether no earlier writer can write to the active segment, even one that was stopped and resumes.
     var isSettled = true
 
     /// Closed segments that were never rewritten.
@@ -108,7 +108,7 @@ extension Log {
 
     var logBegin: UInt64 { chain.headers.first?.firstSequence ?? active.header.firstSequence }
 
-    /// The end, all of it on disk.
+    /// The visible end, all of it on disk.
     var mark: VisibleMark {
       let link = assessment.link
       return VisibleMark(
@@ -117,9 +117,10 @@ extension Log {
     }
   }
 
-  /// Looks at a store as its next writer. The active segment is then a file that no earlier writer has open for writing.
+  /// Assesses a store for its next writer. The resulting active segment is a file that no earlier writer has open for
+  /// writing.
   ///
-  /// - Parameter isNew: this writer has just made the store.
+  /// - Parameter isNew: whether this writer has just created the store.
   static func assess(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock, isNew: Bool = false
   ) throws(StoreError) -> Found {
@@ -137,11 +138,11 @@ extension Log {
       throw .damaged(
         StoreFinding(
           .missing, file: (head?.segment ?? 1).path, offset: 0, first: 1,
-          last: head?.durable.sequence ?? 0, what: "HEAD names a segment, and there is none"))
+          last: head?.durable.sequence ?? 0, what: "HEAD names a segment, but there is none"))
     }
     let active = try SegmentHandle.open(
       fileSystem, layout, first: last, storeID: chain.storeID, mode: .readWrite)
-    // A writer that closed cleanly writes nothing more, and one that has ended neither.
+    // A writer that closed cleanly writes nothing more, and neither does one that has ended.
     let isEnded =
       isNew || (head?.isClean == true && head?.segment == last)
       || head.map { lock.isSettled($0.epoch) } ?? false
@@ -152,8 +153,8 @@ extension Log {
     return Found(chain: chain, active: active, head: head, assessment: assessment, isSettled: isEnded)
   }
 
-  /// Looks at a copy of the active segment, and gives it the segment's name where nothing is wrong with it. Nil where
-  /// there is no room for a copy.
+  /// Assesses a copy of the active segment, and gives it the segment's name if there is no finding. Nil if there is no
+  /// room for a copy.
   private static func assessDetached(
     _ active: SegmentHandle, _ chain: SegmentChain, _ head: HeadSlot?, _ fileSystem: any FileSystem,
     _ layout: StoreLayout, _ lock: StoreLock
@@ -177,7 +178,7 @@ extension Log {
     }
   }
 
-  /// What makes a writer of who has the lock.
+  /// What a holder of the lock needs to be the writer.
   struct Claim {
     var head: HeadFile
     var epoch: UInt64
@@ -185,7 +186,7 @@ extension Log {
     var isErasing: Bool
   }
 
-  /// Makes a store that was found this writer's: a new epoch, and a HEAD that says so on the disk.
+  /// Claims a store for this writer: a new epoch, and a HEAD on disk that records it.
   static func claim(
     _ found: Found, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions,
     _ lock: StoreLock
@@ -200,10 +201,10 @@ extension Log {
           what: "the epochs or generations of writers are used up"))
     }
     let epoch = last + 1
-    // Where no HEAD says, the log has to be asked.
+    // Without a HEAD, the log has to be searched.
     let isErasing = found.head?.isErasing ?? (link.nextSequence > 1)
-    // A process that was killed inside a roll, or inside the creation, may have left the active segment with a name
-    // that is not on the disk. HEAD is about to name it, and a power cut then must not take it.
+    // A process that was killed during a roll, or during the creation, may have left the active segment with a name
+    // that is not on disk. HEAD is about to name it, so a power cut must not lose it after that.
     try fileSystem.syncDirectory(layout.log)
     let file = try HeadFile.replace(
       fileSystem, layout, lock,
@@ -212,18 +213,18 @@ extension Log {
         epoch: epoch, isClean: false, durability: options.durability.rawValue, visible: link.mark,
         durable: link.mark, lastTime: link.lastTime, logBegin: found.logBegin, isErasing: isErasing))
     try fileSystem.syncDirectory(layout.root)
-    assert(file.slot?.epoch == epoch && file.slot?.isClean == false, "HEAD names its writer before it writes")
+    assert(file.slot?.epoch == epoch && file.slot?.isClean == false, "HEAD names the writer before it writes")
     if found.isSettled { lock.settle(epoch) }
     return Claim(head: file, epoch: epoch, isErasing: isErasing)
   }
 
-  /// Makes the first segment of a new store. HEAD follows when it is opened.
+  /// Creates the first segment of a new store. HEAD follows when the store is opened.
   private static func create(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
     storeID: StoreID
   ) throws(StoreError) {
     do throws(StoreError) {
-      // A creation may be finished by another process than the one that made the folder.
+      // A creation may be completed by another process than the one that created the folder.
       try fileSystem.syncDirectory(layout.parent)
       try fileSystem.syncDirectory(layout.root)
       let header = SegmentHeader(storeID: storeID, firstSequence: 1, epoch: 1, created: options.clock.now())

@@ -1,14 +1,14 @@
-// Sealing and erasing, as the floors above ask for them.
+// Sealing and erasing, for the modules above.
 
 internal import StrataBase
 
-/// What sealing came to.
+/// The result of sealing.
 package struct SealOutcome: Sendable, Equatable {
   /// Segments that were rewritten.
   package var sealed = 0
-  /// Segments that were left as they are, and why.
+  /// The segments that were left as they are, and why.
   package var kept: [Kept] = []
-  /// Bytes of the closed segments on disk, before and after.
+  /// The bytes of the closed segments on disk, before and after.
   package var bytesBefore: UInt64 = 0
   package var bytesAfter: UInt64 = 0
 
@@ -19,13 +19,13 @@ package struct SealOutcome: Sendable, Equatable {
   }
 }
 
-/// What erasing came to, segment by segment.
+/// The result of erasing, segment by segment.
 package struct EraseOutcome {
-  /// Events that lost their content now.
+  /// The number of events that lost their content now.
   package var erased: UInt64 = 0
-  /// What could not be rewritten and may still hold such events, ascending but for the active segment, and why.
+  /// What could not be rewritten and may still hold such events, ascending except for the active segment, and why.
   package var left: [(sequences: ClosedRange<UInt64>, error: StoreError)] = []
-  /// What else failed first.
+  /// The first other error.
   package var failure: StoreError?
 
   package init() {}
@@ -37,9 +37,9 @@ extension Log {
     return (queue, committer, sealer)
   }
 
-  /// Closes the active segment, and rewrites every closed one that was not: blocks of about the target's size,
-  /// compressed harder, and an index behind them. So is one whose header has no mark of what is erased in it.
-  /// O(bytes not yet sealed). Blocks.
+  /// Closes the active segment, and rewrites every closed one that was not rewritten yet: blocks of about the target's
+  /// size, compressed harder, followed by an index. Also rewrites a segment whose header has no mark of what is erased
+  /// in it. O(bytes not yet sealed). Blocks.
   package func seal() throws(StoreError) -> SealOutcome {
     let (_, _, sealer) = try writer()
     try roll()
@@ -58,25 +58,25 @@ extension Log {
     return outcome
   }
 
-  /// What sealing in the background found wrong with closed segments since the log was opened.
+  /// The findings of background sealing in closed segments since the log was opened.
   package var knownDamage: [StoreFinding] {
     guard case .writer(_, _, let sealer) = role else { return damage.map { [$0] } ?? [] }
     return sealer.damage
   }
 
-  /// Begins a new segment where the active one holds events. Blocks.
+  /// Begins a new segment if the active one holds events. Blocks.
   package func roll() throws(StoreError) {
     let (queue, committer, _) = try writer()
     try queue.withTurn { () throws(StoreError) in try committer.rollNow() }
   }
 
-  /// Takes the content out of events: of those in closed segments that the body picks. Each segment that holds one and can
-  /// be is rewritten; what is written of them elsewhere is not touched. O(bytes of those segments). Blocks.
+  /// Removes the content of those events in closed segments that the body selects. Rewrites each segment that holds one
+  /// and can be rewritten; does not touch what is written about them elsewhere. O(bytes of those segments). Blocks.
   ///
   /// - Parameters:
-  ///   - segments: those that may hold such events.
-  ///   - outcome: counts the events that lost their content now, and takes the segments that could not be rewritten.
-  /// - Throws: what ends the writer.
+  ///   - segments: the segments that may hold such events.
+  ///   - outcome: counts the events that lost their content now, and collects the segments that could not be rewritten.
+  /// - Throws: an error that ends the writer.
   package func erase(
     in segments: [SegmentName], _ outcome: inout EraseOutcome,
     _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
@@ -105,7 +105,7 @@ extension Log {
     }
   }
 
-  /// The same, and throws the first error that kept a segment from being rewritten, when all others were.
+  /// The same, but after all other segments were rewritten it throws the first error that prevented a rewrite.
   /// - Returns: how many events lost their content now.
   package func erase(
     in segments: [SegmentName], _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
@@ -122,7 +122,8 @@ extension Log {
     return first...max(first, source.catalog.name(after: segment)?.lastBefore ?? first)
   }
 
-  /// Removes what recoveries kept, which may hold the content of events; what others put there stays. Blocks.
+  /// Removes the tails that recoveries kept, which may hold the content of events; other files in the folder stay.
+  /// Blocks.
   package func emptyQuarantine() throws(StoreError) {
     let (_, _, sealer) = try writer()
     try sealer.checkLock()
@@ -140,7 +141,8 @@ extension Log {
     }
   }
 
-  /// Says in HEAD, on disk, whether an erasure may be unfinished: before it is in the log, and when it was carried out.
+  /// Records in HEAD, on disk, whether an erasure may be unfinished: call it before the order is in the log, and after
+  /// it was carried out.
   package func setErasing(_ isErasing: Bool) throws(StoreError) {
     let (queue, committer, _) = try writer()
     try queue.withTurn { () throws(StoreError) in try committer.setErasing(isErasing) }

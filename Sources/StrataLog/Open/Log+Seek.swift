@@ -1,21 +1,21 @@
-// Finding an append by time or by its number: segments by their headers, blocks by the table, appends by
-// walking one block.
+// Finds an append by time or by its number: segments by their headers, blocks by the table, appends by walking one
+// block.
 
 internal import StrataBase
 
-/// Where an append is, and what it says of itself.
+/// The position of an append, and its time and number.
 package struct AppendPlace: Equatable, Sendable {
   package var first: UInt64
   package var last: UInt64
   /// The commit time.
   package var time: Int64
-  /// How many appends the store has up to and including this one.
+  /// The number of appends in the store up to and including this one.
   package var ordinal: UInt64
 }
 
 extension Log {
-  /// The last append whose commit time is not later than `time`, or nil where all are later.
-  /// One binary search over segments, one over blocks, one block decoded.
+  /// The last append whose commit time is not later than `time`, or nil if all are later. One binary search over
+  /// segments, one over blocks, one block decoded.
   package func lastAppend(notAfter time: Int64) throws(StoreError) -> AppendPlace? {
     let mark = mark
     guard mark.sequence >= mark.logBegin else { return nil }
@@ -47,7 +47,7 @@ extension Log {
     return try lastAppend(in: block) { $0.first <= sequence }
   }
 
-  /// - Parameter mark: the end of what is looked at. The files may reach beyond it, as may what is known of their blocks.
+  /// - Parameter mark: the end of the search. The files may extend past it, and so may the known blocks.
   private func search(
     in mark: VisibleMark,
     segment isBefore: (SegmentHeader) -> Bool,
@@ -55,7 +55,7 @@ extension Log {
     append: (AppendPlace) -> Bool
   ) throws(StoreError) -> AppendPlace? {
     let names = source.catalog.names.filter { $0 <= mark.segment }
-    // The first segment always qualifies; of the others those whose predecessor ends at or before the target.
+    // The first segment always qualifies; each other one qualifies if its predecessor ends at or before the target.
     var low = 1
     var high = names.count
     while low < high {
@@ -76,7 +76,8 @@ extension Log {
     return nil
   }
 
-  /// A block of the very file that its place was found in: another one may have the name by now, with other blocks.
+  /// Reads a block of the same file in which its position was found: another file with other blocks may have the name
+  /// by now.
   private func block(
     at place: BlockPlace, of handle: SegmentHandle, end: UInt64
   ) throws(StoreError) -> DecodedBlock {
@@ -113,7 +114,7 @@ extension Log {
         let place = AppendPlace(
           first: first, last: first + UInt64(append.eventCount) - 1, time: append.commitTime, ordinal: ordinal
         )
-        assert(place.last < block.header.nextSequence, "an append is inside of its block")
+        assert(place.last < block.header.nextSequence, "an append is inside its block")
         if isBefore(place) { found = place }
       }
     } catch {

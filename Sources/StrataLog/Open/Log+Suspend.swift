@@ -1,23 +1,22 @@
-// Giving a store out of hand for a while and taking it back, as an application must whose system stops it.
+// Releases a store for a while and takes it back, as an application must that the system stops.
 
 internal import StrataBase
 
 extension Log {
-  /// Where a log is between being opened and being closed.
+  /// The phases of a log between open and close.
   enum Phase {
     case open
-    /// Somebody suspends, resumes or closes it just now.
+    /// The log is being suspended, resumed or closed.
     case changing
     case suspended
     case closed
   }
 
-  /// Commits what was accepted, syncs, marks the store as closed cleanly and gives the lock back; feeds, cursors and
-  /// whoever holds this object wait for `resume`. Appends are refused with `suspended` from here on: one that waited
-  /// could wait for ever. A reader stops looking at files. Blocks. Doing it twice does nothing.
+  /// Commits what was accepted, syncs, marks the store as closed cleanly and releases the lock; feeds, cursors and
+  /// other users of this object wait for `resume`. Appends are refused with `suspended` from now on: a waiting one
+  /// might wait forever. A reader stops accessing files. Blocks. A second call does nothing.
   ///
-  /// Throws where the store could not be closed cleanly; then it is closed, and what was acknowledged as synced is
-  /// there.
+  /// Throws if the store could not be closed cleanly; then it is closed, and what was acknowledged as synced is in it.
   package func suspend() throws(StoreError) {
     switch begin(from: .open) {
     case .suspended: return
@@ -36,13 +35,13 @@ extension Log {
     }
   }
 
-  /// Takes the lock again and goes on, by the same steps as an open: another writer may have appended in between, and
-  /// what it appended is then visible here. Blocks. Does nothing where nothing is suspended.
+  /// Takes the lock again and continues, by the same steps as an open: another writer may have appended in between, and
+  /// its events are then visible here. Blocks. Does nothing if the log is not suspended.
   ///
-  /// Throws as an open does, `locked` above all, and the log stays suspended; `diverged` where it is not the one that
-  /// was left, which feeds are told too.
+  /// Throws the errors of an open, above all `locked`, and the log stays suspended; `diverged` if the log's history is
+  /// not the one from before, in which case feeds end with that error too.
   ///
-  /// - Parameter lockTimeout: how long it waits for the lock, where that is not what the options say.
+  /// - Parameter lockTimeout: how long to wait for the lock, if not as long as the options say.
   package func resume(lockTimeout: Duration? = nil) throws(StoreError) {
     switch begin(from: .suspended) {
     case .open: return
@@ -64,7 +63,7 @@ extension Log {
     }
   }
 
-  /// Throws where nobody looks for what is new.
+  /// Throws if the log is suspended or closed, so that nothing follows new events.
   func checkOpen() throws(StoreError) {
     switch phase.withLock({ $0 }) {
     case .open, .changing: break
@@ -73,7 +72,7 @@ extension Log {
     }
   }
 
-  /// The phase that was found, once nobody changes it; where it is the one that is wanted, the change has begun.
+  /// Waits until no change is in progress and returns the phase; if it is the wanted one, the change has begun.
   private func begin(from wanted: Phase) -> Phase {
     phase.wait { phase in
       guard phase != .changing else { return nil }
@@ -89,7 +88,7 @@ extension Log {
     try layout.checkLinks(fileSystem)
     let lock = try StoreLock.acquire(fileSystem, layout, timeout: lockTimeout)
     do throws(StoreError) {
-      // So that an earlier writer that goes on names nothing from here on.
+      // So that an earlier writer that resumes can rename no file from now on.
       try SegmentFiles.removeTemporary(fileSystem, layout)
       let found = try Log.assess(fileSystem, layout, lock)
       try checkGoesOn(found)
@@ -97,7 +96,7 @@ extension Log {
       source.catalog.forgetOpen()
       source.catalog.add(found.active)
       try index.resume(at: found.mark) { [tail] in tail.publish(found.mark) }
-      assert(tail.mark == found.mark, "what another writer appended is visible before this one goes on")
+      assert(tail.mark == found.mark, "another writer's events are visible before this one goes on")
       let claim = try Log.claim(found, fileSystem, layout, options, lock)
       do throws(StoreError) {
         committer.reopen(WriterState(found, claim, options, lock))
@@ -106,7 +105,7 @@ extension Log {
         try options.machine.start("strata-commit") { committer.run() }
         if options.sealsByItself { sealer.add(found.unsealed) }
       } catch {
-        // LOCK is about to be given back, and a rewrite that was begun meanwhile goes on for a moment.
+        // LOCK is about to be released, and a rewrite that began meanwhile goes on for a moment.
         sealer.stop()
         sealer.finish()
         queue.end(.suspended, refusingPending: true)
@@ -119,7 +118,7 @@ extension Log {
     }
   }
 
-  /// The log that was found holds all that was visible here.
+  /// Throws `diverged` unless the log that was found holds everything that was visible here.
   private func checkGoesOn(_ found: Found) throws(StoreError) {
     let old = mark
     var chain: UInt64?
@@ -136,7 +135,7 @@ extension Log {
 extension Gate where State == Log.Phase {
   func finish(_ next: Log.Phase) {
     withLock { phase in
-      assert(phase == .changing, "a phase is ended by who began the change")
+      assert(phase == .changing, "only the caller that began a change ends it")
       phase = next
     }
     signalAll()

@@ -2,18 +2,18 @@
 
 internal import StrataBase
 
-/// An open log. Writers append through it; everybody reads from it.
+/// An open log. Writers append through it; all readers read from it.
 ///
-/// Dropping the last reference without `close` loses nothing that was acknowledged: what was accepted is
-/// still committed, and the lock is given back.
+/// Dropping the last reference without `close` loses nothing that was acknowledged: what was accepted is still
+/// committed, and the lock is released.
 package final class Log: Sendable {
   package let options: StoreOptions
   package let layout: StoreLayout
   package let source: LogSource
   package let index: StoreIndex
-  /// What the open found behind the end: a torn tail, in bytes.
+  /// The length in bytes of the torn tail that the open found after the end.
   package let tornBytes: UInt64
-  /// What a reader that goes on up to damage found at the open: the visible end is before it.
+  /// The damage that a reader found at the open and before which it ends.
   package let damage: StoreFinding?
   let role: Role
   let phase = Gate(Phase.open)
@@ -34,7 +34,7 @@ package final class Log: Sendable {
     self.tornBytes = tornBytes
     self.damage = damage
     self.role = role
-    assert(damage == nil || isReadOnly, "a writer goes on from no damage")
+    assert(damage == nil || isReadOnly, "a writer does not open a damaged log")
   }
 
   deinit {
@@ -54,7 +54,7 @@ package final class Log: Sendable {
 
   // MARK: Appending
 
-  /// Appends, and returns when the append is as durable as the store was opened for. Throws `CancellationError` where
+  /// Appends, and returns when the append is as durable as the store's options require. Throws `CancellationError` if
   /// the task was cancelled before a group had the append.
   package func append(_ draft: AppendDraft) async throws -> AppendOutcome {
     guard case .writer(let queue, _, _) = role else { throw StoreError.readOnly }
@@ -63,15 +63,16 @@ package final class Log: Sendable {
     return try result.get()
   }
 
-  /// The same for a thread that may block. Never on the cooperative pool.
+  /// The same for a thread that may block. Never call it on the cooperative pool.
   package func appendBlocking(_ draft: AppendDraft) throws(StoreError) -> AppendOutcome {
     guard case .writer(let queue, let committer, _) = role else { throw .readOnly }
     try Self.check(draft, options)
     return try queue.submitBlocking(draft, commit: committer.commitInTurn).get()
   }
 
-  /// Appends several at once, each by itself accepted or refused, in this order and nothing of the same thread
-  /// in between: for who has many and waits for all, as an import. Never on the cooperative pool.
+  /// Submits several appends in one step and waits for all, as an import does. Each is accepted or refused on its own;
+  /// they are framed in this order, with no other append of the same thread in between. Never call it on the
+  /// cooperative pool.
   package func appendBlocking(_ drafts: [AppendDraft]) throws(StoreError) -> [AppendResult] {
     guard case .writer(let queue, _, _) = role else { throw .readOnly }
     for draft in drafts { try Self.check(draft, options) }
@@ -84,7 +85,7 @@ package final class Log: Sendable {
     return AppendRun(queue: queue) { [options] draft throws(StoreError) in try Log.check(draft, options) }
   }
 
-  /// Bytes of appends that were handed over and that no group has taken yet.
+  /// The bytes of appends that were submitted and that no group has taken yet.
   package var pendingBytes: Int {
     guard case .writer(let queue, _, _) = role else { return 0 }
     return queue.pendingBytes
@@ -110,9 +111,9 @@ package final class Log: Sendable {
 
   // MARK: Closing
 
-  /// Drains what was accepted, refuses new appends, and marks the store as closed cleanly. Blocks.
+  /// Commits what was accepted, refuses new appends, and marks the store as closed cleanly. Blocks.
   ///
-  /// Throws where what was buffered could not be synced, or HEAD could not be written.
+  /// Throws if buffered data could not be synced, or HEAD could not be written.
   package func close() throws(StoreError) {
     let before = phase.wait { phase -> Phase? in
       guard phase != .changing else { return nil }
@@ -121,7 +122,7 @@ package final class Log: Sendable {
     }
     switch role {
     case .writer(let queue, _, _) where before == .suspended:
-      // All of it was done when it was suspended.
+      // The suspension has done all of this already.
       queue.changeEnd(to: .closed)
       source.tail.finish(.closed)
     case .writer(let queue, let committer, _):
@@ -135,31 +136,30 @@ package final class Log: Sendable {
 
   // MARK: Reading
 
-  /// A cursor behind a sequence.
+  /// A cursor that begins after a sequence.
   package func cursor(after sequence: UInt64, isDurableOnly: Bool = false) -> LogCursor {
     LogCursor(source, after: sequence, isDurableOnly: isDurableOnly)
   }
 
-  /// The visible block that holds a sequence, or nil where the log does not have it.
+  /// The visible block that holds a sequence, or nil if the log does not have it.
   package func block(holding sequence: UInt64) throws(StoreError) -> DecodedBlock? {
     try source.block(holding: sequence)
   }
 
-  /// The chain behind a sequence. 0 stands before everything.
+  /// The chain after a sequence. Sequence 0 is before all events.
   package func chain(after sequence: UInt64) throws(StoreError) -> UInt64? {
     try source.chain(after: sequence)
   }
 }
 
 extension Log {
-  /// Makes sure that the visible mark moves while somebody waits: a reader looks at the writer's HEAD.
+  /// Ensures that the visible mark moves while callers wait: a reader polls the writer's HEAD.
   package func follow() throws(StoreError) {
     if case .reader(let watcher) = role { try watcher.start() }
   }
 
-  /// Looks now whether there is more than the visible mark says: another process's writer may have told somebody of
-  /// an append before this reader saw it. Blocks. Of a writer nothing is newer than its mark, and a reader that stands
-  /// before damage stays there.
+  /// Checks now whether the log extends past the visible mark: a caller may know of another process's append before
+  /// this reader does. Blocks. A writer's mark is always current, and a reader that ends before damage stays there.
   package func refresh() throws(StoreError) {
     if case .reader(let watcher) = role, damage == nil { try watcher.refresh() }
   }

@@ -1,14 +1,14 @@
-// What an open hands over to the writer.
+// The state that an open passes to the writer.
 
 internal import StrataBase
 
 extension WriterState {
-  /// The state of a writer that goes on behind what an open found, with the lock that it has.
+  /// The state of a writer that continues the log that an open found, with the lock that it holds.
   init(_ found: Log.Found, _ claim: Log.Claim, _ options: StoreOptions, _ lock: StoreLock) {
     let link = found.assessment.link
     let header = found.active.header
-    assert(options.problem == nil, "options are looked at before a store is opened")
-    assert(claim.epoch > link.epoch, "no writer before this one had its epoch")
+    assert(options.problem == nil, "options are checked before a store is opened")
+    assert(claim.epoch > link.epoch, "no earlier writer had this epoch")
     assert(found.assessment.fileSize >= link.offset, "the log ends inside its file")
     assert(header.firstSequence >= found.logBegin, "the log begins at or before its active segment")
     self.init(
