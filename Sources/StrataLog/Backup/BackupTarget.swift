@@ -1,8 +1,8 @@
-// What stands in the folder of a backup, and how it becomes one: whole, or refused.
+// The folder of a backup, and how it becomes one: whole, or refused.
 
 internal import StrataBase
 
-/// Where a segment ends, logically. A rewrite does not change it.
+/// The logical end of a segment. A rewrite does not change it.
 struct SegmentEnd: Hashable {
   var sequence: UInt64
   var chain: UInt64
@@ -15,8 +15,9 @@ struct BackupPart {
 
   var segment: SegmentName { header.segment }
 
-  /// The name of a whole copy that does not have its own name yet. It says what it is a copy of, and what is erased in
-  /// it, so that a later run knows it; and ends like every unfinished file, so that readers ignore it and a writer removes it.
+  /// The name of a whole copy that does not have its final name yet. It says what it is a copy of, and what is erased
+  /// in it, so that a later run recognises it; and it ends like every unfinished file, so that readers ignore it and a
+  /// writer removes it.
   func copiedName() -> String {
     let chain = String(end.chain, radix: 16)
     let mark = String(header.erasures, radix: 16)
@@ -27,29 +28,29 @@ struct BackupPart {
 
 /// The folder of a backup, with its lock held.
 ///
-/// Copies are made under temporary names. Then HEAD is written, with the marks of the backup and as closed cleanly,
-/// and the copies get their names, the last segment's last. So for as long as HEAD names a last segment that is not
-/// there, or is shorter than HEAD says, the folder is refused by all who open it; and once it is there, so is all
-/// before it. The first HEAD of a backup is written before anything is copied: what was begun and not finished is a
-/// store with segments missing, and not an empty one.
+/// Copies are made under temporary names. Then HEAD is written, with the marks of the backup and as closed cleanly, and
+/// the copies are renamed, the last segment last. So while HEAD names a last segment that is missing, or is shorter
+/// than HEAD says, every open refuses the folder; and once that segment is there, so are all before it. The first HEAD
+/// of a backup is written before anything is copied: an unfinished first run is a store with missing segments, not an
+/// empty one.
 final class BackupTarget {
   let fileSystem: any FileSystem
   let layout: StoreLayout
   let lock: StoreLock
   private var head: HeadFile
-  /// The segments that have their names.
+  /// The segments that have their final names.
   let names: [SegmentName]
-  /// The ends of those segments that are known to be whole.
+  /// The ends of those segments that are known to be complete.
   let ends: [SegmentName: SegmentEnd]
-  /// The end of the blocks of the last one, whole or not.
+  /// The end of the blocks of the last segment, complete or not.
   private let lastEnd: SegmentEnd?
   private let headers: [SegmentName: SegmentHeader]
-  /// Copies that are whole and have no name yet, and whatever else has a temporary name.
+  /// Complete copies without their final names, and all other files with temporary names.
   private var copied: Set<String>
-  /// Whether the folder holds a finished backup, which stays one until another HEAD is promised.
+  /// Whether the folder holds a finished backup, which it stays until another HEAD is written.
   let isWhole: Bool
 
-  /// Takes the folder, creating it where there is none, and looks at what is there.
+  /// Takes the lock of the folder, creates the folder if there is none, and reads what it holds.
   init(_ fileSystem: any FileSystem, path: String, storeID: StoreID, timeout: Duration) throws(StoreError) {
     let layout = StoreLayout(root: path)
     try Log.checkPlace(fileSystem, layout)
@@ -66,7 +67,7 @@ final class BackupTarget {
         fileSystem.contents(ofDirectory: layout.log)
       )
       if let slot, slot.storeID != storeID { throw Self.foreign(path, slot.storeID) }
-      // Each promise takes two, and no folder of a backup has seen so many.
+      // Each `promise` uses two generations, so no backup's folder has ever reached this many.
       if let slot, slot.generation >= HeadSlot.generationLimit {
         throw .notAStore(
           path: path, what: "the generations of the HEAD there are used up, so it cannot be written")
@@ -108,31 +109,31 @@ final class BackupTarget {
     lock.release()
   }
 
-  /// Places that the folder's log is known to have reached, or was to reach: HEAD's, and the end of its blocks. Behind
-  /// these there may be the zeros or the torn tail of a writer that was cut off.
+  /// The ends that the folder's log is known to have reached, or was to reach: HEAD's, and the end of its blocks. After
+  /// these there may be the zeros or the torn tail of a writer that was interrupted.
   var reached: [SegmentEnd] {
     let promised = head.slot.map { SegmentEnd(sequence: $0.durable.sequence, chain: $0.durable.chain) }
     return [promised, lastEnd].compactMap { $0 }
   }
 
-  /// Whether HEAD names this very end.
+  /// Whether HEAD already names this end.
   func promises(_ slot: HeadSlot) -> Bool {
     head.slot?.segment == slot.segment && head.slot?.durable == slot.durable
   }
 
   var epoch: UInt64 { head.slot?.epoch ?? 0 }
 
-  /// The header of a segment that has its name; nil where there is none, or one that is damaged.
+  /// The header of a segment that has its final name; nil if there is none, or if it is damaged.
   func header(_ segment: SegmentName) -> SegmentHeader? { headers[segment] }
 
-  /// What is erased in a segment that has its name, up to damage in it, and that.
+  /// The erased events of a segment that has its final name, up to damage in it, and that damage.
   func erased(
     _ header: SegmentHeader
   ) throws(StoreError) -> (erased: ErasedSequences, finding: StoreFinding?) {
     try erased(header, at: layout.segment(header.segment))
   }
 
-  /// The same of a copy that does not have its name yet.
+  /// The same for a copy that does not have its final name yet.
   func erasedInCopy(_ part: BackupPart) throws(StoreError) -> (
     erased: ErasedSequences, finding: StoreFinding?
   ) {
@@ -150,9 +151,9 @@ final class BackupTarget {
 
   func hasCopied(_ part: BackupPart) -> Bool { copied.contains(part.copiedName()) }
 
-  // MARK: Changing it
+  // MARK: Changing the folder
 
-  /// Removes what earlier runs left and nobody wants.
+  /// Removes the files of earlier runs that are no longer needed.
   func removeStale(keeping parts: [BackupPart]) throws(StoreError) {
     let wanted = Set(parts.map { $0.copiedName() })
     let stale = copied.subtracting(wanted)
@@ -161,15 +162,16 @@ final class BackupTarget {
     copied.subtract(stale)
   }
 
-  /// Writes HEAD, durably in both slots: from here on the folder is this backup or is refused.
+  /// Writes HEAD, durably in both slots: from now on the folder is this backup or is refused.
   func promise(_ slot: HeadSlot) throws(StoreError) {
-    assert(slot.isClean && slot.visible == slot.durable, "a backup is a store that was closed at its mark")
+    assert(
+      slot.isClean && slot.visible == slot.durable, "a backup is a store that was closed cleanly at its mark")
     try lock.check()
     try head.replaceBoth(slot)
     try fileSystem.syncDirectory(layout.root)
   }
 
-  /// Begins a copy, under a name that no later run takes for a whole one.
+  /// Begins a copy, under a name that no later run takes for that of a complete one.
   func begin(_ part: BackupPart) throws(StoreError) -> any File {
     let file = try fileSystem.open(unfinishedPath(part), .create)
     try file.truncate(to: 0)
@@ -178,19 +180,21 @@ final class BackupTarget {
 
   func abandon(_ part: BackupPart) { try? fileSystem.remove(unfinishedPath(part)) }
 
-  /// The copy is whole and on the disk.
+  /// Renames a copy that is complete and on disk.
   func keep(_ part: BackupPart) throws(StoreError) {
-    assert(StoreLayout.isTemporary(part.copiedName()), "a copy that no backup needs any more is removed")
+    assert(
+      StoreLayout.isTemporary(part.copiedName()), "a complete copy has a name by which it can be removed")
     try lock.check()
     try fileSystem.rename(unfinishedPath(part), to: "\(layout.log)/\(part.copiedName())")
     try fileSystem.syncDirectory(layout.log)
     copied.insert(part.copiedName())
   }
 
-  /// Gives the copies their names, the last one's only when the others have theirs on the disk.
+  /// Gives the copies their final names, the last one's only after the others have theirs on disk.
   func name(_ parts: [BackupPart]) throws(StoreError) {
     assert(
-      zip(parts, parts.dropFirst()).allSatisfy { $0.segment < $1.segment }, "files are named in their order")
+      zip(parts, parts.dropFirst()).allSatisfy { $0.segment < $1.segment },
+      "files are named in ascending order")
     try lock.check()
     for (number, part) in parts.enumerated() where hasCopied(part) {
       if number == parts.count - 1 { try fileSystem.syncDirectory(layout.log) }
@@ -200,12 +204,12 @@ final class BackupTarget {
     try fileSystem.syncDirectory(layout.log)
   }
 
-  /// A name that no other run gives, so that one that was stopped and goes on writes into no file of the next.
+  /// A name that no other run uses, so that a run that was stopped and resumes writes to no file of the next.
   func unfinishedPath(_ part: BackupPart) -> String { lock.temporary(layout.segment(part.segment)) }
 
-  // MARK: Looking at it
+  // MARK: Reading the folder
 
-  /// The header of a segment that is there; nil where it is damaged, and the segment is to be copied anew.
+  /// The header of an existing segment; nil if it is damaged, and the segment must be copied again.
   private static func header(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, first: SegmentName, storeID: StoreID
   ) throws(StoreError) -> SegmentHeader? {
@@ -219,10 +223,11 @@ final class BackupTarget {
   }
 
   private static func foreign(_ path: String, _ other: StoreID) -> StoreError {
-    .notAStore(path: path, what: "the folder holds a backup or a store of another one, \(other)")
+    .notAStore(path: path, what: "the folder holds another store or its backup, \(other)")
   }
 
-  /// Whether HEAD is that of a finished backup: closed cleanly, and its last segment is there and as long as it says.
+  /// Whether HEAD is that of a finished backup: closed cleanly, and its last segment exists and is as long as HEAD
+  /// says.
   private static func isWhole(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ slot: HeadSlot?, last: SegmentHeader?
   ) throws(StoreError) -> Bool {

@@ -1,28 +1,28 @@
-// Whether a backup has a segment as it must be: nothing in it that the source has erased, and nothing that it has
-// erased itself brought back.
+// Decides whether a backup's copy of a segment is right: it contains nothing that the source has erased, and brings
+// back nothing that the backup itself has erased.
 
 internal import StrataBase
 
-/// What is to be done about one segment of a backup.
+/// What has to be done about one segment of a backup.
 enum BackupNeed {
-  /// It is there as it must be.
+  /// The copy is right.
   case nothing
   case copy
-  /// A copy, and without the content of these events, which the backup has erased and the source has not.
+  /// A copy without the content of these events, which the backup has erased and the source has not.
   case copyErasing(ErasedSequences)
 
   var isNothing: Bool { if case .nothing = self { true } else { false } }
 }
 
 extension LogBackup {
-  /// Compares a segment of the source with that of the target. Revisions say nothing, because each store counts its
-  /// own; marks say what is erased. Where they differ, and one of the two erased nothing, that decides; else the files
-  /// themselves are read, as they are where a mark is not known.
+  /// Compares a segment of the source with that of the target. Revisions cannot be compared, because each store counts
+  /// its own; marks say what is erased. If they differ and one of the two erased nothing, that decides; otherwise the
+  /// files themselves are read, as they are if a mark is not known.
   func need(_ part: BackupPart, of folder: BackupTarget, isLast: Bool) throws(StoreError) -> BackupNeed {
     guard let theirs = folder.header(part.segment) else { return .copy }
     let ours = part.header
     let hasEnd = folder.ends[part.segment] == part.end
-    // The last segment is what HEAD has an offset in: the file must be the very one.
+    // HEAD has an offset in the last segment, so its file must be the same one.
     let isFitting = !isLast || theirs == ours || !(theirs.isRewritten || ours.isRewritten)
     guard theirs.isRewritten else { return hasEnd && isFitting && !ours.isRewritten ? .nothing : .copy }
     let none = ErasureMark.none.value
@@ -36,7 +36,7 @@ extension LogBackup {
     return try need(part, comparing: theirs, of: folder, mayStay: hasEnd && isFitting, isLast: isLast)
   }
 
-  /// The same by what the two files hold.
+  /// Compares the events that are erased in the two files.
   private func need(
     _ part: BackupPart, comparing theirs: SegmentHeader, of folder: BackupTarget, mayStay: Bool, isLast: Bool
   ) throws(StoreError) -> BackupNeed {
@@ -52,7 +52,8 @@ extension LogBackup {
     return .copyErasing(kept)
   }
 
-  /// Whether there is a whole copy that only lacks its name. Where no mark says what is erased in it, both files are read.
+  /// Whether there is a complete copy that only lacks its final name. If no mark says what is erased in it, both files
+  /// are read.
   func hasCopied(_ part: BackupPart, in folder: BackupTarget) throws(StoreError) -> Bool {
     guard folder.hasCopied(part) else { return false }
     if part.header.erasureMark != nil { return true }
@@ -61,10 +62,10 @@ extension LogBackup {
     return copied.isSuperset(of: try wanted(part))
   }
 
-  /// What is erased in the source.
+  /// The erased events of the source's segment.
   private func wanted(_ part: BackupPart) throws(StoreError) -> ErasedSequences {
     guard part.header.isRewritten else { return ErasedSequences() }
-    // It may have been rewritten since its header was read.
+    // The segment may have been rewritten since its header was read.
     let handle = try SegmentHandle.open(
       fileSystem, source.layout, first: part.segment, storeID: source.storeID)
     let (erased, finding) = try ErasedSequences.read(handle.file, handle.header, name: handle.name)
@@ -72,8 +73,8 @@ extension LogBackup {
     return erased
   }
 
-  /// Writes a closed segment into the target without the content of some events.
-  /// - Returns: the header of the copy; nil where these events have no content in the source either by now.
+  /// Writes a closed segment to the target without the content of some events.
+  /// - Returns: the header of the copy; nil if by now these events have no content in the source either.
   func rewrite(
     _ handle: SegmentHandle, next: SegmentHeader, without erased: ErasedSequences, to path: String,
     into folder: BackupTarget

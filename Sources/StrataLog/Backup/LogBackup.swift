@@ -1,31 +1,31 @@
-// Copies a live store: the log as it stands at one mark, checked while it is copied.
+// Copies a live store: the log as it is at one mark, checked while it is copied.
 
 internal import StrataBase
 
-/// What a backup came to.
+/// The result of a backup.
 package struct BackupReport: Sendable, Equatable {
   /// The end of the backup: the durable end of the source when it began.
   package var end: LogMark
-  /// The first sequence that the backup has.
+  /// The first sequence in the backup.
   package var firstSequence: UInt64
-  /// Segments in all, and those of them that were copied now.
+  /// The segments in total, and those of them that were copied now.
   package var segments = 0
   package var segmentsCopied = 0
   package var bytesCopied: UInt64 = 0
 }
 
-/// A copy of a store into a folder that becomes a store of its own.
+/// A copy of a store into a folder, which becomes a store itself.
 ///
-/// It takes no lock of the source and writes nothing there, so it may run beside a writer, in that process or in
-/// another. It can be ended at any moment and begun again: what was copied is not copied again, and a finished
-/// backup takes in what is new. The target holds one whole backup or is refused by whoever opens it, after a power
-/// cut too. `derived/` and `quarantine/` are not copied: the first can be built again, the second is evidence of
-/// what was never acknowledged.
+/// It does not lock the source and writes nothing there, so it may run beside a writer, in the same process or in
+/// another. It can be interrupted at any moment and run again: what was copied is not copied again, and a finished
+/// backup is updated with new events. The target holds one whole backup or every open refuses it, after a power cut
+/// too. `derived/` and `quarantine/` are not copied: the first can be rebuilt, the second is evidence of what was never
+/// acknowledged.
 package struct LogBackup {
   let source: Log
   private let target: any FileSystem
   private let path: String
-  /// Told now and then: bytes copied, and bytes to copy in all.
+  /// Called now and then with the bytes copied so far and the bytes to copy in total.
   private let progress: (UInt64, UInt64) -> Void
   private var bytesAll: UInt64 = 0
   private var report = BackupReport(end: LogMark(offset: 0, sequence: 0, chain: 0), firstSequence: 1)
@@ -42,19 +42,19 @@ package struct LogBackup {
 
   var fileSystem: any FileSystem { source.source.catalog.fileSystem }
 
-  /// The segment that grows, held open so that its offsets stay what they are, and the mark in it.
+  /// The active segment, held open so that its offsets stay valid, and the mark in it.
   private struct Active {
     var handle: SegmentHandle
     var mark: VisibleMark
-    /// Whether the source may have an order up to the mark that was not carried out.
+    /// Whether the source may have an order to erase, up to the mark, that was not carried out.
     var isErasing: Bool
   }
 
   /// Runs the backup. Blocks.
   ///
-  /// - Throws: a finding for what stands in the source, naming the place; `diverged` where the
-  ///   target holds events that the source does not; `notAStore` where it holds something else; `locked` where a
-  ///   writer has the target; `full`. Then the target is what it was, or is refused until a backup into it ends well.
+  /// - Throws: a finding for damage in the source, with its position; `diverged` if the target holds events that the
+  ///   source does not; `notAStore` if it holds something else; `locked` if a writer has the target; `full`. Then the
+  ///   target is unchanged, or is refused until a backup into it succeeds.
   package mutating func run() throws(StoreError) -> BackupReport {
     try refuseSourceAsTarget()
     try source.refresh()
@@ -91,7 +91,8 @@ package struct LogBackup {
     return report
   }
 
-  /// A store is no backup of itself, and what stands in its folder is not out of reach of what happens to it.
+  /// Refuses a target at or inside the source: a store is not its own backup, and a copy in its folder is lost together
+  /// with it.
   private func refuseSourceAsTarget() throws(StoreError) {
     guard let own = try fileSystem.identity(of: source.layout.root) else { return }
     var place = path
@@ -100,8 +101,8 @@ package struct LogBackup {
       place = above
       found = try target.identity(of: place)
     }
-    // Upwards by the file system's own `..`, which no symbolic link leads astray; the root is its own parent. What
-    // may not be looked at is above the store, whose folders may be.
+    // Goes up by the file system's own `..`, which no symbolic link can mislead; the root is its own parent. A folder
+    // that may not be read is above the store, whose own folders can be read.
     var below: String?
     while let identity = found, identity != below {
       if identity == own { throw .invalid(what: "the backup of a store cannot go into the store itself") }
@@ -111,7 +112,7 @@ package struct LogBackup {
     }
   }
 
-  /// What stands before the last name of a path; nil where there is no more.
+  /// The path without its last component; nil if nothing remains.
   private static func folder(above path: String) -> String? {
     let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true)
     guard let last = names.last else { return nil }
@@ -121,12 +122,13 @@ package struct LogBackup {
 
   // MARK: What to copy
 
-  /// The active segment and the mark. The segment may be closed and rewritten while it is opened, and then the
-  /// mark is in a later one.
+  /// The active segment and the mark. The segment may be closed and rewritten while it is being opened; the mark is
+  /// then in a later one.
   private func pinnedActive() throws(StoreError) -> Active {
     for _ in 0..<8 {
       let mark = source.mark
-      // Asked behind the mark and before any segment is opened: what an order up to the mark erases is then in none.
+      // Read after the mark and before any segment is opened: if no order is unfinished then, the segments hold nothing
+      // that an order up to the mark erases.
       let isErasing = try isErasing()
       let handle = try SegmentHandle.open(
         fileSystem, source.layout, first: mark.segment, storeID: source.storeID)
@@ -138,7 +140,7 @@ package struct LogBackup {
     throw .damaged(HeadSlot.rewritten(source.mark.segment, through: source.mark.sequence))
   }
 
-  /// All segments up to the mark, with the ends that the segments behind them name.
+  /// All segments up to the mark, with the ends that the following segments name.
   private func parts(_ active: Active) throws(StoreError) -> [BackupPart] {
     let names = try SegmentCatalog.names(fileSystem, source.layout).filter { $0 <= active.mark.segment }
     var headers: [SegmentHeader] = []
@@ -165,7 +167,7 @@ package struct LogBackup {
     }
     assert(
       zip(parts, parts.dropFirst()).allSatisfy { $0.end.sequence == $1.segment.lastBefore },
-      "the parts of a backup follow each other without a gap")
+      "there is no gap between the parts of a backup")
     return parts
   }
 
@@ -186,7 +188,7 @@ package struct LogBackup {
     }
   }
 
-  /// HEAD of the finished backup: a store that was closed cleanly at the mark.
+  /// The HEAD of the finished backup: a store that was closed cleanly at the mark.
   private func headSlot(_ active: Active, begin: UInt64, epoch: UInt64) throws(StoreError) -> HeadSlot {
     let header = active.handle.header
     let durable = active.mark.durable
@@ -212,8 +214,8 @@ package struct LogBackup {
       lastTime: time, logBegin: begin)
   }
 
-  /// Whether the source may have an order to erase that is not carried out. Where its HEAD does not say, the backup's
-  /// next writer asks the log.
+  /// Whether the source may have an order to erase that is not carried out. True if there is no valid HEAD: the
+  /// backup's next writer then searches the log.
   private func isErasing() throws(StoreError) -> Bool {
     try HeadFile.read(fileSystem, path: source.layout.head)?.isErasing ?? true
   }
@@ -242,8 +244,8 @@ package struct LogBackup {
     assert(
       next.map { SegmentName($0.previousFirst) == part.segment } ?? true,
       "a part is copied with the one that follows it")
-    // Opened once: should the file be rewritten now, this one stays as it is until it is closed. It may be of a
-    // later revision than its header said before, and is the same log.
+    // Opened once: if the file is rewritten now, this one stays as it is until it is closed. It may have a later
+    // revision than its header had before, and holds the same log.
     let handle =
       isActive
       ? active.handle
@@ -285,7 +287,7 @@ package struct LogBackup {
     var offset: UInt64 = 0
     while offset < end {
       let bytes = try window.bytes(at: offset, length: 1 << 20, limit: end)
-      // A file that ends before its mark: the check of the copy says so, with the place.
+      // If a file ends before its mark, the check of the copy reports it with its offset.
       guard bytes.count > 0 else { break }
       try file.write(bytes, at: Int64(offset))
       offset += UInt64(bytes.count)
