@@ -1,16 +1,16 @@
-// Where the visible end of a store is for who does not write: what HEAD says, or the rule of the tail.
+// The visible end of a store for readers: what HEAD says, or the rule of the tail.
 
 internal import StrataBase
 
-/// What a reader can see of a store, looked up anew each time.
+/// What a reader can see of a store, read again each time.
 struct HeadReader {
   let catalog: SegmentCatalog
   let readsDamaged: Bool
-  /// The highest epoch of a HEAD that this has gone by.
+  /// The highest epoch of the HEADs used so far.
   var epoch: UInt64 = 0
-  /// The HEAD behind which everything was looked at while no writer was alive.
+  /// The HEAD after whose mark everything was read while no writer was alive.
   var settledHead: HeadSlot?
-  /// When looks began to find wrong what they found since.
+  /// The time since which every check has had a finding.
   var wrongSince: MonotonicTime?
 
   init(catalog: SegmentCatalog, readsDamaged: Bool) {
@@ -21,22 +21,22 @@ struct HeadReader {
   struct Sight {
     var mark: VisibleMark
     var tornBytes: UInt64
-    /// What stands behind the mark, where the reader goes on up to damage.
+    /// The damage at which the mark ends, if the reader continues up to damage.
     var damage: StoreFinding?
   }
 
-  /// A writer that opens the store while it is looked at makes this look again, at most so often.
+  /// How often a check runs at most: it starts again if a writer opens the store meanwhile.
   private static let looksMax = 8
-  /// The visible end now: HEAD's mark while a writer is alive, X otherwise.
+  /// The current visible end: HEAD's mark while a writer is alive, otherwise X.
   ///
-  /// Without a writer HEAD is read before the segment, and a writer may open the store in between: then what it
-  /// appends stands behind a HEAD that said "closed cleanly", and may not be on the disk yet. So what is found counts
-  /// only if HEAD is still the same and there is still no writer.
+  /// Without a writer HEAD is read before the segment, and a writer may open the store in between: what it appends then
+  /// follows a HEAD that said "closed cleanly", and may not be on disk yet. So the result counts only if HEAD is still
+  /// the same and there is still no writer.
   ///
-  /// With one, HEAD may still be that of the writer before, whose marks a power cut made wrong where it only buffered,
-  /// until the one at work has looked through the log. So what is found wrong counts only after a while.
+  /// With a writer, HEAD may still be the previous writer's until the running one has read through the log, and after a
+  /// power cut the marks of a HEAD may be wrong if its writer only buffered. So a finding counts only after a while.
   ///
-  /// - Parameter patience: how long that is.
+  /// - Parameter patience: how long a finding must persist.
   mutating func look(patience: Duration = .zero) throws(StoreError) -> Sight {
     var wait = PatientWait(patience)
     var looks = 1
@@ -53,7 +53,7 @@ struct HeadReader {
       let sight = Result { () throws(StoreError) in try assessed(head) }
       let after = try state()
       if !after.isAlive, after.head == head { return try sight.get() }
-      // What a writer was writing meanwhile it may take back, and write something else there.
+      // A writer may undo what it was writing meanwhile, and write something else there.
       if let last = catalog.names.last { catalog.forget(last) }
     }
     return try assessed(try state().head)
@@ -75,12 +75,12 @@ struct HeadReader {
     }
     try catalog.refresh()
     guard let last = catalog.names.last else {
-      throw .notFound(path: catalog.layout.root, what: "the store's segments are gone")
+      throw .notFound(path: catalog.layout.root, what: "the store's segments are missing")
     }
     return try assessed(last, head)
   }
 
-  /// The end before damage in the headers: the segments before it are those of the catalog.
+  /// The end before damage in the headers: the catalog has the segments before the damage.
   func sight(upTo damage: StoreFinding) throws(StoreError) -> Sight {
     guard let last = catalog.names.last else {
       throw .notFound(path: catalog.layout.root, what: "the store has no segment before the damage")
@@ -108,12 +108,13 @@ struct HeadReader {
     }
   }
 
-  /// The mark that HEAD makes.
+  /// The mark that HEAD describes.
   ///
-  /// HEAD is read before the segment that it names is opened, and in between that may have been closed and
-  /// rewritten, where HEAD's offsets mean nothing. A segment is rewritten only once HEAD names a later one, so HEAD
-  /// is read again; that a writer rolls and rewrites each time in between is no matter for ever. The same holds where
-  /// another writer opened the store in between, and wrote over what the one before had only buffered.
+  /// HEAD is read before the segment that it names is opened, and in between that segment may have been closed and
+  /// rewritten, so that HEAD's offsets mean nothing in it. A segment is rewritten only after HEAD names a later one, so
+  /// HEAD is read again; this happens only a few times, because a writer would have to roll and rewrite each time in
+  /// between. The same applies if another writer opened the store in between, and overwrote what the previous one had
+  /// only buffered.
   mutating func sight(of head: HeadSlot) throws(StoreError) -> VisibleMark {
     var head = head
     var wrong = head.rewritten
@@ -127,14 +128,14 @@ struct HeadReader {
     throw .damaged(wrong)
   }
 
-  /// HEAD's mark with what HEAD does not say: the appends, which the last block counts. A finding where the segment was
-  /// rewritten meanwhile, or ends elsewhere than HEAD says.
+  /// HEAD's mark, completed by the number of appends, which the last block counts. A finding if the segment was
+  /// rewritten meanwhile, or does not end where HEAD says.
   private mutating func mark(of head: HeadSlot) throws(StoreError) -> Result<VisibleMark, StoreFinding> {
     if !catalog.names.contains(head.segment) { try catalog.refresh(through: head.segment) }
     guard catalog.names.contains(head.segment) else {
       return .failure(SegmentChain.missing(head.segment, before: head.visible.sequence &+ 1))
     }
-    // What is known of the blocks was found while another writer had the store, and may be gone.
+    // The known blocks were found while another writer had the store, and may no longer exist.
     if head.epoch > epoch { catalog.forget(head.segment) }
     let handle = try catalog.segment(head.segment)
     guard head.isOf(handle.header) else { return .failure(head.rewritten) }
@@ -149,8 +150,8 @@ struct HeadReader {
         last = (block.nextSequence &- 1, block.chainAfter)
       }
     }
-    // A checksum that holds makes no number right, and all who read rely on these: that the last sequence is that of a
-    // block, so less than 2⁶⁴ − 1, that nothing durable is invisible, and that the log does not begin behind its end.
+    // A valid checksum does not make the numbers right, and all readers rely on these conditions: the last sequence is
+    // that of a block, so less than 2⁶⁴ − 1; nothing durable is invisible; and the log does not begin past its end.
     guard head.visible.sequence == last.sequence, head.visible.chain == last.chain,
       head.durable.sequence <= last.sequence, head.durable.offset <= head.visible.offset,
       head.logBegin <= last.sequence &+ 1
@@ -164,8 +165,8 @@ struct HeadReader {
 }
 
 extension HeadSlot {
-  /// Whether the offsets of the marks can be those of this file: it was never rewritten, or HEAD was written since,
-  /// by a writer that found it as the last one and has not appended.
+  /// Whether the offsets of the marks can belong to this file: it was never rewritten, or HEAD was written after the
+  /// rewrite, by a writer that found it as the last segment and has not appended.
   package func isOf(_ header: SegmentHeader) -> Bool {
     guard header.isRewritten else { return true }
     return visible
@@ -173,17 +174,17 @@ extension HeadSlot {
         offset: header.rewrittenEnd, sequence: header.rewrittenLast, chain: header.rewrittenChain)
   }
 
-  /// The finding where HEAD goes on naming a rewritten segment as the one that grows.
+  /// The finding if HEAD still names a rewritten segment as the active one.
   static func rewritten(_ segment: SegmentName, through last: UInt64) -> StoreFinding {
     StoreFinding(
       .stale, file: StoreLayout.headName, offset: 0, first: segment.firstSequence,
       last: max(last, segment.lastBefore),
-      what: "HEAD names a segment that was rewritten, with another end than that has")
+      what: "HEAD names a segment that was rewritten and has another end now")
   }
 
   var rewritten: StoreFinding { Self.rewritten(segment, through: lastSequence) }
 
-  /// The finding where the marks are no places of the segment that they are in.
+  /// The finding if the marks are not ends of blocks in the segment that they name.
   func disagreeing(with name: String) -> StoreFinding {
     StoreFinding(
       .stale, file: StoreLayout.headName, offset: 0, first: segment.firstSequence,
@@ -192,7 +193,7 @@ extension HeadSlot {
   }
 }
 
-/// The pauses of somebody who looks again for a while.
+/// The pauses between repeated checks.
 struct PatientWait {
   private let begin = MonotonicTime.now()
   private let patience: Duration
@@ -202,7 +203,7 @@ struct PatientWait {
 
   init(_ patience: Duration) { self.patience = patience }
 
-  /// How many nanoseconds to pause before the next look, or nil where the time is over.
+  /// The number of nanoseconds to pause before the next check, or nil if the time is over.
   mutating func next() -> Int? {
     guard begin.elapsed < patience else { return nil }
     defer { pause = min(2 * pause, Self.pauseMax) }

@@ -1,17 +1,17 @@
-// Follows another process's writer: looks at HEAD, and moves the visible mark.
+// Follows another process's writer: polls HEAD, and moves the visible mark.
 
 internal import StrataBase
 
-/// Looks for a store that another process may write to: when it is asked, and on a thread that begins when somebody
-/// first waits at the end and goes on until the store is closed.
+/// Checks a store that another process may write to: on request, and on a thread that starts when a caller first waits
+/// at the end and runs until the store is closed.
 ///
-/// The thread looks when the file system tells of a write to the store's folder, where it tells of any, and now and
-/// then without being told, because not every write is told everywhere. It looks at LOCK once a second, to notice a
-/// writer that went away or a new one. Under load it looks once a millisecond and sees many appends at once.
+/// The thread checks when the file system notifies it of a write to the store's folder, if it can, and also now and
+/// then, because not every write leads to a notification everywhere. It checks LOCK once a second, to notice a writer
+/// that ended or a new one. Under load it checks once a millisecond and sees many appends at once.
 package final class HeadWatcher: Sendable {
   private struct State {
     var reader: HeadReader
-    /// True while somebody looks. Looking blocks on the file system, so it is done without the lock.
+    /// True while a check is in progress. A check blocks on the file system, so it runs without the lock.
     var isLooking = false
     var isRunning = false
     var isSuspended = false
@@ -31,7 +31,7 @@ package final class HeadWatcher: Sendable {
     state = Gate(State(reader: reader))
   }
 
-  /// Starts the thread if it does not run, also where it ended with an error that may have passed.
+  /// Starts the thread if it is not running, even if it ended with an error that may have passed.
   package func start() throws(StoreError) {
     let starts = state.withLock { state in
       guard !state.isRunning, !state.isStopped else { return false }
@@ -41,7 +41,7 @@ package final class HeadWatcher: Sendable {
     guard starts else { return }
     source.tail.reopen()
     do throws(StoreError) {
-      // The thread holds this and not the log, whose end stops it.
+      // The thread retains this object and not the log, whose deinit stops it.
       try options.machine.start("strata-follow") { self.run() }
     } catch {
       state.withLock { $0.isRunning = false }
@@ -49,8 +49,8 @@ package final class HeadWatcher: Sendable {
     }
   }
 
-  /// Looks once, now, and publishes what is new: for who heard elsewhere of what this has not seen yet. Blocks. While
-  /// this is suspended it looks at nothing.
+  /// Checks once, now, and publishes what is new: for a caller that knows of an append that this reader has not seen
+  /// yet. Blocks. Does nothing while suspended.
   package func refresh() throws(StoreError) {
     do throws(StoreError) { _ = try look(probes: true, waits: false) } catch {
       if error.isDiverged { source.tail.finish(error) }
@@ -58,14 +58,14 @@ package final class HeadWatcher: Sendable {
     }
   }
 
-  /// Ends a look that is under way and begins none until `resume`: no file is touched in between.
+  /// Waits for a check in progress to end and starts none until `resume`: no file is accessed in between.
   func suspend() {
     state.withLock { $0.isSuspended = true }
     state.signalAll()
     state.wait { !$0.isLooking }
   }
 
-  /// Goes on, once a look has shown that the store can be looked at.
+  /// Continues, once a check has succeeded.
   func resume() throws(StoreError) {
     _ = try look(probes: true, waits: false, evenSuspended: true)
     state.withLock { $0.isSuspended = false }
@@ -82,10 +82,10 @@ package final class HeadWatcher: Sendable {
   }
 
   private func run() {
-    // Watched before the first look, so that nothing is written between the two unseen and untold.
+    // The watch begins before the first check, so that no write between the two is missed.
     let watch = source.catalog.fileSystem.watch(source.catalog.layout.root)
     state.withLock { state in
-      assert(state.isRunning, "the thread runs for as long as it is said to")
+      assert(state.isRunning, "isRunning is true while the thread runs")
       state.watch = watch
     }
     var pace = LookPace(hasNotices: watch != nil)
@@ -108,7 +108,7 @@ package final class HeadWatcher: Sendable {
         let rest = LookPace.pauseMin - lastLook.elapsed
         if rest > .zero {
           rests(for: rest)
-          // What was told in the meantime is seen by the look that follows.
+          // The next check covers the notifications that arrived during the pause.
           _ = watch?.wait(timeout: .zero)
         }
       case .none?: wasTold = false
@@ -130,9 +130,9 @@ package final class HeadWatcher: Sendable {
       return !state.isStopped
     }
     if isMine { watch?.close() }
-    // In one step, since who starts it again takes the end of the log back.
+    // In one step, since a caller that starts it again clears the end of the log.
     state.withLock { state in
-      assert(state.isRunning, "a follower that ends was running")
+      assert(state.isRunning, "an ending follower was running")
       source.tail.finish(error)
       state.isRunning = false
     }
@@ -140,8 +140,8 @@ package final class HeadWatcher: Sendable {
 
   private func rests(for pause: Duration) { _ = state.wait(timeout: pause) { $0.isStopped } }
 
-  /// Looks at HEAD, or at LOCK too. True where the mark moved; nil once this was stopped, and where it is suspended
-  /// and the caller neither waits for the end of that nor ends it.
+  /// Checks HEAD, and LOCK too if `probes` is true. True if the mark moved; nil once this was stopped, or if it is
+  /// suspended and the caller neither waits for the end of the suspension nor ends it.
   private func look(probes: Bool, waits: Bool, evenSuspended: Bool = false) throws(StoreError) -> Bool? {
     let turn = state.wait { state -> HeadReader?? in
       let isHeldUp = state.isSuspended && !evenSuspended
@@ -153,7 +153,7 @@ package final class HeadWatcher: Sendable {
     guard var reader = turn else { return nil }
     defer {
       state.withLock { state in
-        assert(state.isLooking, "one thread looks at a time")
+        assert(state.isLooking, "only one thread checks at a time")
         state.reader = reader
         state.isLooking = false
       }
@@ -161,31 +161,31 @@ package final class HeadWatcher: Sendable {
     }
     let before = source.tail.mark
     let mark = try reader.mark(after: before, probes: probes, patience: options.patience)
-    assert(source.tail.mark == before, "only who looks moves a reader's end")
+    assert(source.tail.mark == before, "only a check moves a reader's end")
     if mark != before { source.tail.publish(mark) }
     return mark != before
   }
 }
 
-/// How long to wait between two looks at HEAD.
+/// The time between two checks of HEAD.
 package struct LookPace {
-  /// The shortest time between two looks.
+  /// The shortest time between two checks.
   package static let pauseMin: Duration = .milliseconds(1)
-  /// The longest where nothing is told.
+  /// The longest time without notifications.
   package static let pauseMax: Duration = .milliseconds(20)
-  /// The longest where what is new was told.
+  /// The longest time while changes are announced by notifications.
   package static let toldPauseMax: Duration = .seconds(1)
 
-  /// Whether the file system tells of anything.
+  /// Whether the file system sends notifications.
   package var hasNotices: Bool
-  /// What was new last had been told.
+  /// Whether a notification announced the last change.
   private var isTold = false
   private var pause = pauseMin
 
   package init(hasNotices: Bool) { self.hasNotices = hasNotices }
 
-  /// Notes what a look came to. One that finds something new of which nothing was told takes back the trust in
-  /// notices, until one proves right.
+  /// Records the result of a check. If it finds a change that no notification announced, notifications are no longer
+  /// trusted until one announces a change again.
   package mutating func looked(isNew: Bool, wasTold: Bool) {
     assert(pause >= Self.pauseMin && pause <= Self.pauseMax, "a pause is within its limits")
     guard isNew else {
@@ -196,18 +196,18 @@ package struct LookPace {
     pause = Self.pauseMin
   }
 
-  /// How long to wait for a notice, or for the next look without one.
+  /// How long to wait for a notification, or for the next check without one.
   package var timeout: Duration { hasNotices && isTold ? Self.toldPauseMax : pause }
 }
 
 extension HeadReader {
-  /// The visible end, which is not before `old`, and behind the same events.
+  /// The visible end, which is not before `old` and follows the same events.
   ///
-  /// A writer that opens the store, or a backup into it, names its files one after the other. So what is found wrong
-  /// beside one leaves the end where it was, until looks found it wrong for as long as `patience`.
+  /// A writer that opens the store, or a backup into it, renames its files one after another. So a finding beside a
+  /// writer leaves the end where it was, until checks have had findings for as long as `patience`.
   ///
-  /// Throws `diverged` where the folder is that of another store by now, whatever its segments look like from here:
-  /// HEAD says whose it is.
+  /// Throws `diverged` if the folder now holds another store, whatever its segments look like: HEAD says which store it
+  /// is.
   fileprivate mutating func mark(
     after old: VisibleMark, probes: Bool, patience: Duration
   ) throws(StoreError) -> VisibleMark {
@@ -217,7 +217,7 @@ extension HeadReader {
       wrongSince = nil
       return mark
     } catch {
-      // What a new epoch asks for was not looked at to its end.
+      // The checks that a new epoch requires were not completed.
       epoch = epochBefore
       settledHead = nil
       guard case .damaged = error, let (isAlive, head) = try? state() else { throw error }
@@ -246,7 +246,7 @@ extension HeadReader {
       mark = try head.map { head throws(StoreError) in try sight(of: head, ifBeyond: old) } ?? old
     }
     guard mark.sequence >= old.sequence else { throw .diverged(sequence: old.sequence) }
-    // Another writer opened the store, and what the one before had only buffered may be gone, with other events in
+    // Another writer opened the store, and what the previous one had only buffered may be lost, with other events in
     // its place.
     if epoch != epochBefore {
       let chain = try chain(after: old.sequence, in: mark)
@@ -255,12 +255,12 @@ extension HeadReader {
     return mark
   }
 
-  /// The visible end, with a look at LOCK.
+  /// The visible end, after a check of LOCK.
   private mutating func probe(beyond old: VisibleMark) throws(StoreError) -> VisibleMark {
     let (isAlive, head) = try state()
     if let head { try check(head, after: old) }
     if isAlive, let head { return try sight(of: head, ifBeyond: old) }
-    // A writer replaces HEAD before it appends, so behind the same HEAD nothing is new.
+    // A writer replaces HEAD before it appends, so the same HEAD means that nothing is new.
     if let head, head == settledHead { return old }
     let mark = try look().mark
     let after = try state()
@@ -268,8 +268,8 @@ extension HeadReader {
     return mark
   }
 
-  /// HEAD's mark, or the old one where HEAD says nothing newer. HEAD may be behind what a reader found while no
-  /// writer was alive, until the next writer has opened the store: that one then promises it too.
+  /// HEAD's mark, or the old one if HEAD says nothing newer. HEAD may lag behind what a reader found while no writer
+  /// was alive, until the next writer has opened the store: that writer then promises it too.
   private mutating func sight(
     of head: HeadSlot, ifBeyond old: VisibleMark
   ) throws(StoreError) -> VisibleMark {
@@ -281,7 +281,7 @@ extension HeadReader {
     return try sight(of: head)
   }
 
-  /// The chain behind a sequence, from files opened anew: what is known of the open ones was found before.
+  /// The chain after a sequence, from newly opened files: what is known about the open ones is older.
   private func chain(after sequence: UInt64, in mark: VisibleMark) throws(StoreError) -> UInt64? {
     let fresh = SegmentCatalog(
       fileSystem: catalog.fileSystem, layout: catalog.layout, storeID: catalog.storeID, names: catalog.names)

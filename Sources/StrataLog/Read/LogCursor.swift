@@ -1,6 +1,6 @@
-// Walks the events blocks of the whole log from any sequence: the one path of replay and live.
+// Walks the event blocks of the whole log from any sequence: the only read path, for replay and for live events.
 
-/// What a cursor and the seeks read from: the segments, and the visible end.
+/// What cursors and seeks read from: the segments, and the visible end.
 package struct LogSource: Sendable {
   package let catalog: SegmentCatalog
   package let tail: VisibleTail
@@ -10,8 +10,9 @@ package struct LogSource: Sendable {
     self.tail = tail
   }
 
-  /// Where reading of a segment ends: at the visible or the durable mark if it is the active one, else at the end of
-  /// its file. A mark is no place in a file that took the segment's place since, which another process closed then.
+  /// The offset at which reading of a segment ends: the visible or the durable mark if it is the active one, otherwise
+  /// the end of its file. If another process closed the segment and replaced its file since, the mark is not an offset
+  /// in the new file.
   package func end(
     of handle: SegmentHandle, in mark: VisibleMark, durably isDurable: Bool = false
   ) throws(StoreError) -> UInt64 {
@@ -23,32 +24,32 @@ package struct LogSource: Sendable {
   }
 }
 
-/// A position that pulls. Belongs to one consumer; every call blocks for as long as the disk does.
+/// A position from which blocks are pulled. Belongs to one consumer; every call blocks for as long as the disk takes.
 package struct LogCursor: ~Copyable {
   private let source: LogSource
   /// The next sequence to deliver.
   package private(set) var nextSequence: UInt64
-  /// Behind the last sequence that there can be, nothing ever comes.
+  /// True if the cursor begins after the largest possible sequence, where no event can ever follow.
   private let isBeyondAll: Bool
   /// Stops at the durable mark instead of the visible one.
   package let isDurableOnly: Bool
-  /// The chain behind `nextSequence − 1`, once known.
+  /// The chain after `nextSequence − 1`, once known.
   package private(set) var chain: UInt64?
   private var segment: SegmentHandle?
-  /// `SegmentCatalog.takeovers` when the segment was found.
+  /// The value of `SegmentCatalog.takeovers` when the segment was found.
   private var takeovers: UInt64 = 0
   private var blocks: BlockSource?
   private var offset: UInt64 = 0
-  /// Whether `offset` is right behind the block that was delivered last. After a look-up it is not: the block there may
+  /// Whether `offset` is the end of the block that was delivered last. After a lookup it is not: the block there may
   /// begin before `nextSequence`.
   private var isBehindBlock = false
   private let step: Int
 
-  /// The sequence before the next one: the last delivered, or where this began. Of a cursor behind all that there can be
-  /// it is the highest number, and `nextSequence` is 0.
+  /// The sequence before the next one: the last one delivered, or where the cursor began. For a cursor after the
+  /// largest possible sequence it is that number, and `nextSequence` is 0.
   package var lastSequence: UInt64 { nextSequence &- 1 }
 
-  /// Begins behind `sequence`, which may lie in the future.
+  /// Begins after `sequence`, which may lie in the future.
   package init(_ source: LogSource, after sequence: UInt64, isDurableOnly: Bool = false, step: Int = 1 << 20)
   {
     self.source = source
@@ -58,14 +59,14 @@ package struct LogCursor: ~Copyable {
     self.step = step
   }
 
-  /// The next events block that holds `nextSequence`, or nil at the end. The first block may begin earlier:
-  /// skip what comes before `nextSequence` as it was before the call.
+  /// The next event block that holds `nextSequence`, or nil at the end. The first block may begin earlier: skip the
+  /// events before the value that `nextSequence` had before the call.
   package mutating func next() throws(StoreError) -> DecodedBlock? {
     var mark = source.tail.mark
     var bound = isDurableOnly ? mark.durable : mark.visible
     guard nextSequence <= bound.sequence, !isBeyondAll else { return nil }
     guard nextSequence >= mark.logBegin else { throw .trimmed(firstAvailable: mark.logBegin) }
-    // The mark of another writer is no place in a file that the writer before it had.
+    // Another writer's mark is not an offset in a file that the writer before it had.
     let takeovers = source.catalog.takeovers
     if takeovers != self.takeovers { segment = nil }
     self.takeovers = takeovers
@@ -74,7 +75,7 @@ package struct LogCursor: ~Copyable {
       if segment == nil { try locate(in: mark) }
       guard let segment else { throw missing("the log ends before sequence \(nextSequence)", at: 0) }
       if mark.isBefore(rewriteOf: segment.header) {
-        // Its blocks may reach beyond the mark. All of it is visible by now: the mark only has to be told.
+        // Its blocks may extend past the mark. All of them are visible by now: only the mark has to be updated.
         try source.tail.refresh()
         mark = source.tail.mark
         bound = isDurableOnly ? mark.durable : mark.visible
@@ -96,9 +97,9 @@ package struct LogCursor: ~Copyable {
           throw .damaged(
             StoreFinding(
               .stale, file: next.name, offset: 0, first: nextSequence, last: bound.sequence,
-              what: "the segment does not continue the chain of the one before it"))
+              what: "the segment does not continue the chain of the previous segment"))
         }
-        assert(next.header.firstSequence == nextSequence, "segments follow each other without a gap")
+        assert(next.header.firstSequence == nextSequence, "there is no gap between segments")
         enter(next, at: UInt64(SegmentHeader.length))
         isBehindBlock = chain != nil
         continue
@@ -113,7 +114,7 @@ package struct LogCursor: ~Copyable {
     }
   }
 
-  /// Whether another file has the segment's name by now, so that what this one lacks is no damage.
+  /// Whether another file has the segment's name by now, so that what this one lacks is not damage.
   private func hasLostName(_ segment: SegmentHandle) -> Bool {
     (try? segment.file.isStillAtItsPath()) == false
   }
@@ -124,7 +125,7 @@ package struct LogCursor: ~Copyable {
     let place = offset
     let verdict: BlockVerdict
     do { verdict = try blocks!.block(at: place, limit: end) } catch {
-      // Where only the payload cannot be read, its header says which events it holds.
+      // If only the payload cannot be read, the header says which events it holds.
       let header = try? blocks!.header(at: place, limit: end).get()
       let end = header.map { $0.nextSequence &- 1 } ?? last
       throw .unreadable(
@@ -139,9 +140,9 @@ package struct LogCursor: ~Copyable {
     case .valid(let block, let payload):
       if let what = block.unsupported { throw .unsupported(finding(.unsupported, what)) }
       if isBehindBlock, let chain, block.chainBefore != chain {
-        throw .damaged(finding(.stale, "the block's chain does not continue the one before it"))
+        throw .damaged(finding(.stale, "the block's chain does not continue that of the previous block"))
       }
-      // Where the place was looked up without the headers behind it, some of which are damaged, it is too early.
+      // If the offset was looked up without the headers that follow it, some of which are damaged, it is too early.
       if block.isControl || (!isBehindBlock && block.nextSequence <= nextSequence) {
         offset = block.end
         return nil
@@ -155,7 +156,7 @@ package struct LogCursor: ~Copyable {
       let before: UInt64
       do throws(ContentProblem) {
         decoded = try DecodedBlock(header: block, stored: payload)
-        // What was delivered came from a file that another one replaced, and may end inside of a block of this one.
+        // The events delivered so far came from a file that was replaced since, and may end inside a block of this one.
         before =
           block.firstSequence < nextSequence && chain != nil
           ? try decoded.chain(after: lastSequence) : block.chainBefore
@@ -183,7 +184,9 @@ package struct LogCursor: ~Copyable {
   }
 
   private mutating func enter(_ handle: SegmentHandle, at place: UInt64) {
-    assert(handle.header.firstSequence <= nextSequence, "a cursor enters no segment behind its sequence")
+    assert(
+      handle.header.firstSequence <= nextSequence, "a cursor enters no segment that begins after its sequence"
+    )
     segment = handle
     offset = place
     isBehindBlock = false

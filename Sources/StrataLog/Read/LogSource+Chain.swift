@@ -1,7 +1,7 @@
-// What stands at a sequence: the block that holds it, and the chain behind it.
+// Lookups by sequence: the block that holds it, and the chain after it.
 
 extension LogSource {
-  /// The visible block that holds a sequence, or nil where the log does not have it.
+  /// The visible block that holds a sequence, or nil if the log does not have it.
   package func block(holding sequence: UInt64) throws(StoreError) -> DecodedBlock? {
     let mark = tail.mark
     guard sequence >= mark.logBegin, sequence <= mark.sequence else { return nil }
@@ -9,7 +9,7 @@ extension LogSource {
     return try cursor.next()
   }
 
-  /// The chain behind a sequence. 0 stands before everything.
+  /// The chain after a sequence. Sequence 0 is before all events.
   package func chain(after sequence: UInt64) throws(StoreError) -> UInt64? {
     let mark = tail.mark
     if sequence == mark.sequence { return mark.visible.chain }

@@ -411,6 +411,6 @@ extension HeadSlot {
   fileprivate var finding: StoreFinding {
     StoreFinding(
       .stale, file: "HEAD", offset: 0, first: segment.firstSequence, last: visible.sequence,
-      what: "HEAD names a segment that was rewritten, with another end than that has")
+      what: "HEAD names a segment that was rewritten and has another end now")
   }
 }
