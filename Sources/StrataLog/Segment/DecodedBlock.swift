@@ -22,7 +22,7 @@ package final class DecodedBlock: @unchecked Sendable {
   private let storage: UnsafeMutableRawPointer
   private let count: Int
 
-  /// Decodes a stored payload. Lengths must have been checked against `BlockWalk.lengthProblem`.
+  /// Decodes a stored payload. Lengths must have been checked by `BlockSource.lengthProblem`.
   package init(header: BlockHeader, stored: UnsafeRawBufferPointer) throws(ContentProblem) {
     assert(stored.count == Int(header.storedLength), "a payload is as long as its header says")
     if let problem = header.unsupported { throw .unsupported(problem) }
