@@ -8,10 +8,9 @@ The body of a function, an initialiser or an accessor that a patch changes becom
 
     if activeMutant == 30 { the body as the patch has it } else { the body as it is }
 
-where `activeMutant` is the number in STRATA_MUTANT, read once. So a mutant is a run of the tests with that variable. What
-stands outside of any body (a signature, a stored property, a case) cannot be chosen while the program runs: such a mutant
-is not woven, nor one that --without names, and the last line of its file says why. What each mutant became is printed,
-one a line: `woven NAME` or `alone NAME: why`.
+where `activeMutant` is the number in STRATA_MUTANT, read once: a mutant is a run of the tests with that variable. What is
+outside of any body (a signature, a stored property, a case) cannot be chosen while the program runs. Such a mutant is
+not woven, nor is one that FILE names. One line says what became of each mutant: `woven NAME` or `alone NAME: why`.
 """
 
 import difflib
@@ -150,12 +149,10 @@ def sites_of(text, bodies, changes):
             raise Refusal(f"line {line} is in no body of a function")
         chosen[(body.start, body.end)] = body
     while True:
-        outer = [
-            body for body in chosen.values()
-            if not any(other is not body and other.start <= body.start and body.end <= other.end for other in chosen.values())
-        ]
         texts = {}
-        for body in outer:
+        for body in chosen.values():
+            if any(other.start < body.start and body.end < other.end for other in chosen.values()):
+                continue
             mutated = text[body.start : body.end]
             for change in sorted(changes, key=lambda change: -change.start):
                 if body.start <= change.start and change.end <= body.end:
