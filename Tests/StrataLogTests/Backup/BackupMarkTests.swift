@@ -134,6 +134,26 @@ import Testing
     try log.close()
   }
 
+  @Test
+  func `a backup lacks what the source has erased, where neither has a mark that is known`() throws {
+    let (disk, log) = try store(seed: 5)
+    let target = SimulatedDisk()
+    try backup(log, to: target)
+    // In the same segment.
+    try erase([2], log)
+    try erase([3], on: target)
+    for store in [disk, target] {
+      let changed = try rewritten(store)
+      #expect(changed == [1])
+      for first in changed { setMark(0, store, first) }
+    }
+    let reader = try Log.openReader(disk, path: Self.path, options: Self.options())
+    try backup(reader, to: target)
+    #expect(try erased(target) == [2, 3] && findings(target) == [])
+    try reader.close()
+    try log.close()
+  }
+
   @Test(arguments: 0..<30)
   func
     `fault 46: a backup lacks what the source has erased, and what it has erased itself, whatever marks are known`(
