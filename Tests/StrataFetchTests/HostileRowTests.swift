@@ -20,6 +20,23 @@ private struct Note: Codable, Identifiable, Sendable, Equatable {
   var count: Int?
 }
 
+/// Its type reads an id only from capitals, and a document may hold another.
+private struct Plate: Codable, Identifiable, Sendable {
+  struct ID: DocumentID, Codable {
+    var documentID: String
+
+    init?(documentID: String) {
+      guard documentID == documentID.uppercased() else { return nil }
+      self.documentID = documentID
+    }
+
+    init(from decoder: any Decoder) throws { documentID = try String(from: decoder) }
+    func encode(to encoder: any Encoder) throws { try documentID.encode(to: encoder) }
+  }
+
+  var id: ID
+}
+
 private struct Keyed: Codable, Identifiable, Sendable {
   var id: UUID
 }
@@ -74,6 +91,17 @@ private struct Keyed: Codable, Identifiable, Sendable {
     let snapshot = try await list.performFetch()
     #expect(snapshot.itemIdentifiers == ["c"])
     #expect(snapshot.problems.map(\.id) == ["a"])
+  }
+
+  @Test
+  func `R76 A row whose id its own type does not read is a problem`() async throws {
+    let store = EventStore.inMemory()
+    try await put(store, "plate/A", ["id": "A"])
+    try await put(store, "plate/b", ["id": "b"])
+    let list = FetchController(ListRequest(Plate.self), from: store.collection("plate", of: Plate.self))
+    let snapshot = try await list.performFetch()
+    #expect(snapshot.itemIdentifiers.map(\.documentID) == ["A"])
+    #expect(snapshot.problems.map(\.id) == ["b"])
   }
 
   @Test

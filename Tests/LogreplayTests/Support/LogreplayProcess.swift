@@ -34,8 +34,11 @@ final class LogreplayProcess: @unchecked Sendable {
   init(_ arguments: [String], zone: String = "UTC", environment: [String: String] = [:]) throws {
     process.executableURL = Self.executable
     process.arguments = arguments
-    // What a sanitizer is told holds for the command too: that its leaks at `exit` are none, say.
-    let passedOn = ProcessInfo.processInfo.environment.filter { $0.key == "ASAN_OPTIONS" }
+    // What a sanitizer is told holds for the command too: that its leaks at `exit` are none, say. So does which mutant
+    // is active.
+    let passedOn = ProcessInfo.processInfo.environment.filter {
+      ["ASAN_OPTIONS", "STRATA_MUTANT"].contains($0.key)
+    }
     process.environment = passedOn.merging(["TZ": zone, "PATH": "/usr/bin:/bin"]) { $1 }
       .merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice

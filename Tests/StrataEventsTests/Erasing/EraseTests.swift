@@ -302,6 +302,34 @@ import Testing
     try whole.closeBlocking()
   }
 
+  @Test func `a bad sector in an order keeps no store from being opened`() throws {
+    let disk = SimulatedDisk()
+    let store = try Self.store(disk)
+    try Self.orderWithoutRoom(store, disk)
+    let order = store.log.mark.sequence
+    // So that the order is in a closed segment, which no open reads but to find orders.
+    try store.log.roll()
+    try store.closeBlocking()
+    let layout = StoreLayout(root: Self.root)
+    let closed = try #require(try SegmentCatalog.names(disk, layout).last { $0 <= order })
+    let handle = try SegmentHandle.open(disk, layout, first: closed, storeID: nil)
+    var walk = BlockWalk(
+      file: handle.file, segment: handle.header, limit: UInt64(try handle.file.size()))
+    var sector: Int?
+    while !walk.isAtLimit, case .valid(let block, _) = try walk.next() {
+      if block.firstSequence <= order, order < block.nextSequence { sector = Int(block.end) - 1 }
+    }
+    let last = try #require(sector)
+    disk.makeUnreadable(layout.segment(closed), last..<last + 1)
+    let again = try Self.open(disk)
+    #expect(try again.log.isErasing)
+    try again.closeBlocking()
+    disk.makeReadable()
+    let whole = try Self.open(disk)
+    #expect(try Self.filesWithSecret(disk).isEmpty)
+    try whole.closeBlocking()
+  }
+
   @Test func `an order that is carried out late leaves what was appended after it`() throws {
     let disk = SimulatedDisk()
     let store = try Self.store(disk)

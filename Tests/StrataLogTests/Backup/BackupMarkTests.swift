@@ -121,6 +121,27 @@ import Testing
     try log.close()
   }
 
+  @Test
+  func `a backup lacks what the source has erased, where neither has a mark that is known`() throws {
+    let (disk, log) = try store(seed: 5)
+    let target = SimulatedDisk()
+    try backup(log, to: target)
+    // Two events of the same segment.
+    let firsts = log.closedSegments
+    let first = try #require(zip(firsts, firsts.dropFirst()).first { $1 > $0 + 1 }).0
+    try erase([first], log)
+    try erase([first + 1], on: target)
+    for store in [disk, target] {
+      #expect(try rewritten(store) == [first])
+      setMark(0, store, first)
+    }
+    let reader = try Log.openReader(disk, path: Self.path, options: Self.options())
+    try backup(reader, to: target)
+    #expect(try erased(target) == [first, first + 1] && findings(target) == [])
+    try reader.close()
+    try log.close()
+  }
+
   @Test(arguments: 0..<30)
   func
     `fault 46: a backup lacks what the source has erased, and what it has erased itself, whatever marks are known`(
