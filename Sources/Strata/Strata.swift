@@ -1,4 +1,4 @@
-// One import for applications: the public API of every floor.
+// One import for applications: the public API of every module.
 
 @_exported public import StrataDocuments
 @_exported public import StrataEvents

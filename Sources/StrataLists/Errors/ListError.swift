@@ -2,7 +2,7 @@
 
 public import StrataLog
 
-/// The errors of the lists floor. A cancelled task, and a call on a cancelled list, get `CancellationError`.
+/// The errors of lists. A cancelled task, and a call on a cancelled list, get `CancellationError`.
 public enum ListError: Error, Sendable {
   /// The request's filter is malformed: the position, and what to write instead.
   case filter(FilterError)
@@ -45,14 +45,14 @@ extension ListError: CustomStringConvertible {
     if case .store(let error) = self { error == .closed } else { false }
   }
 
-  /// Converts any error of this floor and of lower ones; nil if it says that a task or a list was cancelled.
+  /// Converts any error of this module and of lower ones; nil if it says that a task or a list was cancelled.
   package init?(_ error: any Error) {
     switch error {
     case let error as ListError: self = error
     case let error as StoreError: self = .store(error)
     case is CancellationError: return nil
     default:
-      assertionFailure("every floor throws its own errors or CancellationError")
+      assertionFailure("every module throws its own errors or CancellationError")
       self = .store(.invalid(what: "\(error)"))
     }
   }

@@ -50,7 +50,7 @@ struct ModelledStore {
       metadata: event.metadata.isEmpty ? [:] : ["k": .int(Int64(event.metadata[4]))])
   }
 
-  /// An append as the events floor writes it: codecs of its own only.
+  /// An append as StrataEvents writes it: codecs of its own only.
   mutating func next() -> ModelAppend {
     var append = source.append()
     for index in append.events.indices { append.events[index].codec = 3 }

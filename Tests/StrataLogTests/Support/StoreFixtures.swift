@@ -1,4 +1,4 @@
-// What the suites of this floor set up and look at alike.
+// What the suites of the log set up and look at alike.
 
 import StrataBase
 import StrataLog
