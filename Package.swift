@@ -8,8 +8,8 @@ let houseRules: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// Every floor, for what may look into all of them: tools, and what tests need.
-let floors: [Target.Dependency] = [
+/// Every module, for what may use all of them: tools, and the support of tests.
+let modules: [Target.Dependency] = [
   "StrataViews", "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
   "StrataBase",
 ]
@@ -41,7 +41,7 @@ let package = Package(
     ),
     // Checksums in C, and calls that the system's modules hide.
     .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
-    // What every floor needs of the machine: threads, locks, clocks, bytes and hashes. Knows no store.
+    // What every module needs of the machine: threads, locks, clocks, bytes and hashes. Knows no store.
     .target(name: "StrataBase", dependencies: ["CStrata"], swiftSettings: houseRules),
     // Documents, their CBOR and their JSON. Knows no event and no log.
     .target(name: "StrataDocuments", dependencies: ["StrataBase"], swiftSettings: houseRules),
@@ -73,7 +73,7 @@ let package = Package(
       ],
       swiftSettings: houseRules
     ),
-    // One import for applications: every floor's public face, without the adapters.
+    // One import for applications: every module's public interface, without the adapters.
     .target(
       name: "Strata",
       dependencies: [
@@ -87,8 +87,8 @@ let package = Package(
       dependencies: ["StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataBase"],
       swiftSettings: houseRules
     ),
-    // Disks that lose power, histories, models and strict views. Beside the stack: may import every floor.
-    .target(name: "StrataTesting", dependencies: floors, swiftSettings: houseRules),
+    // Disks that lose power, histories, models and strict views. Beside the stack: may import every module.
+    .target(name: "StrataTesting", dependencies: modules, swiftSettings: houseRules),
     // The grammar of points and times, apart so that it can be fuzzed.
     .target(
       name: "LogreplayPoints",
@@ -99,7 +99,7 @@ let package = Package(
     // The tool: one file for each subcommand.
     .executableTarget(
       name: "logreplay",
-      dependencies: floors + [
+      dependencies: modules + [
         "LogreplayPoints", "Strata", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
@@ -109,7 +109,7 @@ let package = Package(
     // The measurements: one file for each workload.
     .executableTarget(
       name: "stratabench",
-      dependencies: floors + [
+      dependencies: modules + [
         "Strata", "StrataTesting", "CLZ4", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/stratabench",
@@ -156,13 +156,13 @@ let package = Package(
     // Of lists, as values and live, and of the adapters to views.
     .testTarget(
       name: "StrataFetchTests",
-      dependencies: floors + ["StrataTesting"],
+      dependencies: modules + ["StrataTesting"],
       swiftSettings: houseRules
     ),
     // Of the tool, as a shell sees it.
     .testTarget(
       name: "LogreplayTests",
-      dependencies: floors + [
+      dependencies: modules + [
         "logreplay", "LogreplayPoints", "StrataTesting", "Strata",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -171,7 +171,7 @@ let package = Package(
     // What the fuzzer calls, and the program that it drives; the tests replay the kept corpus through the same.
     .target(
       name: "FuzzTargets",
-      dependencies: floors + ["LogreplayPoints"],
+      dependencies: modules + ["LogreplayPoints"],
       path: "Tests/Fuzz/Targets",
       swiftSettings: houseRules
     ),

@@ -14,12 +14,15 @@ enum Repository {
   }
 
   /// The Swift files below a folder, as paths from the root.
-  static func swiftFiles(_ folder: String) -> [String] {
+  static func swiftFiles(_ folder: String) -> [String] { files(folder, endingIn: ".swift") }
+
+  /// The files below a folder whose names end so, as paths from the root.
+  static func files(_ folder: String, endingIn ending: String) -> [String] {
     let base = root.appendingPathComponent(folder)
     let names = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
     // The first line of a manifest is not for readers, and what is fetched and built is not ours.
     return names.filter {
-      $0.hasSuffix(".swift") && !$0.hasSuffix("Package.swift") && !$0.contains(".build/")
+      $0.hasSuffix(ending) && !$0.hasSuffix("Package.swift") && !$0.contains(".build/")
     }
     .sorted().map { "\(folder)/\($0)" }
   }

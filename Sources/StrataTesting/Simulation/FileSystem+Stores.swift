@@ -1,4 +1,4 @@
-// What stands in the files of a store, taken apart without opening it.
+// What the files of a store hold, read without opening it.
 
 internal import StrataBase
 package import StrataLog
@@ -15,7 +15,7 @@ extension FileSystem {
     return blocks
   }
 
-  /// What a RECOVERY block at an offset says; nil where none stands there.
+  /// What a RECOVERY block at an offset says; nil if there is none.
   package func recoveryNote(
     in segment: SegmentName, of layout: StoreLayout, at offset: UInt64
   ) throws(StoreError) -> RecoveryNote? {
