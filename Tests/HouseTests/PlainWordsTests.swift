@@ -7,13 +7,16 @@ import Testing
   /// A word, and what is written instead.
   private static let avoided: [(word: String, instead: String)] = [
     ("whoever", "the caller, the reader, the writer"), ("whomever", "the caller, the reader, the writer"),
-    ("anew", "again, from the start"), ("is told", "is notified, receives"), ("are told", "are notified, receive"),
+    ("anew", "again, from the start"), ("is told", "is notified, receives"),
+    ("are told", "are notified, receive"),
     ("hears", "receives"), ("so many", "that many"), ("comes to", "reaches, results in"), ("stands", "is"),
     ("stands in", "is in"), ("behind", "after, past; behind is for what lags"),
   ]
 
   /// What `behind` is right after.
-  private static let lagging = ["lag", "lags", "lagging", "lagged", "leave", "leaves", "left", "fall", "falls", "is", "was"]
+  private static let lagging = [
+    "lag", "lags", "lagging", "lagged", "leave", "leaves", "left", "fall", "falls", "is", "was",
+  ]
 
   /// The words of a text outside backticks, in lower case.
   private static func words(_ text: Substring) -> [String] {
