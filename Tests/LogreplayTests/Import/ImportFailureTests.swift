@@ -19,9 +19,9 @@ struct ImportFailureTests {
     ("{\"é\":1,\"id\":null}", 13, "neither a string"), ("{\"id\":1,\"id\":2}", 9, "occurs twice"),
     ("{\"id\":1,\"n\":{\"a\":1,\"\\u0061\":2}}", 20, "occurs twice"), ("{\"id\":1} {}", 10, "more text"),
     ("", 1, "blank"),
-    ("{\"id\":1,\"at\":\"yesterday\"}", 14, "no time"),
-    ("{\"id\":1,\"at\":\"2026-01-01T00:00:00\"}", 14, "no time"),
-    ("{\"id\":1,\"at\":\"1500-01-01T00:00:00Z\"}", 14, "no time"), ("{\"id\":1}", 1, "\"at\" is missing"),
+    ("{\"id\":1,\"at\":\"yesterday\"}", 14, "not a time"),
+    ("{\"id\":1,\"at\":\"2026-01-01T00:00:00\"}", 14, "not a time"),
+    ("{\"id\":1,\"at\":\"1500-01-01T00:00:00Z\"}", 14, "not a time"), ("{\"id\":1}", 1, "\"at\" is missing"),
     ("{\"id\":1e999}", 7, "double"),
   ])
   func `a bad line is named with its column, and what came before it stays`(

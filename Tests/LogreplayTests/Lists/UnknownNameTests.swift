@@ -75,10 +75,10 @@ struct UnknownNameTests {
     (["--stream", "incident"], "no event is in the stream incident; did you mean incident/*?"),
     (["--stream", "incident/aa"], "no event is in the stream incident/aa; did you mean incident/a?"),
     (["--stream", "zzzz"], "no event is in the stream zzzz; there are $own/*, incident/*"),
-    (["4..2"], "4 is after 2, and a range is what lies after its first point; write 2..4"),
+    (["4..2"], "4 is after 2, so the range holds no events; write 2..4"),
     (
       ["head", "first", "-o", "json"],
-      "head is after first, and a range is what lies after its first point; write first..head"
+      "head is after first, so the range holds no events; write first..head"
     ),
   ])
   func `a log that is empty for a name or a range says so`(arguments: [String], note: String) async throws {

@@ -128,12 +128,15 @@ import Testing
     try backup(log, to: target)
     // Two events of the same segment.
     let firsts = log.closedSegments
-    let first = try #require(zip(firsts, firsts.dropFirst()).first { $1 > $0 + 1 }).0
+    let segment = try #require(
+      zip(firsts, firsts.dropFirst()).first { $1.firstSequence > $0.firstSequence + 1 }
+    ).0
+    let first = segment.firstSequence
     try erase([first], log)
     try erase([first + 1], on: target)
     for store in [disk, target] {
-      #expect(try rewritten(store) == [first])
-      setMark(0, store, first)
+      #expect(try rewritten(store) == [segment])
+      setMark(0, store, segment)
     }
     let reader = try Log.openReader(disk, path: Self.path, options: Self.options())
     try backup(reader, to: target)
