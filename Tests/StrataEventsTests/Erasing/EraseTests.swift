@@ -311,7 +311,7 @@ import Testing
     try store.log.roll()
     try store.closeBlocking()
     let layout = StoreLayout(root: Self.root)
-    let closed = try #require(try SegmentCatalog.names(disk, layout).last { $0 <= order })
+    let closed = try #require(try SegmentCatalog.names(disk, layout).last { $0.firstSequence <= order })
     let handle = try SegmentHandle.open(disk, layout, first: closed, storeID: nil)
     var walk = BlockWalk(
       file: handle.file, segment: handle.header, limit: UInt64(try handle.file.size()))
