@@ -27,7 +27,7 @@ internal import Testing
       request.filter = "id != \(hidden.withLock { $0 })"
     }
     #expect(try await controller.performFetch().itemIdentifiers.sorted() == [1, 2])
-    #expect(controller.fetchRequest.filter == "id != 0")
+    #expect(controller.fetchRequest.filter == "id != \(0)")
     let replaced = controller.list.statistics.requestsReplaced
     try await controller.performFetch()
     #expect(controller.list.statistics.requestsReplaced == replaced)
@@ -52,7 +52,7 @@ internal import Testing
     let controller = Controller(FacadeTests.request, from: chores)
     let search = Search()
     controller.configureFetch = { @MainActor [weak search] request in
-      request.filter = search.map { "title == '\($0.text)'" }
+      request.filter = search.map { "title == \($0.text)" }
     }
     #expect(try await controller.performFetch().itemIdentifiers == [0])
     search.text = "c"
