@@ -92,7 +92,8 @@ import Testing
     // The call that fails may be one of these reads.
     let seen = model.difference(from: log, countMin: 0) ?? ""
     #expect(
-      seen.isEmpty || ["cannot ", "the disk or this user"].contains { seen.hasPrefix("reading failed: \($0)") },
+      seen.isEmpty
+        || ["cannot ", "the disk or this user"].contains { seen.hasPrefix("reading failed: \($0)") },
       "\(what): who reads beside the writer sees something else: \(seen)")
     #expect(log.mark.sequence == model.head, "\(what): what is visible is what was acknowledged")
     try? log.close()
