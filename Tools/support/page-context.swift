@@ -114,8 +114,35 @@ final class JoinedUpdatesPage {
   func show(_ open: ListSnapshot<Incident, String>, _ closed: ListSnapshot<Incident, String>) {}
 }
 
-final class RequestsPage {
+/// A request for tasks of people, and the values that it is filtered by.
+class TaskList {
+  struct Item: Codable, Identifiable, Sendable {
+    var id: Int
+    var name: String
+    var size: Int
+    var owner: String
+    var city: String?
+  }
+
+  struct City: Sendable {
+    var name: String
+    func distance(to other: String?) -> Double { other == name ? 0 : 1 }
+  }
+
+  let request = ListRequest(Item.self).sectioned(by: \.city)
   let text = ""
+  let limit = 7
+  let owner = "ann"
+  let owners = ["ann", "bob"]
+  let city = City(name: "Köln")
+}
+
+final class RequestsPage: TaskList {}
+final class ListRequestFiltersPage: TaskList {}
+final class FilterTemplatePage: TaskList {}
+
+struct Money {
+  var cents: Int
 }
 
 /// A batch, and the list that a view shows: as a snapshot, and as a value.

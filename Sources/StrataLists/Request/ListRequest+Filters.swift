@@ -42,7 +42,7 @@ extension ListRequest {
   /// closures, each id says which one it is.
   ///
   /// ```swift
-  /// request.filtered(id: ["owner", owner]) { $0.owner == owner }
+  /// request.filtered(id: ["owner", owner]) { [owner] in $0.owner == owner }
   /// ```
   ///
   /// - Parameter id: a string, an integer, a UUID, or any other value of a type that is `Codable`. A request equals only

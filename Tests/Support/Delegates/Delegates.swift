@@ -147,7 +147,7 @@ nonisolated final class Journal: DiffableFetchControllerDelegate, ListContentDel
   @MainActor private static func configure(_ controller: Controller) async throws {
     let search = Search()
     controller.configureFetch = { @MainActor [weak search] request in
-      request.filter = search.map { "id == '\($0.text)'" }
+      request.filter = search.map { "id == \($0.text)" }
     }
     search.text = "3"
     let found = try await controller.performFetch()
