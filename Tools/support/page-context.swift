@@ -95,6 +95,7 @@ class IncidentList {
 
 final class ReadmePage: IncidentList {}
 final class WindowsPage: IncidentList {}
+final class StrataEventsPage: IncidentList {}
 final class FetchControllerPage: IncidentList {}
 
 final class TimePage: IncidentList {
@@ -135,6 +136,14 @@ class TaskList {
   let owner = "ann"
   let owners = ["ann", "bob"]
   let city = City(name: "Köln")
+  var list: FetchController<Item, String?> {
+    FetchController(request, from: EventStore.inMemory().collection("task", of: Item.self))
+  }
+}
+
+final class StrataListsPage {
+  let snapshot: ListSnapshot<Incident, String>
+  init(_ snapshot: ListSnapshot<Incident, String>) { self.snapshot = snapshot }
 }
 
 final class RequestsPage: TaskList {}
