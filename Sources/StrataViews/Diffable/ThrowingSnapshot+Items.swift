@@ -122,17 +122,13 @@ extension ThrowingSnapshot {
 
   /// Adds items to an index that holds the set of items but not their positions.
   ///
-  /// - Returns: false if the index does not hold just the set, or if the set already has one of the items. The index is
-  ///   then unchanged.
+  /// - Returns: false if the index does not hold just the set, or if the set already has one of the items. Such an index
+  ///   has to be filled: its set is gone.
   @inlinable
   func add(_ items: [ItemID], to index: inout ItemIndex<ItemID>) -> Bool {
     guard !index.isFilled, var members = index.members.take() else { return false }
     members.reserveCapacity(members.count + items.count)
-    for (number, item) in items.enumerated() where !members.insert(item).inserted {
-      for item in items[..<number] { members.remove(item) }
-      index.members = members
-      return false
-    }
+    for item in items where !members.insert(item).inserted { return false }
     index.members = members
     return true
   }

@@ -32,6 +32,21 @@ internal import Testing
   }
 
   @Test
+  func `R24 An item that changes delete is no longer in a snapshot in which no position was looked up`()
+    throws
+  {
+    var snapshot = Snapshot(sections: [("a", [1, 2, 3])])
+    var changes = ListChanges<Int, String>()
+    changes.deletions = [.init(id: 2, from: ListIndex(section: 0, item: 1))]
+    try snapshot.apply(changes)
+    #expect(!snapshot.contains(2) && snapshot.contains(3))
+    changes = ListChanges<Int, String>()
+    changes.insertions = [.init(id: 2, to: ListIndex(section: 0, item: 0))]
+    try snapshot.apply(changes)
+    #expect(snapshot.contains(2) && snapshot.itemIdentifiers == [2, 1, 3])
+  }
+
+  @Test
   func `R32 A move is decided by the section's identity and the order, not by numbers that are equal`() throws
   {
     // Index 0 is another section now: from == to, but still a move.
