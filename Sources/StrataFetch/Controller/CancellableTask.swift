@@ -14,15 +14,16 @@ final class CancellableTask: Sendable {
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// - Parameter executor: what computes the differences that the task delivers; nil for the thread pool.
+  /// - Parameter begin: begins the task; by default, on the thread pool.
   func start(
-    _ executor: UpdateExecutor? = nil, _ body: @escaping @Sendable (CancellableTask) async -> Void
+    by begin: (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in Task { await body() } },
+    _ body: @escaping @Sendable (CancellableTask) async -> Void
   ) {
-    let body: @Sendable () async -> Void = { [weak self] in
-      guard let self else { return }
-      await body(self)
-    }
-    hold(executor?.task(body) ?? Task { await body() })
+    hold(
+      begin { [weak self] in
+        guard let self else { return }
+        await body(self)
+      })
   }
 
   /// Makes `cancel()` cancel the task. If the handle was cancelled already, the task is cancelled at once.

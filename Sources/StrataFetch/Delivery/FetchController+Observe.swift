@@ -62,7 +62,10 @@ extension FetchController {
     // Not captured weakly by the closure that runs on the executor: Swift 6.3 takes a closure with a capture list for one
     // that runs on the thread pool.
     let controller: @Sendable () -> FetchController? = { [weak self] in self }
-    delivery.start(executor()) { [consumer = ListConsumer(self, options)] delivery in
+    // The recipient's executor may have the differences computed elsewhere than on the thread pool.
+    let recipient = executor()
+    let begin = { body in recipient?.task(body) ?? Task { await body() } }
+    delivery.start(by: begin) { [consumer = ListConsumer(self, options)] delivery in
       var consumer = consumer
       while true {
         let news = await consumer.next()
