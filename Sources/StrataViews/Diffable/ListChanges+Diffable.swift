@@ -10,9 +10,10 @@ extension ListChanges {
   /// that `new` marks to be reloaded or reconfigured is an update, or a move with `isChanged`. A mark on an item that
   /// `old` does not have has no effect. Marks of `old` do not count.
   ///
-  /// O(1) if one snapshot is a copy of the other. Otherwise, sections that share their memory cost nothing, and in the
-  /// others, items that are in the same order in both snapshots cost one comparison each. Only an item whose
-  /// counterpart a few comparisons do not find costs two hashes. O(m log m) for m items whose position changed.
+  /// O(1) if one snapshot is a copy of the other and `new` has no marks. Otherwise, sections that share their memory
+  /// cost nothing, and in the others, items that are in the same order in both snapshots cost one comparison each. Only
+  /// an item whose counterpart a few comparisons do not find costs two hashes. O(m log m) for m items whose position
+  /// changed.
   @inlinable
   public init(from old: DiffableSnapshot<ItemID, Section>, to new: DiffableSnapshot<ItemID, Section>) {
     self.init()

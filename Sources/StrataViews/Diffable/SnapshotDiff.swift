@@ -122,6 +122,10 @@ extension SnapshotDiff {
 
   /// How many items ahead are compared before two items are left to the hash table.
   @inlinable static var lookaheadMax: Int { 8 }
+  /// The credit that a section begins with. Each pair adds one to it, and a section without credit is given up.
+  @inlinable static var missCreditAtFirst: Int { 64 }
+  /// The credit that a miss costs, since it compares up to `lookaheadMax` items on both sides.
+  @inlinable static var missCost: Int { 4 }
 
   /// Pairs the items of each section that are in the same order in both snapshots, apart from short runs of deleted,
   /// inserted and moved items between them. No snapshot has an item twice, so equal items are the same item, and a pair
@@ -143,13 +147,13 @@ extension SnapshotDiff {
         new.sections[section].items.withUnsafeBufferPointer { b in
           var (i, j) = (oldMiddle.items.lowerBound, middle.items.lowerBound)
           let ends = (old: oldMiddle.items.upperBound, new: middle.items.upperBound)
-          var missesLeft = 64
+          var missCredit = Self.missCreditAtFirst
           while i < ends.old, j < ends.new {
             if a[i] == b[j] {
               origins[j + shifts.new] = i + shifts.old
               isKept[i + shifts.old] = true
               paired += 1
-              missesLeft += 1
+              missCredit += 1
               i += 1
               j += 1
               continue
@@ -167,8 +171,8 @@ extension SnapshotDiff {
               distance += 1
             }
             guard distance > Self.lookaheadMax else { continue }
-            missesLeft -= 4
-            if missesLeft < 0 { return }
+            missCredit -= Self.missCost
+            if missCredit < 0 { return }
             i += 1
             j += 1
           }
