@@ -5,13 +5,13 @@
 ///
 /// Every value has one form: the magnitude has no leading zeros, and zero is not negative.
 public struct DocumentInteger: Hashable, Sendable {
-  public let isNegative: Bool
+  package let isNegative: Bool
   /// The absolute value, most significant byte first; empty for zero.
-  public let magnitude: [UInt8]
+  package let magnitude: [UInt8]
 
   /// Creates an integer from its sign and the bytes of its absolute value, most significant first. Leading zeros
   /// are dropped.
-  public init(isNegative: Bool, magnitude: some Sequence<UInt8>) {
+  package init(isNegative: Bool, magnitude: some Sequence<UInt8>) {
     self.magnitude = Array(magnitude.drop { $0 == 0 })
     self.isNegative = isNegative && !self.magnitude.isEmpty
   }

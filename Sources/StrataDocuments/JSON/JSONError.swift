@@ -3,7 +3,7 @@
 /// An error in JSON text.
 public struct JSONError: Error, Hashable, Sendable {
   /// Why the text was refused.
-  public enum Reason: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
     /// The text ends inside a value. The value may be complete if more text is read.
     case truncated
     /// A byte is not allowed at this position.
@@ -30,15 +30,15 @@ public struct JSONError: Error, Hashable, Sendable {
     case duplicateKey(String)
   }
 
-  public var reason: Reason
+  package var reason: Reason
   /// The line, from 1. Lines end with a line feed.
   public var line: Int
   /// The column in the line, from 1, in characters (Unicode scalars), not bytes.
   public var column: Int
   /// The offset in bytes from the first one.
-  public var offset: Int
+  package var offset: Int
 
-  public init(_ reason: Reason, line: Int, column: Int, offset: Int) {
+  package init(_ reason: Reason, line: Int, column: Int, offset: Int) {
     self.reason = reason
     self.line = line
     self.column = column

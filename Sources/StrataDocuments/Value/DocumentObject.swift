@@ -53,7 +53,7 @@ extension DocumentObject {
 
   /// Sets a key's value, and returns the previous one.
   @discardableResult
-  public mutating func updateValue(_ value: DocumentValue, forKey key: String) -> DocumentValue? {
+  package mutating func updateValue(_ value: DocumentValue, forKey key: String) -> DocumentValue? {
     let (index, isFound) = position(of: key)
     guard isFound else {
       entries.insert(Entry(key: key, value: value), at: index)
@@ -66,7 +66,7 @@ extension DocumentObject {
 
   /// Removes a key, and returns its value.
   @discardableResult
-  public mutating func removeValue(forKey key: String) -> DocumentValue? {
+  package mutating func removeValue(forKey key: String) -> DocumentValue? {
     let (index, isFound) = position(of: key)
     return isFound ? entries.remove(at: index).value : nil
   }

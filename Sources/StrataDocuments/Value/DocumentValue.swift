@@ -27,7 +27,7 @@ public enum DocumentValue: Sendable {
 extension DocumentValue {
   /// Creates an integer in its shortest form.
   @inline(__always)
-  public init(_ value: Int) { self = .int(Int64(value)) }
+  package init(_ value: Int) { self = .int(Int64(value)) }
 
   /// Creates an integer in its shortest form.
   public init(_ value: some BinaryInteger) {
@@ -41,7 +41,7 @@ extension DocumentValue {
   }
 
   /// Creates an integer in its shortest form.
-  public init(_ value: DocumentInteger) {
+  package init(_ value: DocumentInteger) {
     guard let magnitude = UInt64(bigEndianBytes: value.magnitude) else {
       self = .bigInt(value)
       return
@@ -62,12 +62,12 @@ extension DocumentValue {
   }
 
   /// Whether this is `null`.
-  public var isNull: Bool {
+  package var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
   /// The nesting depth of arrays, objects and tags: 0 for a scalar. O(n).
-  public var depth: Int {
+  package var depth: Int {
     let limit = CodecLimits.depthMax + 1
     let depth = depth(countedTo: limit)
     return depth < limit ? depth : depthWithoutRecursion

@@ -6,11 +6,11 @@ internal import StrataLog
 /// An order to erase the content of events. The log keeps the order, so it should name no more than it must.
 public struct Erasure: Sendable, Hashable {
   /// The streams to erase: all of their events that are older than the order.
-  public var streams: [StreamName]
+  package var streams: [StreamName]
   /// The sequences of the events to erase.
-  public var sequences: [ClosedRange<UInt64>]
+  package var sequences: [ClosedRange<UInt64>]
   /// The reason, which stays in the log.
-  public var reason: String
+  package var reason: String
 
   public init(
     streams: [StreamName] = [], sequences: [ClosedRange<UInt64>] = [], because reason: String

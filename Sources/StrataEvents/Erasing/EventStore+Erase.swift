@@ -32,7 +32,7 @@ extension EventStore {
 
   /// Erases as `erase(_:)` does, and blocks the calling thread. Do not call it on the cooperative pool.
   @discardableResult
-  public func eraseBlocking(_ erasure: Erasure) throws(StoreError) -> ErasureReceipt {
+  package func eraseBlocking(_ erasure: Erasure) throws(StoreError) -> ErasureReceipt {
     try check(erasure)
     return try withErasing { () throws(StoreError) in
       var open = try openErasures()

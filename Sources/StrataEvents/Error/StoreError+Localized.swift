@@ -1,4 +1,4 @@
-// Conformances to Foundation's LocalizedError, for code that shows errors of any kind.
+// The conformance to Foundation's LocalizedError, for code that shows errors of any kind.
 
 public import StrataLog
 
@@ -13,12 +13,5 @@ extension StoreError: LocalizedError {
   /// What happened, and where.
   public var errorDescription: String? { whatAndWhere }
   /// What to do next.
-  public var recoverySuggestion: String? { next }
-}
-
-extension StoreFinding: LocalizedError {
-  /// What is wrong, and where.
-  public var errorDescription: String? { "\(what) (\(file) at byte \(offset))" }
-  /// What to do about it.
   public var recoverySuggestion: String? { next }
 }

@@ -39,7 +39,7 @@ public struct EventPayload: Hashable, Sendable {
   public static func opaque(_ bytes: [UInt8]) -> EventPayload { EventPayload(codec: .bytes, bytes: bytes) }
 
   /// Returns the payload as a document: CBOR and JSON are decoded, other bytes become `.bytes`.
-  public func document() throws(StoreError) -> DocumentValue {
+  package func document() throws(StoreError) -> DocumentValue {
     switch codec {
     case .bytes:
       return .bytes(bytes)

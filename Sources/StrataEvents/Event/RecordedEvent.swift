@@ -25,9 +25,9 @@ public struct RecordedEvent: Sendable, Equatable {
   public var time: Timestamp
   public var payload: EventPayload
   /// The codec's number as recorded. If the number is unknown, `payload.codec` is `.bytes`.
-  public var codecNumber: UInt64
+  package var codecNumber: UInt64
   /// The metadata as recorded: empty, or a CBOR map.
-  public var metadataBytes: [UInt8]
+  package var metadataBytes: [UInt8]
   public var state: State
 
   /// Decodes the metadata. Throws `invalid` if it is damaged, or is not an object.

@@ -14,7 +14,7 @@ public struct AppendReceipt: Sendable, Hashable {
   package let storeID: StoreID
 
   /// The id of the store that holds the append, as text.
-  public var store: String { storeID.description }
+  package var store: String { storeID.description }
 }
 
 /// A position in the log, at the end of an append: a sequence, and the chain value that identifies the log up to it.
@@ -22,9 +22,9 @@ public struct LogPosition: Sendable, Hashable {
   /// The last sequence before this position; 0 at the beginning of the log.
   public var sequence: UInt64
   /// The chain value after that sequence.
-  public var chain: UInt64
+  package var chain: UInt64
 
-  public init(sequence: UInt64, chain: UInt64) {
+  package init(sequence: UInt64, chain: UInt64) {
     self.sequence = sequence
     self.chain = chain
   }

@@ -14,11 +14,11 @@ public struct StoreBackup: Sendable, Hashable {
   /// The end of the backup: it holds everything up to this position, and nothing after it.
   public var head: LogPosition
   /// The first sequence that the backup has.
-  public var firstSequence: UInt64
+  package var firstSequence: UInt64
   /// The number of segment files in the backup.
-  public var segments: Int
+  package var segments: Int
   /// The number of segment files that this call copied; the others were in the backup already.
-  public var segmentsCopied: Int
+  package var segmentsCopied: Int
   /// The number of bytes that this call copied.
   public var bytesCopied: UInt64
 }

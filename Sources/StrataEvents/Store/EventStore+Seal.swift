@@ -6,7 +6,7 @@ public import StrataLog
 /// The result of sealing.
 public struct SealReceipt: Sendable, Hashable {
   /// The number of segments that were rewritten.
-  public var segmentCount: Int
+  package var segmentCount: Int
   /// The size of all closed segments on disk before, in bytes.
   public var bytesBefore: UInt64
   /// The size of all closed segments on disk after, in bytes.
@@ -33,7 +33,7 @@ extension EventStore {
 
   /// Seals as `seal()` does, and blocks the calling thread. Do not call it on the cooperative pool.
   @discardableResult
-  public func sealBlocking() throws(StoreError) -> SealReceipt {
+  package func sealBlocking() throws(StoreError) -> SealReceipt {
     let outcome = try log.seal()
     return SealReceipt(
       segmentCount: outcome.sealed, bytesBefore: outcome.bytesBefore, bytesAfter: outcome.bytesAfter,

@@ -166,5 +166,5 @@ public final class EventStore: Sendable {
 
   /// The size of the torn tail that the open found, in bytes. It was never acknowledged, and is kept until the next
   /// append moves it to `quarantine/`.
-  public var tornBytes: UInt64 { log.tornBytes }
+  package var tornBytes: UInt64 { log.tornBytes }
 }

@@ -11,28 +11,28 @@ public struct ListStatistics: Hashable, Sendable {
   /// Updates delivered to iterations, joined iterations and delegates, including the first ones.
   public internal(set) var updatesDelivered = 0
   /// Looks at a newer list that made no update, because nothing in the list had changed.
-  public internal(set) var looksWithoutChange = 0
+  package internal(set) var looksWithoutChange = 0
   /// Appends that reached a consumer combined with a later one in a single difference, whether or not they changed the
   /// list.
   public internal(set) var appendsCoalesced = 0
   /// Items inserted, in all updates.
-  public internal(set) var insertions = 0
+  package internal(set) var insertions = 0
   /// Items deleted.
-  public internal(set) var deletions = 0
+  package internal(set) var deletions = 0
   /// Items that moved, changed or not.
-  public internal(set) var moves = 0
+  package internal(set) var moves = 0
   /// Items that changed without moving.
-  public internal(set) var updates = 0
+  package internal(set) var updates = 0
   /// Section changes of all kinds.
-  public internal(set) var sectionChanges = 0
+  package internal(set) var sectionChanges = 0
   /// Row updates that were left out because none of the observed fields had changed.
-  public internal(set) var updatesSuppressed = 0
+  package internal(set) var updatesSuppressed = 0
   /// Rows decoded as items: to place them in the view that this controller built, and to return them to the caller.
   public internal(set) var rowsDecoded = 0
   /// Requests replaced by `apply`.
-  public internal(set) var requestsReplaced = 0
+  package internal(set) var requestsReplaced = 0
   /// Results discarded because their request had been replaced in the meantime.
-  public internal(set) var resultsRefused = 0
+  package internal(set) var resultsRefused = 0
 
   init() {}
 

@@ -8,7 +8,7 @@ public import StrataTables
 
 extension FetchController where Item: Codable {
   /// For how long an edit reads and tries again while its rows are being changed concurrently: 10 seconds.
-  public static var editTimeMax: Duration { Retries.timeMax }
+  package static var editTimeMax: Duration { Retries.timeMax }
 
   /// Deletes a row's document. The list need not show the row, but the document must exist: when two calls delete it,
   /// the second throws `absent`, and only one event is appended.

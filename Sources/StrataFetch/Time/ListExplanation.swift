@@ -31,7 +31,7 @@ public struct ListExplanation: Hashable, Codable, Sendable {
   public struct Cause: Hashable, Codable, Sendable {
     public var sequence: UInt64
     /// The commit time, in nanoseconds since 1970.
-    public var nanoseconds: Int64
+    package var nanoseconds: Int64
     public var stream: String
     public var type: String
     /// The sequences of the whole append.
@@ -43,40 +43,40 @@ public struct ListExplanation: Hashable, Codable, Sendable {
   }
 
   /// A value of the row that the list uses.
-  public struct Value: Hashable, Codable, Sendable {
+  package struct Value: Hashable, Codable, Sendable {
     /// The field or the property.
-    public var name: String
-    public var value: DocumentValue
+    package var name: String
+    package var value: DocumentValue
   }
 
   /// One of the request's filters.
-  public struct Filter: Hashable, Codable, Sendable {
+  package struct Filter: Hashable, Codable, Sendable {
     /// The filter's text, or the name of its closure.
-    public var name: String
+    package var name: String
     /// Nil if the filter could not be evaluated, because the row does not decode or the filter throws.
-    public var isPassed: Bool?
+    package var isPassed: Bool?
     /// The fields that the filter reads, with their values. Empty for closures.
-    public var values: [Value]
+    package var values: [Value]
   }
 
   /// A part of the key by which the row is sorted.
-  public struct SortPart: Hashable, Codable, Sendable {
+  package struct SortPart: Hashable, Codable, Sendable {
     /// The field or the property; `$created` if the request has no sorts, and `$id` for the tiebreaker.
-    public var name: String
-    public var isReverse: Bool
+    package var name: String
+    package var isReverse: Bool
     /// The values that are compared: one, or as many as the property's type writes. Strings are folded if the sort
     /// ignores case.
-    public var values: [DocumentValue]
+    package var values: [DocumentValue]
   }
 
   /// The row's rank among all rows that pass the filters, shown or not.
-  public struct Rank: Hashable, Codable, Sendable {
+  package struct Rank: Hashable, Codable, Sendable {
     /// The number of rows of the section before it.
-    public var inSection: Int
-    public var sectionCount: Int
+    package var inSection: Int
+    package var sectionCount: Int
     /// The number of rows of the whole list before it.
-    public var inList: Int
-    public var listCount: Int
+    package var inList: Int
+    package var listCount: Int
   }
 
   /// The row's id as text.
@@ -93,13 +93,13 @@ public struct ListExplanation: Hashable, Codable, Sendable {
   /// The event that deleted the row, if it was a document.
   public var deleted: Cause?
   /// In the request's order. Empty if there is no row.
-  public var filters: [Filter] = []
+  package var filters: [Filter] = []
   /// The section's value; nil for a list without sections.
-  public var section: Value?
+  package var section: Value?
   /// In the order in which they are compared. Empty if the row cannot be sorted.
-  public var sorts: [SortPart] = []
+  package var sorts: [SortPart] = []
   /// Nil if the row does not belong to the list.
-  public var rank: Rank?
+  package var rank: Rank?
 
   /// Where the list shows the row, nil if it does not.
   public var index: ListIndex? {

@@ -36,7 +36,7 @@ where Item.ID: DocumentID {
   }
 
   /// The request of the list, the same for all moves.
-  public let request: ListRequest<Item, Section>
+  package let request: ListRequest<Item, Section>
   private let rows: RowTable<Item>
   private let list: CompiledList
   private let exclusive: Exclusive

@@ -14,9 +14,9 @@ public struct FilterError: Error, Hashable, Sendable {
   /// What to write instead.
   public let suggestion: String
   /// The whole text.
-  public let text: String
+  package let text: String
   /// The position, in bytes of the text's UTF-8. Empty at the end of the text.
-  public let byteRange: Range<Int>
+  package let byteRange: Range<Int>
 
   init(_ message: String, _ suggestion: String, text: String, byteRange: Range<Int>) {
     self.message = message

@@ -30,9 +30,9 @@ package import StrataTables
 /// - Arrays, objects and tagged values are not equal to anything, not even to themselves.
 public struct RowFilter: Hashable, Sendable {
   /// The longest filter, in UTF-8 bytes.
-  public static let byteCountMax = 65_536
+  package static let byteCountMax = 65_536
   /// The maximum nesting depth of parentheses and `!`.
-  public static let depthMax = 64
+  package static let depthMax = 64
 
   package let expression: FilterExpression
 

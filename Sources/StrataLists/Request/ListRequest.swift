@@ -5,7 +5,7 @@ public import StrataTables
 
 /// The section of a list without sections.
 public struct Unsectioned: Hashable, Sendable {
-  public init() {}
+  package init() {}
 }
 
 /// A list request as a value: built by calls that each return a new one.

@@ -7,21 +7,21 @@
 /// to the end does so for changes after it, and is not affected by those before it.
 public struct ListWindow: Hashable, Sendable {
   /// The end of the list that a window counts from.
-  public enum Pin: Hashable, Sendable {
+  package enum Pin: Hashable, Sendable {
     case beginning
     case end
   }
 
   /// The maximum number of items; nil for all that are left.
-  public let length: Int?
+  package let length: Int?
   /// The number of items between the pin and the window.
-  public let offset: Int
-  public let pin: Pin
+  package let offset: Int
+  package let pin: Pin
 
   /// - Parameters:
   ///   - length: at least 0; nil for no limit.
   ///   - offset: at least 0.
-  public init(length: Int?, offset: Int = 0, pin: Pin = .beginning) {
+  package init(length: Int?, offset: Int = 0, pin: Pin = .beginning) {
     precondition(length ?? 0 >= 0 && offset >= 0, "a window's length and offset are at least 0")
     self.length = length
     self.offset = offset

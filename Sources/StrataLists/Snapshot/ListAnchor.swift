@@ -17,7 +17,7 @@ public struct ListAnchor<ItemID: Hashable & Sendable>: Hashable, Sendable {
 /// The position of an anchor after a change.
 public struct ListAnchorPlace<ItemID: Hashable & Sendable>: Hashable, Sendable {
   /// The anchor, or, if it is no longer shown, its neighbour with the anchor's offset.
-  public var anchor: ListAnchor<ItemID>
+  package var anchor: ListAnchor<ItemID>
   /// Its index in the new list.
   public var index: ListIndex
   /// 0 for the anchor itself. For a neighbour, the number of positions that it was after the anchor in the old list;

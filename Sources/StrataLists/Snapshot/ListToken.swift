@@ -10,7 +10,7 @@ package import StrataLog
 public struct ListToken: Hashable, Sendable {
   package let storeID: StoreID
   /// Everything up to this sequence has been seen.
-  public let sequence: UInt64
+  package let sequence: UInt64
   package let chain: UInt64
 
   package init(storeID: StoreID, sequence: UInt64, chain: UInt64) {

@@ -74,12 +74,12 @@ extension StoreError {
 
 extension StoreError.Unavailability {
   /// What a newer version wrote.
-  public var finding: StoreFinding? {
+  package var finding: StoreFinding? {
     if case .finding(let finding) = detail { finding } else { nil }
   }
 
   /// The events that cannot be read.
-  public var sequences: ClosedRange<UInt64>? {
+  package var sequences: ClosedRange<UInt64>? {
     if case .events(let sequences, _, _) = detail { sequences } else { nil }
   }
 
@@ -95,7 +95,7 @@ extension StoreError.Unavailability {
   }
 
   /// What happened, as a sentence without its full stop.
-  public var what: String {
+  package var what: String {
     switch detail {
     case .text(let text), .path(_, let text): return text
     case .finding(let finding): return finding.what
@@ -120,7 +120,7 @@ extension StoreError.Unavailability {
   }
 
   /// Where it happened: a path, or a file with an offset. Empty if it concerns the store as a whole.
-  public var place: String {
+  package var place: String {
     switch detail {
     case .path(let path, _): path
     case .finding(let finding): "\(finding.file) at byte \(finding.offset)"
@@ -131,7 +131,7 @@ extension StoreError.Unavailability {
   }
 
   /// What to do next, as a sentence without its full stop.
-  public var next: String {
+  package var next: String {
     switch reason {
     case .closed: "open the store again"
     case .suspended: "resume the store, then append again"

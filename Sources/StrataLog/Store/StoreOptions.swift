@@ -47,9 +47,9 @@ public struct StoreOptions: Sendable {
   /// The length in bytes at which a segment is closed.
   public var segmentSizeTarget = 16 << 20
   /// Appends are gathered into blocks of about this many bytes before compression.
-  public var blockSizeTarget = 64 << 10
+  package var blockSizeTarget = 64 << 10
   /// The largest group, in bytes before compression, approximately. One group is written with one sync.
-  public var groupSizeMax = 4 << 20
+  package var groupSizeMax = 4 << 20
   /// The largest append, encoded, in bytes; an event whose erased form is longer counts with that length.
   public var appendSizeMax = 16 << 20
   /// The largest payload of one event, in bytes.
@@ -64,11 +64,11 @@ public struct StoreOptions: Sendable {
   /// has no new length to record, which may halve its time. The zeros are cut off when a segment is closed, and by
   /// `close`. 0 turns this off; that is the default on Apple's systems, because their file systems never write in
   /// place. Nothing is extended if `durability` is `buffered`.
-  public var preallocationStep = StoreOptions.defaultPreallocationStep
+  package var preallocationStep = StoreOptions.defaultPreallocationStep
   /// The largest `preallocationStep`, in bytes: a step is written in one piece, and an append may arrive meanwhile.
-  public static let preallocationStepMax = 64 << 20
+  package static let preallocationStepMax = 64 << 20
   /// HEAD is synced at least this often while there is something to sync.
-  public var headSyncInterval: Duration = .seconds(1)
+  package var headSyncInterval: Duration = .seconds(1)
   /// Whether a background thread rewrites closed segments: larger blocks, compressed harder, with an index.
   public var sealsInBackground = true
   /// Called when the background thread finds a segment whose bytes are not those that were written: it reads each
@@ -81,7 +81,7 @@ public struct StoreOptions: Sendable {
   public var saltsEvents = false
   /// Pads every block of every group to 4,096 bytes, for disks that may leave garbage in a sector that was being
   /// written.
-  public var padsGroupsToPages = false
+  package var padsGroupsToPages = false
   /// How long an open waits for a lock while a reader is probing it.
   public var lockTimeout: Duration = .milliseconds(200)
   /// Lets a reader serve the events before a damaged position instead of refusing the store.

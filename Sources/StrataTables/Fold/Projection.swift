@@ -24,7 +24,7 @@ public protocol Projection: Sendable {
 
 /// A table of a projection, and the type of its rows.
 public struct TableKey<Row: Codable & Sendable>: Sendable, Hashable {
-  public let name: String
+  package let name: String
 
   /// - Parameter name: not empty.
   public init(_ name: String) {
@@ -53,7 +53,7 @@ public struct ProjectionTables {
   }
 
   /// The maximum length of a row's id, in bytes of UTF-8.
-  public static var idLengthMax: Int { 32_000 }
+  package static var idLengthMax: Int { 32_000 }
 
   /// A row of a table. Setting nil removes the row. O(log n), plus the encoding or decoding of the row.
   ///

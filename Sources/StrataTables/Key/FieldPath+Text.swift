@@ -2,7 +2,7 @@
 
 extension FieldPath {
   /// The maximum length of a path, in bytes of UTF-8.
-  public static let byteCountMax = 4096
+  package static let byteCountMax = 4096
 
   /// Parses a path. The text must contain nothing else. O(n).
   ///
@@ -135,9 +135,9 @@ public struct FieldPathError: Error, Hashable, Sendable, CustomStringConvertible
   /// What is wrong.
   public let message: String
   /// The text, empty if it is too long.
-  public let text: String
+  package let text: String
   /// The position of the error, in UTF-8 bytes of the text.
-  public let byteRange: Range<Int>
+  package let byteRange: Range<Int>
 
   init(_ message: String, text: String, at start: String.Index, to end: String.Index? = nil) {
     let first = text.utf8.distance(from: text.startIndex, to: start)

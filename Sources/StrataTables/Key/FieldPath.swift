@@ -28,7 +28,7 @@ public struct FieldPath: Sendable {
 
   package let subject: Subject
   /// The names from the document inwards; empty for a path to one of the row's own values.
-  public let names: [String]
+  package let names: [String]
   /// The names' UTF-8, one after another.
   package let nameBytes: [UInt8]
   /// The end of each name in `nameBytes`.
@@ -39,7 +39,7 @@ public struct FieldPath: Sendable {
   }
 
   /// The path through these names. There must be at least one, and none may be empty.
-  public init(names: [String]) {
+  package init(names: [String]) {
     precondition(!names.isEmpty && !names.contains(""), "a field path needs names")
     self.init(.field, names: names)
   }

@@ -7,7 +7,7 @@ public struct SortKeyOptions: OptionSet, Hashable, Sendable {
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// In descending order. The position of nil is not reversed.
-  public static let descending = SortKeyOptions(rawValue: 1)
+  package static let descending = SortKeyOptions(rawValue: 1)
   /// Nil (null, a missing field) after every value, in either direction. Without this option nil comes first.
   public static let nilsLast = SortKeyOptions(rawValue: 2)
   /// Strings are compared by the result of `lowercased()`. Cannot be read back.

@@ -7,19 +7,19 @@ public struct SortKeyReader {
   let base: UnsafeRawPointer
   let end: Int
   /// The offset of the next component, in bytes from the first one.
-  public internal(set) var offset: Int
+  package internal(set) var offset: Int
   /// 0xFF if the bytes were inverted an odd number of times, otherwise 0.
   var mask: UInt8 = 0
 
   /// A reader at an offset in these bytes. The offset is clamped to their range.
-  public init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
+  package init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
     base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
     end = bytes.count
     self.offset = min(max(offset, 0), bytes.count)
   }
 
   /// Whether all bytes were read.
-  public var isAtEnd: Bool { offset >= end }
+  package var isAtEnd: Bool { offset >= end }
 
   /// Reads a value that was appended without options.
   public mutating func read<Value: SortKey>(_ type: Value.Type = Value.self) throws(SortKeyError) -> Value {
@@ -27,7 +27,7 @@ public struct SortKeyReader {
   }
 
   /// Reads a value that was appended with these options.
-  public mutating func read<Value: SortKey>(
+  package mutating func read<Value: SortKey>(
     _ type: Value.Type = Value.self, _ options: SortKeyOptions
   ) throws(SortKeyError) -> Value {
     let outer = mask

@@ -12,7 +12,7 @@ extension SortKeyWriter {
   ///
   /// Throws, without writing anything, for arrays, objects and tags (`.notAKey`; big integers do not count as tags),
   /// for integers above 4,096 bytes and for damaged bytes. O(bytes).
-  public mutating func append(
+  package mutating func append(
     documentValue item: UnsafeRawBufferPointer?, _ options: SortKeyOptions = []
   ) throws(SortKeyError) {
     let scope = begin(options)
@@ -122,7 +122,7 @@ extension SortKeyReader {
   /// A missing field is read as null. An integral number with a magnitude below 2⁶⁴ is an integer, whether it was 1 or
   /// 1.0; any other number is a double if a double holds it exactly, otherwise a big integer. An instant (`.time`) is
   /// its text in UTC. Throws `.notReversible` for strings that were folded.
-  public mutating func readDocumentValue(_ options: SortKeyOptions = []) throws(SortKeyError) -> DocumentValue
+  package mutating func readDocumentValue(_ options: SortKeyOptions = []) throws(SortKeyError) -> DocumentValue
   {
     let outer = mask
     if options.contains(.descending) { mask ^= 0xFF }

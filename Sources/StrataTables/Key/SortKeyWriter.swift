@@ -14,7 +14,7 @@
 public struct SortKeyWriter: ~Copyable {
   var base: UnsafeMutableRawPointer
   /// The number of bytes written.
-  public internal(set) var count = 0
+  package internal(set) var count = 0
   private var capacity: Int
   /// The options of the component that is being written.
   var options: SortKeyOptions = []
@@ -22,7 +22,7 @@ public struct SortKeyWriter: ~Copyable {
   var mask: UInt8 = 0
 
   /// An empty writer with room for `capacity` bytes before it has to grow.
-  public init(capacity: Int = 128) {
+  package init(capacity: Int = 128) {
     self.capacity = max(capacity, 64)
     base = .allocate(byteCount: self.capacity, alignment: 8)
   }
@@ -30,17 +30,17 @@ public struct SortKeyWriter: ~Copyable {
   deinit { base.deallocate() }
 
   /// A copy of the bytes that were written.
-  public var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: count)) }
+  package var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: count)) }
 
   /// Calls `body` with the bytes that were written. The pointer is valid only during the call.
-  public func withUnsafeBytes<Result, Failure: Error>(
+  package func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(UnsafeRawBufferPointer(start: base, count: count))
   }
 
   /// Removes the bytes that were written and keeps the memory.
-  public mutating func removeAll() { count = 0 }
+  package mutating func removeAll() { count = 0 }
 
   /// Appends a value, in the direction and with the options of the component that is being written.
   @inlinable
@@ -48,7 +48,7 @@ public struct SortKeyWriter: ~Copyable {
 
   /// Appends a value with options of its own. `.descending` reverses the order of everything inside, except the
   /// position of nil.
-  public mutating func append<Value: SortKey>(_ value: Value, _ options: SortKeyOptions) {
+  package mutating func append<Value: SortKey>(_ value: Value, _ options: SortKeyOptions) {
     let scope = begin(options)
     value.encode(to: &self)
     end(scope)

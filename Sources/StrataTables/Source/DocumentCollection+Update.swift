@@ -17,7 +17,7 @@ public enum DocumentUpdate<Item: Sendable>: Sendable {
 
 extension DocumentCollection {
   /// How long `update` retries after conflicts, counted from the start of its turn: 10 seconds.
-  public static var updateTimeMax: Duration { Retries.timeMax }
+  package static var updateTimeMax: Duration { Retries.timeMax }
 
   /// Changes an existing document.
   ///

@@ -85,8 +85,8 @@ extension DocumentCollection: RowSource {
 
 /// The documents of a category, without a Swift type of their own.
 public struct DocumentTable: RowSource {
-  public let store: EventStore
-  public let category: String
+  package let store: EventStore
+  package let category: String
 
   public var table: RowTable<DocumentRow> {
     RowTable(store: store, folding: .documents(only: nil), name: category) { (row) throws(RowProblem) in
@@ -97,8 +97,8 @@ public struct DocumentTable: RowSource {
 
 /// A table of a projection.
 public struct ProjectedTable<Item: Codable & Identifiable & Sendable>: RowSource where Item.ID: DocumentID {
-  public let store: EventStore
-  public let key: TableKey<Item>
+  package let store: EventStore
+  package let key: TableKey<Item>
   let projection: any Projection
 
   public var table: RowTable<Item> {

@@ -71,7 +71,7 @@ package struct TableSet: Sendable {
 /// Events that a projection could not apply: the first hundred, and the total count.
 public struct ProjectionFailures: Sendable, Hashable {
   /// The maximum number of listed failures.
-  public static let listedCountMax = 100
+  package static let listedCountMax = 100
 
   /// An event that changed nothing because the projection could not apply it.
   public struct Failure: Sendable, Hashable {
