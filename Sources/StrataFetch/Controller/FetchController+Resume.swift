@@ -17,6 +17,25 @@ extension FetchController {
     case behindTheEnd
   }
 
+  /// Finds the state at a point, or at the beginning of the append that the point is inside of.
+  func resumption(from point: LogPoint) async throws -> Resumption {
+    let prepared = try prepared()
+    let store = prepared.rows.store
+    let found = await store.machine.reads.result { () throws(StoreError) in
+      let sequence = try store.sequenceBlocking(of: point)
+      guard let append = try store.log.append(holding: sequence), append.last > sequence else {
+        return sequence
+      }
+      return append.first - 1
+    }
+    let states = try await ListError.wrapping {
+      try await store.states(
+        at: [.sequence(try found.get())], prepared.rows.folding,
+        view: (prepared.rows.name, prepared.list.definition))
+    }
+    return .at(states[0], prepared)
+  }
+
   /// Finds the state at a token.
   func resumption(from token: ListToken) async throws -> Resumption {
     let prepared = try prepared()

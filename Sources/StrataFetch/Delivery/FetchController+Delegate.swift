@@ -19,7 +19,7 @@ extension FetchController {
   ) {
     guard let delegate else { return removeDelegate() }
     let reference = MainDelegate(delegate)
-    deliver(UpdateOptions(policy: policy, token: token), on: .main) { controller, news in
+    deliver(UpdateOptions(policy: policy, start: UpdateStart(token)), on: .main) { controller, news in
       await reference.receive(news, from: controller)
     }
   }
@@ -36,7 +36,7 @@ extension FetchController {
     _ policy: UpdatePolicy = .latest, since token: ListToken? = nil
   ) {
     let reference = WeakDelegate(delegate)
-    deliver(UpdateOptions(policy: policy, token: token), on: executor) { controller, news in
+    deliver(UpdateOptions(policy: policy, start: UpdateStart(token)), on: executor) { controller, news in
       await reference.delegate?.receive(news, from: controller) ?? false
     }
   }
@@ -48,7 +48,7 @@ extension FetchController {
     since token: ListToken? = nil
   ) {
     let reference = WeakDelegate(delegate)
-    deliver(UpdateOptions(policy: policy, token: token)) {
+    deliver(UpdateOptions(policy: policy, start: UpdateStart(token))) {
       (reference.delegate as? any Actor).map { .actor($0) }
     } _: { controller, news in
       await reference.delegate?.receive(news, from: controller) ?? false

@@ -42,7 +42,11 @@ extension FetchController {
     // This consumer does not receive failures from before it began.
     let heard = state.withLock { $0.lastFailure }
     let resumption: Resumption =
-      if let token = options.token { try await resumption(from: token) } else { .none }
+      switch options.start {
+      case .newest, .point(.head): .none
+      case .token(let token): try await resumption(from: token)
+      case .point(let point): try await resumption(from: point)
+      }
     _ = try await fetch(reaching: rows.store.head.sequence)
     var (update, position) = try await first(resumption, options)
     position.heard = heard

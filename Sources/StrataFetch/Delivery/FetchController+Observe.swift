@@ -35,7 +35,7 @@ extension FetchController {
     _ body: @escaping @Sendable (ListUpdate<Item, Section>) -> Void
   ) -> ListObservation {
     let delivery = CancellableTask()
-    deliver(UpdateOptions(policy: policy, token: token), delivery, { executor }) { _, news in
+    deliver(UpdateOptions(policy: policy, start: UpdateStart(token)), delivery, { executor }) { _, news in
       switch news {
       case .update(let update): body(update)
       case .failure(let error): failed(error)

@@ -113,7 +113,7 @@ where Item.ID: DocumentID {
       return .update(update)
     } catch {
       guard let error = ListError(error), !error.isEnd else { return .end }
-      if error.refusesToken { options.token = nil }
+      if error.refusesToken { options.start = .newest }
       return failure(error, nil, mark)
     }
   }

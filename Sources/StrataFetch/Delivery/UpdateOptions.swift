@@ -1,6 +1,6 @@
 // The options of an iteration over updates.
 
-internal import StrataEvents
+public import StrataEvents
 public import StrataLists
 internal import StrataTables
 
@@ -14,10 +14,19 @@ public enum UpdatePolicy: Hashable, Sendable {
   case everyCommit
 }
 
+/// Where an iteration begins.
+enum UpdateStart: Sendable {
+  case newest
+  case token(ListToken)
+  case point(LogPoint)
+
+  init(_ token: ListToken?) { self = token.map { .token($0) } ?? .newest }
+}
+
 /// The options of an iteration.
 struct UpdateOptions<Item: Identifiable & Sendable>: Sendable where Item.ID: DocumentID {
   var policy = UpdatePolicy.latest
-  var token: ListToken?
+  var start = UpdateStart.newest
   var observed: ObservedFields<Item>?
 }
 
@@ -66,7 +75,20 @@ extension FetchController {
   public func updates(
     _ policy: UpdatePolicy = .latest, since token: ListToken? = nil
   ) -> ListUpdates<Item, Section> {
-    ListUpdates(controller: self, options: UpdateOptions(policy: policy, token: token))
+    ListUpdates(controller: self, options: UpdateOptions(policy: policy, start: UpdateStart(token)))
+  }
+
+  /// Every change of the list since a point of the log: the beginning, a sequence, a position, or a time.
+  ///
+  /// The first update is the difference from the list at the point to the newest one, with the reason `.resumed`. Under
+  /// `.everyCommit`, it is the list at the point without changes, and each append after it that changes the list is a
+  /// separate update. A point inside an append stands for the append's beginning, and `.head` for now. A replay rebuilds
+  /// the list at the point: O(events up to it).
+  ///
+  /// Iterations throw `.store` with what the point is refused for: it is past the end of the log, before its first
+  /// event, or a position of another history.
+  public func updates(_ policy: UpdatePolicy = .latest, from point: LogPoint) -> ListUpdates<Item, Section> {
+    ListUpdates(controller: self, options: UpdateOptions(policy: policy, start: .point(point)))
   }
 
   /// Every change of the list, without the updates of rows in which only other fields changed. Insertions, deletions
@@ -78,7 +100,7 @@ extension FetchController {
   ) -> ListUpdates<Item, Section> {
     let observed = ObservedFields<Item>.names(Set(fields.map { Array($0.utf8) }))
     return ListUpdates(
-      controller: self, options: UpdateOptions(policy: policy, token: token, observed: observed))
+      controller: self, options: UpdateOptions(policy: policy, start: UpdateStart(token), observed: observed))
   }
 
   /// Every change of the list, without the updates of rows in which only other properties changed. Insertions,
@@ -93,6 +115,6 @@ extension FetchController {
     }
     return ListUpdates(
       controller: self,
-      options: UpdateOptions(policy: policy, token: token, observed: .properties(areEqual)))
+      options: UpdateOptions(policy: policy, start: UpdateStart(token), observed: .properties(areEqual)))
   }
 }
