@@ -19,7 +19,9 @@ struct EventJSONTests {
   private func json(_ event: RecordedEvent, id: String? = nil, given: Timestamp? = nil) -> String {
     var first = event
     first.sequence = event.sequence - 1
-    let append = RecordedAppend(time: event.time, givenTime: given, id: id, events: [first, event])
+    let append = RecordedAppend(
+      time: event.time, givenTime: given, id: id, events: [first, event],
+      sequences: first.sequence...event.sequence, chains: BlockChains(chains: [:]))
     var bytes: [UInt8] = []
     var writer = EventJSON()
     writer.append(event, of: append, to: &bytes)

@@ -58,22 +58,31 @@ where Item.ID: DocumentID {
   }
 
   /// Writes many documents as one append; nil, and no append, if there are none.
+  ///
+  /// - Parameters:
+  ///   - versions: the versions that documents must have. All are checked before anything is appended, also those of
+  ///     documents that are not among the items.
+  ///   - metadata: the metadata of each of the events.
   @discardableResult
-  public func put(_ items: [Item]) async throws -> AppendReceipt? {
+  public func put(
+    _ items: [Item], expecting versions: [Item.ID: ExpectedVersion] = [:], metadata: DocumentObject = [:]
+  ) async throws -> AppendReceipt? {
     if items.isEmpty { return nil }
     var events: [NewEvent] = []
     events.reserveCapacity(items.count)
-    for item in items { events.append(try putEvent(item)) }
+    for item in items { events.append(try putEvent(item, metadata: metadata)) }
+    var expectations: [StreamName: ExpectedVersion] = [:]
+    for (id, version) in versions { expectations[try stream(of: id)] = version }
     return try await store.append(
-      store.draft(events, id: nil, time: nil, expecting: [:], isOwn: false))
+      store.draft(events, id: nil, time: nil, expecting: expectations, isOwn: false))
   }
 
   /// Deletes a document. Deleting one that does not exist is recorded, and changes nothing.
   @discardableResult
   public func delete(
-    _ id: Item.ID, expecting version: ExpectedVersion = .any
+    _ id: Item.ID, expecting version: ExpectedVersion = .any, metadata: DocumentObject = [:]
   ) async throws -> AppendReceipt {
-    let event = try deleteEvent(id)
+    let event = try deleteEvent(id, metadata: metadata)
     return try await store.append(
       store.draft([event], id: nil, time: nil, expecting: [event.stream: version], isOwn: false))
   }
@@ -98,8 +107,8 @@ where Item.ID: DocumentID {
       DocumentEvent.put, in: stream, payload: EventPayload(codec: .cbor, bytes: bytes), metadata: metadata)
   }
 
-  func deleteEvent(_ id: Item.ID) throws(StoreError) -> NewEvent {
-    NewEvent(DocumentEvent.delete, in: try stream(of: id), .null)
+  func deleteEvent(_ id: Item.ID, metadata: DocumentObject = [:]) throws(StoreError) -> NewEvent {
+    NewEvent(DocumentEvent.delete, in: try stream(of: id), .null, metadata: metadata)
   }
 
   /// Checks that a document is a map, and that an `id` in it equals the id of its stream.

@@ -55,13 +55,39 @@ public struct RecordedAppend: Sendable, Equatable {
   public var givenTime: Timestamp?
   /// The id that the caller gave, if any.
   public var id: String?
-  /// The events, in order. Never empty.
+  /// The events, in order, without those that a feed's selection leaves out. Never empty.
   public var events: [RecordedEvent]
+  /// The sequences of all of the append's events, selected or not.
+  public let sequences: ClosedRange<UInt64>
+  /// The chain values of the append's block.
+  private let chains: BlockChains
 
-  /// The sequences of the append's events.
-  public var sequences: ClosedRange<UInt64> {
-    let first = events.first?.sequence ?? 1
-    return first...(events.last?.sequence ?? first)
+  package init(
+    time: Timestamp, givenTime: Timestamp?, id: String?, events: [RecordedEvent],
+    sequences: ClosedRange<UInt64>, chains: BlockChains
+  ) {
+    self.time = time
+    self.givenTime = givenTime
+    self.id = id
+    self.events = events
+    self.sequences = sequences
+    self.chains = chains
+  }
+
+  /// The position after the append, which a consumer may store: a feed that begins there delivers what follows.
+  ///
+  /// It is computed when it is first asked for, once for all appends of one block of the log: about 0.2 µs an event.
+  /// Until then the append keeps its block, of about 64 KiB, in memory. Throws `damaged` if the block has no such
+  /// event.
+  public var position: LogPosition {
+    get throws(StoreError) {
+      LogPosition(sequence: sequences.upperBound, chain: try chains.chain(after: sequences.upperBound))
+    }
+  }
+
+  public static func == (a: RecordedAppend, b: RecordedAppend) -> Bool {
+    a.sequences == b.sequences && a.time == b.time && a.givenTime == b.givenTime && a.id == b.id
+      && a.events == b.events
   }
 }
 
@@ -84,29 +110,35 @@ extension RecordedEvent {
 }
 
 extension RecordedAppend {
-  /// Returns the appends of a block whose last event comes after `sequence`.
+  /// Returns the appends of a block whose last event comes after `sequence`, each with the selected ones of its events;
+  /// those without any are left out.
   package static func appends(
-    in block: DecodedBlock, after sequence: UInt64
+    in block: DecodedBlock, after sequence: UInt64, selecting selection: EventSelection? = nil
   ) throws(ContentProblem) -> [RecordedAppend] {
     var appends: [RecordedAppend] = []
+    let chains = BlockChains(block)
     try block.forEachAppend { view, first throws(ContentProblem) in
       let last = first + UInt64(view.eventCount) - 1
       guard last > sequence else { return }
       var events: [RecordedEvent] = []
       // The count comes from the file, and an event takes far more room in memory than on disk: do not trust it.
-      events.reserveCapacity(min(view.eventCount, 4096))
+      if selection == nil { events.reserveCapacity(min(view.eventCount, 4096)) }
       var cursor = view.events
       for number in first...last {
         do throws(DecodingProblem) {
-          events.append(RecordedEvent(try cursor.nextEvent(), sequence: number, time: view.commitTime))
+          let event = try cursor.nextEvent()
+          if let selection, !selection.contains(event, sequence: number, time: view.commitTime) { continue }
+          events.append(RecordedEvent(event, sequence: number, time: view.commitTime))
         } catch { throw ContentProblem(error) }
       }
       guard cursor.remaining == 0 else { throw .damaged("an append holds more than its events") }
+      if events.isEmpty { return }
       appends.append(
         RecordedAppend(
           time: Timestamp(nanoseconds: view.commitTime),
           givenTime: view.given.map { Timestamp(nanoseconds: $0) },
-          id: view.id.isEmpty ? nil : String(decoding: view.id, as: UTF8.self), events: events))
+          id: view.id.isEmpty ? nil : String(decoding: view.id, as: UTF8.self), events: events,
+          sequences: first...last, chains: chains))
     }
     return appends
   }

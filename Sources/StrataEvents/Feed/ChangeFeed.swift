@@ -11,23 +11,23 @@ public enum FeedEnd: Sendable, Hashable {
   case caughtUp
 }
 
-/// A sequence of whole appends in order, each once, from any position in the log.
+/// A sequence of appends in order, each once, from any position in the log.
 ///
 /// A feed pulls from its position: nothing is queued for it, however slow it is. Each iteration has a position of its
 /// own. It returns nil when its task is cancelled or the store is closed, and throws if the log cannot continue. A feed
-/// that begins inside an append begins with that whole append.
+/// that begins inside an append begins with that whole append. An append is delivered with those of its events that the
+/// feed's selection contains, and not at all if there are none.
 public struct ChangeFeed: AsyncSequence, Sendable {
   public typealias Element = RecordedAppend
   public typealias Failure = StoreError
 
   let store: EventStore
+  let selection: EventSelection
   let start: LogPoint
   let end: FeedEnd
   let isDurableOnly: Bool
 
-  public func makeAsyncIterator() -> Iterator {
-    Iterator(position: FeedPosition(store: store, start: start, end: end, isDurableOnly: isDurableOnly))
-  }
+  public func makeAsyncIterator() -> Iterator { Iterator(position: FeedPosition(self)) }
 
   public struct Iterator: AsyncIteratorProtocol {
     let position: FeedPosition
@@ -53,12 +53,15 @@ extension EventStore {
   /// Returns a feed of the log's appends from a position on.
   ///
   /// - Parameters:
+  ///   - selection: which events to deliver. By default, every event of the application: those of streams whose names
+  ///     begin with `$` are left out.
   ///   - isDurableOnly: delivers only what is synced to disk. This makes a difference if the store is written as
   ///     `buffered`.
   public func feed(
-    from start: LogPoint = .beginning, until end: FeedEnd = .never, durableOnly isDurableOnly: Bool = false
+    of selection: EventSelection = .all, from start: LogPoint = .beginning, until end: FeedEnd = .never,
+    durableOnly isDurableOnly: Bool = false
   ) -> ChangeFeed {
-    ChangeFeed(store: self, start: start, end: end, isDurableOnly: isDurableOnly)
+    ChangeFeed(store: self, selection: selection, start: start, end: end, isDurableOnly: isDurableOnly)
   }
 }
 
@@ -68,6 +71,7 @@ final class FeedPosition: @unchecked Sendable {
   private let store: EventStore
   private let end: FeedEnd
   private let isDurableOnly: Bool
+  private let selection: EventSelection
   private var start: LogPoint?
   private var cursor: LogCursor
   /// The last sequence delivered.
@@ -77,14 +81,16 @@ final class FeedPosition: @unchecked Sendable {
   private var place = 0
   private var isEnded = false
 
-  init(store: EventStore, start: LogPoint, end: FeedEnd, isDurableOnly: Bool) {
+  init(_ feed: ChangeFeed) {
+    let store = feed.store
     self.store = store
-    self.start = start
-    self.end = end
-    self.isDurableOnly = isDurableOnly
+    selection = feed.selection
+    start = feed.start
+    end = feed.end
+    isDurableOnly = feed.isDurableOnly
     // Read the head now, so that the feed delivers everything that is appended after this call.
     delivered =
-      switch start {
+      switch feed.start {
       case .beginning: 0
       case .head: store.log.mark.sequence
       case .sequence(let sequence): sequence
@@ -158,7 +164,9 @@ final class FeedPosition: @unchecked Sendable {
       }
       delivered = block.header.nextSequence - 1
       let batch: [RecordedAppend]
-      do throws(ContentProblem) { batch = try RecordedAppend.appends(in: block, after: after) } catch {
+      do throws(ContentProblem) {
+        batch = try RecordedAppend.appends(in: block, after: after, selecting: selection)
+      } catch {
         throw error.storeError(of: block.header, through: delivered)
       }
       if !batch.isEmpty { return batch }

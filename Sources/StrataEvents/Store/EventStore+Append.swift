@@ -118,7 +118,8 @@ extension EventStore {
     if let depth = event.payload.depthRefused, event.payload.bytes.isEmpty {
       throw Self.tooDeep("the payload of \(event.stream)", depth)
     }
-    let metadataDepth = DocumentValue.object(event.metadata).depth
+    let object = metadata(of: event)
+    let metadataDepth = DocumentValue.object(object).depth
     guard metadataDepth <= CodecLimits.depthMax else {
       throw Self.tooDeep("the metadata of \(event.stream)", metadataDepth)
     }
@@ -127,7 +128,7 @@ extension EventStore {
         what: "the payload of \(event.stream)", actual: event.payload.bytes.count,
         limit: options.payloadSizeMax)
     }
-    let metadata = event.metadata.isEmpty ? [] : DocumentValue.object(event.metadata).cbor()
+    let metadata = object.isEmpty ? [] : DocumentValue.object(object).cbor()
     guard metadata.count <= options.metadataSizeMax else {
       throw .tooLarge(
         what: "the metadata of \(event.stream)", actual: metadata.count, limit: options.metadataSizeMax)
@@ -178,6 +179,8 @@ extension AppendReceipt {
   init(_ outcome: AppendOutcome, in store: StoreID) {
     self.init(
       sequences: outcome.first...outcome.last, time: Timestamp(nanoseconds: outcome.time),
-      wasKnown: outcome.isKnown, storeID: store)
+      givenTime: outcome.given.map { Timestamp(nanoseconds: $0) },
+      position: LogPosition(sequence: outcome.last, chain: outcome.chain), wasKnown: outcome.isKnown,
+      storeID: store)
   }
 }

@@ -24,6 +24,23 @@ extension EventStore {
     }
   }
 
+  /// Returns the events of a stream before a revision, newest first, at most `limit` of them: without a revision, from
+  /// the stream's end backwards.
+  ///
+  /// Reads only the blocks that hold them.
+  public func events(
+    in stream: StreamName, before revision: UInt64?, limit: Int = 1000
+  ) async throws(StoreError) -> [RecordedEvent] {
+    try await lookingUp { [self] builds throws(StoreError) in
+      try log.refresh()
+      let version = try log.index.revision(of: Array(stream.text.utf8), builds: builds)
+      let last = min(version, revision.map { $0 > 0 ? $0 - 1 : 0 } ?? version)
+      let count = min(last, UInt64(max(0, limit)))
+      return try events(in: stream, after: last - count, limit: Int(clamping: count), builds: builds)
+        .reversed()
+    }
+  }
+
   /// Returns the events of a stream as `events(in:after:limit:)` does, and blocks the calling thread.
   public func eventsBlocking(
     in stream: StreamName, after revision: UInt64 = 0, limit: Int = 1000

@@ -24,12 +24,28 @@ public final class EventStore: Sendable {
 
   package let log: Log
   /// The categories of documents; an application's own events are not accepted there.
-  package let documentCategories = Lock<Set<String>>([])
+  package let documentCategories: Lock<Set<String>>
 
   /// Objects that higher modules keep for as long as the store lives, at most one per type.
-  private let attachments = Lock<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+  private let attachments: Lock<[ObjectIdentifier: any AnyObject & Sendable]>
 
-  package init(log: Log) { self.log = log }
+  /// What every event appended through this object gets as metadata, unless the event has its own.
+  let attribution: DocumentObject
+
+  package init(log: Log) {
+    self.log = log
+    documentCategories = Lock([])
+    attachments = Lock([:])
+    attribution = [:]
+  }
+
+  /// The same store, with another attribution.
+  init(_ store: EventStore, attribution: DocumentObject) {
+    log = store.log
+    documentCategories = store.documentCategories
+    attachments = store.attachments
+    self.attribution = attribution
+  }
 
   /// Returns the object of a type that a higher module keeps with the store, created by the first call.
   ///

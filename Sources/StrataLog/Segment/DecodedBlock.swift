@@ -126,6 +126,27 @@ package final class DecodedBlock: @unchecked Sendable {
     }
   }
 
+  /// The chain after each append of this block, by the append's last sequence. O(bytes of the block).
+  package func chainsAfterAppends() throws(ContentProblem) -> [UInt64: UInt64] {
+    var chains: [UInt64: UInt64] = [:]
+    var chain = header.chainBefore
+    var (last, headHash): (UInt64, UInt64) = (header.firstSequence - 1, 0)
+    try forEachEvent { event, append, sequence throws(ContentProblem) in
+      if sequence > last {
+        last = sequence + UInt64(append.eventCount) - 1
+        headHash = XXH64.of(append.head)
+      }
+      chain = Chain.next(
+        after: chain, sequence: sequence, revision: event.revision, head: headHash,
+        names: XXH64.of(event.names), content: event.contentHash)
+      if sequence == last { chains[sequence] = chain }
+    }
+    guard chain == header.chainAfter else {
+      throw .damaged("the chain over the block's events does not match")
+    }
+    return chains
+  }
+
   /// The chain after one event of this block.
   package func chain(after sequence: UInt64) throws(ContentProblem) -> UInt64 {
     if sequence == header.nextSequence - 1 { return header.chainAfter }

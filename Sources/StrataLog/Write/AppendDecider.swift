@@ -41,7 +41,9 @@ struct AppendDecider {
     frame.add(draft, commitTime: time, given: given)
     assert(frame.next == first + UInt64(draft.eventCount), "an append takes a sequence for each event")
     let outcome = AppendOutcome(
-      first: first, last: first + UInt64(draft.eventCount) - 1, time: time, isKnown: false)
+      first: first, last: first + UInt64(draft.eventCount) - 1, time: time,
+      given: given == time ? nil : given,
+      chain: frame.chain, isKnown: false)
     if !draft.id.isEmpty { ids[draft.id] = (outcome, draft) }
     return outcome
   }
@@ -119,6 +121,8 @@ struct AppendDecider {
     guard recorded.isSame else {
       throw .idReused(id: String(decoding: draft.id, as: UTF8.self), sequences: first...recorded.last)
     }
-    return AppendOutcome(first: first, last: recorded.last, time: recorded.time, isKnown: true)
+    return AppendOutcome(
+      first: first, last: recorded.last, time: recorded.time, given: recorded.given, chain: recorded.chain,
+      isKnown: true)
   }
 }

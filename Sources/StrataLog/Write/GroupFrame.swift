@@ -25,7 +25,7 @@ struct GroupFrame: ~Copyable {
   private var raw = RawBuffer(capacity: 128 << 10)
   private var block: OpenBlock?
   /// The chain, time and sequence after the last framed append, including the open block.
-  private var chain: UInt64
+  private(set) var chain: UInt64
   private var lastTime: Int64
   private var nextSequence: UInt64
 

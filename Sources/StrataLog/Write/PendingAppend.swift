@@ -8,6 +8,10 @@ package struct AppendOutcome: Sendable, Equatable {
   package var last: UInt64
   /// The commit time.
   package var time: Int64
+  /// The time that was given for it, if the commit time was raised above that.
+  package var given: Int64?
+  /// The chain after the last event.
+  package var chain: UInt64
   /// True if an append with this id was already in the log, and nothing was appended.
   package var isKnown: Bool
 }

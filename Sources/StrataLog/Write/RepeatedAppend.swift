@@ -11,6 +11,10 @@ struct RepeatedAppend {
   private(set) var last: UInt64
   /// Its commit time.
   private(set) var time = FormatLimits.noTime
+  /// The time that was given for it, if that is another one.
+  private(set) var given: Int64?
+  /// The chain after its last event.
+  private(set) var chain: UInt64
   /// True if the draft has the same events for the same streams, in the same order. For an event whose content was
   /// erased, the remaining hash is compared; if the content had a salt, which was erased with it, only the names are.
   private(set) var isSame = false
@@ -23,18 +27,22 @@ struct RepeatedAppend {
     }
     var last = first - 1
     var time = FormatLimits.noTime
+    var given: Int64?
+    var chain: UInt64 = 0
     var isSame = false
     do throws(ContentProblem) {
       try block.forEachAppend { append, begins throws(ContentProblem) in
         guard begins == first else { return }
         last = begins + UInt64(append.eventCount) - 1
         time = append.commitTime
+        given = append.given
         isSame = append.eventCount == draft.eventCount
       }
       try block.forEachEvent { event, append, sequence throws(ContentProblem) in
         guard isSame, sequence >= first, sequence <= last else { return }
         isSame = draft.says(event, of: append, at: Int(sequence - first))
       }
+      chain = try block.chain(after: last)
     } catch {
       throw error.storeError(
         in: block.header.segment.path, at: block.header.ownOffset, first: first,
@@ -43,6 +51,8 @@ struct RepeatedAppend {
     guard last >= first else { throw .invalid(what: "no append begins at sequence \(first)") }
     self.last = last
     self.time = time
+    self.given = given
+    self.chain = chain
     self.isSame = isSame
   }
 }

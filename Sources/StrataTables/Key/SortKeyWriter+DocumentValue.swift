@@ -122,7 +122,8 @@ extension SortKeyReader {
   /// A missing field is read as null. An integral number with a magnitude below 2⁶⁴ is an integer, whether it was 1 or
   /// 1.0; any other number is a double if a double holds it exactly, otherwise a big integer. An instant (`.time`) is
   /// its text in UTC. Throws `.notReversible` for strings that were folded.
-  package mutating func readDocumentValue(_ options: SortKeyOptions = []) throws(SortKeyError) -> DocumentValue
+  package mutating func readDocumentValue(_ options: SortKeyOptions = []) throws(SortKeyError)
+    -> DocumentValue
   {
     let outer = mask
     if options.contains(.descending) { mask ^= 0xFF }

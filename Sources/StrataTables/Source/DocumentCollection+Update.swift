@@ -1,9 +1,9 @@
 // Updating a document: take a turn, read, change, append, and retry if another write came in between.
 
 internal import StrataBase
-internal import StrataDocuments
+public import StrataDocuments
 public import StrataEvents
-internal import StrataLog
+public import StrataLog
 
 /// The result of an update.
 public enum DocumentUpdate<Item: Sendable>: Sendable {
@@ -29,13 +29,18 @@ extension DocumentCollection {
   /// the newest document. It does so until `updateTimeMax` is over, with pauses of at most 16 ms. So the body may run
   /// any number of times and should change nothing but the document.
   ///
+  /// - Parameters:
+  ///   - expected: the version that the document must have when it is read. If it has another one, `conflict` is thrown
+  ///     at once.
+  ///   - metadata: the metadata of the event.
   /// - Returns: once the append is as durable as the store was opened for.
   /// - Throws: `StoreError.conflict` if other writes came first for `updateTimeMax`, `CancellationError` if the task
   ///   is cancelled before the append, what the body throws, and what reading and appending throw. In none of these
   ///   cases was anything appended.
   @discardableResult
   public nonisolated(nonsending) func update(
-    _ id: Item.ID, _ change: (inout Item) throws -> Void
+    _ id: Item.ID, expecting expected: ExpectedVersion = .any, metadata: DocumentObject = [:],
+    _ change: (inout Item) throws -> Void
   ) async throws -> DocumentUpdate<Item> {
     let stream = try stream(of: id)
     let documents = store.documentTurns
@@ -45,6 +50,9 @@ extension DocumentCollection {
     while true {
       // Read before the row: an append after this is either in the row or causes the conflict.
       let version = try await store.version(of: stream)
+      guard expected.isMet(by: version) else {
+        throw StoreError.conflict(stream: stream.text, expected: expected, actual: version)
+      }
       guard let document = try await document(id) else { return .absent }
       let old = try Self.decoded(document, stream)
       guard old.id.documentID.utf8.elementsEqual(id.documentID.utf8) else {
@@ -53,9 +61,10 @@ extension DocumentCollection {
       }
       var new = old
       try change(&new)
-      guard let event = try Self.event(from: old, to: new, document: document, in: stream) else {
+      guard var event = try Self.event(from: old, to: new, document: document, in: stream) else {
         return .unchanged(old)
       }
+      event.metadata = metadata
       guard new.id.documentID.utf8.elementsEqual(id.documentID.utf8) else {
         throw StoreError.invalid(what: "an update of \(stream) changes its id to \(new.id.documentID)")
       }
