@@ -23,6 +23,39 @@ struct CommandTests {
     try await store.close()
   }
 
+  @Test func `info says how far the consumers are`() async throws {
+    let folder = try await SampleFolder.sample()
+    let store = try await EventStore.open(at: folder.store)
+    var options = ConsumerOptions()
+    options.retryCount = 0
+    struct Refusal: Error {}
+    try? await store.consumer("mailer", options).run(until: .caughtUp) { append, _ in
+      if append.sequences.contains(3) { throw Refusal() }
+    }
+    options.onFailure = .setAside
+    try await store.consumer("printer", options).run(until: .caughtUp) { append, _ in
+      if append.sequences.contains(3) { throw Refusal() }
+    }
+    let stopped = try #require(try await store.append(holding: 3)).sequences.lowerBound
+    let expected = try await store.consumers()
+    try await store.close()
+    let outcome = try await LogreplayProcess.run("info", folder.store, "-o", "json")
+    let consumers = try DocumentValue(json: outcome.output)["consumers"]
+    guard case .array(let all)? = consumers, all.count == 2 else {
+      Issue.record("there are two consumers, not \(String(describing: consumers))")
+      return
+    }
+    #expect(all.map { $0["name"] } == ["mailer", "printer"])
+    #expect(all.map { $0["lag"] } == [.uint(8 - stopped), 0])
+    #expect(all[0]["stoppedAt"] == .uint(stopped) && all[0]["error"] == "Refusal()")
+    #expect(all.map { $0["setAside"] } == [0, 1])
+    #expect(all.map { $0["position"] } == expected.map { .string($0.position?.description ?? "") })
+    let text = try await LogreplayProcess.run("info", folder.store).text
+    #expect(
+      text.contains("stopped at \(stopped): Refusal()")
+        && text.contains("printer: 0 events wait, 1 set aside"))
+  }
+
   @Test func `info counts the bytes of the indexes beside those of the log`() async throws {
     let folder = try SampleFolder()
     let store = try await folder.open(segmentSize: 8 << 10)

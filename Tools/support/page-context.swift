@@ -37,6 +37,11 @@ nonisolated struct SectionedEvent: Codable, Identifiable, Sendable {
   var timestamp: Date
 }
 
+/// A database of the application's own.
+actor OtherDatabase {
+  func apply(_ append: RecordedAppend, position: String) async throws {}
+}
+
 struct Version: Sendable {
   var major: Int
   var minor: Int

@@ -156,10 +156,14 @@ extension EventStore {
     .tooLarge(what: "the nesting of \(what)", actual: depth, limit: CodecLimits.depthMax)
   }
 
-  private func checkOwn(_ event: NewEvent) throws(StoreError) {
+  /// Throws if an application may not append an event.
+  func checkOwn(_ event: NewEvent) throws(StoreError) {
     guard event.stream != ErasureEvent.stream else {
       throw .invalid(
         what: "\(event.stream) is reserved for the records of erasures, and \(event.type) is not one of them")
+    }
+    guard event.stream.category != ConsumerState.category else {
+      throw .invalid(what: "\(event.stream) is reserved for the position of a consumer")
     }
     guard event.type.utf8.first == UInt8(ascii: "$") else {
       let category = event.stream.category

@@ -12,14 +12,24 @@ extension EventSelection {
   ///
   /// - Throws: the position of the first error in the filter.
   public func matching(_ filter: FilterTemplate) throws(FilterError) -> EventSelection {
-    satisfying(EventCondition(.payload, try RowFilter(filter)))
+    matching(try RowFilter(filter))
+  }
+
+  /// Only events whose payload passes a filter that was parsed before.
+  public func matching(_ filter: RowFilter) -> EventSelection {
+    satisfying(EventCondition(.payload, filter))
   }
 
   /// Only events whose metadata passes a filter: `.all.matching(metadata: "by == \(name)")`.
   ///
   /// - Throws: the position of the first error in the filter.
   public func matching(metadata filter: FilterTemplate) throws(FilterError) -> EventSelection {
-    satisfying(EventCondition(.metadata, try RowFilter(filter)))
+    matching(metadata: try RowFilter(filter))
+  }
+
+  /// Only events whose metadata passes a filter that was parsed before.
+  public func matching(metadata filter: RowFilter) -> EventSelection {
+    satisfying(EventCondition(.metadata, filter))
   }
 }
 

@@ -106,7 +106,7 @@ struct StoreTour {
       let catalog = opened.log.source.catalog
       let size = attempt { try catalog.names.map { try catalog.segment($0).file.size() }.reduce(0, +) }
       precondition(size.map { info.bytes <= $0 } ?? true, "no more bytes are counted than the files have")
-      let failure = info.countTables(opened, all: true)
+      let failure = info.countTables(opened, all: true) ?? info.findConsumers(opened)
       precondition(!info.json.isEmpty && failure?.text.isEmpty != true)
       precondition(!info.text(path: Self.root, people: PeopleText(zone: .utc, isColored: false)).isEmpty)
     }

@@ -44,6 +44,37 @@ internal import Testing
   }
 
   @Test
+  func `R57 Every append since a point is an update, and the point may be inside an append`() async throws {
+    let home = try await Household()
+    for number in 0..<20 {
+      try await home.chores.put([Chore(id: number, title: "t\(number)"), Chore(id: number + 1, title: "u")])
+    }
+    let head = home.store.head.sequence
+    let position = try #require(try await home.store.append(holding: 9)).position
+    let time = try #require(try await home.store.append(holding: 9)).time
+    for (point, start) in [
+      (.beginning, 0), (.sequence(5), 5), (.sequence(6), 5), (.position(position), 9), (.time(time), head),
+    ] as [(LogPoint, UInt64)] {
+      let every = try await updates(of: home.list.updates(.everyCommit, from: point), through: head)
+      #expect(every[0].reason == .resumed && every[0].changes.isEmpty && every[0].sequence == start)
+      expectNoGap(every)
+      let past = try await home.list.snapshot(at: .sequence(start))
+      #expect(ShownList(every[0].after) == ShownList(past))
+      var latest = home.list.updates(from: point).makeAsyncIterator()
+      let update = try #require(try await latest.next())
+      #expect(update.before.map { ShownList($0) } == ShownList(past) && update.sequence == head)
+    }
+    var now = home.list.updates(.everyCommit, from: .head).makeAsyncIterator()
+    #expect(try await now.next()?.reason == .initial)
+    for point in [LogPoint.sequence(head + 1), .position(LogPosition(sequence: 9, chain: 1))] {
+      await #expect(throws: ListError.self) {
+        var refused = home.list.updates(from: point).makeAsyncIterator()
+        _ = try await refused.next()
+      }
+    }
+  }
+
+  @Test
   func `R57 Who wants every append gets one update for each, however late it asks`() async throws {
     let home = try await Household()
     var every = home.list.updates(.everyCommit).makeAsyncIterator()

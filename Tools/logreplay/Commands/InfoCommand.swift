@@ -9,7 +9,7 @@ internal import StrataTables
 struct InfoCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Summarises a store: identity, range of events, sizes, durability, tables.",
+    abstract: "Summarises a store: identity, range of events, sizes, durability, tables, consumers.",
     discussion:
       "The items of the tables are counted by replaying the log, at some hundred thousand events a second.")
 
@@ -24,7 +24,7 @@ struct InfoCommand: BlockingCommand {
     try output.refuse(.csv)
     let opened = try OpenedStore.open(target.store)
     var info = try StoreInfo(opened)
-    let damage = info.countTables(opened, all: all)
+    let damage = info.countTables(opened, all: all) ?? info.findConsumers(opened)
     var writer = OutputWriter()
     if output.format.isJSON {
       writer.bytes += info.json + [UInt8(ascii: "\n")]
@@ -64,6 +64,8 @@ struct StoreInfo {
   var tornBytes: UInt64
   /// Nil if the log cannot be read to its end.
   var tables: TableCounts?
+  /// Nil if the log cannot be read to its end, or the state of a consumer cannot be read.
+  var consumers: [ConsumerStatus]?
 
   /// Reads the headers of all segments and blocks.
   init(_ opened: OpenedStore) throws {
@@ -122,6 +124,14 @@ struct StoreInfo {
     return nil
   }
 
+  /// Finds out how far the consumers are. Returns an error instead of throwing it, as `countTables` does.
+  mutating func findConsumers(_ opened: OpenedStore) -> CommandFailure? {
+    do throws(StoreError) { consumers = try opened.store.consumersBlocking() } catch {
+      return opened.failure(error)
+    }
+    return nil
+  }
+
   var json: [UInt8] {
     var line = JSONLine.document()
     line.field("uuid", uuid)
@@ -140,6 +150,7 @@ struct StoreInfo {
     line.field("derivedBytes", derivedBytes)
     line.array("checkpoints", [])
     line.array("tables", tables?.json ?? [])
+    line.array("consumers", consumers?.map(\.json) ?? [])
     line.field("clean", isClean)
     if tornBytes > 0 { line.field("tornBytes", tornBytes) }
     if isErasing { line.field("erasing", true) }
@@ -164,9 +175,35 @@ struct StoreInfo {
       ("tables", tables?.text ?? "unknown, because the log is damaged"),
       ("closed cleanly", isClean ? "yes" : "no"),
     ]
+    for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
     if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
     if isErasing { lines.append(("erasing", "unfinished; the next open for writing continues it")) }
     return KeyedText.lines(lines)
+  }
+}
+
+extension ConsumerStatus {
+  fileprivate var json: [UInt8] {
+    var line = JSONLine()
+    line.field("name", name)
+    line.field("position", position?.description)
+    line.field("savedAt", savedAt?.description)
+    line.field("lag", lag)
+    if let lastError {
+      line.field("stoppedAt", lastError.sequence)
+      line.field("error", lastError.what)
+    }
+    line.field("setAside", setAsideCount)
+    return line.finish()
+  }
+
+  fileprivate var text: String {
+    var parts = ["\(PeopleText.printable(name)): \(lag == 1 ? "1 event waits" : "\(lag) events wait")"]
+    if let lastError {
+      parts.append("stopped at \(lastError.sequence): \(PeopleText.printable(lastError.what))")
+    }
+    if setAsideCount > 0 { parts.append("\(setAsideCount) set aside") }
+    return parts.joined(separator: ", ")
   }
 }
 

@@ -1,0 +1,156 @@
+// A consumer of the change feed with a name, whose position is in the store.
+
+internal import StrataBase
+public import StrataLog
+
+/// A consumer by name: it handles every append of its selection in order, and goes on where it was after a restart.
+///
+/// ```swift
+/// let mailer = store.consumer("mailer")
+/// try await mailer.run { append, batch in
+///   for event in append.events { try batch.append([MailEvent.queued(event.sequence)], to: "mail/outbox") }
+/// }
+/// ```
+///
+/// **Exactly once.** What the handler adds to the batch is appended together with the position, as one append: a
+/// consumer that is killed at any moment has appended the effects of every append once. **At least once.** A handler
+/// that adds nothing, because it does something outside the store, is called again after a kill for the appends since
+/// the last saved position; see ``ConsumerOptions/saveCount``.
+///
+/// The position is in the stream `$consumer/NAME`, which feeds leave out. One run of a consumer at a time makes sense: if
+/// there are two, the one that saves second ends with `conflict`.
+public struct Consumer: Sendable {
+  public let name: String
+  let store: EventStore
+  let options: ConsumerOptions
+
+  private var stream: StreamName { ConsumerState.stream(of: name) }
+
+  /// Handles every append from the consumer's position on, and waits for new ones. Ends when the task is cancelled, the
+  /// store is closed, or everything was handled that there was at the beginning, if that is asked for; then the position
+  /// is saved.
+  ///
+  /// The handler runs in the caller's isolation, with one append at a time. If it throws, it is called again with the
+  /// same append and an empty batch, as often as the options say, and then the policy applies. An expectation in the
+  /// batch that is not met counts as an error of the handler.
+  ///
+  /// - Parameters:
+  ///   - end: `.caughtUp` for work that is done from time to time, instead of all the time.
+  ///   - handle: handles an append, and adds its effects in the store to the batch.
+  /// - Throws: the handler's error under ``ConsumerFailurePolicy/halt``; `StoreError.conflict` about the consumer's
+  ///   stream if another run has saved a position; what feeds and appends throw.
+  public nonisolated(nonsending) func run(
+    until end: FeedEnd = .never,
+    _ handle: (RecordedAppend, inout WriteBatch) async throws -> Void
+  ) async throws {
+    let (state, version) = try await load()
+    let ledger = ConsumerLedger(store, stream, options, state, version: version)
+    let start = state.at == nil ? options.start : try Self.point(of: state, in: stream)
+    let saver = Task { [options] in
+      while !Task.isCancelled {
+        try await Task.sleep(for: options.saveInterval)
+        // An error here comes again at the next save, where it is thrown.
+        try? await ledger.saveHandled()
+      }
+    }
+    defer { saver.cancel() }
+    do {
+      for try await append in store.feed(of: options.selection, from: start, until: end) {
+        try await pass(append, ledger, handle)
+      }
+    } catch {
+      // The task may be cancelled, and what was handled is saved all the same.
+      _ = await Task { try await ledger.saveHandled() }.result
+      if error is CancellationError || (error as? StoreError) == .closed { return }
+      throw error
+    }
+    let saved = await Task { try await ledger.saveHandled() }.result
+    if case .failure(let error) = saved, (error as? StoreError) != .closed { throw error }
+  }
+
+  /// How far the consumer is. O(1) for its state, and O(events after its position) for the lag, which counts the events
+  /// of its selection.
+  public func status() async throws -> ConsumerStatus {
+    let (state, savedAt) = try await newestState() ?? (ConsumerState(), nil)
+    let start = try state.at == nil ? options.start : Self.point(of: state, in: stream)
+    var lag: UInt64 = 0
+    for try await append in store.feed(of: options.selection, from: start, until: .caughtUp) {
+      lag += UInt64(append.events.count)
+    }
+    return ConsumerStatus(name, state, savedAt: savedAt, lag: lag)
+  }
+
+  /// Deletes the consumer's position, and what it set aside. A later run begins where the options say.
+  public func delete() async throws {
+    guard try await newestState() != nil else { return }
+    _ = try await store.append(
+      store.draft(
+        [NewEvent(ConsumerState.deleted, in: stream, .null)], id: nil, time: nil, expecting: [:], isOwn: false
+      ))
+  }
+}
+
+// MARK: Running
+
+extension Consumer {
+  /// Handles one append, again after errors, or sets it aside, or throws.
+  private nonisolated(nonsending) func pass(
+    _ append: RecordedAppend, _ ledger: ConsumerLedger,
+    _ handle: (RecordedAppend, inout WriteBatch) async throws -> Void
+  ) async throws {
+    var delay = options.retryDelay
+    var retriesLeft = options.retryCount
+    while true {
+      do {
+        var batch = WriteBatch(store: store)
+        try await handle(append, &batch)
+        return try await ledger.pass(append, with: batch)
+      } catch {
+        if isEnd(error) { throw error }
+        guard retriesLeft > 0 else {
+          guard options.onFailure == .setAside else {
+            try? await ledger.halt(at: append, error)
+            throw error
+          }
+          return try await ledger.setAside(append, error)
+        }
+        retriesLeft -= 1
+        try await Task.sleep(for: delay)
+        delay = min(delay * 2, ConsumerOptions.retryDelayMax)
+      }
+    }
+  }
+
+  /// Whether an error is not the handler's, so that trying again cannot help.
+  private func isEnd(_ error: any Error) -> Bool {
+    if error is CancellationError { return true }
+    guard let error = error as? StoreError else { return false }
+    if case .conflict(let conflicted, _, _) = error { return conflicted == stream.text }
+    if case .unavailable = error { return true }
+    return false
+  }
+
+  private static func point(of state: ConsumerState, in stream: StreamName) throws(StoreError) -> LogPoint {
+    guard let position = state.position else {
+      throw .invalid(
+        what: "\(stream) names no position: \(state.at ?? "")",
+        next: "delete the consumer, and begin it anew where it should go on")
+    }
+    return .position(position)
+  }
+
+  /// The consumer's state and the version of its stream.
+  private func load() async throws(StoreError) -> (state: ConsumerState, version: UInt64) {
+    guard let event = try await store.events(in: stream, before: nil, limit: 1).first else {
+      return (ConsumerState(), 0)
+    }
+    return (try ConsumerState(event) ?? ConsumerState(), event.revision)
+  }
+
+  private func newestState() async throws(StoreError) -> (ConsumerState, Timestamp?)? {
+    guard let event = try await store.events(in: stream, before: nil, limit: 1).first,
+      let state = try ConsumerState(event)
+    else { return nil }
+    return (state, event.time)
+  }
+}

@@ -1,0 +1,33 @@
+// What a consumer receives, when it saves its position, and what it does after an error.
+
+/// What a consumer does with an append that its handler has refused for good.
+public enum ConsumerFailurePolicy: Sendable, Hashable {
+  /// It stops before the append: `run` throws the handler's error. The next run begins with the same append.
+  case halt
+  /// It records the append and the error, and goes on with the next one.
+  case setAside
+}
+
+/// How a consumer works.
+public struct ConsumerOptions: Sendable {
+  /// The events that the handler receives. Streams whose names begin with `$` are left out by default.
+  public var selection = EventSelection.all
+  /// Where a consumer begins that has no position in the store yet.
+  public var start = LogPoint.beginning
+  /// How many appends are handled without effects in the store before the position is saved; at least 1. A consumer that
+  /// is killed receives at most that many a second time.
+  public var saveCount = 100
+  /// After what time a position that is not saved yet is saved, however few appends were handled.
+  public var saveInterval = Duration.seconds(5)
+  /// How often the handler is tried again with the same append, before the policy applies.
+  public var retryCount = 3
+  /// The pause before the first retry. Each one after it is twice as long, up to a minute.
+  public var retryDelay = Duration.seconds(1)
+  /// What happens when the retries are used up.
+  public var onFailure = ConsumerFailurePolicy.halt
+
+  public init() {}
+
+  /// The longest pause before a retry.
+  static let retryDelayMax = Duration.seconds(60)
+}

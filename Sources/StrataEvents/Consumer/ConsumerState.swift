@@ -1,0 +1,116 @@
+// What a consumer has in the log: its position, and the appends that it could not handle.
+
+internal import StrataDocuments
+internal import StrataLog
+
+/// An append that a consumer's handler refused.
+public struct ConsumerFailure: Sendable, Hashable, Codable {
+  /// The append's first event.
+  public var sequence: UInt64
+  /// The handler's error.
+  public var what: String
+
+  package init(sequence: UInt64, what: String) {
+    self.sequence = sequence
+    self.what = what
+  }
+}
+
+/// How far a consumer is.
+public struct ConsumerStatus: Sendable, Hashable {
+  public var name: String
+  /// The position that is in the store; nil if none is yet.
+  public var position: LogPosition?
+  /// When it was saved.
+  public var savedAt: Timestamp?
+  /// How many events after the position wait to be handled.
+  public var lag: UInt64
+  /// The append at which the consumer stopped; nil once it was handled.
+  public var lastError: ConsumerFailure?
+  /// How many appends were set aside, and the first hundred of them.
+  public var setAsideCount: UInt64
+  public var setAside: [ConsumerFailure]
+}
+
+/// The whole state of a consumer. Every event of the consumer's stream has all of it, so the last one is enough.
+struct ConsumerState: Codable, Equatable {
+  /// `SEQUENCE@CHAIN`: everything up to there was handled. Nil before the first append was.
+  var at: String?
+  var lastError: ConsumerFailure?
+  var setAsideCount: UInt64 = 0
+  var setAside: [ConsumerFailure] = []
+
+  static let category = "$consumer"
+  /// The type of an event with a state.
+  static let saved = "$consumed"
+  /// The type of the event with which a consumer is deleted.
+  static let deleted = "$forgotten"
+  /// How many of the appends that were set aside are listed.
+  static let listedCountMax = 100
+  /// The longest text of an error that is kept, in UTF-8 bytes.
+  static let textLengthMax = 1000
+
+  static func stream(of name: String) -> StreamName { StreamName(category: category, id: name) }
+
+  /// Reads a state from the last event of a consumer's stream; nil if the consumer was deleted.
+  init?(_ event: RecordedEvent) throws(StoreError) {
+    guard event.type != Self.deleted else { return nil }
+    guard event.state == .whole, event.type == Self.saved else {
+      throw .invalid(
+        what:
+          "\(event.stream) does not say where its consumer is: event \(event.sequence) is \(event.state), "
+          + "and of type \(event.type)",
+        next: "delete the consumer, and begin it anew where it should go on")
+    }
+    do { self = try event.payload.document().decode(Self.self) } catch {
+      throw .invalid(
+        what:
+          "the state of the consumer in \(event.stream), event \(event.sequence), cannot be read: \(error)",
+        next: "delete the consumer, and begin it anew where it should go on")
+    }
+  }
+
+  init() {}
+
+  /// The position as text in the log.
+  var position: LogPosition? { at.flatMap { LogPosition($0) } }
+
+  /// The event that saves this state.
+  func event(in stream: StreamName) throws(StoreError) -> NewEvent {
+    do { return NewEvent(Self.saved, in: stream, try DocumentValue(encoding: self)) } catch {
+      throw .invalid(what: "the state of \(stream) cannot be encoded: \(error)")
+    }
+  }
+
+  /// Everything up to a position was handled.
+  mutating func pass(_ position: LogPosition) {
+    at = position.description
+    if let failure = lastError, failure.sequence <= position.sequence { lastError = nil }
+  }
+
+  mutating func setAside(_ failure: ConsumerFailure) {
+    setAsideCount = setAsideCount &+ 1
+    if setAside.count < Self.listedCountMax { setAside.append(failure) }
+  }
+}
+
+extension ConsumerFailure {
+  init(_ append: RecordedAppend, _ error: any Error) {
+    sequence = append.sequences.lowerBound
+    what = String(describing: error).prefix(utf8Count: ConsumerState.textLengthMax)
+  }
+}
+
+extension String {
+  /// The longest prefix of whole characters with at most this many UTF-8 bytes.
+  fileprivate func prefix(utf8Count: Int) -> String {
+    if utf8.count <= utf8Count { return self }
+    var (text, count) = ("", 0)
+    for character in self {
+      count += character.utf8.count
+      if count > utf8Count { break }
+      text.append(character)
+    }
+    return text
+  }
+}

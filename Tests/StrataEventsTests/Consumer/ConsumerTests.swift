@@ -1,0 +1,213 @@
+// Consumers by name: where they go on, what they do after errors, and what other feeds see of them.
+
+import StrataBase
+import StrataEvents
+import StrataLog
+import Testing
+
+@Suite struct ConsumerTests {
+  private struct Refusal: Error, Equatable { var sequence: UInt64 }
+
+  private func store(orders: Int) async throws -> EventStore {
+    let store = EventStore.inMemory()
+    for number in 1...orders { try await store.append([order(number)]) }
+    return store
+  }
+
+  private func order(_ number: Int) -> NewEvent {
+    NewEvent("order", in: "order/\(number)", .int(Int64(number)))
+  }
+
+  private func options(_ change: (inout ConsumerOptions) -> Void = { _ in }) -> ConsumerOptions {
+    var options = ConsumerOptions()
+    options.retryDelay = .zero
+    change(&options)
+    return options
+  }
+
+  /// Runs a consumer over what there is, and returns the first sequences of what it handled.
+  private func handled(by consumer: Consumer, refusing refused: Set<UInt64> = []) async throws -> [UInt64] {
+    var handled: [UInt64] = []
+    try await consumer.run(until: .caughtUp) { append, _ in
+      if refused.contains(append.sequences.lowerBound) {
+        throw Refusal(sequence: append.sequences.lowerBound)
+      }
+      handled.append(append.sequences.lowerBound)
+    }
+    return handled
+  }
+
+  @Test func `a consumer goes on behind what it has handled`() async throws {
+    let store = try await store(orders: 3)
+    let consumer = store.consumer("printer")
+    #expect(try await handled(by: consumer) == [1, 2, 3])
+    #expect(try await handled(by: consumer) == [])
+    try await store.append([order(4)])
+    let status = try await consumer.status()
+    #expect(status.position == (try await store.append(holding: 3))?.positionOrNil && status.lag == 1)
+    #expect(try await handled(by: consumer) == [5])
+    #expect(try await handled(by: store.consumer("another")) == [1, 2, 3, 5])
+    #expect(try await store.consumers().map(\.name) == ["another", "printer"])
+  }
+
+  @Test func `effects and position are one append, which no other feed sees as more than the effects`()
+    async throws
+  {
+    let store = try await store(orders: 2)
+    let consumer = store.consumer("biller", options { $0.selection = .types("order") })
+    try await consumer.run(until: .caughtUp) { append, batch in
+      for event in append.events { try batch.append(NewEvent("bill", in: "bill/\(event.sequence)", .null)) }
+    }
+    let appends = try await Array(store.feed(of: .types("bill"), until: .caughtUp))
+    #expect(appends.map { $0.events.map(\.stream.text) } == [["bill/1"], ["bill/2"]])
+    // The append has the position too, which is left out.
+    #expect(appends.map(\.sequences) == [3...4, 5...6])
+    #expect(
+      try await Array(store.feed(until: .caughtUp)).flatMap(\.events).map(\.type) == [
+        "order", "order", "bill", "bill",
+      ])
+    let everything = store.feed(of: .all.includingInternal(), until: .caughtUp)
+    #expect(
+      try await Array(everything).flatMap(\.events).filter { $0.stream == "$consumer/biller" }.count == 2)
+    // A consumer of everything does not feed itself.
+    #expect(try await handled(by: store.consumer("all")) == [1, 2, 3, 5])
+  }
+
+  @Test func `a consumer that halts says where, and begins there again`() async throws {
+    let store = try await store(orders: 4)
+    let consumer = store.consumer("strict", options { $0.retryCount = 2 })
+    var tries = 0
+    await #expect(throws: Refusal(sequence: 3)) {
+      try await consumer.run(until: .caughtUp) { append, batch in
+        try batch.append(NewEvent("done", in: "done/\(append.sequences.lowerBound)", .null))
+        guard append.sequences.contains(3) else { return }
+        tries += 1
+        throw Refusal(sequence: 3)
+      }
+    }
+    #expect(tries == 3)
+    let status = try await consumer.status()
+    #expect(status.lastError == ConsumerFailure.at(3, Refusal(sequence: 3)))
+    #expect(status.position?.sequence == 2 && status.setAsideCount == 0)
+    // Nothing of the refused append was appended.
+    #expect(try await store.version(of: "done/3") == 0)
+    #expect(try await handled(by: consumer).first == 3)
+    #expect(try await consumer.status().lastError == nil)
+  }
+
+  @Test func `what is set aside is recorded, and the rest is handled`() async throws {
+    let store = try await store(orders: 300)
+    let consumer = store.consumer("lenient", options { ($0.retryCount, $0.onFailure) = (0, .setAside) })
+    let refused = Set((1...300).filter { $0 % 2 == 0 }.map(UInt64.init))
+    #expect(
+      try await handled(by: consumer, refusing: refused) == (1...300).filter { $0 % 2 == 1 }.map(UInt64.init))
+    let status = try await consumer.status()
+    #expect(status.setAsideCount == 150 && status.lag == 0)
+    #expect(status.setAside == refused.sorted().prefix(100).map { .at($0, Refusal(sequence: $0)) })
+    #expect(try await store.consumers().map(\.setAsideCount) == [150])
+  }
+
+  @Test func `a refused expectation of the handler's own is an error of the handler`() async throws {
+    let store = try await store(orders: 1)
+    let consumer = store.consumer("careful", options { $0.retryCount = 1 })
+    var tries = 0
+    await #expect(throws: StoreError.self) {
+      try await consumer.run(until: .caughtUp) { _, batch in
+        tries += 1
+        try batch.append(NewEvent("t", in: "new/1", .null), expecting: .exactly(7))
+      }
+    }
+    #expect(tries == 2)
+    #expect(try await consumer.status().position == nil)
+    #expect(try await consumer.status().lastError?.sequence == 1)
+  }
+
+  @Test func `a deleted consumer begins anew`() async throws {
+    let store = try await store(orders: 2)
+    let consumer = store.consumer("gone")
+    #expect(try await handled(by: consumer) == [1, 2])
+    try await consumer.delete()
+    #expect(try await store.consumers().isEmpty)
+    #expect(try await consumer.status().position == nil)
+    #expect(try await handled(by: consumer) == [1, 2])
+  }
+
+  @Test func `of two runs of one consumer, the one that saves second ends`() async throws {
+    let store = try await store(orders: 2)
+    let consumer = store.consumer("twice", options { $0.saveCount = 1 })
+    await #expect {
+      try await consumer.run(until: .caughtUp) { append, _ in
+        // The other one begins and ends while this one handles its first append.
+        if append.sequences.contains(1) { _ = try await self.handled(by: consumer) }
+      }
+    } throws: { error in
+      guard case .conflict(let stream, _, _) = error as? StoreError else { return false }
+      return stream == "$consumer/twice"
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func `a position is saved after a while, and at the end`() async throws {
+    let store = try await store(orders: 3)
+    let consumer = store.consumer(
+      "slow", options { ($0.saveCount, $0.saveInterval) = (1000, .milliseconds(20)) })
+    let run = Task {
+      try await consumer.run { _, _ in }
+    }
+    while try await consumer.status().position?.sequence != 3 { try await Task.sleep(for: .milliseconds(5)) }
+    run.cancel()
+    try await run.value
+    let late = store.consumer("late", options { ($0.saveCount, $0.saveInterval) = (1000, .seconds(3600)) })
+    let (handled, handle) = AsyncStream.makeStream(of: UInt64.self)
+    let other = Task {
+      try await late.run { append, _ in handle.yield(append.sequences.upperBound) }
+    }
+    for await sequence in handled where sequence == 3 { break }
+    other.cancel()
+    try await other.value
+    #expect(try await late.status().position?.sequence == 3)
+  }
+
+  @Test func `the stream of a consumer takes no events of the application`() async throws {
+    let store = try await store(orders: 1)
+    await #expect(throws: StoreError.self) {
+      try await store.append([NewEvent("t", in: "$consumer/x", .null)])
+    }
+    let consumer = store.consumer("x")
+    await #expect(throws: StoreError.self) {
+      try await consumer.run(until: .caughtUp) { _, batch in
+        try batch.append(NewEvent("t", in: "$consumer/y", .null))
+      }
+    }
+  }
+
+  @Test func `a position that was erased is an error that says what to do`() async throws {
+    let store = try await store(orders: 1)
+    let consumer = store.consumer("lost")
+    _ = try await handled(by: consumer)
+    _ = try await store.erase(Erasure(streams: ["$consumer/lost"], because: "a test"))
+    await #expect {
+      try await consumer.run(until: .caughtUp) { _, _ in }
+    } throws: { ($0 as? StoreError)?.next.contains("delete the consumer") == true }
+    try await consumer.delete()
+    #expect(try await handled(by: consumer).first == 1)
+  }
+}
+
+extension ConsumerFailure {
+  fileprivate static func at(_ sequence: UInt64, _ error: any Error) -> ConsumerFailure {
+    ConsumerFailure(sequence: sequence, what: "\(error)")
+  }
+}
+
+extension RecordedAppend {
+  fileprivate var positionOrNil: LogPosition? { try? position }
+}
+
+extension Array {
+  /// The elements of a sequence that ends.
+  fileprivate init<Elements: AsyncSequence>(_ elements: Elements) async throws
+  where Elements.Element == Element {
+    self = []
+    for try await element in elements { append(element) }
+  }
+}
