@@ -50,7 +50,7 @@ struct CommandTests {
     #expect(all[0]["stoppedAt"] == .uint(stopped) && all[0]["error"] == "Refusal()")
     #expect(all.map { $0["setAside"] } == [0, 1])
     #expect(all.map { $0["position"] } == expected.map { .string($0.position?.description ?? "") })
-    let text = try await LogreplayProcess.run("info", folder.store).text
+    let text = try await LogreplayProcess.run("info", folder.store).output
     #expect(
       text.contains("stopped at \(stopped): Refusal()")
         && text.contains("printer: 0 events wait, 1 set aside"))

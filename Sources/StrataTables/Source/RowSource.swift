@@ -104,12 +104,6 @@ public struct ProjectedTable<Item: Codable & Identifiable & Sendable>: RowSource
   public var table: RowTable<Item> {
     RowTable(decoding: store, folding: .own(projection), name: key.name)
   }
-
-  /// A row in the newest state, nil if it does not exist. The read sees every append that this store had acknowledged,
-  /// or had read from its writer, before the call.
-  public subscript(id: Item.ID) -> Item? {
-    get async throws { try await table.row(id.documentID) }
-  }
 }
 
 extension EventStore {

@@ -1,24 +1,24 @@
-// Documents that pass a filter, without a list.
+// Rows that pass a filter, without a list.
 
 public import StrataEvents
 public import StrataLists
-internal import StrataTables
+public import StrataTables
 
-extension DocumentCollection {
-  /// The documents that pass a filter at a point, ordered by the bytes of their ids. O(n); a point other than the head
-  /// costs a replay. Only the documents that pass are decoded. `$section` is null here.
+extension RowSource {
+  /// The rows that pass a filter at a point, ordered by the bytes of their ids. O(n); a point other than the head
+  /// costs a replay. Only the rows that pass are decoded. `$section` is null here.
   ///
-  /// Throws `store(.invalid)` for the first document that passes and does not decode as `Item`.
+  /// Throws `store(.invalid)` for the first row that passes and does not decode as `Item`.
   public func all(
     where filter: RowFilter, at point: LogPoint = .head
   ) async throws -> [Item] {
     let compiled = filter.compiled()
     return try await ListError.wrapping {
-      try await all(at: point) { row in compiled.matches(row) { .null } }
+      try await table.all(at: point) { row in compiled.matches(row) { .null } }
     }
   }
 
-  /// The documents that pass a filter, written as a string literal: `all(where: "impact == \(impact)")`. Interpolated
+  /// The rows that pass a filter, written as a string literal: `all(where: "impact == \(impact)")`. Interpolated
   /// values are literals of the filter and are not parsed.
   ///
   /// Throws `filter` for a syntax error, and what `all(where:at:)` throws.
@@ -30,7 +30,7 @@ extension DocumentCollection {
     return try await all(where: filter, at: point)
   }
 
-  /// The documents that pass a filter given as a text, all of which is parsed.
+  /// The rows that pass a filter given as a text, all of which is parsed.
   ///
   /// Throws `filter` for a syntax error, and what `all(where:at:)` throws.
   @_disfavoredOverload

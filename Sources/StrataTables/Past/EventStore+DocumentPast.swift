@@ -1,0 +1,62 @@
+// One document at a point of the past, from the events of its own stream.
+
+internal import StrataBase
+package import StrataEvents
+package import StrataLog
+
+extension EventStore {
+  /// A state with nothing but one document as it was after a sequence. O(events of its stream), and of the log only the
+  /// blocks that hold them are read. Blocks.
+  package func documentStateBlocking(
+    _ stream: StreamName, through last: UInt64, builds: Bool
+  ) throws(StoreError) -> TableSet {
+    let name = Array(stream.text.utf8)
+    let scratch = FoldScratch()
+    var state = TableSet(sequence: log.mark.logBegin - 1)
+    var block: DecodedBlock?
+    for part in try log.index.parts(of: name, after: 0, builds: builds) {
+      for sequence in part.sequences where sequence > state.sequence && sequence <= last {
+        if sequence >= block?.header.nextSequence ?? 0 {
+          block = try log.block(holding: sequence)
+          guard let block else {
+            throw .invalid(what: "the index names sequence \(sequence), which the log does not have")
+          }
+          try apply(block, of: name, through: last, to: &state, scratch)
+        }
+      }
+    }
+    return state
+  }
+
+  /// Folds the stream's events of a block.
+  private func apply(
+    _ block: DecodedBlock, of stream: [UInt8], through last: UInt64, to state: inout TableSet,
+    _ scratch: FoldScratch
+  ) throws(StoreError) {
+    do throws(ContentProblem) {
+      try block.forEachEvent { event, append, sequence throws(ContentProblem) in
+        guard sequence > state.sequence, sequence <= last else { return }
+        let name = event.stream
+        guard name.count == stream.count, name.elementsEqual(stream) else { return }
+        DocumentFold.apply(
+          event, at: Stamp(sequence: sequence, time: append.commitTime), to: &state, only: nil, scratch)
+        state.sequence = sequence
+      }
+    } catch { throw error.storeError(of: block.header) }
+  }
+}
+
+extension RowTable {
+  /// A row as it was at a point. For documents, O(events of the document's stream); for a table of a projection, a fold
+  /// of everything up to the point.
+  func row(_ id: String, at point: LogPoint) async throws -> Item? {
+    if point == .head { return try await row(id) }
+    guard case .documents = folding else { return try row(id, in: try await state(at: point)) }
+    let stream = StreamName(category: name, id: id)
+    let set = try await store.lookingUp { [store] builds throws(StoreError) in
+      try store.documentStateBlocking(
+        stream, through: try store.sequenceBlocking(of: point), builds: builds)
+    }
+    return try row(id, in: set)
+  }
+}

@@ -1,0 +1,117 @@
+// Counts the fields of many documents, and their most common values, in bounded memory.
+
+internal import StrataDocuments
+
+/// The fields of the rows that were added, by path.
+///
+/// Common values are found in two passes, with the counters of Misra and Gries ("Finding repeated elements", 1982): after
+/// the first one, every value that is in more than one in `candidateCountMax` of the field's rows is among the
+/// candidates. The second pass counts the candidates exactly.
+struct FieldCounter {
+  /// How many fields are told apart, and how many values of each are candidates.
+  static let fieldCountMax = 1_000
+  static let candidateCountMax = 1_000
+  /// The longest value that is counted, in bytes of CBOR. Longer ones are texts, of which few are equal.
+  static let valueLengthMax = 256
+
+  /// A field, and the fields inside it. The root stands for the rows themselves.
+  private struct Node {
+    var path: [String]
+    /// In the order in which they were first met. Rows of a table mostly have their fields in one order.
+    var children: [(name: [UInt8], node: Int)] = []
+    var rowCount = 0
+    var nullCount = 0
+    var values: [[UInt8]: Int] = [:]
+
+    init(path: [String]) { self.path = path }
+
+    /// One step of Misra and Gries.
+    mutating func take(_ value: [UInt8]) {
+      if values[value] != nil || values.count < FieldCounter.candidateCountMax {
+        values[value, default: 0] += 1
+      } else {
+        values = values.compactMapValues { $0 > 1 ? $0 - 1 : nil }
+      }
+    }
+  }
+
+  private var nodes = [Node(path: [])]
+  private var isExact = false
+
+  /// Adds the fields of one document of deterministic CBOR, in the first pass or the second. O(bytes).
+  mutating func add(_ document: UnsafeRawBufferPointer) { add(document, under: 0) }
+
+  /// Ends the first pass: from here on, the same documents are added again.
+  mutating func beginSecondPass() {
+    isExact = true
+    for index in nodes.indices { nodes[index].values = nodes[index].values.mapValues { _ in 0 } }
+  }
+
+  /// What was found, by path, after both passes.
+  func summaries(commonest count: Int) -> [FieldSummary] {
+    let summaries = nodes.filter { $0.rowCount > 0 }.map { node in
+      let values = node.values.sorted { a, b in
+        a.value != b.value ? a.value > b.value : a.key.lexicographicallyPrecedes(b.key)
+      }
+      return FieldSummary(
+        path: FieldPath(names: node.path).description, rowCount: node.rowCount, nullCount: node.nullCount,
+        commonestValues: values.prefix(max(0, count)).compactMap { bytes, count in
+          (try? DocumentValue(cbor: bytes)).map { FieldSummary.Value(value: $0, rowCount: count) }
+        })
+    }
+    return summaries.sorted { $0.path < $1.path }
+  }
+
+  private mutating func add(_ object: UnsafeRawBufferPointer, under parent: Int) {
+    guard let head = CBORItem(object), head.major == 5, !head.isIndefinite else { return }
+    var (offset, hint) = (head.headLength, 0)
+    for _ in 0..<min(head.argument, UInt64(object.count)) {
+      guard let key = CBORItem(object, at: offset), key.major == 3, !key.isIndefinite,
+        let name = key.content(in: object, at: offset)
+      else { return }
+      let start = offset + key.headLength + name.count
+      guard let end = CBORItem.end(of: object, at: start) else { return }
+      offset = end
+      guard let node = child(name, of: parent, &hint) else { continue }
+      let value = UnsafeRawBufferPointer(rebasing: object[start..<end])
+      // The depth of a document is bounded by what can be decoded. An empty object is a value.
+      if CBORItem(value)?.major == 5, value.count > 1 {
+        add(value, under: node)
+      } else {
+        count(value, in: node)
+      }
+    }
+  }
+
+  /// The node of a field, nil if there are too many.
+  ///
+  /// - Parameter hint: the place among the children where it is likely to be.
+  private mutating func child(_ name: UnsafeRawBufferPointer, of parent: Int, _ hint: inout Int) -> Int? {
+    let children = nodes[parent].children
+    for step in children.indices {
+      let place = hint + step < children.count ? hint + step : hint + step - children.count
+      guard children[place].name.count == name.count, name.elementsEqual(children[place].name) else {
+        continue
+      }
+      hint = place + 1 < children.count ? place + 1 : 0
+      return children[place].node
+    }
+    guard !isExact, nodes.count <= Self.fieldCountMax else { return nil }
+    nodes.append(Node(path: nodes[parent].path + [String(decoding: name, as: UTF8.self)]))
+    nodes[parent].children.append((Array(name), nodes.count - 1))
+    return nodes.count - 1
+  }
+
+  private mutating func count(_ value: UnsafeRawBufferPointer, in node: Int) {
+    let isNull = value.count == 1 && value[0] == 0xF6
+    let bytes = !isNull && value.count <= Self.valueLengthMax ? Array(value) : nil
+    if isExact {
+      if let bytes, let place = nodes[node].values.index(forKey: bytes) {
+        nodes[node].values.values[place] += 1
+      }
+      return
+    }
+    nodes[node].rowCount += 1
+    if isNull { nodes[node].nullCount += 1 } else if let bytes { nodes[node].take(bytes) }
+  }
+}
