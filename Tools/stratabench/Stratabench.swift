@@ -73,6 +73,10 @@ struct Workload: Sendable {
       run: snapshots),
     .init(name: "diff", about: "the difference of two versions of a list of a million rows", run: diff),
     .init(name: "memory", about: "bytes per row, per row in a view, and per version", run: memory),
+    .init(
+      name: "costs", about: "what a start, an append, a list and a past state cost, by rows up to --events",
+      rounds: 3,
+      run: costs),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]
 
