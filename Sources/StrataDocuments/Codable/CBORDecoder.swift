@@ -25,6 +25,8 @@
 package struct CBORDecoder: Sendable {
   /// Values that types can read while they are decoded.
   package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  /// Whether a key of an object is an error if the type that reads the object has no such key.
+  package var refusesUnknownKeys = false
 
   package init() {}
 
@@ -35,10 +37,12 @@ package struct CBORDecoder: Sendable {
   ) throws -> Value {
     let state = DecodingState(bytes, userInfo: userInfo)
     defer { state.close() }
+    if refusesUnknownKeys { state.unknownKeys = UnknownKeys() }
     // Finding the keys of an object checks everything inside it, so another check is not needed.
     if !state.beginsWithMap { try state.checkIsOneItem() }
     let value = try state.decode(type, at: 0)
     if !state.isChecked { try state.checkIsOneItem() }
+    if refusesUnknownKeys { try state.checkKeysAreKnown() }
     return value
   }
 

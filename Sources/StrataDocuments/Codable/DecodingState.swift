@@ -14,6 +14,8 @@ final class DecodingState {
   @exclusivity(unchecked) private(set) var bytes: UnsafeRawBufferPointer
   /// Whether the bytes are known to be one well-formed item.
   @exclusivity(unchecked) private(set) var isChecked = false
+  /// The keys that the decoded type does not know so far; nil if they are ignored.
+  @exclusivity(unchecked) var unknownKeys: UnknownKeys?
   /// The containers around the item whose path was requested last, from the outermost to the innermost.
   private var trail: [PathContainer] = []
 

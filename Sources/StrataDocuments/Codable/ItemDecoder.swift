@@ -9,7 +9,9 @@ struct ItemDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(ItemKeyedContainer<Key>(index: try MapIndex(state, at: offset)))
+    let index = try MapIndex(state, at: offset)
+    state.unknownKeys?.open(index) { Key(stringValue: $0) != nil }
+    return KeyedDecodingContainer(ItemKeyedContainer<Key>(index: index))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -101,7 +103,8 @@ struct ItemKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func superDecoder() throws -> any Decoder {
-    ItemDecoder(state: state, offset: try item(DocumentKey.superclass))
+    state.unknownKeys?.open(index) { $0 == DocumentKey.superclass.stringValue }
+    return ItemDecoder(state: state, offset: try item(DocumentKey.superclass))
   }
 
   func superDecoder(forKey key: Key) throws -> any Decoder {
