@@ -7,16 +7,32 @@ public import StrataLog
 ///
 /// Each case of an enum is an event type: the event of `.opened(title: "x")` has the type `opened`, with `eventPrefix`
 /// before it, and the payload `{"title":"x"}`. A struct names its type with `static let eventType`.
+///
+/// When an event changes, ``upcasts`` says how its older forms are read: see <doc:Evolving>.
 public protocol DomainEvent: Codable, Sendable {
   /// The text before the case's name or `eventType` in the event's type; empty by default.
   static var eventPrefix: String { get }
   /// The type of a struct's events; empty for an enum, which has one type for each case.
   static var eventType: String { get }
+  /// The steps from older forms of events to the newest one; none by default. Make it a `static let`: it is looked at
+  /// for every event, and must not change.
+  ///
+  /// If a name among them has a version, such as `opened.3`, the newest version is the one that is written: the case
+  /// `opened` then has the type `opened.3`.
+  ///
+  /// Of the upcasts, at most one changes a type, and at most one gives it defaults. None may lead in a circle, and from
+  /// every older version one must lead on. Otherwise every call that encodes or decodes throws `StoreError.invalid`,
+  /// with the reason.
+  static var upcasts: [Upcast] { get }
+  /// What decoding does with fields and types that the Swift type does not have; `lenient` by default.
+  static var eventDecoding: EventDecoding { get }
 }
 
 extension DomainEvent {
   public static var eventPrefix: String { "" }
   public static var eventType: String { "" }
+  public static var upcasts: [Upcast] { [] }
+  public static var eventDecoding: EventDecoding { .lenient }
 }
 
 extension DomainEvent {
@@ -27,7 +43,8 @@ extension DomainEvent {
       throw .invalid(what: "\(Self.self) cannot be encoded: \(error)")
     }
     if !Self.eventType.isEmpty {
-      return (Self.eventPrefix + Self.eventType, EventPayload(codec: .cbor, bytes: bytes))
+      let type = try Self.writtenType(Self.eventPrefix + Self.eventType)
+      return (type, EventPayload(codec: .cbor, bytes: bytes))
     }
     // An enum encodes as a map with one key, the case, whose value is a map of the associated values.
     let parts = bytes.withUnsafeBytes { buffer -> (String, [UInt8])? in
@@ -40,23 +57,33 @@ extension DomainEvent {
     guard let (name, payload) = parts else {
       throw .invalid(what: "\(Self.self) is not an enum and has no eventType")
     }
-    return (Self.eventPrefix + name, EventPayload(codec: .cbor, bytes: payload))
+    return (try Self.writtenType(Self.eventPrefix + name), EventPayload(codec: .cbor, bytes: payload))
   }
 
   /// Returns the value that an event represents, or nil if the event has another type or its content was erased.
+  @inline(__always)
   static func decode(_ event: RecordedEvent) throws(StoreError) -> Self? {
+    try isEvolved ? decodeEvolved(event) : decodeNewest(event, .lenient)
+  }
+
+  /// The same for an event in its newest form, under the name without a version.
+  static func decodeNewest(
+    _ event: RecordedEvent, _ decoding: EventDecoding
+  ) throws(StoreError) -> Self? {
     guard event.state == .whole, event.type.hasPrefix(eventPrefix) else { return nil }
     let name = String(event.type.dropFirst(eventPrefix.count))
+    var decoder = CBORDecoder()
+    decoder.refusesUnknownKeys = decoding == .strict
     do {
       if !eventType.isEmpty {
         guard name == eventType else { return nil }
-        return try CBORDecoder().decode(Self.self, from: event.payload.cborBytes())
+        return try decoder.decode(Self.self, from: event.payload.cborBytes())
       }
       var writer = CBORWriter(capacity: event.payload.bytes.count + name.utf8.count + 16)
       writer.writeMapHead(count: 1)
       writer.writeText(name)
       try event.payload.cborBytes().withUnsafeBytes { writer.writeEncoded($0) }
-      return try CBORDecoder().decode(Self.self, from: writer.bytes)
+      return try decoder.decode(Self.self, from: writer.bytes)
     } catch let DecodingError.typeMismatch(type, context)
       where type == Self.self && context.codingPath.isEmpty
     {
@@ -77,9 +104,11 @@ extension EventPayload {
 }
 
 extension RecordedEvent {
-  /// Returns the value that this event represents, or nil if the event has another type or its content was erased.
+  /// Returns the value that this event represents, or nil if the event has another type, its content was erased or an
+  /// upcast drops it.
   ///
-  /// Throws `StoreError.invalid` if the type matches and the payload does not decode.
+  /// Throws `StoreError.invalid` if the type matches and the payload does not decode, or if an upcast splits the event
+  /// into several: `decodeAll` returns all of them.
   public func decode<Value: DomainEvent>(_ type: Value.Type) throws(StoreError) -> Value? {
     try Value.decode(self)
   }
