@@ -86,6 +86,8 @@ public struct ProjectionFailures: Sendable, Hashable {
   /// The number of all failures.
   public private(set) var count = 0
 
+  package init() {}
+
   mutating func add(_ sequence: UInt64, _ what: String) {
     count += 1
     if listed.count < Self.listedCountMax { listed.append(Failure(sequence: sequence, what: what)) }
