@@ -36,6 +36,8 @@ extension StoreError {
       public static let system = Reason(rawValue: "system")
       /// The system refused to read some events. Others can be read.
       public static let unreadable = Reason(rawValue: "unreadable")
+      /// A projection halted before an event that it cannot apply, which `sequences` names. Other tables can be read.
+      public static let halted = Reason(rawValue: "halted")
       /// A lookup that may not read a whole segment needs an index that is not built. Only callers that forbid building
       /// get this.
       package static let indexMissing = Reason(rawValue: "indexMissing")
@@ -50,6 +52,7 @@ extension StoreError {
       case call(FileSystemError)
       case events(ClosedRange<UInt64>, offset: UInt64, FileSystemError)
       case segment(SegmentName)
+      case halt(UInt64, stream: String, what: String)
     }
 
     public let reason: Reason
@@ -78,9 +81,13 @@ extension StoreError.Unavailability {
     if case .finding(let finding) = detail { finding } else { nil }
   }
 
-  /// The events that cannot be read.
-  package var sequences: ClosedRange<UInt64>? {
-    if case .events(let sequences, _, _) = detail { sequences } else { nil }
+  /// The events that cannot be read, or the one that a projection cannot apply.
+  public var sequences: ClosedRange<UInt64>? {
+    switch detail {
+    case .events(let sequences, _, _): sequences
+    case .halt(let sequence, _, _): sequence...sequence
+    default: nil
+    }
   }
 
   /// The system's error number of a refused call.
@@ -97,7 +104,7 @@ extension StoreError.Unavailability {
   /// What happened, as a sentence without its full stop.
   package var what: String {
     switch detail {
-    case .text(let text), .path(_, let text): return text
+    case .text(let text), .path(_, let text), .halt(_, _, let text): return text
     case .finding(let finding): return finding.what
     case .events(let events, _, let call):
       return
@@ -126,6 +133,7 @@ extension StoreError.Unavailability {
     case .finding(let finding): "\(finding.file) at byte \(finding.offset)"
     case .call(let call): call.path
     case .events(_, let offset, let call): "\(call.path) at byte \(offset)"
+    case .halt(_, let stream, _): stream
     case .state, .text, .segment: ""
     }
   }
@@ -144,6 +152,7 @@ extension StoreError.Unavailability {
       "replace the link by the file or folder itself, or move the whole store and make its own path the link"
     case .protected:
       "try again once the device is unlocked; on other systems check whether the file is immutable"
+    case .halted: "correct the projection and raise its version, or erase the event"
     case .unreadable: "check the disk; other events can be read, and a backup has these"
     case .indexMissing: "build it, or call a function that may build it"
     case .system where code == SystemErrorCode.notRegularFile: "move what is at that path out of the store"
@@ -207,6 +216,16 @@ extension StoreError {
   ) -> StoreError {
     let call = FileSystemError("read", path, code: error.systemCode ?? SystemErrorCode.inputOutput)
     return .unavailable(Unavailability(.unreadable, .events(sequences, offset: offset, call)))
+  }
+
+  /// A projection cannot apply an event, and may not leave it out.
+  package static func halted(
+    _ projection: String, sequence: UInt64, stream: UnsafeRawBufferPointer, what: String
+  ) -> StoreError {
+    let what = "the projection \(projection) cannot apply event \(sequence), and halts before it: \(what)"
+    return .unavailable(
+      Unavailability(
+        .halted, .halt(sequence, stream: String(decoding: stream, as: UTF8.self), what: what)))
   }
 
   /// The index of a closed segment is not built.

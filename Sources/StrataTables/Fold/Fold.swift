@@ -9,6 +9,8 @@ package import StrataLog
 package final class Fold {
   private let log: Log
   private let folding: Folding
+  /// The projection's name if the fold halts at an event that cannot be applied.
+  private let haltingName: String?
   private var cursor: LogCursor
   private let scratch = FoldScratch()
   /// A block of which only the first events have been folded in.
@@ -31,6 +33,7 @@ package final class Fold {
   package init(_ log: Log, _ folding: Folding) {
     self.log = log
     self.folding = folding
+    haltingName = folding.haltingName
     let mark = log.mark
     headAtBegin = mark.sequence
     let begin = mark.logBegin - 1
@@ -45,6 +48,7 @@ package final class Fold {
   package init(_ log: Log, _ folding: Folding, from state: TableSet, headAtBegin: UInt64? = nil) {
     self.log = log
     self.folding = folding
+    haltingName = folding.haltingName
     self.headAtBegin = headAtBegin ?? state.sequence
     cursor = log.cursor(after: state.sequence)
     self.state = state
@@ -145,6 +149,7 @@ package final class Fold {
   ) throws(StoreError) {
     let done = state.sequence
     var goesOn = true
+    var halt: StoreError?
     try wrapping(block) { () throws(ContentProblem) in
       try block.forEachAppend { append, first throws(ContentProblem) in
         let end = first + UInt64(append.eventCount) - 1
@@ -158,6 +163,11 @@ package final class Fold {
           assert(sequence > state.sequence, "an event is folded in twice")
           let stamp = Stamp(sequence: sequence, time: append.commitTime)
           folding.apply(event, at: stamp, to: &state, scratch)
+          if let haltingName, let failure = state.failures.listed.first {
+            halt = .halted(haltingName, sequence: sequence, stream: event.stream, what: failure.what)
+            goesOn = false
+            return
+          }
           state.sequence = sequence
           state.time = append.commitTime
           state.chain = chain(after: event, sequence, head, in: block.header)
@@ -174,6 +184,12 @@ package final class Fold {
         // After the note of an erasure the state still holds what was erased: it is not lent until it was folded again.
         if mustBeginAnew { goesOn = false } else if !ended() { goesOn = false }
       }
+    }
+    if let halt {
+      // Nothing of the event is in the state. The next call reads it again, since it may be erased by then.
+      state.failures = ProjectionFailures()
+      cursor = log.cursor(after: state.sequence)
+      throw halt
     }
     assert(pending == nil, "two blocks wait to be folded in")
     if block.header.nextSequence - 1 > state.sequence { pending = block }

@@ -14,7 +14,17 @@ package enum Folding: Sendable {
   /// Whether a write of an equal document raises its row's revision.
   var recordsTouches: Bool { if case .touching = self { true } else { false } }
 
-  /// Folds one event into the tables.
+  /// The projection's name if its fold halts at an event that it cannot apply; nil if it goes on.
+  var haltingName: String? {
+    switch self {
+    case .touching(let folding): folding.haltingName
+    case .documents: nil
+    case .own(let projection):
+      type(of: projection).onFailure == .halt ? type(of: projection).name : nil
+    }
+  }
+
+  /// Folds one event into the tables. An event that cannot be applied changes nothing but the list of failures.
   func apply(
     _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, _ scratch: FoldScratch
   ) {

@@ -15,11 +15,18 @@ public protocol Projection: Sendable {
   static var name: String { get }
   /// The version of `apply`. Raise it whenever `apply` changes its meaning.
   static var version: Int { get }
+  /// What happens to an event that `apply` cannot apply; `record` by default.
+  static var onFailure: ProjectionFailurePolicy { get }
   /// Folds one event into the tables.
   ///
-  /// Events with erased content are not passed to it. If it throws, the event changes nothing and is listed among the
-  /// failures with the error that was thrown (`store.failures(of:)`); the fold continues.
+  /// Events with erased content are not passed to it. If it throws, the event changes nothing. By default it is then
+  /// listed among the failures with the error that was thrown (`store.failures(of:)`, and `failures` of a list's
+  /// snapshot), and the fold continues; `onFailure` may make it halt instead.
   func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws
+}
+
+extension Projection {
+  public static var onFailure: ProjectionFailurePolicy { .record }
 }
 
 /// A table of a projection, and the type of its rows.
