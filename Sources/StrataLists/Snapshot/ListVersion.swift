@@ -17,6 +17,8 @@ package final class ListVersion: Sendable {
   package let sequence: UInt64
   /// The commit time of the last append in the list; nil at the beginning.
   package let time: Int64?
+  /// The events up to `sequence` that the projection could not apply.
+  package let failures: ProjectionFailures
   /// The part that the window over the whole list leaves; nil if it leaves everything.
   let cut: ListCut?
   let sections: ShownSections
@@ -24,7 +26,8 @@ package final class ListVersion: Sendable {
   /// O(1) without a window. With a window, O(log n) if sections are ordered by key, otherwise O(log n) for each section
   /// between the pin and the window's far end; if sections have windows with an offset, for each section.
   package init(
-    table: Table, view: View, window: ListWindows, isSectioned: Bool, sequence: UInt64, time: Int64?
+    table: Table, view: View, window: ListWindows, isSectioned: Bool, sequence: UInt64, time: Int64?,
+    failures: ProjectionFailures = ProjectionFailures()
   ) {
     self.table = table
     self.view = view
@@ -32,6 +35,7 @@ package final class ListVersion: Sendable {
     self.isSectioned = isSectioned
     self.sequence = sequence
     self.time = time
+    self.failures = failures
     cut = ListCut(window, of: view, isSectioned: isSectioned)
     sections = ShownSections(window, of: view, isSectioned: isSectioned, cut: cut)
   }
@@ -46,7 +50,7 @@ package final class ListVersion: Sendable {
     }
     self.init(
       table: table, view: view, window: window, isSectioned: isSectioned, sequence: set.sequence,
-      time: set.time)
+      time: set.time, failures: set.failures)
   }
 }
 
