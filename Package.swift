@@ -187,6 +187,16 @@ let package = Package(
       path: "Tests/Fuzz/Tests",
       swiftSettings: houseRules
     ),
+    // The examples, which are packages of their own for those who read them. Here they are built with everything else.
+    .target(
+      name: "TicketDesk", dependencies: ["Strata"], path: "Tools/Examples/TicketDesk/Sources/TicketDesk"),
+    .executableTarget(
+      name: "DeskDemo", dependencies: ["TicketDesk", "Strata"],
+      path: "Tools/Examples/TicketDesk/Sources/DeskDemo"),
+    .testTarget(
+      name: "TicketDeskTests", dependencies: ["TicketDesk", "Strata"],
+      path: "Tools/Examples/TicketDesk/Tests/TicketDeskTests"),
+    .target(name: "LiveListSwiftUI", dependencies: ["Strata"], path: "Tools/Examples/LiveListSwiftUI"),
     // Of the rules that every file keeps, and of the pages that say what the code does.
     .testTarget(
       name: "HouseTests",

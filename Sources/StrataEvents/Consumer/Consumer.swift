@@ -82,7 +82,9 @@ public struct Consumer: Sendable {
 
   /// Deletes the consumer's position, and what it set aside. A later run begins where the options say.
   public func delete() async throws {
-    guard try await newestState() != nil else { return }
+    guard let last = try await store.events(in: stream, before: nil, limit: 1).first,
+      last.type != ConsumerState.deleted
+    else { return }
     _ = try await store.append(
       store.draft(
         [NewEvent(ConsumerState.deleted, in: stream, .null)], id: nil, time: nil, expecting: [:], isOwn: false

@@ -52,8 +52,9 @@ internal import Testing
     let head = home.store.head.sequence
     let position = try #require(try await home.store.append(holding: 9)).position
     let time = try #require(try await home.store.append(holding: 9)).time
+    let atTime = try await home.store.position(at: time).sequence
     for (point, start) in [
-      (.beginning, 0), (.sequence(5), 5), (.sequence(6), 5), (.position(position), 9), (.time(time), head),
+      (.beginning, 0), (.sequence(5), 5), (.sequence(6), 5), (.position(position), 9), (.time(time), atTime),
     ] as [(LogPoint, UInt64)] {
       let every = try await updates(of: home.list.updates(.everyCommit, from: point), through: head)
       #expect(every[0].reason == .resumed && every[0].changes.isEmpty && every[0].sequence == start)

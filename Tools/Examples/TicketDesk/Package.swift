@@ -1,0 +1,13 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "TicketDesk",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "Strata", path: "../../..")],
+  targets: [
+    .target(name: "TicketDesk", dependencies: ["Strata"]),
+    .executableTarget(name: "DeskDemo", dependencies: ["TicketDesk", "Strata"]),
+    .testTarget(name: "TicketDeskTests", dependencies: ["TicketDesk", "Strata"]),
+  ]
+)
