@@ -33,9 +33,8 @@ for section in now.sectionIdentifiers {
 let before = try await desk.list.snapshot(at: .sequence(2))
 print("before it was assigned:", before.sectionIdentifiers, "by", try await desk.list.why("2"))
 print("mails:", try await store.events(in: "mail/outbox").compactMap { try $0.decode(MailEvent.self) })
-print(
-  "what this program cannot read:",
-  try await store.check(decoding: [TicketEvent.self, MailEvent.self]).problems)
+let check = try await store.check(decoding: [TicketEvent.self, MailEvent.self])
+print("what this program cannot read:", check.problems)
 
 try await desk.forget("2", because: "asked for by the customer")
 print("after the erasure:", try await desk.list.performFetch().itemIdentifiers)
