@@ -19,7 +19,7 @@ import Testing
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let stream = StreamName("doc/\(Int.random(in: 0..<4, using: &random))")
         let value = DocumentValue.int(Int64.random(in: 0..<5, using: &random))
-        events.append(
+        let event =
           switch Int.random(in: 0..<8, using: &random) {
           case 0...2: NewEvent("$put", in: stream, ["a": value, "o": ["b": value, "c": .null]])
           case 3...4:
@@ -27,7 +27,8 @@ import Testing
           case 5: NewEvent("$delete", in: stream, .null)
           case 6: NewEvent("$merge", in: stream, .int(3))
           default: NewEvent("note", in: "other/1", .null)
-          })
+          }
+        events.append(event)
       }
       try await store.append(events)
     }
