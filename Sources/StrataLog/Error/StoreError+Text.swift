@@ -37,7 +37,7 @@ extension StoreError: CustomStringConvertible {
     switch self {
     case .conflict: "read the stream and decide again, then append with its current version"
     case .idReused: "use another id for other content"
-    case .locked: "close the other writer, or open the store for reading"
+    case .locked: "close the other writer, wait for it longer, or open the store for reading"
     case .damaged(let finding): finding.next
     case .full: "make room and try again; nothing acknowledged is lost"
     case .position(.diverged): "read the log again from a sequence that both have in common"

@@ -11,7 +11,8 @@ public enum StoreError: Error, Sendable, Equatable {
   case conflict(stream: String, expected: ExpectedVersion, actual: UInt64)
   /// An append with this id is in the log, with other content. Use another id.
   case idReused(id: String, sequences: ClosedRange<UInt64>)
-  /// Another writer has the store: which process, if known. Open it for reading, or wait.
+  /// Another writer has the store: which process and since when, as far as LOCK says it. Open it for reading, or wait
+  /// for longer: `StoreOptions.lockTimeout`.
   case locked(path: String, holder: String?)
   /// The bytes on disk are not those that were written. The finding says where, and which events are in doubt.
   case damaged(StoreFinding)

@@ -21,19 +21,28 @@ package struct StoreLock: Sendable {
   private let token: String
   /// What the last holder of this same file wrote in it: a `settledLine`, if it got that far.
   private let lastSettled: String
+  /// When the lock was taken.
+  private let since = systemTimeText()
 
-  /// Takes the lock, retrying for as long as a reader's probe may last. Blocks.
+  /// The pauses between two tries, in nanoseconds. The first is short, because the lock is most often held by a
+  /// reader's short probe.
+  private static let pauseMin = 2_000_000
+  private static let pauseMax = 64_000_000
+
+  /// Takes the lock, retrying while another writer has it or a reader probes it. The last try is made when the timeout
+  /// has elapsed. Blocks.
   package static func acquire(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, timeout: Duration
   ) throws(StoreError) -> StoreLock {
     let deadline = MonotonicTime.now().advanced(by: timeout)
+    var pause = pauseMin
     while true {
+      let now = MonotonicTime.now()
       do throws(StoreError) { return try take(fileSystem, layout) } catch {
-        guard case .locked = error, MonotonicTime.now().nanoseconds < deadline.nanoseconds else {
-          throw error
-        }
+        guard case .locked = error, now < deadline else { throw error }
       }
-      pauseThread(nanoseconds: 2_000_000)
+      pauseThread(nanoseconds: min(pause, Int(deadline.nanoseconds - now.nanoseconds)))
+      pause = min(pause * 2, pauseMax)
     }
   }
 
@@ -59,8 +68,7 @@ package struct StoreLock: Sendable {
     self.file = file
     let digits = String(token, radix: 16)
     self.token = String(repeating: "0", count: 16 - digits.count) + digits
-    let lines = Self.text(file).split(separator: "\n", omittingEmptySubsequences: false)
-    lastSettled = lines.count > 1 ? String(lines[1]) : ""
+    lastSettled = LockText(Self.text(file)).settled
     write(settled: lastSettled)
   }
 
@@ -122,23 +130,20 @@ package struct StoreLock: Sendable {
   /// Contains the file's identity, so that it means nothing in a copy of the file or in a file that replaces this one.
   private func settledLine(_ epoch: UInt64) -> String? { file.identity.map { "\(epoch) \($0)" } }
 
-  /// If this fails, the next writer knows less and does more work. The process id only serves messages.
+  /// If this fails, the next writer knows less and does more work. The process id and the time only serve messages.
   private func write(settled: String) {
-    let text = Array("\(processID())\n\(settled)\(settled.isEmpty ? "" : "\n")".utf8)
+    let text = Array(LockText(process: "\(processID())", settled: settled, since: since).text.utf8)
     try? file.truncate(to: 0)
     try? text.lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
   }
 
   private static func text(_ file: any File) -> String {
-    var bytes = [UInt8](repeating: 0, count: 256)
+    var bytes = [UInt8](repeating: 0, count: LockText.lengthMax)
     let count = try? bytes.lendMutableBytes { buffer throws(StoreError) in
       try file.read(into: buffer, at: 0)
     }
     return String(decoding: bytes.prefix(count ?? 0), as: UTF8.self)
   }
 
-  private static func holder(_ file: any File) -> String? {
-    let digits = text(file).utf8.prefix { (0x30...0x39).contains($0) }
-    return digits.isEmpty ? nil : "process \(String(decoding: digits, as: UTF8.self))"
-  }
+  private static func holder(_ file: any File) -> String? { LockText(text(file)).holder }
 }

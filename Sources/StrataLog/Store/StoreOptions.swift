@@ -82,7 +82,14 @@ public struct StoreOptions: Sendable {
   /// Pads every block of every group to 4,096 bytes, for disks that may leave garbage in a sector that was being
   /// written.
   package var padsGroupsToPages = false
-  /// How long an open waits for a lock while a reader is probing it.
+  /// How long an open for writing, a `resume` and a backup into an existing folder wait for the lock: until another
+  /// writer closes or suspends the store, or its process ends. After that they throw `StoreError.locked`, which says who
+  /// has the lock and since when. The default is enough for a reader's probe, which takes the lock for a moment. Zero
+  /// tries once.
+  ///
+  /// Processes that share a store open it for each job and close it, with a timeout longer than a job. The lock is asked
+  /// for again and again, up to fifteen times a second, so that no order holds among those that wait. A call that is
+  /// `async` holds no thread while it waits, and ends with `CancellationError` as soon as its task is cancelled.
   public var lockTimeout: Duration = .milliseconds(200)
   /// Lets a reader serve the events before a damaged position instead of refusing the store.
   public var readsDamaged = false

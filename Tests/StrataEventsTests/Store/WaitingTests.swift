@@ -111,9 +111,10 @@ import Testing
     let holder = try await EventStore.open(at: path)
     var options = StoreOptions()
     options.lockTimeout = .milliseconds(5)
-    let expected = StoreError.locked(
-      path: path, holder: "process \(ProcessInfo.processInfo.processIdentifier)")
-    await #expect(throws: expected) { try await EventStore.open(at: path, options: options) }
+    let own = ProcessInfo.processInfo.processIdentifier
+    await #expect {
+      try await EventStore.open(at: path, options: options)
+    } throws: { ConcurrencyTests.isLocked($0, path, by: own) }
     try await holder.close()
   }
 }
