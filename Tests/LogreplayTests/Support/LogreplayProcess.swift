@@ -82,11 +82,18 @@ final class LogreplayProcess: @unchecked Sendable {
     await Self.threads.run { self.readLinesBlocking(count) }
   }
 
-  private func readLinesBlocking(_ count: Int) -> [String] {
+  /// The next line of what the command says on standard error; empty at the end.
+  func readErrorLine() async -> String {
+    await Self.threads.run { Self.readLinesBlocking(1, of: self.errors).first ?? "" }
+  }
+
+  private func readLinesBlocking(_ count: Int) -> [String] { Self.readLinesBlocking(count, of: output) }
+
+  private static func readLinesBlocking(_ count: Int, of pipe: Pipe) -> [String] {
     var bytes: [UInt8] = []
     var seen = 0
     while seen < count {
-      let byte = output.fileHandleForReading.readData(ofLength: 1)
+      let byte = pipe.fileHandleForReading.readData(ofLength: 1)
       guard let byte = byte.first else { break }
       bytes.append(byte)
       if byte == UInt8(ascii: "\n") { seen += 1 }

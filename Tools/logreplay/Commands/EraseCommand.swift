@@ -36,10 +36,12 @@ struct EraseCommand: BlockingCommand {
   @Flag(help: "Carry out the erasure.")
   var yes = false
 
+  @OptionGroup var wait: LockWaitOptions
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
     try output.refuse(.csv)
+    _ = try wait.timeout()
     let erasure = Erasure(
       streams: try stream.map(Self.name), sequences: try sequence.map(Self.range), because: reason)
     guard !stream.isEmpty || !sequence.isEmpty else {
@@ -47,7 +49,7 @@ struct EraseCommand: BlockingCommand {
         ExitStatus.usage, "nothing to erase is given", next: "give --stream or --sequence")
     }
     guard yes else { return try rehearse(erasure) }
-    let store = try OpenedStore.openForWriting(target.store)
+    let store = try OpenedStore.openForWriting(target.store, wait)
     defer { try? store.closeBlocking() }
     let opened = OpenedStore(path: target.store, store: store)
     try check(erasure, in: opened)

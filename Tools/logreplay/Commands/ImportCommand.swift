@@ -73,6 +73,8 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(help: "git: the branch, tag or commit whose history to import. Default: HEAD.")
   var ref: String?
 
+  @OptionGroup var wait: LockWaitOptions
+
   @Option(name: .shortAndLong, help: "The format of the report, short or json.")
   var output: Output = .short
 
@@ -108,8 +110,9 @@ struct ImportCommand: AsyncParsableCommand {
 
   private func openStore(_ options: StoreOptions) throws(CommandFailure) -> EventStore {
     guard !store.isEmpty else { throw usage("the store's path is empty", next: "give the path of a folder") }
+    let timeout = try wait.timeout()
     do throws(StoreError) {
-      return try EventStore.openBlocking(at: store, options: options)
+      return try wait.open(store, options, timeout)
     } catch {
       // Damage is reported with the store's path. Any other error keeps its own exit code: a store that cannot be
       // created is not a missing store.

@@ -23,14 +23,7 @@ struct WaitOptions: ParsableArguments, Sendable {
   /// The moment at which `--timeout` expires.
   func deadline() throws(CommandFailure) -> MonotonicTime? {
     guard let timeout else { return nil }
-    let length =
-      TimeText.duration(timeout) ?? Double(timeout).flatMap { Int64(exactly: ($0 * 1e9).rounded()) }
-    guard let length, length >= 0 else {
-      throw CommandFailure(
-        ExitStatus.usage, "'\(timeout)' is not a length of time", at: "--timeout",
-        next: "write a number and a unit, such as 10s, 500ms or 2m")
-    }
-    return MonotonicTime.now().advanced(by: .nanoseconds(length))
+    return MonotonicTime.now().advanced(by: try lengthOfTime(timeout, of: "--timeout"))
   }
 
   /// The same moment, for a command that reads a store: the process ends at that moment, whatever it is doing.

@@ -14,11 +14,12 @@ struct SealCommand: BlockingCommand {
       """)
 
   @OptionGroup var target: StoreArgument
+  @OptionGroup var wait: LockWaitOptions
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
     try output.refuse(.csv)
-    let store = try OpenedStore.openForWriting(target.store)
+    let store = try OpenedStore.openForWriting(target.store, wait)
     defer { try? store.closeBlocking() }
     let receipt = try store.sealBlocking()
     var writer = OutputWriter()
@@ -41,13 +42,14 @@ struct SealCommand: BlockingCommand {
 
 extension OpenedStore {
   /// Opens an existing store for writing. Does not create a store.
-  static func openForWriting(_ path: String) throws(CommandFailure) -> EventStore {
+  static func openForWriting(_ path: String, _ wait: LockWaitOptions) throws(CommandFailure) -> EventStore {
+    let timeout = try wait.timeout()
     do throws(StoreError) {
       // Opening for reading reports best what is wrong with a path, and creates nothing.
       try EventStore.openBlocking(at: path, .readOnly).closeBlocking()
       var options = StoreOptions()
       options.sealsInBackground = false
-      return try EventStore.openBlocking(at: path, options: options)
+      return try wait.open(path, options, timeout)
     } catch { throw CommandFailure(reading: path, error) }
   }
 }
