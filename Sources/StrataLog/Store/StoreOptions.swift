@@ -81,7 +81,7 @@ public struct StoreOptions: Sendable {
   public var saltsEvents = false
   /// Pads every block of every group to 4,096 bytes, for disks that may leave garbage in a sector that was being
   /// written.
-  package var padsGroupsToPages = false
+  public var padsGroupsToPages = false
   /// How long an open for writing, a `resume` and a backup into an existing folder wait for the lock: until another
   /// writer closes or suspends the store, or its process ends. After that they throw `StoreError.locked`, which says who
   /// has the lock and since when. The default is enough for a reader's probe, which takes the lock for a moment. Zero
