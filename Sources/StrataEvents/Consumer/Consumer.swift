@@ -48,7 +48,7 @@ public struct Consumer: Sendable {
     let start = state.at == nil ? options.start : try Self.point(of: state, in: stream)
     let saver = Task { [options] in
       while !Task.isCancelled {
-        try await Task.sleep(for: options.saveInterval)
+        try await Task.sleep(for: max(options.saveInterval, .milliseconds(1)))
         // An error here comes again at the next save, where it is thrown.
         try? await ledger.saveHandled()
       }
