@@ -23,23 +23,28 @@ extension DomainEvent {
 
   /// Returns the one value that an event represents now. Throws `invalid` if it represents several.
   static func decodeEvolved(_ event: RecordedEvent) throws(StoreError) -> Self? {
-    let values = try values(of: event)
-    guard let values, values.count > 1 else { return values?.first }
-    throw .invalid(
-      what: "event \(event.sequence) of type \(event.type) is \(values.count) events of \(Self.self) now",
-      next: "decode it with decodeAll")
+    guard event.state == .whole else { return nil }
+    let plan = upcasts.isEmpty ? nil : try UpcastPlans.plan(of: Self.self)
+    guard let plan, let forms = try plan.forms(of: event) else {
+      if let value = try decodeItself(event, plan, eventDecoding) { return value }
+      try refuseUnknown(event)
+      return nil
+    }
+    guard forms.count <= 1 else {
+      throw .invalid(
+        what: "event \(event.sequence) of type \(event.type) is \(forms.count) events of \(Self.self) now",
+        next: "decode it with decodeAll")
+    }
+    guard let form = forms.first else { return nil }
+    return try decode(form, of: event, plan, eventDecoding)
   }
 
   /// Returns the values that an event represents now; nil if it has another type or its content was erased. Throws
   /// `invalid` if the type matches and the event does not decode, or if a strict enum has no such type.
   static func values(of event: RecordedEvent) throws(StoreError) -> [Self]? {
     if let values = try values(of: event, eventDecoding) { return values }
-    guard eventDecoding == .strict, event.state == .whole, eventType.isEmpty, !eventPrefix.isEmpty,
-      event.type.hasPrefix(eventPrefix)
-    else { return nil }
-    throw .invalid(
-      what: "event \(event.sequence) has the type \(event.type), which \(Self.self) does not have",
-      next: "add the case, or an upcast from its type")
+    try refuseUnknown(event)
+    return nil
   }
 
   /// The same with another treatment of unknown fields. An unknown type is not an error.
@@ -47,43 +52,62 @@ extension DomainEvent {
     of event: RecordedEvent, _ decoding: EventDecoding
   ) throws(StoreError) -> [Self]? {
     guard event.state == .whole else { return nil }
-    guard !upcasts.isEmpty else { return try decodeNewest(event, decoding).map { [$0] } }
-    let plan = try UpcastPlans.plan(of: Self.self)
-    guard let forms = try plan.forms(of: event) else {
-      return try decode(event, plan, decoding).map { [$0] }
+    let plan = upcasts.isEmpty ? nil : try UpcastPlans.plan(of: Self.self)
+    guard let plan, let forms = try plan.forms(of: event) else {
+      return try decodeItself(event, plan, decoding).map { [$0] }
     }
     var values: [Self] = []
     values.reserveCapacity(forms.count)
-    for form in forms {
-      var newest = event
-      (newest.type, newest.payload) = (form.type, form.payload)
-      do throws(StoreError) {
-        guard let value = try decode(newest, plan, decoding) else {
-          throw .invalid(
-            what: "an upcast leads from event \(event.sequence) to the type \(form.type), which \(Self.self)"
-              + " does not have")
-        }
-        values.append(value)
-      } catch {
-        guard form.type != event.type else { throw error }
-        throw .invalid(what: "\(error.what); it was recorded as \(event.type)", next: error.next)
-      }
-    }
+    for form in forms { values.append(try decode(form, of: event, plan, decoding)) }
     return values
   }
 
-  /// Decodes an event in its newest form; nil if it has another type, or is an older form that no upcast applies to.
-  private static func decode(
-    _ event: RecordedEvent, _ plan: UpcastPlan, _ decoding: EventDecoding
+  /// Throws `invalid` if the type is strict, and should have the event's type and does not.
+  private static func refuseUnknown(_ event: RecordedEvent) throws(StoreError) {
+    guard eventDecoding == .strict, event.state == .whole, eventType.isEmpty, !eventPrefix.isEmpty,
+      event.type.hasPrefix(eventPrefix)
+    else { return }
+    throw .invalid(
+      what: "event \(event.sequence) has the type \(event.type), which \(Self.self) does not have",
+      next: "add the case, or an upcast from its type")
+  }
+
+  /// Decodes an event to which no upcast applies; nil if it has another type.
+  private static func decodeItself(
+    _ event: RecordedEvent, _ plan: UpcastPlan?, _ decoding: EventDecoding
   ) throws(StoreError) -> Self? {
-    guard !plan.isOutdated(event.type) else { return nil }
-    // A case has the name without the version, unless its coding key has one.
-    if let base = plan.base(ofNewest: event.type) {
-      var plain = event
-      plain.type = base
-      if let value = try decodeNewest(plain, decoding) { return value }
+    try decode(event, event.type, event.payload, plan, decoding)
+  }
+
+  /// Decodes a form that upcasts led to.
+  private static func decode(
+    _ form: EventForm, of event: RecordedEvent, _ plan: UpcastPlan, _ decoding: EventDecoding
+  ) throws(StoreError) -> Self {
+    do throws(StoreError) {
+      if let value = try decode(event, form.type, form.payload, plan, decoding) { return value }
+    } catch {
+      guard form.type != event.type else { throw error }
+      throw .invalid(what: "\(error.what); it was read as \(form.type)", next: error.next)
     }
-    return try decodeNewest(event, decoding)
+    throw .invalid(
+      what:
+        "an upcast leads from event \(event.sequence) to the type \(form.type), which \(Self.self) does not"
+        + " have")
+  }
+
+  /// Decodes a form that no upcast leads on from; nil if it has another type or is an older version.
+  private static func decode(
+    _ event: RecordedEvent, _ type: String, _ payload: EventPayload, _ plan: UpcastPlan?,
+    _ decoding: EventDecoding
+  ) throws(StoreError) -> Self? {
+    switch plan?.version(of: type) ?? .unversioned {
+    case .unversioned: break
+    case .older: return nil
+    case .newest(let base):
+      // A case has the name without the version, unless its coding key has one.
+      if let value = try decodeNewest(event, as: base, payload, decoding) { return value }
+    }
+    return try decodeNewest(event, as: type, payload, decoding)
   }
 }
 

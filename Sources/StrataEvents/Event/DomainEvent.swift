@@ -63,26 +63,26 @@ extension DomainEvent {
   /// Returns the value that an event represents, or nil if the event has another type or its content was erased.
   @inline(__always)
   static func decode(_ event: RecordedEvent) throws(StoreError) -> Self? {
-    try isEvolved ? decodeEvolved(event) : decodeNewest(event, .lenient)
+    try isEvolved ? decodeEvolved(event) : decodeNewest(event, as: event.type, event.payload, .lenient)
   }
 
-  /// The same for an event in its newest form, under the name without a version.
+  /// The same for an event in its newest form: a type without a version, and a payload.
   static func decodeNewest(
-    _ event: RecordedEvent, _ decoding: EventDecoding
+    _ event: RecordedEvent, as type: String, _ payload: EventPayload, _ decoding: EventDecoding
   ) throws(StoreError) -> Self? {
-    guard event.state == .whole, event.type.hasPrefix(eventPrefix) else { return nil }
-    let name = String(event.type.dropFirst(eventPrefix.count))
+    guard event.state == .whole, type.hasPrefix(eventPrefix) else { return nil }
+    let name = String(type.dropFirst(eventPrefix.count))
     var decoder = CBORDecoder()
     decoder.refusesUnknownKeys = decoding == .strict
     do {
       if !eventType.isEmpty {
         guard name == eventType else { return nil }
-        return try decoder.decode(Self.self, from: event.payload.cborBytes())
+        return try decoder.decode(Self.self, from: payload.cborBytes())
       }
-      var writer = CBORWriter(capacity: event.payload.bytes.count + name.utf8.count + 16)
+      var writer = CBORWriter(capacity: payload.bytes.count + name.utf8.count + 16)
       writer.writeMapHead(count: 1)
       writer.writeText(name)
-      try event.payload.cborBytes().withUnsafeBytes { writer.writeEncoded($0) }
+      try payload.cborBytes().withUnsafeBytes { writer.writeEncoded($0) }
       return try decoder.decode(Self.self, from: writer.bytes)
     } catch let DecodingError.typeMismatch(type, context)
       where type == Self.self && context.codingPath.isEmpty

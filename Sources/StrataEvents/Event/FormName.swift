@@ -18,5 +18,8 @@ struct FormName {
     (base, self.version) = (String(name[..<dot]), version)
   }
 
+  /// The whole name.
+  var text: String { version > 1 ? "\(base).\(version)" : base }
+
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }

@@ -16,6 +16,17 @@ final class UpcastPlan: Sendable {
   private struct Entry {
     var step: Upcast.Step?
     var defaults: DocumentObject?
+    var version = Version.unversioned
+  }
+
+  /// What a name says about its version.
+  enum Version {
+    /// There are no versions of the name.
+    case unversioned
+    /// The name has no version, and there are newer ones.
+    case older
+    /// The newest version, and the name without it.
+    case newest(base: String)
   }
 
   private let entries: [String: Entry]
@@ -44,15 +55,19 @@ final class UpcastPlan: Sendable {
       }
       if isKnown { throw .upcasts("there are two for '\(upcast.type)', and only one can apply") }
     }
-    self.entries = entries
     self.newest = newest
     let targets = Dictionary(upcasts.map { ($0.type, $0.targets) }) { $0 + $1 }
     try Self.checkEnd(of: targets)
     for name in targets.keys.sorted() + targets.values.joined().sorted() where entries[name]?.step == nil {
-      guard isOutdated(name) else { continue }
-      throw .upcasts(
-        "none leads from '\(name)' to '\(newestName(of: FormName(name).base))', its newest version")
+      let form = FormName(name)
+      guard let last = newest[form.base], form.version < last.version else { continue }
+      throw .upcasts("none leads from '\(name)' to '\(last.text)', its newest version")
     }
+    for (base, form) in newest {
+      entries[base, default: Entry()].version = .older
+      entries[form.text, default: Entry()].version = .newest(base: base)
+    }
+    self.entries = entries
   }
 
   /// Throws if a form can become itself again. Each name is looked at once, without recursion: there may be many.
@@ -91,23 +106,12 @@ final class UpcastPlan: Sendable {
 
 extension UpcastPlan {
   /// The name of a type's newest form.
-  func newestName(of base: String) -> String {
-    newest[base].map { "\($0.base).\($0.version)" } ?? base
-  }
+  func newestName(of base: String) -> String { newest[base]?.text ?? base }
 
-  /// Whether there is a newer version of a form.
-  func isOutdated(_ name: String) -> Bool {
-    let form = FormName(name)
-    return form.version < newest[form.base]?.version ?? 1
-  }
+  /// What the name of a form that no upcast leads on from says about its version.
+  func version(of name: String) -> Version { entries[name]?.version ?? .unversioned }
 
-  /// The name without a version of a form that is the newest one; nil if there is a newer one or it has no versions.
-  func base(ofNewest name: String) -> String? {
-    let form = FormName(name)
-    return form.version > 1 && form.version == newest[form.base]?.version ? form.base : nil
-  }
-
-  /// The types that an event of a type is read as, if not as itself.
+  /// Whether events of a type are read as other types.
   func reads(_ name: String) -> Bool { entries[name]?.step != nil }
 }
 
@@ -119,7 +123,7 @@ extension UpcastPlan {
   /// Every step is applied once on each way from the recorded form: the definitions have no circles. Throws `invalid`
   /// if a step throws.
   func forms(of event: RecordedEvent) throws(StoreError) -> [EventForm]? {
-    guard entries[event.type] != nil else { return nil }
+    guard let entry = entries[event.type], entry.step != nil || entry.defaults != nil else { return nil }
     var forms: [EventForm] = []
     // The next form last.
     var rest = [EventForm(type: event.type, payload: event.payload)]
