@@ -46,6 +46,23 @@ package struct CBORDecoder: Sendable {
     return value
   }
 
+  /// Decodes an enum from the map of the associated values of one case, as if it were the value of a map with one key,
+  /// the name of the case. The bytes are exactly one item and are not kept.
+  package func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, ofCase name: String, from bytes: UnsafeRawBufferPointer
+  ) throws -> Value {
+    var name = name
+    return try name.withUTF8 { (name) throws -> Value in
+      let state = DecodingState(bytes, caseName: name, userInfo: userInfo)
+      defer { state.close() }
+      guard state.isOpen else { throw state.corrupted(CodecError(.truncated, at: 0), path: []) }
+      if !state.beginsWithMap { try state.checkIsOneItem() }
+      let value = try Value(from: ItemDecoder(state: state, offset: ItemDecoder.ofCase))
+      if !state.isChecked { try state.checkIsOneItem() }
+      return value
+    }
+  }
+
   /// Decodes a value from bytes that are exactly one item.
   package func decode<Value: Decodable>(_ type: Value.Type = Value.self, from bytes: [UInt8]) throws -> Value
   {

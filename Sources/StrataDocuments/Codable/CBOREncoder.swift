@@ -36,13 +36,42 @@ package struct CBOREncoder: Sendable {
 
   private func gather<Value: Encodable>(_ value: Value) throws -> EncodingState {
     let state = EncodingState(userInfo: userInfo)
+    try Self.gather(value, in: state)
+    return state
+  }
+
+  fileprivate static func gather<Value: Encodable>(_ value: Value, in state: EncodingState) throws {
     try state.encode(value, in: EncodingState.root)
     guard state.isFilled(EncodingState.root) else {
       throw EncodingError.invalidValue(
         value, .init(codingPath: [], debugDescription: "\(Value.self) did not encode any value"))
     }
     try state.checkDepth()
-    return state
+  }
+}
+
+/// An encoder whose memory is used again by the next call. Used by one thread at a time.
+package final class RepeatedCBOREncoder {
+  /// The slots and bytes of the last call, unless they are in use.
+  private var spare: EncodingState?
+
+  package init() {}
+
+  /// Encodes a value as ``CBOREncoder`` does, and appends its CBOR to a writer. If this throws, nothing was appended.
+  package func encode<Value: Encodable>(_ value: Value, to writer: inout CBORWriter) throws {
+    var state = spare ?? EncodingState(userInfo: [:])
+    // A type that encodes something else while it is encoded finds another state.
+    spare = nil
+    defer {
+      // A type may have kept its encoder, and a large value would keep its memory.
+      if isKnownUniquelyReferenced(&state), !state.isLarge {
+        state.reset()
+        spare = state
+      }
+    }
+    try CBOREncoder.gather(value, in: state)
+    writer.reserve(state.byteCountMax)
+    state.emit(to: &writer)
   }
 }
 

@@ -16,11 +16,19 @@ final class DecodingState {
   @exclusivity(unchecked) private(set) var isChecked = false
   /// The keys that the decoded type does not know so far; nil if they are ignored.
   @exclusivity(unchecked) var unknownKeys: UnknownKeys?
+  /// The name of the case if the bytes are only the associated values of an enum: see `ItemDecoder.ofCase`.
+  let caseName: UnsafeBufferPointer<UInt8>?
+  /// The same bytes within a map of one key, for types that do not ask for the keys of their case.
+  @exclusivity(unchecked) private var whole: DecodingState?
   /// The containers around the item whose path was requested last, from the outermost to the innermost.
   private var trail: [PathContainer] = []
 
-  init(_ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable]) {
+  init(
+    _ bytes: UnsafeRawBufferPointer, caseName: UnsafeBufferPointer<UInt8>? = nil,
+    userInfo: [CodingUserInfoKey: any Sendable]
+  ) {
     self.bytes = bytes
+    self.caseName = caseName
     self.userInfo = userInfo
   }
 
@@ -29,8 +37,33 @@ final class DecodingState {
   var isOpen: Bool { bytes.count > 0 }
 
   func close() {
+    if let whole {
+      let copy = whole.bytes
+      whole.close()
+      copy.deallocate()
+    }
     bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-    trail = []
+    if !trail.isEmpty { trail = [] }
+  }
+
+  /// The number of levels around the bytes.
+  @inline(__always)
+  var outerDepth: Int { caseName == nil ? 0 : 1 }
+
+  /// The state of a decoder that reads the bytes as a map with one key, the name of the case. O(bytes) the first time.
+  func wholeMap() -> DecodingState {
+    if let whole { return whole }
+    guard isOpen, let caseName else { return self }
+    var writer = CBORWriter(capacity: bytes.count + caseName.count + 16)
+    writer.writeMapHead(count: 1)
+    writer.writeHead(CBORMajor.text, UInt64(caseName.count))
+    writer.writeEncoded(UnsafeRawBufferPointer(caseName))
+    writer.writeEncoded(bytes)
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: writer.count, alignment: 8)
+    writer.withUnsafeBytes { copy.copyMemory(from: $0) }
+    let state = DecodingState(UnsafeRawBufferPointer(copy), userInfo: userInfo)
+    whole = state
+    return state
   }
 
   @inline(__always)
@@ -43,7 +76,7 @@ final class DecodingState {
   func checkIsOneItem() throws {
     var reader = CBORReader(bytes)
     do {
-      try reader.skip()
+      try reader.skip(depth: outerDepth)
       try checkIsEnd(reader.offset)
     } catch {
       throw corrupted(error, path: [])
@@ -92,9 +125,12 @@ extension DecodingState {
   /// members). An item in another member is searched for from the beginning of that member.
   func path(to target: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
+    // The container of a case is outside the bytes.
+    guard target >= 0 else { return path }
+    if let caseName { path.append(DocumentKey(stringValue: String(decoding: caseName, as: UTF8.self))) }
     var offset = 0
     while offset < target {
-      let depth = path.count
+      let depth = path.count - outerDepth
       if depth == trail.count {
         guard let container = PathContainer(reader(at: offset)) else { break }
         trail.append(container)

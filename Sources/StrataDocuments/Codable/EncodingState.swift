@@ -58,6 +58,17 @@ final class EncodingState {
 
   deinit { slots.deallocate() }
 
+  /// Whether the memory is more than most values need.
+  var isLarge: Bool { slotCapacity > 1_024 || scratch.count > 64 * 1_024 }
+
+  /// Forgets what was encoded, and keeps the memory.
+  func reset() {
+    scratch.removeAll()
+    slots.initialize(to: EncodingSlot())
+    slotCount = 1
+    callDepth = 0
+  }
+
   /// Whether anything was encoded in the slot.
   func isFilled(_ slot: Int) -> Bool { slots[slot].kind != .empty }
 

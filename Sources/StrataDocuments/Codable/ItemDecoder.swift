@@ -2,6 +2,10 @@
 
 /// The decoder of the item at an offset. It has two words, so that an existential holds it without an allocation.
 struct ItemDecoder: Decoder {
+  /// The offset of an enum of which the input holds only the associated values, without the map of one key that names
+  /// the case.
+  static let ofCase = -1
+
   let state: DecodingState
   let offset: Int
 
@@ -15,11 +19,18 @@ struct ItemDecoder: Decoder {
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try ItemUnkeyedContainer(state: state, offset: offset)
+    let item = readable
+    return try ItemUnkeyedContainer(state: item.state, offset: item.offset)
   }
 
   func singleValueContainer() -> any SingleValueDecodingContainer {
-    ItemSingleContainer(state: state, offset: offset)
+    let item = readable
+    return ItemSingleContainer(state: item.state, offset: item.offset)
+  }
+
+  /// The same item where there are bytes for it.
+  private var readable: ItemDecoder {
+    offset == Self.ofCase ? ItemDecoder(state: state.wholeMap(), offset: 0) : self
   }
 }
 
@@ -29,7 +40,11 @@ struct ItemKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   var codingPath: [any CodingKey] { state.path(to: index.offset) }
 
-  var allKeys: [Key] { index.keys.compactMap { Key(stringValue: $0) } }
+  var allKeys: [Key] {
+    // The key of an enum is asked for again at every value.
+    if let caseName = index.caseName { return CaseKeys.keys(caseName) }
+    return index.keys.compactMap { Key(stringValue: $0) }
+  }
 
   func contains(_ key: Key) -> Bool { index.value(of: key.stringValue) != nil }
 

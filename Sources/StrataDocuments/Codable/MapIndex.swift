@@ -24,6 +24,12 @@ final class MapIndex {
   init(_ state: DecodingState, at offset: Int) throws {
     self.state = state
     self.offset = offset
+    if offset == ItemDecoder.ofCase {
+      entries = .allocate(capacity: 1)
+      count = state.caseName == nil ? 0 : 1
+      if let caseName = state.caseName { entries.initialize(to: MapEntry(key: caseName, value: 0)) }
+      return
+    }
     var reader = state.reader(at: offset)
     do {
       var head = try reader.readHead()
@@ -59,10 +65,11 @@ final class MapIndex {
 
   private func fill(_ reader: inout CBORReader) throws(CodecError) {
     var isAscending = true
+    let depth = state.outerDepth &+ 1
     for position in 0..<count {
       let key = try readKey(&reader)
       (entries + position).initialize(to: MapEntry(key: key, value: reader.offset))
-      try reader.skip(depth: 1)
+      try reader.skip(depth: depth)
       if position > 0, isAscending { isAscending = Self.order(entries[position - 1].key, key) < 0 }
     }
     if !isAscending { try sort() }
@@ -111,6 +118,11 @@ extension MapIndex {
   var keys: [String] {
     guard state.isOpen else { return [] }
     return (0..<count).map { String(decoding: entries[$0].key, as: UTF8.self) }
+  }
+
+  /// The name of the case if this is the map around the associated values of an enum.
+  var caseName: UnsafeBufferPointer<UInt8>? {
+    offset == ItemDecoder.ofCase && state.isOpen ? state.caseName : nil
   }
 
   /// The offset of a key's value; nil if there is no such key. O(log count).
