@@ -11,36 +11,37 @@ internal import Testing
 
   /// The address of the list of changes in memory.
   private func address(of tables: ProjectionTables) -> UnsafeRawPointer? {
-    tables.undo.withUnsafeBytes { $0.baseAddress }
+    tables.tables.first?.rows.changes.withUnsafeBytes { $0.baseAddress }
+  }
+
+  private func tables() -> ProjectionTables {
+    ProjectionTables(
+      TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch(), kept: KeptRows())
   }
 
   @Test
   func `An event that writes n rows copies neither what it wrote nor the tables at each of them`() {
-    var tables = ProjectionTables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
+    var tables = tables()
     for number in 0..<2_000 { tables[Self.rows, "\(number)"] = Row(number: number) }
-    var (addresses, roots) = (Set<UnsafeRawPointer>(), 0)
-    var (address, root) = (address(of: tables), tables.set["row"].rows.root.map { ObjectIdentifier($0) })
-    for number in 0..<2_000 {
-      // The same length, so that no page has to be rebuilt for lack of space.
+    var addresses = Set<UnsafeRawPointer>()
+    var address = address(of: tables)
+    for number in 0..<4_000 {
       tables[Self.rows, "\(number)"] = Row(number: number ^ 1)
-      let (nextAddress, nextRoot) = (
-        self.address(of: tables), tables.set["row"].rows.root.map { ObjectIdentifier($0) }
-      )
-      if let nextAddress, nextAddress != address { addresses.insert(nextAddress) }
-      if nextRoot != root { roots += 1 }
-      (address, root) = (nextAddress, nextRoot)
+      let next = self.address(of: tables)
+      if let next, next != address { addresses.insert(next) }
+      address = next
     }
-    #expect(tables.undo.count == 4_000)
-    // The list of changes grows geometrically, and the root of a tree is written in place.
+    // The list of changes holds each row once, and grows geometrically.
+    #expect(tables.tables.first?.rows.changes.count == 4_000)
     #expect(addresses.count <= 2, "the list of changes was copied to \(addresses.count) addresses")
-    #expect(roots <= 20, "the tree had \(roots) roots")
-    tables.rollBack()
-    #expect(tables.set["row"].count == 0)
+    #expect(tables.commit() == nil)
+    let set = tables.end()
+    #expect(set["row"].count == 4_000)
   }
 
   @Test
   func `Removals copy nothing either`() {
-    var tables = ProjectionTables(TableSet(), stamp: Stamp(sequence: 1, time: 0), scratch: FoldScratch())
+    var tables = tables()
     for number in 0..<1_000 { tables[Self.rows, "\(number)"] = Row(number: number) }
     var moves = 0
     var last = address(of: tables)
@@ -49,6 +50,8 @@ internal import Testing
       if address(of: tables) != last { moves += 1 }
       last = address(of: tables)
     }
-    #expect(tables.set["row"].count == 0 && moves <= 2)
+    #expect(tables.count(of: Self.rows) == 0 && moves <= 2)
+    #expect(tables.commit() == nil)
+    #expect(tables.end()["row"].count == 0)
   }
 }

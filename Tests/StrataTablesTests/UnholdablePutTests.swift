@@ -105,7 +105,7 @@ internal import Testing
       let folding = Folding.documents(only: nil)
       while let block = try cursor.next() {
         try block.forEachEvent { event, _, sequence throws(ContentProblem) in
-          folding.apply(event, at: Stamp(sequence: sequence, time: 0), to: &set, scratch)
+          folding.apply(event, at: Stamp(sequence: sequence, time: 0), to: &set, scratch, KeptRows())
           counts.append([set["t"].count, set["t"].problems.count])
         }
       }

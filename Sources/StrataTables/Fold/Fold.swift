@@ -13,6 +13,8 @@ package final class Fold {
   private let haltingName: String?
   private var cursor: LogCursor
   private let scratch = FoldScratch()
+  private let keptRowCountMax: Int
+  private let kept: KeptRows
   /// A block of which only the first events have been folded in.
   private var pending: DecodedBlock?
   /// The head of the log when the fold last began from the start. The fold never saw what was erased by then.
@@ -30,10 +32,14 @@ package final class Fold {
   @exclusivity(unchecked) package var state: TableSet
 
   /// Begins before the first event of the log.
-  package init(_ log: Log, _ folding: Folding) {
+  ///
+  /// - Parameter keptRowCountMax: the number of decoded rows that are kept of each table of a projection.
+  package init(_ log: Log, _ folding: Folding, keptRowCountMax: Int = KeptRows.rowCountMax) {
     self.log = log
     self.folding = folding
     haltingName = folding.haltingName
+    self.keptRowCountMax = keptRowCountMax
+    kept = KeptRows(rowCountMax: keptRowCountMax)
     let mark = log.mark
     headAtBegin = mark.sequence
     let begin = mark.logBegin - 1
@@ -45,10 +51,15 @@ package final class Fold {
   ///
   /// - Parameter headAtBegin: `headAtBegin` of the fold that made the state. If it is not known, the state is assumed
   ///   to still hold all content that was erased after it.
-  package init(_ log: Log, _ folding: Folding, from state: TableSet, headAtBegin: UInt64? = nil) {
+  package init(
+    _ log: Log, _ folding: Folding, from state: TableSet, headAtBegin: UInt64? = nil,
+    keptRowCountMax: Int = KeptRows.rowCountMax
+  ) {
     self.log = log
     self.folding = folding
     haltingName = folding.haltingName
+    self.keptRowCountMax = keptRowCountMax
+    kept = KeptRows(rowCountMax: keptRowCountMax)
     self.headAtBegin = headAtBegin ?? state.sequence
     cursor = log.cursor(after: state.sequence)
     self.state = state
@@ -92,7 +103,7 @@ package final class Fold {
   /// Folds the log again up to the state's sequence, now without the erased content, and keeps the views. Returns false
   /// if the slice ended first.
   private func beginAnew(_ slice: TimeSlice?) throws(StoreError) -> Bool {
-    let fold = anew ?? Fold(log, folding)
+    let fold = anew ?? Fold(log, folding, keptRowCountMax: keptRowCountMax)
     fold.tracksChain = tracksChain
     // If the run below fails, the next call begins from the start.
     anew = nil
@@ -107,6 +118,7 @@ package final class Fold {
       for view in table.views { fold.state.withTable(table.name) { $0.addView(view.definition) } }
     }
     state = fold.state
+    kept.removeAll()
     // The new fold did not see what was erased in the meantime either, so the notes of those erasures no longer matter.
     // Later blocks are read again: a block that was read before an erasure still holds the erased content.
     headAtBegin = fold.headAtBegin
@@ -162,7 +174,7 @@ package final class Fold {
           guard sequence > done else { continue }
           assert(sequence > state.sequence, "an event is folded in twice")
           let stamp = Stamp(sequence: sequence, time: append.commitTime)
-          folding.apply(event, at: stamp, to: &state, scratch)
+          folding.apply(event, at: stamp, to: &state, scratch, kept)
           if let haltingName, let failure = state.failures.listed.first {
             halt = .halted(haltingName, sequence: sequence, stream: event.stream, what: failure.what)
             goesOn = false

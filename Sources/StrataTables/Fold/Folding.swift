@@ -26,29 +26,29 @@ package enum Folding: Sendable {
 
   /// Folds one event into the tables. An event that cannot be applied changes nothing but the list of failures.
   func apply(
-    _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, _ scratch: FoldScratch
+    _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, _ scratch: FoldScratch,
+    _ kept: KeptRows
   ) {
     switch self {
-    case .touching(let folding): folding.apply(event, at: stamp, to: &set, scratch)
+    case .touching(let folding): folding.apply(event, at: stamp, to: &set, scratch, kept)
     case .documents(let tables):
       DocumentFold.apply(event, at: stamp, to: &set, only: tables, scratch)
     case .own(let projection):
-      guard event.kind == EventKind.event else { return }
+      guard event.kind == EventKind.event else { return kept.pass(stamp.sequence, after: set.sequence) }
       let recorded = RecordedEvent(event, sequence: stamp.sequence, time: stamp.time)
       // Moved, not copied, so that the trees keep the only references to their pages.
       var moved = TableSet()
       swap(&moved, &set)
-      var tables = ProjectionTables(moved, stamp: stamp, scratch: scratch)
+      var tables = ProjectionTables(moved, stamp: stamp, scratch: scratch, kept: kept)
       moved = TableSet()
       var failure: String?
       do {
         try projection.apply(recorded, to: &tables)
-        failure = tables.problem
+        failure = tables.commit()
       } catch {
         failure = "\(error)"
       }
-      if failure != nil { tables.rollBack() }
-      swap(&set, &tables.set)
+      set = tables.end()
       if let failure { set.failures.add(stamp.sequence, failure) }
     }
   }

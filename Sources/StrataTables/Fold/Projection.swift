@@ -42,96 +42,202 @@ public struct TableKey<Row: Codable & Sendable>: Sendable, Hashable {
 
 /// The tables of a projection while it folds one event.
 ///
-/// Rows are encoded when they are set and decoded when they are read. Setting a row to an equal value does not change
-/// it.
+/// A row that is set is encoded once, when `apply` returns; until then, reads return the value that was set. A row whose
+/// encoding is then equal to what the table had before the event did not change, whatever happened to it in between.
 public struct ProjectionTables {
   var set: TableSet
   let stamp: Stamp
-  let scratch: FoldScratch
-  /// The rows as they were before this event, in the order of their changes.
-  private(set) var undo: [(table: String, id: [UInt8], value: [UInt8]?)] = []
+  private let scratch: FoldScratch
+  private let kept: KeptRows
+  /// The tables that the projection uses, and what this event changed in them.
+  private(set) var tables: [KeptRows.OpenTable]
   /// The first row that could not be encoded or decoded, or whose id is too long.
   private(set) var problem: String?
 
-  init(_ set: consuming TableSet, stamp: Stamp, scratch: FoldScratch) {
+  init(_ set: consuming TableSet, stamp: Stamp, scratch: FoldScratch, kept: KeptRows) {
+    tables = kept.begin(stamp.sequence, after: set.sequence)
     self.set = set
     self.stamp = stamp
     self.scratch = scratch
+    self.kept = kept
   }
 
   /// The maximum length of a row's id, in bytes of UTF-8.
   package static var idLengthMax: Int { 32_000 }
 
-  /// A row of a table. Setting nil removes the row. O(log n), plus the encoding or decoding of the row.
+  /// A row of a table. Setting nil removes the row. O(log n) plus the decoding of the row, or O(1) if the row was read or
+  /// written recently; at the end of the event, O(log n) plus the encoding of the row.
   ///
   /// If a row does not encode or decode, or its id is longer than `idLengthMax`, the event fails as if `apply` had
   /// thrown.
   public subscript<Row>(key: TableKey<Row>, id: String) -> Row? {
     mutating get {
-      do { return try set[key.name].row(id) } catch {
+      do { return try row(id, of: key) } catch {
         note("row \(id) of \(key.name) does not decode as \(Row.self): \(error)")
         return nil
       }
     }
-    set {
-      guard id.utf8.count <= Self.idLengthMax else {
-        return note("a row id of \(key.name) has \(id.utf8.count) bytes; the limit is \(Self.idLengthMax)")
-      }
-      remember(id, of: key.name)
-      guard let newValue else {
-        Self.withBytes(of: id) { id in set.withTable(key.name) { $0.remove(id: id, scratch) } }
-        return
-      }
-      do {
-        let document = try CBOREncoder().encode(newValue)
-        guard let first = document.first, first & 0xE0 == 0xA0 else {
-          return note("\(Row.self) does not encode as an object")
-        }
-        Self.withBytes(of: id) { id in
-          document.withUnsafeBytes { document in
-            set.withTable(key.name) { $0.put(id: id, document: document, at: stamp, scratch) }
-          }
-        }
-      } catch {
-        note("row \(id) of \(key.name) does not encode: \(error)")
-      }
+    // Inlined, because code that does not know the type of an optional looks it up to copy it.
+    @inlinable set {
+      if let newValue { set(id, of: key, to: newValue) } else { remove(id, of: key) }
     }
   }
 
   /// The number of rows in a table. O(1).
-  public func count<Row>(of key: TableKey<Row>) -> Int { set[key.name].count }
+  public func count<Row>(of key: TableKey<Row>) -> Int {
+    let table = set[key.name]
+    guard let open = tables.first(where: { $0.name.hasSameUTF8(as: key.name) }), open.rows.changes.count > 0
+    else {
+      return table.count
+    }
+    return table.count
+      + open.rows.countDifference { id in Self.withBytes(of: id) { table.rows.contains($0) } }
+  }
 
   /// The ids of a table's rows, ordered by their bytes. O(n).
   public func ids<Row>(of key: TableKey<Row>) -> [String] {
+    var changed: [(id: String, exists: Bool)] = []
+    if let open = tables.first(where: { $0.name.hasSameUTF8(as: key.name) }) {
+      changed = open.rows.changes.map { ($0.id, $0.exists) }
+      changed.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    }
     var ids: [String] = []
-    set[key.name].forEachRow { ids.append($0.idText) }
+    var next = 0
+    /// Adds the changed rows whose ids come before another, and returns whether the other was changed too.
+    func addChanged(before id: UnsafeRawBufferPointer?) -> Bool {
+      while next < changed.count {
+        let order = id.map { id in Self.withBytes(of: changed[next].id) { $0.order(id) } } ?? -1
+        guard order <= 0 else { return false }
+        if changed[next].exists { ids.append(changed[next].id) }
+        next += 1
+        if order == 0 { return true }
+      }
+      return false
+    }
+    set[key.name].forEachRow { if !addChanged(before: $0.id) { ids.append($0.idText) } }
+    _ = addChanged(before: nil)
     return ids
   }
 
   private mutating func note(_ what: String) { if problem == nil { problem = what } }
 
-  private mutating func remember(_ id: String, of table: String) {
-    Self.withBytes(of: id) { bytes in
-      let value = set[table].rows.withValue(of: bytes) { $0.map { Array($0) } }
-      undo.append((table, Array(bytes), value))
-    }
-  }
-
-  /// Restores every row that this event changed.
-  mutating func rollBack() {
-    for (table, id, value) in undo.reversed() {
-      id.withUnsafeBytes { id in set.withTable(table) { $0.restore(id: id, value: value, scratch) } }
-    }
-    undo = []
-  }
-
   /// Static, so that the body may change the tables. As a method it would hold a copy of them while it runs, and every
   /// write would copy what that copy shares: the list of changes and the pages of the trees.
   private static func withBytes<Result>(
-    of text: String, _ body: (UnsafeRawBufferPointer) -> Result
-  ) -> Result {
+    of text: String, _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
     var text = text
-    return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+  }
+}
+
+// MARK: Reading and changing rows
+
+extension ProjectionTables {
+  private mutating func row<Row>(_ id: String, of key: TableKey<Row>) throws -> Row? {
+    let rows = tables[open(key)].rows
+    if let place = rows.place(of: id) {
+      switch rows.changes[place].content {
+      case .removed: return nil
+      case .row(let row): return row.value(as: Row.self)
+      case .document(let document): return try CBORDecoder().decode(Row.self, from: document)
+      }
+    }
+    // A copy of these tables that outlived its event does not see later rows.
+    let isCurrent = kept.event == stamp.sequence
+    if isCurrent, let row = rows.cache.row(id) { return row.value(as: Row.self) }
+    return try Self.withBytes(of: id) { (bytes) throws -> Row? in
+      try set[key.name].withRow(bytes) { (stored) throws -> Row? in
+        guard let document = stored?.document else { return nil }
+        let row = try CBORDecoder().decode(Row.self, from: document)
+        if isCurrent, let type = rows.type {
+          rows.cache.keep(DecodedRow.make(row, type), id, RowCache.hash(id), document, isEncoded: false)
+        }
+        return row
+      }
+    }
+  }
+
+  @usableFromInline
+  mutating func remove<Row>(_ id: String, of key: TableKey<Row>) {
+    if let rows = changedRows(id, of: key) { rows.set(id, .removed) }
+  }
+
+  @usableFromInline
+  mutating func set<Row>(_ id: String, of key: TableKey<Row>, to row: consuming Row) {
+    guard let rows = changedRows(id, of: key) else { return }
+    if let type = rows.type { return rows.set(id, .row(DecodedRow.make(row, type))) }
+    do {
+      let document = try CBOREncoder().encode(row)
+      guard let first = document.first, first & 0xE0 == 0xA0 else {
+        return note("row \(id) of \(key.name) does not encode as an object")
+      }
+      rows.set(id, .document(document))
+    } catch {
+      note("row \(id) of \(key.name) does not encode: \(error)")
+    }
+  }
+
+  /// The changed rows of a table, not shared with a copy of these tables. Nil if the id is too long.
+  private mutating func changedRows<Row>(_ id: String, of key: TableKey<Row>) -> ChangedRows? {
+    guard id.utf8.count <= Self.idLengthMax else {
+      note("a row id of \(key.name) has \(id.utf8.count) bytes; the limit is \(Self.idLengthMax)")
+      return nil
+    }
+    let place = open(key)
+    if !isKnownUniquelyReferenced(&tables[place].rows) { tables[place].rows = tables[place].rows.copy() }
+    return tables[place].rows
+  }
+
+  /// The place of a table among the tables that are used, with rows of this type or encoded ones.
+  private mutating func open<Row>(_ key: TableKey<Row>) -> Int {
+    for place in tables.indices where tables[place].name.hasSameUTF8(as: key.name) {
+      if let type = tables[place].rows.type, type.id != ObjectIdentifier(Row.self) { closeType(at: place) }
+      return place
+    }
+    tables.append(kept.open(key))
+    return tables.count - 1
+  }
+
+  /// From here on, the rows of a table that is used with several types are encoded at once.
+  private mutating func closeType(at place: Int) {
+    do throws(RowProblem) {
+      tables[place].rows = try tables[place].rows.encoded(tables[place].name, kept)
+    } catch {
+      note(error.what)
+      tables[place].rows = ChangedRows(nil, RowCache(countMax: 0))
+    }
+  }
+}
+
+// MARK: The end of the event
+
+extension ProjectionTables {
+  /// Puts every row that this event changed into its table. If a row cannot be encoded or decoded, changes nothing and
+  /// returns the reason.
+  mutating func commit() -> String? {
+    if let problem { return problem }
+    do throws(RowProblem) {
+      for table in tables where table.rows.changes.count > 0 {
+        try table.rows.encode(table.name, kept, recordsTouches: set.recordsTouches)
+      }
+    } catch {
+      return error.what
+    }
+    for table in tables where table.rows.changes.count > 0 {
+      set.withTable(table.name) { table.rows.put(into: &$0, at: stamp, kept, scratch) }
+    }
+    return nil
+  }
+
+  /// Ends the event: forgets what it changed and did not put into the tables, and returns the state.
+  mutating func end() -> TableSet {
+    // Moved, not copied, so that both keep the only references.
+    var (lent, moved) = ([KeptRows.OpenTable](), TableSet())
+    swap(&lent, &tables)
+    kept.end(stamp.sequence, &lent)
+    swap(&moved, &set)
+    return moved
   }
 }
 

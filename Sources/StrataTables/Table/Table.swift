@@ -140,21 +140,9 @@ extension Table {
     if problems.count > 0 { problems.remove(id) }
   }
 
-  /// Restores a row to its earlier value, for an event whose projection failed half-way.
-  mutating func restore(id: UnsafeRawBufferPointer, value: [UInt8]?, _ scratch: FoldScratch) {
-    // The same row may get another position than it had.
-    beginLines()
-    guard let value else { return remove(id: id, scratch) }
-    remove(id: id, scratch)
-    value.withUnsafeBytes { value in
-      _ = rows.set(id, value)
-      let row = StoredRow.view(id: id, value)
-      for index in views.indices {
-        scratch.old[index].clear()
-        scratch.new[index].place(row, by: views[index].definition, &scratch.writer)
-        views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
-      }
-    }
+  /// Whether a row has exactly this document. O(log n).
+  func holds(_ document: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer) -> Bool {
+    withRow(id) { row in row.map { $0.document.hasSameBytes(as: document) } ?? false }
   }
 }
 
