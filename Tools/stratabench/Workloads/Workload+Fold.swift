@@ -59,6 +59,7 @@ extension Workload {
     line("table and view without the log", "applied alone")
     line("the same, published per change", "applied and published")
     try await updatesOfOneDocument(rounds: bench.rounds)
+    try await helpdesk(bench)
   }
 
   /// The time for one event whose projection writes a large number of rows.
