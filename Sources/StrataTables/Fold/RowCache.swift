@@ -23,7 +23,9 @@ final class RowCache {
   @exclusivity(unchecked) private var entries: [Entry?] = []
   @exclusivity(unchecked) private var setCount = 0
   @exclusivity(unchecked) private var useCount: UInt64 = 0
-  @exclusivity(unchecked) private var keptCount: UInt64 = 0
+  /// The numbers of rows that were kept after they were read, and after they were written.
+  @exclusivity(unchecked) private var readCount: UInt64 = 0
+  @exclusivity(unchecked) private var writtenCount: UInt64 = 0
   /// False once a row did not come back from its encoding as it was. Then nothing is kept.
   @exclusivity(unchecked) private(set) var isFaithful = true
 
@@ -60,8 +62,9 @@ final class RowCache {
   ) {
     guard setCountMax > 0, isFaithful else { return }
     guard document.count <= KeptRows.documentLengthMax else { return remove(id, hash) }
-    keptCount &+= 1
-    if keptCount.isPowerOfFour, !row.type.isFaithful(row.address, document) {
+    if isEncoded { writtenCount &+= 1 } else { readCount &+= 1 }
+    // A row that was read has come from its encoding, so that only one that was written tells what is lost there.
+    if (isEncoded ? writtenCount : readCount).isPowerOfFour, !row.type.isFaithful(row.address, document) {
       isFaithful = false
       (entries, hashes, uses, setCount) = ([], [], [], 0)
       return
