@@ -13,16 +13,20 @@ INDEX_NAME = re.compile(r"([0-9]{20})\.idx", re.ASCII)
 TRAILER_LENGTH = 128
 FENCE_LENGTH = 32
 FILTER_BLOCK = 64
+IDS_PER_PAGE = 32
+IDS_PER_GROUP = 512
+RANGES_MAX = 256
 
 Trailer = namedtuple(
     "Trailer",
-    "magic version length uuid first last chain entries chunks filter_offset filter_length fences_length "
-    "filter_crc fences_crc",
+    "magic version length uuid first last chain entries chunks chunks_length filter_length fences_length "
+    "filter_crc fences_crc ids fingerprints_crc",
 )
-TRAILER_FORM = struct.Struct("<8sII16sQQQQQQQQII")
+TRAILER_FORM = struct.Struct("<8sII16sQQQQQQQQIIQI")
 Fence = namedtuple("Fence", "offset key_offset length key_length crc entries")
 FENCE_FORM = struct.Struct("<QQIIII")
-Index = namedtuple("Index", "trailer entries")
+# `ids` are (page, remainder, distance), in the order of the file.
+Index = namedtuple("Index", "trailer entries ids")
 
 
 def demand(holds, what):
@@ -31,24 +35,29 @@ def demand(holds, what):
 
 
 def read_index(data):
-    """The trailer and the entries of an index file, in their order. Raises Malformed."""
+    """The trailer, the entries and the ids of an index file, in their order. Raises Malformed."""
     demand(len(data) >= TRAILER_LENGTH, "shorter than a trailer")
     end = data[-TRAILER_LENGTH:]
     trailer = Trailer._make(TRAILER_FORM.unpack_from(end))
-    demand(trailer.magic == b"STRATAIX" and trailer.version == 1 and trailer.length == TRAILER_LENGTH, "no trailer")
+    demand(trailer.magic == b"STRATAIX" and trailer.version == 2 and trailer.length == TRAILER_LENGTH, "no trailer")
     demand(int.from_bytes(end[124:], "little") == crc32c(end[:124]), "the trailer's CRC")
-    parts = trailer.filter_offset + trailer.filter_length + trailer.fences_length
-    demand(parts + TRAILER_LENGTH == len(data), "the parts do not fill the file")
-    chunks = data[: trailer.filter_offset]
-    bloom = data[trailer.filter_offset : trailer.filter_offset + trailer.filter_length]
-    fences = data[trailer.filter_offset + trailer.filter_length : -TRAILER_LENGTH]
+    demand(trailer.first <= trailer.last <= trailer.first + 2**32 - 1, "a range of too many sequences")
+    lengths = [trailer.chunks_length, places_length(trailer), fingerprints_length(trailer)]
+    lengths += [trailer.filter_length, trailer.fences_length, TRAILER_LENGTH]
+    demand(sum(lengths) == len(data), "the parts do not fill the file")
+    parts, at = [], 0
+    for length in lengths:
+        parts.append(data[at : at + length])
+        at += length
+    chunks, places, fingerprints, bloom, fences, _ = parts
     demand(crc32c(bloom) == trailer.filter_crc and crc32c(fences) == trailer.fences_crc, "a CRC in the trailer")
+    demand(crc32c(fingerprints) == trailer.fingerprints_crc, "the CRC of the fingerprints")
     demand(len(bloom) == FILTER_BLOCK * -(-10 * trailer.entries // 512), "the filter's length")
     entries = entries_of(chunks, fences, trailer)
     keys = [key for key, _ in entries]
     demand(keys == sorted(set(keys)), "keys do not ascend")
     demand(all(passes(bloom, key) for key in keys), "the filter does not pass a key of the file")
-    return Index(trailer, entries)
+    return Index(trailer, entries, ids_of(places, fingerprints, trailer))
 
 
 def entries_of(chunks, fences, trailer):
@@ -70,15 +79,27 @@ def entries_of(chunks, fences, trailer):
 
 
 def entries_of_chunk(chunk):
-    found, at = [], 0
+    found, at, before = [], 0, b""
     while at < len(chunk):
-        demand(at + 6 <= len(chunk), "an entry is cut short")
-        key_length, value_length = struct.unpack_from("<HI", chunk, at)
-        middle, end = at + 6 + key_length, at + 6 + key_length + value_length
+        shared, at = varint(chunk, at, len(chunk))
+        rest_length, at = varint(chunk, at, len(chunk))
+        value_length, at = varint(chunk, at, len(chunk))
+        middle, end = at + rest_length, at + rest_length + value_length
         demand(end <= len(chunk), "an entry is longer than its chunk")
-        found.append((bytes(chunk[at + 6 : middle]), bytes(chunk[middle:end])))
-        at = end
+        demand(shared == 0 if not found else shared <= len(before), "a key shares what is not there")
+        key = before[:shared] + bytes(chunk[at:middle])
+        demand(not found or shared == common(before, key), "a key shares more than it says")
+        found.append((key, bytes(chunk[middle:end])))
+        at, before = end, key
     return found
+
+
+def common(a, b):
+    """How many first bytes two keys have in common."""
+    length = 0
+    while length < min(len(a), len(b)) and a[length] == b[length]:
+        length += 1
+    return length
 
 
 def passes(bloom, key):
@@ -93,52 +114,218 @@ def passes(bloom, key):
     return all(bloom[block + bit // 8] >> bit % 8 & 1 for bit in bits)
 
 
+# --- Append ids -----------------------------------------------------------------------------------
+
+
+def width(trailer):
+    return (trailer.last - trailer.first).bit_length()
+
+
+def groups(trailer):
+    """The number of ids in each group of places."""
+    return [min(IDS_PER_GROUP, trailer.ids - start) for start in range(0, trailer.ids, IDS_PER_GROUP)]
+
+
+def places_length(trailer):
+    return sum((count * width(trailer) + 7) // 8 for count in groups(trailer))
+
+
+def pages(trailer):
+    return -(-trailer.ids // IDS_PER_PAGE)
+
+
+def fingerprints_length(trailer):
+    return 4 * (pages(trailer) + 1) + 4 * len(groups(trailer)) + 2 * trailer.ids if trailer.ids else 0
+
+
+def ids_of(places, fingerprints, trailer):
+    if not trailer.ids:
+        return []
+    bounds = struct.unpack_from("<%dI" % (pages(trailer) + 1), fingerprints)
+    demand(bounds[0] == 0 and bounds[-1] == trailer.ids and list(bounds) == sorted(bounds), "pages do not ascend")
+    crcs = struct.unpack_from("<%dI" % len(groups(trailer)), fingerprints, 4 * len(bounds))
+    remainders = struct.unpack_from("<%dH" % trailer.ids, fingerprints, 4 * len(bounds) + 4 * len(crcs))
+    distances, at, bits = [], 0, width(trailer)
+    for count, crc in zip(groups(trailer), crcs):
+        group = places[at : at + (count * bits + 7) // 8]
+        demand(crc32c(group) == crc, "the CRC of a group of places")
+        whole = int.from_bytes(group, "little")
+        distances += [whole >> number * bits & (1 << bits) - 1 for number in range(count)]
+        demand(whole >> count * bits == 0, "bits after the last place of a group")
+        at += len(group)
+    numbers = [page for page in range(pages(trailer)) for _ in range(bounds[page], bounds[page + 1])]
+    found = list(zip(numbers, remainders, distances))
+    demand(found == sorted(found), "ids are not in order")
+    return found
+
+
+def fingerprint(id, sequence, trailer):
+    """What an index has of an append id."""
+    digest = xxh64(id)
+    return (digest * pages(trailer) >> 64, digest & 0xFFFF, sequence - trailer.first)
+
+
 # --- The entries ----------------------------------------------------------------------------------
 
 
+def numbers_of(value):
+    numbers, at = [], 0
+    while at < len(value):
+        number, at = varint(value, at, len(value))
+        numbers.append(number)
+    return numbers
+
+
+def runs_of(numbers, first):
+    """The ranges that pairs of numbers stand for."""
+    demand(len(numbers) % 2 == 0, "half a range")
+    ranges, following = [], first
+    for gap, others in zip(numbers[::2], numbers[1::2]):
+        ranges.append((following + gap, following + gap + others))
+        following = ranges[-1][1] + 2
+    return ranges
+
+
+def stream_of(value, first):
+    """(events before, sequences) of a stream's value."""
+    numbers = numbers_of(value)
+    demand(numbers, "a stream without its events")
+    head, rest, before = numbers[0], numbers[1:], 0
+    if head & 1:
+        demand(rest and rest[0] > 0, "no events before, where there are some")
+        before, rest = rest[0], rest[1:]
+    count = (head >> 2) + 1
+    if head & 2:
+        runs = runs_of(rest, first)
+        demand(sum(last - begin + 1 for begin, last in runs) == count, "runs of another length")
+        return before, [sequence for begin, last in runs for sequence in range(begin, last + 1)]
+    demand(len(rest) == count, "another number of sequences")
+    sequences, following = [], first
+    for gap in rest:
+        sequences.append(following + gap)
+        following = sequences[-1] + 1
+    return before, sequences
+
+
+def encoded(numbers):
+    """The number of bytes that numbers take as varints."""
+    return sum(max(1, -(-number.bit_length() // 7)) for number in numbers)
+
+
+def has_runs(value):
+    return bool(numbers_of(value)[0] & 2)
+
+
+def should_have_runs(sequences, first):
+    """Whether runs are shorter than single sequences."""
+    singles = [after - before - 1 for before, after in zip([first - 1] + sequences, sequences)]
+    pairs, following = [], first
+    for begin, last in ranges_of(sequences, 1):
+        pairs += [begin - following, last - begin]
+        following = last + 2
+    return encoded(pairs) < encoded(singles)
+
+
+def ranges_of(sequences, distance):
+    ranges = []
+    for sequence in sequences:
+        if ranges and sequence - ranges[-1][1] <= distance:
+            ranges[-1] = (ranges[-1][0], sequence)
+        else:
+            ranges.append((sequence, sequence))
+    return ranges
+
+
+def ranges_kept(sequences):
+    """The ranges that a writer keeps of a category or a type."""
+    ranges, distance = ranges_of(sequences, 1), 32
+    while len(ranges) > RANGES_MAX:
+        distance *= 2
+        ranges = ranges_of(sequences, distance)
+    return ranges
+
+
 def meaning(index):
-    """({stream: (events before, sequences)}, {append id: first sequence}) of an index. Raises Malformed."""
-    streams, ids = {}, {}
+    """({stream: (events before, sequences)}, {(tag, name): (count, ranges)}) of an index. Raises Malformed."""
+    streams, names = {}, {}
     first, last = index.trailer.first, index.trailer.last
     for key, value in index.entries:
-        demand(key[:1] in (b"a", b"s"), "a key of an unknown kind")
-        numbers, at = [], 0
-        while at < len(value):
-            number, at = varint(value, at, len(value))
-            numbers.append(number)
-        if key[:1] == b"a":
-            demand(len(numbers) == 1 and first + numbers[0] <= last, "an id without its append")
-            ids[key[1:]] = first + numbers[0]
+        tag, name = key[:1], key[1:]
+        demand(tag in (b"b", b"c", b"s", b"t"), "a key of an unknown kind")
+        demand(tag != b"b" or b"/" not in name, "a stream without an id that has one")
+        demand(tag != b"s" or b"/" in name, "a stream with an id that has none")
+        if tag in (b"b", b"s"):
+            streams[name] = stream_of(value, first)
+            demand(streams[name][1][-1] <= last, "a sequence after the segment")
+            demand(has_runs(value) == should_have_runs(streams[name][1], first), "runs where they are not shorter")
             continue
-        demand(len(numbers) >= 3 and len(numbers) == 2 + numbers[1], "a stream without its events")
-        sequences, before = [], first
-        for distance in numbers[2:]:
-            demand(distance > 0 or not sequences, "a sequence twice")
-            before += distance
-            sequences.append(before)
-        demand(before <= last, "a sequence after the segment")
-        streams[key[1:]] = (numbers[0], sequences)
-    return streams, ids
+        numbers = numbers_of(value)
+        demand(len(numbers) >= 3, "a name without its events")
+        ranges = runs_of(numbers[1:], first)
+        demand(ranges[-1][1] <= last, "a range after the segment")
+        names[(tag, name)] = (numbers[0] + 1, ranges)
+    return streams, names
+
+
+class Expected:
+    """What the log says of the beginning of one segment."""
+
+    def __init__(self):
+        self.ends = {}
+        self.events = []
+        self.ids = {}
+
+    def upto(self, last):
+        """({stream: (events before, sequences)}, {(tag, name): (count, ranges)}, {id: sequence}) up to a sequence."""
+        streams, names = {}, {}
+        for sequence, stream, kind, revision in self.events:
+            if sequence > last:
+                break
+            streams.setdefault(stream, (revision - 1, []))[1].append(sequence)
+            names.setdefault((b"t", kind), []).append(sequence)
+            if b"/" in stream:
+                names.setdefault((b"c", stream.split(b"/")[0]), []).append(sequence)
+        kept = {key: (len(sequences), ranges_kept(sequences)) for key, sequences in names.items()}
+        return streams, kept, {id: first for id, first in self.ids.items() if first <= last}
 
 
 def expected(store):
-    """What the index of each closed segment must hold: {first: (identity, streams, ids)}, from the log alone."""
-    found, all_ids = {}, set()
+    """What the index of each segment must hold: {first: Expected}, from the log alone."""
+    found = {}
 
     def note(block, file, events):
         if block.kind != EVENTS:
             return
-        identity, streams, ids = found.setdefault(file.first, ([], {}, {}))
-        identity[:] = [file.first, block.first + block.events - 1, block.chain_after]
+        of = found.setdefault(file.first, Expected())
+        of.ends[block.first + block.events - 1] = block.chain_after
         for event in events:
-            stream = event.stream.encode("utf-8")
-            streams.setdefault(stream, (event.revision - 1, []))[1].append(event.sequence)
-            if event.id and event.sequence == event.append_first and event.id not in all_ids:
-                all_ids.add(event.id)
-                ids[event.id] = event.sequence
+            stream, kind = event.stream.encode("utf-8"), event.type.encode("utf-8")
+            of.events.append((event.sequence, stream, kind, event.revision))
+            if event.id and event.sequence == event.append_first:
+                of.ids.setdefault(event.id, event.sequence)
 
     Check(store, note).run()
-    return {first: found[first] for first in segments_of(store)[:-1] if first in found}
+    return {first: found[first] for first in segments_of(store) if first in found}
+
+
+def difference(index, wanted, is_closed):
+    """How an index differs from the log, or None."""
+    trailer = index.trailer
+    if trailer.last not in wanted.ends or (is_closed and trailer.last != max(wanted.ends)):
+        return "identity"
+    if trailer.chain != wanted.ends[trailer.last]:
+        return "identity"
+    streams, names = meaning(index)
+    log_streams, log_names, log_ids = wanted.upto(trailer.last)
+    if streams != log_streams:
+        return "streams"
+    if names != log_names:
+        return "names"
+    if trailer.ids != len(log_ids):
+        return "ids"
+    if index.ids != sorted(fingerprint(id, first, trailer) for id, first in log_ids.items()):
+        return "ids"
+    return None
 
 
 def compare(store, names):
@@ -152,19 +339,12 @@ def compare(store, names):
         answer = {"schema": 1, "file": "derived/" + name, "first": first, "differs": None}
         try:
             index = read_index(store.read("derived/" + name))
-            streams, ids = meaning(index)
-            answer.update(streams=len(streams), ids=len(ids))
-            if first not in wanted:
-                answer["differs"] = "no closed segment"
+            streams, _ = meaning(index)
+            answer.update(streams=len(streams), ids=index.trailer.ids)
+            if first not in wanted or index.trailer.first != first:
+                answer["differs"] = "no segment"
             else:
-                identity, log_streams, log_ids = wanted[first]
-                trailer = index.trailer
-                if [trailer.first, trailer.last, trailer.chain] != identity:
-                    answer["differs"] = "identity"
-                elif streams != log_streams:
-                    answer["differs"] = "streams"
-                elif ids != log_ids:
-                    answer["differs"] = "ids"
+                answer["differs"] = difference(index, wanted[first], first != segments_of(store)[-1])
         except Malformed as error:
             answer["differs"] = str(error)
         yield answer

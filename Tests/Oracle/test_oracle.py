@@ -22,7 +22,7 @@ import strata_annotate as annotate  # noqa: E402
 import strata_codecs as codecs  # noqa: E402
 import strata_forge as forge  # noqa: E402
 from strata_check import read_events, verify  # noqa: E402
-from strata_index import meaning, passes, read_index  # noqa: E402
+from strata_index import fingerprint, meaning, passes, ranges_kept, read_index  # noqa: E402
 from strata_json import as_line, event_object, time_text, verify_object  # noqa: E402
 from strata_store import FolderStore, MemoryStore, segment_path, segments_of  # noqa: E402
 
@@ -49,16 +49,21 @@ class Indexes(unittest.TestCase):
     def example(self):
         with open(os.path.join(HERE, "..", "..", "FORMAT.md"), encoding="utf-8") as file:
             part = file.read().split("### A small index", 1)[1]
-        rows = re.findall(r"^    ([0-9a-f]{3})   ((?:[0-9a-f]{2} ?){16})$", part, re.MULTILINE)
-        self.assertEqual([int(row[0], 16) for row in rows], list(range(0, 288, 16)))
+        rows = re.findall(r"^    ([0-9a-f]{3})   ((?:[0-9a-f]{2} ?){1,16})$", part, re.MULTILINE)
+        self.assertEqual([int(row[0], 16) for row in rows], list(range(0, 368, 16)))
         return bytes.fromhex("".join(row[1] for row in rows))
 
     def test_the_example_holds_what_the_page_says(self):
         index = read_index(self.example())
-        self.assertEqual(index.entries, [(b"a/1", b"\x01"), (b"a/2", b""), (b"b", b"\x02\x03")])
+        streams, names = meaning(index)
+        self.assertEqual(streams, {b"notes": (0, [1003]), b"incident/1": (7, [1001, 1130]), b"incident/2": (0, [1002])})
+        category, kind = (3, [(1001, 1002), (1130, 1130)]), (4, [(1001, 1003), (1130, 1130)])
+        self.assertEqual(names, {(b"c", b"incident"): category, (b"t", b"$put"): kind})
         trailer = index.trailer
         self.assertEqual((trailer.uuid, trailer.first, trailer.last), (bytes(range(16)), 1001, 2000))
         self.assertEqual((trailer.chain, trailer.chunks), (0xFEEDFACECAFEBEEF, 2))
+        ids = [fingerprint(b"import:1", 1001, trailer), fingerprint(b"import:2", 1003, trailer)]
+        self.assertEqual(index.ids, sorted(ids))
 
     def test_a_changed_bit_anywhere_is_noticed(self):
         whole = self.example()
@@ -70,20 +75,40 @@ class Indexes(unittest.TestCase):
 
     def test_the_filter_refuses_most_keys_that_are_not_there(self):
         data = self.example()
-        bloom = data[0x1C : 0x1C + 64]
+        bloom = data[0x55 : 0x55 + 64]
         passed = sum(passes(bloom, b"absent/%d" % number) for number in range(1000))
         self.assertLess(passed, 30)
 
-    def test_values_are_streams_and_ids_by_their_first_byte(self):
+    def test_values_are_of_streams_and_of_names_by_their_first_byte(self):
         index = read_index(self.example())
-        entries = [(b"aimport:1", b"\x05"), (b"sincident/1", b"\x07\x02\x00\x81\x01")]
-        streams, ids = meaning(index._replace(entries=entries))
-        self.assertEqual(streams, {b"incident/1": (7, [1001, 1130])})
-        self.assertEqual(ids, {b"import:1": 1006})
-        wrong = [(b"x", b"\x00"), (b"ai", b"\x87\x08"), (b"ss", b"\x00\x02\x00\x00"), (b"ss", b"\x00\x00"), (b"ss", b"\x00\x02\x01")]
+        entries = [(b"ca", b"\x01\x00\x00\x00\x00"), (b"sa/1", b"\x0e\x00\x03"), (b"sa/2", b"\x05\x07\x00\x80\x01")]
+        streams, names = meaning(index._replace(entries=entries))
+        self.assertEqual(streams, {b"a/1": (0, [1001, 1002, 1003, 1004]), b"a/2": (7, [1001, 1130])})
+        self.assertEqual(names, {(b"c", b"a"): (2, [(1001, 1001), (1003, 1003)])})
+        wrong = [
+            (b"x", b"\x00\x00"),
+            (b"ba/1", b"\x00\x00"),
+            (b"sa", b"\x00\x00"),
+            (b"sa/1", b""),
+            (b"sa/1", b"\x04\x00"),
+            (b"sa/1", b"\x01\x00\x00"),
+            (b"sa/1", b"\x0e\x00\x02"),
+            (b"sa/1", b"\x02\x00\x00"),
+            (b"sa/1", b"\x00\x87\x08"),
+            (b"ta", b"\x00"),
+            (b"ta", b"\x00\x00"),
+            (b"ta", b"\x00\x00\x87\x08"),
+        ]
         for entry in wrong:
             with self.assertRaises(codecs.Malformed, msg=entry):
                 meaning(index._replace(entries=[entry]))
+
+    def test_the_ranges_of_a_name_are_as_few_as_the_page_says(self):
+        self.assertEqual(ranges_kept([1, 2, 3, 70]), [(1, 3), (70, 70)])
+        sparse = [1 + 100 * number for number in range(256)]
+        self.assertEqual(len(ranges_kept(sparse)), 256)
+        self.assertEqual(ranges_kept(sparse + [sparse[-1] + 100]), [(1, 25601)])
+        self.assertEqual(len(ranges_kept([1 + 40 * number for number in range(300)])), 1)
 
 
 class WithoutHead(unittest.TestCase):

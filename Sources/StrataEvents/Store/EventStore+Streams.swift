@@ -94,7 +94,7 @@ package struct StreamReader {
 
   /// Adds the events with these sequences, which ascend.
   private mutating func read(
-    _ sequences: ArraySlice<UInt64>, into events: inout [RecordedEvent]
+    _ sequences: Slice<SequenceList>, into events: inout [RecordedEvent]
   ) throws(StoreError) {
     var rest = sequences
     while let first = rest.first {
@@ -112,7 +112,7 @@ package struct StreamReader {
   }
 
   private func add(
-    _ sequences: ArraySlice<UInt64>, of block: DecodedBlock, to events: inout [RecordedEvent]
+    _ sequences: Slice<SequenceList>, of block: DecodedBlock, to events: inout [RecordedEvent]
   ) throws(StoreError) {
     var wanted = sequences[...]
     var found: [RecordedEvent] = []

@@ -12,17 +12,20 @@ package struct IndexVerifier {
     layout = StoreLayout(root: path)
   }
 
-  /// One finding for each index file that differs, and for each closed segment whose events do not continue their
+  /// One finding for each index file that differs, and for each segment with an index whose events do not continue their
   /// streams. Segments in `damaged` (names as in findings) are skipped: they already have a finding.
+  ///
+  /// An index may be of the beginning of its segment: a close saved it while the segment was active.
   package func run(skipping damaged: Set<String>) throws(StoreError) -> [StoreFinding] {
     let names = try SegmentCatalog.names(fileSystem, layout)
     var findings: [StoreFinding] = []
-    for (number, segment) in names.dropLast().enumerated() {
-      let name = segment.path
-      let after = names[number + 1].path
-      guard !damaged.contains(name), !damaged.contains(after) else { continue }
+    for (number, segment) in names.enumerated() {
+      let next = number + 1 < names.count ? names[number + 1] : nil
+      guard !damaged.contains(segment.path), next.map({ !damaged.contains($0.path) }) ?? true else {
+        continue
+      }
       do throws(StoreError) {
-        if let finding = try check(segment, next: names[number + 1]) { findings.append(finding) }
+        if let finding = try check(segment, next: next) { findings.append(finding) }
       } catch {
         guard let finding = error.finding else { throw error }
         findings.append(finding)
@@ -31,35 +34,58 @@ package struct IndexVerifier {
     return findings
   }
 
-  private func check(_ name: SegmentName, next: SegmentName) throws(StoreError) -> StoreFinding? {
+  private func check(_ name: SegmentName, next: SegmentName?) throws(StoreError) -> StoreFinding? {
     let path = layout.index(name)
     let kind = try fileSystem.kind(of: path)
     guard kind == .file else { return nil }
     let segment = try SegmentHandle.open(fileSystem, layout, first: name, storeID: nil)
-    let header = try SegmentHandle.open(fileSystem, layout, first: next, storeID: segment.header.storeID)
-      .header
-    let expected = MemoryFileSystem()
-    try expected.createDirectory("/derived")
-    let identity = IndexIdentity(
-      store: header.storeID, firstSequence: name.firstSequence, lastSequence: header.previousLast,
-      chain: header.previousChain)
-    let tables = try tables(of: segment)
-    try ClosedIndex.write(tables, identity: identity, expected, path: "/derived/index")
-    let wanted = try expected.open("/derived/index", .read)
+    let claimed = IndexFile.identity(fileSystem, path: path)
+    var whole: IndexIdentity?
+    if let next {
+      let header = try SegmentHandle.open(fileSystem, layout, first: next, storeID: segment.header.storeID)
+        .header
+      whole = IndexIdentity(
+        store: header.storeID, firstSequence: name.firstSequence, lastSequence: header.previousLast,
+        chain: header.previousChain)
+    }
+    let (tables, chain) = try tables(of: segment, through: claimed?.lastSequence ?? whole?.lastSequence ?? 0)
+    let reached = IndexIdentity(
+      store: segment.header.storeID, firstSequence: name.firstSequence,
+      lastSequence: tables.nextSequence &- 1, chain: chain)
+    // What the log has: the whole closed segment, or as much of it as the file says that it covers.
+    let identity = claimed == reached ? reached : whole
     let actual = try fileSystem.open(path, .read)
     defer { actual.close() }
-    guard let offset = try Self.firstDifference(wanted, actual) else { return nil }
+    var offset: UInt64? = 0
+    if let identity, identity.lastSequence == reached.lastSequence, tables.eventCount > 0 {
+      offset = try Self.firstDifference(try expected(tables, identity), actual)
+    }
+    guard let offset else { return nil }
     return StoreFinding(
       .index, file: "\(StoreLayout.derivedName)/\(path.dropFirst(layout.derived.count + 1))",
       offset: offset, first: name.firstSequence, last: name.lastBefore,
       what: "the derived index differs from the one that the log gives")
   }
 
-  private func tables(of segment: SegmentHandle) throws(StoreError) -> SegmentIndex {
+  /// The file that tables give.
+  private func expected(
+    _ tables: SegmentIndex, _ identity: IndexIdentity
+  ) throws(StoreError) -> any File {
+    let memory = MemoryFileSystem()
+    try memory.createDirectory("/derived")
+    try ClosedIndex.write(tables, identity: identity, memory, path: "/derived/index")
+    return try memory.open("/derived/index", .read)
+  }
+
+  /// The tables of a segment's events up to a sequence, or to its end, and the chain after the last of them.
+  private func tables(
+    of segment: SegmentHandle, through last: UInt64
+  ) throws(StoreError) -> (SegmentIndex, chain: UInt64) {
     let size = try UInt64(segment.file.size())
     let tables = SegmentIndex(of: segment.header.segment)
+    var chain = segment.header.previousChain
     var walk = BlockWalk(file: segment.file, segment: segment.header, limit: size)
-    while !walk.isAtLimit {
+    while !walk.isAtLimit, tables.nextSequence <= last {
       let place = walk.link
       let verdict = try walk.next()
       switch verdict {
@@ -70,14 +96,16 @@ package struct IndexVerifier {
       case .valid(let block, let payload):
         guard block.kind == BlockKind.events else { continue }
         do throws(ContentProblem) {
-          try tables.add(try DecodedBlock(header: block, stored: payload))
+          let decoded = try DecodedBlock(header: block, stored: payload)
+          try tables.add(decoded, through: last)
+          chain = try decoded.chain(after: tables.nextSequence - 1)
         } catch {
           throw error.storeError(
             in: segment.name, at: place.offset, first: place.nextSequence, last: block.nextSequence - 1)
         }
       }
     }
-    return tables
+    return (tables, chain)
   }
 
   /// The first offset at which two files differ; if one is a prefix of the other, the length of the shorter.

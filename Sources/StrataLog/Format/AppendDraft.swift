@@ -155,6 +155,15 @@ extension AppendDraft {
     return UnsafeRawBufferPointer(start: events.base + mark.streamOffset, count: mark.streamLength)
   }
 
+  /// The bytes of a mark's type, valid while the draft exists.
+  @inline(__always)
+  func type(of mark: Mark) -> UnsafeRawBufferPointer {
+    let begin = mark.streamOffset + mark.streamLength
+    var cursor = ByteCursor(UnsafeRawPointer(events.base) + begin, count: events.count - begin)
+    guard let type = cursor.lengthPrefixed() else { preconditionFailure("a draft holds whole events") }
+    return type
+  }
+
   /// The parts of an event's content: codec, salt, and metadata and payload with their length prefixes. Valid while the
   /// draft exists.
   func content(

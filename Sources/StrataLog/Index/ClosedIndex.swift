@@ -2,7 +2,8 @@
 
 internal import StrataBase
 
-/// The index of a closed segment, from which lookups are answered. Immutable.
+/// The index of a closed segment, or of the part of the active one that a saved index covers, from which lookups are
+/// answered. Immutable.
 package struct ClosedIndex: @unchecked Sendable {
   // Safe to send: a `SegmentIndex` in it is never changed again.
   package enum Content {
@@ -14,32 +15,30 @@ package struct ClosedIndex: @unchecked Sendable {
   package let lastSequence: UInt64
   package let content: Content
 
-  init(firstSequence: UInt64, lastSequence: UInt64, content: Content) {
+  init(file: IndexFile) {
+    firstSequence = file.identity.firstSequence
+    lastSequence = file.identity.lastSequence
+    content = .file(file)
     assert(firstSequence <= lastSequence, "a closed segment holds events")
-    if case .memory(let tables) = content {
-      assert(tables.firstSequence == firstSequence, "tables begin where their segment begins")
-      assert(tables.nextSequence - 1 == lastSequence, "tables end where their segment ends")
-    }
-    self.firstSequence = firstSequence
-    self.lastSequence = lastSequence
-    self.content = content
   }
 
-  package var segment: SegmentName { SegmentName(firstSequence) }
-
-  /// The first byte of each key in an index file, which says what the key is.
-  package enum KeyTag {
-    package static let stream = UInt8(ascii: "s")
-    package static let appendID = UInt8(ascii: "a")
+  /// - Parameter tables: all events of the segment, or of its beginning; never changed again.
+  init(_ tables: SegmentIndex) {
+    assert(tables.base == nil && tables.eventCount > 0, "tables hold all events of a segment")
+    firstSequence = tables.firstSequence
+    lastSequence = tables.nextSequence - 1
+    content = .memory(tables)
   }
+
+  package var part: IndexPart { IndexPart(segment: SegmentName(firstSequence), last: lastSequence) }
 
   /// The sequences of a stream's events in this segment, or nil if it has none here.
   package func places(of stream: UnsafeRawBufferPointer) throws(StoreError) -> StreamPlaces? {
     switch content {
-    case .memory(let index):
-      return index.places(of: stream, through: .max)
+    case .memory(let tables):
+      return tables.places(of: stream, through: .max)
     case .file(let file):
-      guard let value = try value(KeyTag.stream, stream, in: file) else { return nil }
+      guard let value = try value(ofStream: stream, in: file) else { return nil }
       guard
         let places = StreamPlaces(decoding: value, firstSequence: firstSequence, lastSequence: lastSequence)
       else { throw file.damage(at: 0) }
@@ -50,68 +49,100 @@ package struct ClosedIndex: @unchecked Sendable {
   /// How many events a stream has before this segment and in it, or nil if it has none here.
   package func extent(of stream: UnsafeRawBufferPointer) throws(StoreError) -> StreamExtent? {
     switch content {
-    case .memory(let index):
-      return index.extent(of: stream, through: .max)
+    case .memory(let tables):
+      return tables.extent(of: stream, through: .max)
     case .file(let file):
-      guard let value = try value(KeyTag.stream, stream, in: file) else { return nil }
+      guard let value = try value(ofStream: stream, in: file) else { return nil }
       guard let extent = StreamExtent(decoding: value) else { throw file.damage(at: 0) }
       return extent
     }
   }
 
-  /// The first sequence of the append with an id, or nil.
-  package func first(ofID id: UnsafeRawBufferPointer) throws(StoreError) -> UInt64? {
+  /// The first sequences of the appends that may have an id, ascending. Only the log says whether one of them has it.
+  package func candidates(forID id: UnsafeRawBufferPointer) throws(StoreError) -> [UInt64] {
     switch content {
-    case .memory(let index):
-      return index.first(ofID: id)
-    case .file(let file):
-      guard let value = try value(KeyTag.appendID, id, in: file) else { return nil }
-      let first = value.withUnsafeBytes { bytes -> UInt64? in
-        guard let start = bytes.baseAddress else { return nil }
-        var cursor = ByteCursor(start, count: bytes.count)
-        return cursor.varint().map { firstSequence &+ $0 }
-      }
-      guard let first, (firstSequence...max(firstSequence, lastSequence)).contains(first) else {
-        throw file.damage(at: 0)
-      }
-      return first
+    case .memory(let tables): tables.first(ofID: id).map { [$0] } ?? []
+    case .file(let file): try file.candidates(forID: XXH64.of(id))
     }
   }
 
-  /// Calls the body with every append id that begins with `prefix`.
-  package func forEachID(
-    prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void
-  ) throws(StoreError) {
+  /// Where the events of a name after a sequence may be; a stream's are exactly there.
+  func ranges(of key: IndexKey, after sequence: UInt64) throws(StoreError) -> SequenceRanges {
+    let ranges: SequenceRanges
     switch content {
-    case .memory(let index):
-      index.forEachID { id, _ in
-        if id.starts(with: prefix) { body(id) }
-      }
+    case .memory(let tables):
+      return tables.ranges(of: key, after: sequence, through: .max)
     case .file(let file):
-      try file.forEach(withPrefix: [KeyTag.appendID] + prefix) { key, _ throws(StoreError) in
-        body(UnsafeRawBufferPointer(rebasing: key.dropFirst()))
-        return true
+      let found = try key.name.lendBytes { name throws(StoreError) -> [UInt8]? in
+        try value(key.tag, name, in: file)
       }
+      guard let value = found else { return SequenceRanges(exactly: []) }
+      if key.tag.isStream {
+        let places = StreamPlaces(
+          decoding: value, firstSequence: firstSequence, lastSequence: lastSequence)
+        guard let places else { throw file.damage(at: 0) }
+        ranges = SequenceRanges(exactly: places.sequences.runs)
+      } else {
+        guard let places = NamePlaces(decoding: value, in: firstSequence...lastSequence) else {
+          throw file.damage(at: 0)
+        }
+        ranges = places.ranges
+      }
+    }
+    return ranges.after(sequence)
+  }
+
+  /// The first names with a tag that the page wants, ascending, and how many events each has here.
+  func names(_ tag: IndexTag, _ page: NamePage) throws(StoreError) -> [IndexedName] {
+    switch content {
+    case .memory(let tables):
+      return tables.names(tag, page, through: .max)
+    case .file(let file):
+      guard page.limit > 0 else { return [] }
+      var found: [IndexedName] = []
+      try file.forEach(from: [tag.rawValue] + page.start) { (key, value) throws(StoreError) in
+        let name = UnsafeRawBufferPointer(rebasing: key.dropFirst())
+        guard key.first == tag.rawValue, page.prefix.withUnsafeBytes({ name.begins(with: $0) }) else {
+          return false
+        }
+        let count =
+          tag.isStream
+          ? StreamExtent(decoding: value)?.count
+          : NamePlaces.count(decoding: value)
+        guard let count else { throw file.damage(at: 0) }
+        found.append(IndexedName(name: Array(name), count: count))
+        return found.count < page.limit
+      }
+      return found
     }
   }
 
   private func value(
-    _ tag: UInt8, _ name: UnsafeRawBufferPointer, in file: IndexFile
+    ofStream stream: UnsafeRawBufferPointer, in file: IndexFile
+  ) throws(StoreError) -> [UInt8]? {
+    try value(stream.categoryLength == nil ? .bareStream : .stream, stream, in: file)
+  }
+
+  private func value(
+    _ tag: IndexTag, _ name: UnsafeRawBufferPointer, in file: IndexFile
   ) throws(StoreError) -> [UInt8]? {
     var key = RawBuffer(capacity: name.count + 1)
-    key.append(byte: tag)
+    key.append(byte: tag.rawValue)
     key.append(name)
     return try file.value(forKey: key.bytes, hash: XXH64.of(key.bytes))
   }
 
   /// Writes tables as an index file, under a temporary name first. Replaces an existing file. If writing fails, nothing
   /// of the file stays.
+  ///
+  /// - Parameter syncs: if false, a power cut may leave a file of which a part is missing, which its checksums tell.
   package static func write(
-    _ index: SegmentIndex, identity: IndexIdentity, _ fileSystem: any FileSystem, path: String
+    _ index: SegmentIndex, identity: IndexIdentity, _ fileSystem: any FileSystem, path: String,
+    syncs: Bool = true
   ) throws(StoreError) {
     let temporary = path + StoreLayout.temporarySuffix
     do throws(StoreError) {
-      try write(index, identity: identity, to: try fileSystem.open(temporary, .create))
+      try write(index, identity: identity, to: try fileSystem.open(temporary, .create), syncs: syncs)
       try fileSystem.rename(temporary, to: path)
     } catch {
       // Half an index is useless, and on a full disk it takes space that the log needs.
@@ -121,29 +152,39 @@ package struct ClosedIndex: @unchecked Sendable {
   }
 
   private static func write(
-    _ index: SegmentIndex, identity: IndexIdentity, to file: any File
+    _ index: SegmentIndex, identity: IndexIdentity, to file: any File, syncs: Bool
   ) throws(StoreError) {
     defer { file.close() }
     var writer = IndexFileWriter(file: file, identity: identity)
     var key = RawBuffer(capacity: 256)
     var value = RawBuffer(capacity: 256)
-    try index.forEachID { id, first throws(StoreError) in
-      key.removeAll()
-      value.removeAll()
-      key.append(byte: KeyTag.appendID)
-      key.append(id)
-      value.append(varint: first - index.firstSequence)
-      try writer.add(key: key.bytes, value: value.bytes)
+    let events = index.groupedByStream()
+    for tag in IndexTag.allCases {
+      if tag.isStream {
+        try index.forEachStream(isBare: tag == .bareStream, events) { name, base, inside throws(StoreError) in
+          key.begin(tag, name)
+          value.removeAll()
+          StreamPlaces.encode(base: base, inside, to: &value)
+          try writer.add(key: key.bytes, value: value.bytes)
+        }
+      } else {
+        try index.forEachName(tag) { name, places throws(StoreError) in
+          key.begin(tag, name)
+          value.removeAll()
+          places.encode(to: &value, firstSequence: index.firstSequence)
+          try writer.add(key: key.bytes, value: value.bytes)
+        }
+      }
     }
-    try index.forEachStream { stream, places throws(StoreError) in
-      key.removeAll()
-      value.removeAll()
-      key.append(byte: KeyTag.stream)
-      key.append(stream)
-      places.encode(to: &value, firstSequence: index.firstSequence)
-      try writer.add(key: key.bytes, value: value.bytes)
-    }
-    try writer.finish()
-    try file.sync()
+    try writer.finish(ids: index.idPlaces)
+    if syncs { try file.sync() }
+  }
+}
+
+extension RawBuffer {
+  fileprivate mutating func begin(_ tag: IndexTag, _ name: UnsafeRawBufferPointer) {
+    removeAll()
+    append(byte: tag.rawValue)
+    append(name)
   }
 }

@@ -5,8 +5,8 @@ internal import StrataBase
 /// Searches back through the closed segments until everything that is in one of them was found. It remembers its
 /// position, so that each index is searched once, whatever has to be built in between.
 struct ClosedLookup {
-  /// The segments not yet searched, newest last.
-  private var segments: [SegmentName]
+  /// The parts not yet searched, newest last.
+  private var parts: [IndexPart]
   private var streams: Set<[UInt8]>
   /// The append's id, until it is found. Empty if the append has none.
   private var id: [UInt8]
@@ -17,32 +17,32 @@ struct ClosedLookup {
     for mark in draft.marks { streams.insert(Array(draft.stream(of: mark))) }
     let (closed, unknown) = index.closedAndUnknown(of: streams)
     self.streams = unknown
-    segments = closed.reversed()
+    parts = closed.reversed()
     id = draft.id
-    assert(zip(segments, segments.dropFirst()).allSatisfy { $0 < $1 }, "the newest segment is searched first")
+    assert(zip(parts, parts.dropFirst()).allSatisfy { $0 < $1 }, "the newest segment is searched first")
   }
 
-  /// Continues as far as indexes exist. Returns nil if the lookup is complete, otherwise the segment whose index it
-  /// needs.
-  mutating func advance(in index: StoreIndex) throws(StoreError) -> SegmentName? {
-    while let segment = segments.last, !(streams.isEmpty && id.isEmpty) {
+  /// Continues as far as indexes exist. Returns nil if the lookup is complete, otherwise the part whose index it needs.
+  mutating func advance(in index: StoreIndex) throws(StoreError) -> IndexPart? {
+    while let part = parts.last, !(streams.isEmpty && id.isEmpty) {
       let (streams, id) = (streams, id)
       do throws(StoreError) {
-        (self.streams, self.id) = try index.asking(segment, builds: false) { closed throws(StoreError) in
+        (self.streams, self.id) = try index.asking(part, builds: false) { closed throws(StoreError) in
           var left = streams
           for stream in streams {
             let extent = try stream.lendBytes { name throws(StoreError) in try closed.extent(of: name) }
             if extent != nil { left.remove(stream) }
           }
           guard !id.isEmpty else { return (left, id) }
-          let found = try id.lendBytes { bytes throws(StoreError) in try closed.first(ofID: bytes) }
+          let found = try id.lendBytes { bytes throws(StoreError) in try index.first(ofID: bytes, in: closed)
+          }
           return (left, found == nil ? id : [])
         }
       } catch {
         guard error.reason == .indexMissing else { throw error }
-        return segment
+        return part
       }
-      segments.removeLast()
+      parts.removeLast()
     }
     return nil
   }

@@ -32,6 +32,15 @@ extension [UInt8] {
   mutating func appendLittleEndian<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
     Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
   }
+
+  mutating func append(varint number: UInt64) {
+    var left = number
+    while left >= 0x80 {
+      append(UInt8(truncatingIfNeeded: left) | 0x80)
+      left >>= 7
+    }
+    append(UInt8(left))
+  }
 }
 
 /// Bytes of a file, read once and never changed, aligned to a cache line.

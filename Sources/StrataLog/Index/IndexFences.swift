@@ -8,11 +8,12 @@ struct IndexFences: Sendable {
   private let bytes: FileBytes
 
   /// Nil unless the bytes are a fence table that agrees with the trailer: its checksum matches, chunks are contiguous
-  /// from the beginning of the file to the filter, keys are contiguous and ascending, and the entry counts add up.
+  /// from the beginning of the file to the end of the chunks, keys are contiguous and ascending, and the entry counts add up.
   init?(_ file: any File, _ trailer: IndexTrailer) throws(StoreError) {
     count = Int(trailer.chunkCount)
-    let offset = trailer.filterOffset + trailer.filterLength
-    guard let bytes = try FileBytes(file, at: offset, count: Int(trailer.fencesLength)) else { return nil }
+    guard
+      let bytes = try FileBytes(file, at: trailer.fencesOffset, count: Int(trailer.fencesLength))
+    else { return nil }
     self.bytes = bytes
     guard bytes.withBytes({ $0.checksum() }) == trailer.fencesChecksum, agrees(with: trailer) else {
       return nil
@@ -65,7 +66,7 @@ struct IndexFences: Sendable {
         let fence = IndexFence(decoding: bytes, at: index * IndexFormat.fenceLength)
         guard fence.offset == chunksEnd, fence.keyOffset == keysEnd, fence.entryCount > 0,
           UInt64(fence.keyLength) <= keyBytes - keysEnd,
-          UInt64(fence.length) <= trailer.filterOffset - chunksEnd
+          UInt64(fence.length) <= trailer.chunksLength - chunksEnd
         else { return false }
         let key = key(bytes, fence)
         if let before, before.order(against: key) >= 0 { return false }
@@ -74,7 +75,7 @@ struct IndexFences: Sendable {
         keysEnd += UInt64(fence.keyLength)
         entries += UInt64(fence.entryCount)
       }
-      return chunksEnd == trailer.filterOffset && keysEnd == keyBytes && entries == trailer.entryCount
+      return chunksEnd == trailer.chunksLength && keysEnd == keyBytes && entries == trailer.entryCount
     }
   }
 }

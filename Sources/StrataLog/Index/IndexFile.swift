@@ -1,9 +1,9 @@
-// An immutable, sorted key/value file: the index of one closed segment.
+// An immutable, sorted key/value file with the fingerprints of append ids: the index of one segment.
 
 internal import StrataBase
 
-/// An index file after its trailer was read. Only the filter and the fences are in memory; a chunk is read, and its
-/// checksum compared, when it is needed. No descriptor stays open in between: a store has an index for every closed
+/// An index file after its trailer was read. Only the filter, the fences and the fingerprints of append ids are in
+/// memory; a chunk is read, and its checksum compared, when it is needed. No descriptor stays open in between: a store has an index for every closed
 /// segment, and a process may have only a few hundred descriptors.
 ///
 /// Safe to use from several threads. Calls block on the file system.
@@ -11,14 +11,17 @@ package final class IndexFile: Sendable {
   package let identity: IndexIdentity
   /// The number of keys.
   package let entryCount: Int
+  /// The number of append ids.
+  package var idCount: Int { ids.layout.count }
   let path: String
   let fileSystem: any FileSystem
   let filter: FileBytes
   let fences: IndexFences
+  let ids: IndexIDs
   /// The chunk read last. Keys that are neighbours are often looked up together.
   let lastChunk: Lock<(index: Int, chunk: IndexChunk)?>
 
-  /// Opens a file and reads its trailer, filter and fences.
+  /// Opens a file and reads its trailer, filter, fences and fingerprints.
   ///
   /// - Returns: nil if there is no file, or it cannot be read, is damaged, has another version, or belongs to something
   ///   else. In each case the caller builds it again from the log.
@@ -33,25 +36,38 @@ package final class IndexFile: Sendable {
   ) throws(StoreError) {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
-    let fileLength = UInt64(try file.size())
-    let trailerLength = IndexFormat.trailerLength
-    guard fileLength >= trailerLength,
-      let bytes = try FileBytes(file, at: fileLength - UInt64(trailerLength), count: trailerLength),
-      let trailer = bytes.withBytes({ IndexTrailer(decoding: $0, fileLength: fileLength) }),
-      trailer.identity == expecting,
+    guard let trailer = try Self.trailer(of: file), trailer.identity == expecting,
       let filter = try FileBytes(file, at: trailer.filterOffset, count: Int(trailer.filterLength)),
       filter.withBytes({ $0.checksum() }) == trailer.filterChecksum,
-      let fences = try IndexFences(file, trailer)
+      let fences = try IndexFences(file, trailer), let ids = try IndexIDs(file, trailer)
     else { return nil }
     self.path = path
     self.fileSystem = fileSystem
     self.filter = filter
     self.fences = fences
+    self.ids = ids
     identity = expecting
     entryCount = Int(trailer.entryCount)
     lastChunk = Lock(nil)
   }
 
+  /// What a file says that it is an index of; nil if it cannot be read, is damaged or has another version. The log may
+  /// say otherwise.
+  package static func identity(_ fileSystem: any FileSystem, path: String) -> IndexIdentity? {
+    guard let file = try? fileSystem.open(path, .read) else { return nil }
+    defer { file.close() }
+    return (try? trailer(of: file))?.identity
+  }
+
+  private static func trailer(of file: any File) throws(StoreError) -> IndexTrailer? {
+    let fileLength = UInt64(max(0, try file.size()))
+    let length = IndexFormat.trailerLength
+    guard fileLength >= length,
+      let bytes = try FileBytes(file, at: fileLength - UInt64(length), count: length)
+    else { return nil }
+    return bytes.withBytes { IndexTrailer(decoding: $0, fileLength: fileLength) }
+  }
+
   /// Bytes in memory while this object exists, without the chunk read last.
-  package var residentBytes: Int { filter.count + fences.byteCount }
+  package var residentBytes: Int { filter.count + fences.byteCount + ids.byteCount }
 }

@@ -3,7 +3,7 @@
 internal import StrataBase
 
 /// Writes one index file. Until the end it keeps in memory a buffer, 8 bytes for each key, and 32 bytes plus the first
-/// key for each chunk.
+/// key for each chunk; at the end, 32 bytes for each append id.
 ///
 /// The file is incomplete until `finish`, and durable only after the caller has synced it. After an error the writer
 /// cannot be used again and the file must be removed.
@@ -56,20 +56,20 @@ package struct IndexFileWriter: ~Copyable {
       hashes.isEmpty || lastKey.withUnsafeBytes { $0.order(against: key) } < 0,
       "keys are not added in ascending order"
     )
-    let length = IndexFormat.entryHeadLength + key.count + value.count
-    if chunkEntryCount > 0, buffer.count - chunkStart + length > chunkLengthTarget {
+    var shared = chunkEntryCount == 0 ? 0 : lastKey.withUnsafeBytes { $0.commonPrefix(with: key) }
+    if chunkEntryCount > 0, buffer.count - chunkStart + length(shared, key, value) > chunkLengthTarget {
       try closeChunk()
     }
     if chunkEntryCount == 0 {
+      shared = 0
       chunkKeyStart = fenceKeys.count
       fenceKeys.append(contentsOf: key)
     }
     chunkEntryCount += 1
     hashes.append(key.keyHash)
-    lastKey.replaceSubrange(0..<lastKey.count, with: key)
-    buffer.appendLittleEndian(UInt16(key.count))
-    buffer.appendLittleEndian(UInt32(value.count))
-    buffer.append(contentsOf: key)
+    lastKey.replaceSubrange(shared..<lastKey.count, with: key[shared...])
+    for number in [shared, key.count - shared, value.count] { buffer.append(varint: UInt64(number)) }
+    buffer.append(contentsOf: key[shared...])
     if value.count < Self.bufferLength {
       buffer.append(contentsOf: value)
     } else {
@@ -77,14 +77,29 @@ package struct IndexFileWriter: ~Copyable {
     }
   }
 
-  /// Writes filter, fences and trailer, and cuts off what the file held after them.
-  package mutating func finish() throws(StoreError) {
+  /// The length of an entry.
+  private func length(
+    _ shared: Int, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) -> Int {
+    let rest = key.count - shared
+    return Varint.length(UInt64(shared)) + Varint.length(UInt64(rest)) + Varint.length(UInt64(value.count))
+      + rest + value.count
+  }
+
+  /// Writes the ids, filter, fences and trailer, and cuts off what the file held after them.
+  ///
+  /// - Parameter ids: the hash (XXH64, seed 0) of each append id, in any order, and the distance of its append's first
+  ///   sequence from the identity's first. Each id once; several may have the same hash.
+  package mutating func finish(ids: [(hash: UInt64, distance: UInt32)] = []) throws(StoreError) {
     precondition(!isFinished, "an index file is finished twice")
+    let span = identity.lastSequence - identity.firstSequence
+    precondition(ids.allSatisfy { $0.distance <= span }, "an id is that of an append after the range")
     isFinished = true
     if chunkEntryCount > 0 {
       try closeChunk()
     }
-    let filterOffset = bufferOffset + UInt64(buffer.count)
+    let chunksLength = bufferOffset + UInt64(buffer.count)
+    let idParts = IDFingerprints(ids, identity: identity)
     let filter = KeyFilter.make(hashes)
     let chunkCount = fences.count / IndexFormat.fenceLength
     assert(fences.count % IndexFormat.fenceLength == 0, "fences are whole")
@@ -94,15 +109,17 @@ package struct IndexFileWriter: ~Copyable {
       identity: identity,
       entryCount: UInt64(hashes.count),
       chunkCount: UInt64(chunkCount),
-      filterOffset: filterOffset,
+      chunksLength: chunksLength,
       filterLength: UInt64(filter.count),
       fencesLength: UInt64(fences.count),
       filterChecksum: filter.withUnsafeBytes { $0.checksum() },
-      fencesChecksum: fences.withUnsafeBytes { $0.checksum() }
+      fencesChecksum: fences.withUnsafeBytes { $0.checksum() },
+      idCount: UInt64(ids.count),
+      fingerprintsChecksum: idParts.fingerprints.withUnsafeBytes { $0.checksum() }
     )
     var trailerBytes = [UInt8](repeating: 0, count: IndexFormat.trailerLength)
     trailerBytes.withUnsafeMutableBytes { trailer.encode(into: $0) }
-    for part in [filter, fences, trailerBytes] {
+    for part in [idParts.places, idParts.fingerprints, filter, fences, trailerBytes] {
       buffer.append(contentsOf: part)
       if buffer.count >= Self.bufferLength { try writeBuffer() }
     }

@@ -2,16 +2,20 @@
 //
 //   ┌───────────────┐ 0
 //   │ chunks        │ entries in the order of their keys, about 4 KiB together
-//   ├───────────────┤ filter offset
-//   │ filter        │ blocks of 64 bytes
-//   ├───────────────┤ fences offset = filter offset + filter length
+//   ├───────────────┤ length of the chunks
+//   │ places        │ where the append with each id is, packed; groups of 512
+//   ├───────────────┤
+//   │ fingerprints  │ of append ids: pages, the groups' checksums, 16 bits for each id
+//   ├───────────────┤
+//   │ filter        │ of keys: blocks of 64 bytes
+//   ├───────────────┤
 //   │ fences        │ a record of 32 bytes for each chunk, then the chunks' first keys
-//   ├───────────────┤ fences offset + fences length
+//   ├───────────────┤
 //   │ trailer       │ 128 bytes
 //   └───────────────┘ the file's length
 //
-// Every byte is covered by a CRC that is checked before the byte is used: the trailer's own, the filter's and the
-// fences' in the trailer, each chunk's in its fence.
+// Every byte is covered by a CRC that is checked before the byte is used: the trailer's own, those of fingerprints,
+// filter and fences in the trailer, each chunk's in its fence, each group's beside the fingerprints.
 
 internal import StrataBase
 
@@ -20,28 +24,29 @@ package enum IndexFormat {
   /// `STRATAIX`, read as a little-endian number.
   static var magic: UInt64 { 0x5849_4154_4152_5453 }
   /// The format version; a reader rebuilds files of any other version.
-  package static var version: UInt32 { 1 }
+  package static var version: UInt32 { 2 }
   package static var trailerLength: Int { 128 }
   package static var fenceLength: Int { 32 }
-  /// The length of an entry's head, which holds the lengths of its key and value.
-  package static var entryHeadLength: Int { 6 }
+  /// The length of the shortest entry: three numbers of one byte.
+  static var entryLengthMin: Int { 3 }
   /// The target length of a chunk; only a chunk with a single entry is longer.
   package static var chunkLengthTarget: Int { 4096 }
   package static var keyLengthMax: Int { 65_535 }
   package static var valueLengthMax: Int { 1 << 30 }
 }
 
-/// The last bytes of the file: its identity, and where its parts are.
+/// The last bytes of the file: its identity, and the lengths of its parts.
 struct IndexTrailer {
   var identity: IndexIdentity
   var entryCount: UInt64
   var chunkCount: UInt64
-  /// Also the end of the chunks.
-  var filterOffset: UInt64
+  var chunksLength: UInt64
   var filterLength: UInt64
   var fencesLength: UInt64
   var filterChecksum: UInt32
   var fencesChecksum: UInt32
+  var idCount: UInt64
+  var fingerprintsChecksum: UInt32
 
   /// Writes the trailer into 128 bytes.
   func encode(into bytes: UnsafeMutableRawBufferPointer) {
@@ -57,14 +62,15 @@ struct IndexTrailer {
     bytes.storeLittleEndian(identity.chain, at: 48)
     bytes.storeLittleEndian(entryCount, at: 56)
     bytes.storeLittleEndian(chunkCount, at: 64)
-    bytes.storeLittleEndian(filterOffset, at: 72)
+    bytes.storeLittleEndian(chunksLength, at: 72)
     bytes.storeLittleEndian(filterLength, at: 80)
     bytes.storeLittleEndian(fencesLength, at: 88)
     bytes.storeLittleEndian(filterChecksum, at: 96)
     bytes.storeLittleEndian(fencesChecksum, at: 100)
+    bytes.storeLittleEndian(idCount, at: 104)
+    bytes.storeLittleEndian(fingerprintsChecksum, at: 112)
     bytes.storeLittleEndian(UnsafeRawBufferPointer(bytes).prefixChecksum(124), at: 124)
   }
-
 }
 
 extension IndexTrailer {
@@ -84,25 +90,37 @@ extension IndexTrailer {
     )
     entryCount = bytes.littleEndian(at: 56)
     chunkCount = bytes.littleEndian(at: 64)
-    filterOffset = bytes.littleEndian(at: 72)
+    chunksLength = bytes.littleEndian(at: 72)
     filterLength = bytes.littleEndian(at: 80)
     fencesLength = bytes.littleEndian(at: 88)
     filterChecksum = bytes.littleEndian(at: 96)
     fencesChecksum = bytes.littleEndian(at: 100)
+    idCount = bytes.littleEndian(at: 104)
+    fingerprintsChecksum = bytes.littleEndian(at: 112)
     guard partsFill(fileLength) else { return nil }
   }
 
-  /// Whether chunks, filter and fences fill the file up to the trailer, so that none of these lengths can request more
-  /// memory than the file has bytes.
+  /// How the ids' parts are laid out. Only after the number of ids was compared with the file's length.
+  var ids: IDLayout { IDLayout(count: Int(idCount), identity: identity) }
+
+  var fingerprintsOffset: UInt64 { chunksLength + UInt64(ids.placesLength) }
+  var filterOffset: UInt64 { fingerprintsOffset + UInt64(ids.fingerprintsLength) }
+  var fencesOffset: UInt64 { filterOffset + filterLength }
+
+  /// Whether the parts fill the file up to the trailer, so that none of the lengths can request more memory than the
+  /// file has bytes.
   private func partsFill(_ fileLength: UInt64) -> Bool {
-    guard fileLength >= UInt64(IndexFormat.trailerLength) else { return false }
+    guard fileLength >= UInt64(IndexFormat.trailerLength), identity.firstSequence <= identity.lastSequence,
+      idCount <= fileLength / 2, identity.lastSequence - identity.firstSequence <= UInt64(UInt32.max)
+    else { return false }
     var left = fileLength - UInt64(IndexFormat.trailerLength)
-    for length in [filterOffset, filterLength, fencesLength] {
+    let ids = [UInt64(ids.placesLength), UInt64(ids.fingerprintsLength)]
+    for length in [chunksLength, filterLength, fencesLength] + ids {
       guard length <= left else { return false }
       left -= length
     }
     guard left == 0,
-      entryCount <= filterOffset / UInt64(IndexFormat.entryHeadLength),
+      entryCount <= chunksLength / UInt64(IndexFormat.entryLengthMin),
       entryCount <= UInt64(Int.max) / 16,
       chunkCount <= entryCount,
       chunkCount <= fencesLength / UInt64(IndexFormat.fenceLength)

@@ -35,6 +35,21 @@ extension UnsafeRawBufferPointer {
     return count - other.count
   }
 
+  /// How many first bytes both have in common.
+  @inline(__always)
+  func commonPrefix(with other: UnsafeRawBufferPointer) -> Int {
+    guard let left = baseAddress, let right = other.baseAddress else { return 0 }
+    let length = Swift.min(count, other.count)
+    var offset = 0
+    while offset + 8 <= length {
+      let difference = left.nativeWord(at: offset) ^ right.nativeWord(at: offset)
+      if difference != 0 { return offset + UInt64(littleEndian: difference).trailingZeroBitCount / 8 }
+      offset += 8
+    }
+    while offset < length, left.nativeByte(at: offset) == right.nativeByte(at: offset) { offset += 1 }
+    return offset
+  }
+
   /// Whether these bytes begin with the prefix.
   @inline(__always)
   func begins(with prefix: UnsafeRawBufferPointer) -> Bool {

@@ -49,6 +49,18 @@ extension KeyTable {
     }
   }
 
+  /// The indices of an entry's events from `first` on and below a bound, ascending. O(events of the entry from `first`
+  /// on).
+  func eventIndices(of index: EntryIndex, from first: UInt32, upTo eventIndex: UInt32) -> [UInt32] {
+    var indices: [UInt32] = []
+    var event = self[index].last
+    while event != Self.none, event >= first {
+      if event < eventIndex { indices.append(event) }
+      event = events.start[Int(event)].previous
+    }
+    return indices.reversed()
+  }
+
   /// How many events an entry has below a bound. O(events of the entry from the bound on).
   package func eventCount(of index: EntryIndex, upTo eventIndex: UInt32) -> Int {
     lastEvent(of: index, upTo: eventIndex).count
@@ -71,5 +83,20 @@ extension KeyTable {
   package func entry(ofEvent eventIndex: UInt32) -> EntryIndex {
     precondition(eventIndex < eventCount, "no such event")
     return EntryIndex(rawValue: events.start[Int(eventIndex)].entry)
+  }
+
+  // MARK: Counting only
+
+  /// Counts an event for an entry without keeping which one it was. A table is used for events or for counts.
+  @inline(__always)
+  mutating func count(_ index: EntryIndex) {
+    assert(events.count == 0, "a table that counts holds no events")
+    entries.start[Int(index.rawValue)].count += 1
+  }
+
+  /// Takes a counted event back.
+  mutating func uncount(_ index: EntryIndex) {
+    assert(entries.start[Int(index.rawValue)].count > 0, "what is taken back was counted")
+    entries.start[Int(index.rawValue)].count -= 1
   }
 }

@@ -3,12 +3,12 @@
 internal import StrataBase
 
 extension StoreIndex {
-  /// The revision of a stream before a segment: how many events it has in the closed segments.
+  /// The revision of a stream before the active tables: how many events it has in what is before them.
   func closedRevision(
-    of stream: UnsafeRawBufferPointer, before active: SegmentName, builds: Bool
+    of stream: UnsafeRawBufferPointer, below tables: SegmentIndex, builds: Bool
   ) throws(StoreError) -> UInt64 {
     var revision: UInt64 = 0
-    try searchClosed(before: active, builds: builds) { index throws(StoreError) in
+    try searchClosed(below: tables, builds: builds) { index throws(StoreError) in
       guard let extent = try index.extent(of: stream) else { return false }
       revision = extent.revision
       return true
@@ -16,20 +16,31 @@ extension StoreIndex {
     return revision
   }
 
-  /// The first sequence of the append with an id in the closed segments, or nil.
-  func closedFirst(
-    ofID id: UnsafeRawBufferPointer, before active: SegmentName, builds: Bool
-  ) throws(StoreError) -> UInt64? {
-    var first: UInt64?
-    try searchClosed(before: active, builds: builds) { index throws(StoreError) in
-      first = try index.first(ofID: id)
-      return first != nil
+  /// The first sequence of the append with an id in what one index covers, or nil. A fingerprint proves nothing: the
+  /// append in the log has exactly this id.
+  func first(ofID id: UnsafeRawBufferPointer, in index: ClosedIndex) throws(StoreError) -> UInt64? {
+    let candidates = try index.candidates(forID: id)
+    // Tables in memory hold whole ids.
+    guard case .file = index.content else { return candidates.first }
+    for first in candidates {
+      let known = confirming.withLock { $0 }
+      let isInKnown =
+        known.map { $0.header.firstSequence <= first && first < $0.header.nextSequence } ?? false
+      guard let block = isInKnown ? known : try source.block(holding: first) else { continue }
+      confirming.withLock { $0 = block }
+      do throws(ContentProblem) {
+        let found = try block.id(ofAppendAt: first)
+        defer { withExtendedLifetime(block) {} }
+        if let found, found.hasSameBytes(as: id) { return first }
+      } catch {
+        throw error.storeError(of: block.header)
+      }
     }
-    return first
+    return nil
   }
 
   /// The parts of a stream that hold revisions after `revision`, oldest first, up to the visible mark: for each segment
-  /// that has any, the revision before it and the sequences in it. Only the first `limit` such revisions are included,
+  /// that has any, the revision before it and the sequences in it. Of the active segment there may be two. Only the first `limit` such revisions are included,
   /// plus any others in the same segment as one of these.
   package func parts(
     of stream: [UInt8], after revision: UInt64, limit: Int = .max, builds: Bool = true
@@ -39,27 +50,27 @@ extension StoreIndex {
     return try stream.lendBytes { (name) throws(StoreError) in
       let (index, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
       // How many events each segment holds, back to the one with the first revision wanted.
-      var found: [(segment: SegmentName, extent: StreamExtent)] = []
-      if let newest { found.append((index.segment, newest)) }
+      var found: [(part: IndexPart?, extent: StreamExtent)] = []
+      if let newest { found.append((nil, newest)) }
       if newest.map({ $0.base > revision }) ?? true {
-        try searchClosed(before: index.segment, builds: builds) { closed throws(StoreError) in
+        try searchClosed(below: index, builds: builds) { closed throws(StoreError) in
           guard let extent = try closed.extent(of: name) else { return false }
-          found.append((closed.segment, extent))
+          found.append((closed.part, extent))
           return extent.base <= revision
         }
       }
       var parts: [StreamPlaces] = []
       var left = UInt64(max(0, limit))
-      for (segment, extent) in found.reversed() where left > 0 && extent.revision > revision {
+      for (part, extent) in found.reversed() where left > 0 && extent.revision > revision {
         // Under the lock, but in the index that was searched above: if its segment was closed since, that index has not
         // changed.
-        let part =
-          segment == index.segment
-          ? active.withLock { _ in index.places(of: name, through: visible) }
-          : try asking(segment, builds: builds) { closed throws(StoreError) in try closed.places(of: name) }
-        guard let part else { continue }
-        parts.append(part)
-        left -= min(left, part.revision - min(part.revision, max(part.base, revision)))
+        let places =
+          if let part {
+            try asking(part, builds: builds) { closed throws(StoreError) in try closed.places(of: name) }
+          } else { active.withLock { _ in index.places(of: name, through: visible) } }
+        guard let places else { continue }
+        parts.append(places)
+        left -= min(left, places.revision - min(places.revision, max(places.base, revision)))
       }
       assert(
         zip(parts, parts.dropFirst()).allSatisfy { $0.sequences.last ?? 0 < $1.sequences.first ?? .max },
@@ -74,11 +85,9 @@ extension StoreIndex {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
     return try stream.lendBytes { (name) throws(StoreError) in
-      let (active, newest) = active.withLock {
-        ($0.segment, $0.extent(of: name, through: visible))
-      }
+      let (tables, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
       if let newest { return newest.revision }
-      return try closedRevision(of: name, before: active, builds: builds)
+      return try closedRevision(of: name, below: tables, builds: builds)
     }
   }
 
@@ -87,13 +96,19 @@ extension StoreIndex {
     if !isWriter { try catchUp() }
     let visible = source.tail.mark.sequence
     return try id.lendBytes { bytes throws(StoreError) in
-      let (active, first) = active.withLock { ($0.segment, $0.first(ofID: bytes)) }
+      let (tables, first) = active.withLock { ($0, $0.first(ofID: bytes)) }
       if let first { return first <= visible ? first : nil }
-      return try closedFirst(ofID: bytes, before: active, builds: builds)
+      var found: UInt64?
+      try searchClosed(below: tables, builds: builds) { index throws(StoreError) in
+        found = try self.first(ofID: bytes, in: index)
+        return found != nil
+      }
+      return found
     }
   }
 
-  /// The append ids that begin with `prefix`, at most `limit` of them, in no particular order.
+  /// The ids of visible appends that begin with `prefix`, at most `limit` of them, in the order of the log. Reads the
+  /// log as `forEachID` does.
   package func ids(prefix: [UInt8], limit: Int) throws(StoreError) -> [[UInt8]] {
     var found: [[UInt8]] = []
     try forEachID(prefix: prefix) { id in
@@ -104,24 +119,23 @@ extension StoreIndex {
     return found
   }
 
-  /// Calls the body once with every append id that begins with `prefix`, in no particular order, until it returns
-  /// false. The body must not use this index. O(n log n) in the ids of the active segment, whatever the prefix; keeps
-  /// the matching ids of one closed segment at a time.
+  /// Calls the body with the id of every visible append that begins with `prefix`, in the order of the log, until it
+  /// returns false. Indexes hold fingerprints of ids and not the ids, so this reads the whole log, a block at a time: it
+  /// is for the beginning of an import, for people and for errors.
   package func forEachID(prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Bool) throws(StoreError) {
-    if !isWriter { try catchUp() }
     var goesOn = true
-    let active = active.withLock { index -> SegmentName in
-      index.forEachID { id, _ in
-        if goesOn, id.starts(with: prefix) { goesOn = body(id) }
+    var cursor = LogCursor(source, after: source.tail.mark.logBegin - 1)
+    while goesOn, let block = try cursor.next() {
+      do throws(ContentProblem) {
+        try block.forEachAppend { append, _ throws(ContentProblem) in
+          guard goesOn, append.id.count > 0, prefix.withUnsafeBytes({ append.id.begins(with: $0) }) else {
+            return
+          }
+          goesOn = body(append.id)
+        }
+      } catch {
+        throw error.storeError(of: block.header)
       }
-      return index.segment
-    }
-    guard goesOn else { return }
-    try searchClosed(before: active, builds: true) { index throws(StoreError) in
-      // Collected first, because after damage the lookup in a file starts again from its beginning.
-      var found: [[UInt8]] = []
-      try index.forEachID(prefix: prefix) { found.append(Array($0)) }
-      return !found.allSatisfy { id in id.withUnsafeBytes { body($0) } }
     }
   }
 }

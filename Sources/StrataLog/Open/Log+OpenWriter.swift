@@ -71,7 +71,8 @@ extension Log {
     catalog.add(found.active)
     let source = LogSource(catalog: catalog, tail: VisibleTail(found.mark))
     let index = StoreIndex(
-      source, isWriter: true, isInStep: options.writesInStep, on: options.machine)
+      source, isWriter: true, isInStep: options.writesInStep, savesAfter: options.savedIndexEventsMin,
+      on: options.machine)
     // A finding of the index refuses the writer before HEAD is changed.
     try index.catchUp()
     try index.checkEnds(with: found.mark)

@@ -59,6 +59,16 @@ package struct LogCursor: ~Copyable {
     self.step = step
   }
 
+  /// Goes on at a later sequence: the blocks in between are not read, and so not checked against each other. Does nothing
+  /// if the cursor is there or past it already.
+  package mutating func skip(to sequence: UInt64) {
+    guard sequence > nextSequence, !isBeyondAll else { return }
+    nextSequence = sequence
+    chain = nil
+    isBehindBlock = false
+    segment = nil
+  }
+
   /// The next event block that holds `nextSequence`, or nil at the end. The first block may begin earlier: skip the
   /// events before the value that `nextSequence` had before the call.
   package mutating func next() throws(StoreError) -> DecodedBlock? {

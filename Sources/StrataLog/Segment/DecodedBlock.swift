@@ -68,6 +68,20 @@ package final class DecodedBlock: @unchecked Sendable {
     }
   }
 
+  /// The id of the append that begins with a sequence, empty if it has none; nil if no append begins there. Looks at no
+  /// append after it. Valid as long as the block.
+  func id(ofAppendAt first: UInt64) throws(ContentProblem) -> UnsafeRawBufferPointer? {
+    var cursor = ByteCursor(storage, count: count)
+    var sequence = header.firstSequence
+    while sequence <= first, cursor.remaining > 0 {
+      let append: AppendView
+      do throws(DecodingProblem) { append = try cursor.nextAppend() } catch { throw ContentProblem(error) }
+      if sequence == first { return append.id }
+      sequence = sequence.addingSaturated(UInt64(append.eventCount))
+    }
+    return nil
+  }
+
   /// Walks all events of all appends.
   package func forEachEvent(
     _ body: (borrowing EventView, borrowing AppendView, _ sequence: UInt64) throws(ContentProblem) -> Void

@@ -99,6 +99,10 @@ public struct StoreOptions: Sendable {
   /// Makes the writer finish all its disk operations before the next append, with none running concurrently: a
   /// simulated disk then sees the same calls in the same order each time.
   package var writesInStep = false
+  /// A close saves the index of the active segment if at least this many of its events are in none.
+  package var savedIndexEventsMin = StoreOptions.savedIndexEventsMinDefault
+  /// An open reads that many events in about a third of a millisecond.
+  package static let savedIndexEventsMinDefault = 4096
 
   public init() {}
 

@@ -35,7 +35,7 @@ struct AppendDecider {
     }
     let first = frame.next
     assert(index.withActive { $0.nextSequence } == first, "the tables hold every framed event")
-    try setRevisions(of: draft, before: frame.context.segment, builds: builds)
+    try setRevisions(of: draft, builds: builds)
     let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
     let time = frame.commitTime(given: given)
     frame.add(draft, commitTime: time, given: given)
@@ -61,18 +61,18 @@ struct AppendDecider {
   // MARK: Expectations and revisions
 
   /// Checks the append's expectations, and assigns revisions to all of its events or to none.
-  private func setRevisions(
-    of draft: AppendDraft, before active: SegmentName, builds: Bool
-  ) throws(StoreError) {
+  private func setRevisions(of draft: AppendDraft, builds: Bool) throws(StoreError) {
     try index.withActive { tables throws(StoreError) in
-      for expectation in draft.expectations { try check(expectation, tables, active, builds) }
+      for expectation in draft.expectations { try check(expectation, tables, builds) }
       let before = tables.nextSequence
       var framed = 0
       do throws(StoreError) {
         for mark in draft.marks {
           let stream = draft.stream(of: mark)
-          let revision = try tables.append(to: stream, hash: mark.streamHash) { () throws(StoreError) in
-            try index.closedRevision(of: stream, before: active, builds: builds)
+          let revision = try tables.append(
+            to: stream, hash: mark.streamHash, type: draft.type(of: mark)
+          ) { () throws(StoreError) in
+            try index.closedRevision(of: stream, below: tables, builds: builds)
           }
           framed += 1
           // The revision after 2⁶⁴ − 1 would be 0, which is malformed.
@@ -90,11 +90,11 @@ struct AppendDecider {
   }
 
   private func check(
-    _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ active: SegmentName, _ builds: Bool
+    _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ builds: Bool
   ) throws(StoreError) {
     let actual = try expectation.stream.lendBytes { name throws(StoreError) in
       if let revision = tables.revision(of: name, hash: XXH64.of(name)) { return revision }
-      return try index.closedRevision(of: name, before: active, builds: builds)
+      return try index.closedRevision(of: name, below: tables, builds: builds)
     }
     guard expectation.version.isMet(by: actual) else {
       throw .conflict(

@@ -16,6 +16,7 @@ extension Committer {
     }
     lookups.finish()
     index.finishWriting()
+    if failure == nil, state.head.slot?.isClean == true { index.save(at: state.mark) }
     sealer.finish()
     state.head.close()
     state.lock.release()

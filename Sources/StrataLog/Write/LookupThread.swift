@@ -20,9 +20,9 @@ final class LookupThread: Sendable {
     let draft: AppendDraft
     var lookup: ClosedLookup
     /// The segment whose index it waits for.
-    var missing: SegmentName?
+    var missing: IndexPart?
     /// The segment that was last built for it. If that index is still missing, framing the append finds out why.
-    var tried: SegmentName?
+    var tried: IndexPart?
   }
 
   private let state = Gate(State())

@@ -73,7 +73,7 @@ enum ExtremeStores {
       lastSequence: base.segments[1].lastBefore, chain: chain)
     for number in NumberField.extremes {
       let streams: [[UInt64]] = [
-        [number, 1, 0], [0, number, 0], [0, 1, number], [0, 2, 0, number], [number],
+        [number, 0], [0, number], [1, number, 0], [5, 0, number], [2, number, 0], [2, 0, number], [number],
       ]
       for stream in streams {
         let disk = NumberedStore.disk(base.files)
@@ -87,10 +87,12 @@ enum ExtremeStores {
             try bytes.withUnsafeBytes { try writer.add(key: key, value: $0) }
           }
         }
-        try add("aa:1", [number])
+        try add("bbare", stream)
+        try add("cincident", stream)
         try add("sincident/0", stream)
         try add("sincident/1", stream)
-        try writer.finish()
+        try add("t$put", stream)
+        try writer.finish(ids: [(XXH64.of(Array("a:1".utf8)), 0)])
         file.close()
         var files = base.files
         let name = "\(StoreLayout.derivedName)/\(layout.index(first).split(separator: "/").last!)"

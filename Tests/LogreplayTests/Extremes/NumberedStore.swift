@@ -218,7 +218,8 @@ struct NumberedStore {
     guard let count = files[path]?.count else { return [] }
     let places: [(String, Int, Int)] = [
       ("version", 8, 4), ("trailer length", 12, 4), ("first", 32, 8), ("last", 40, 8), ("entries", 56, 8),
-      ("chunks", 64, 8), ("filter offset", 72, 8), ("filter length", 80, 8), ("fences length", 88, 8),
+      ("chunks", 64, 8), ("chunks length", 72, 8), ("filter length", 80, 8), ("fences length", 88, 8),
+      ("ids", 104, 8),
     ]
     return places.map {
       NumberField(

@@ -98,7 +98,23 @@ struct StoreTour {
     attempt { try log.index.first(ofID: Array("a:1".utf8)) }
     attempt { try log.index.ids(prefix: [], limit: 100) }
     attempt { try log.index.revision(of: Array("incident/1".utf8)) }
+    readNames(log)
     attempt { try log.refresh() }
+  }
+
+  private mutating func readNames(_ log: Log) {
+    for (kind, name) in [(IndexedKind.stream, "incident/0"), (.category, "incident"), (.type, "$put")] {
+      let name = Array(name.utf8)
+      attempt { try log.index.names(kind, limit: 100) }
+      for start in Self.sequences {
+        attempt { try log.index.places(of: [name], kind, after: start) }
+        attempt { try log.index.lastPart(of: name, before: start) }
+        attempt {
+          var cursor = IndexedCursor(log.index, kind, of: [name], after: start)
+          while try cursor.next() != nil {}
+        }
+      }
+    }
   }
 
   private mutating func inspect(_ opened: OpenedStore) {

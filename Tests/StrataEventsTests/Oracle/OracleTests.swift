@@ -236,7 +236,7 @@ extension StoreFiles {
   }
 
   @Test(Python.isNeeded, .timeLimit(.minutes(2)))
-  func `the second reader finds in each index file the streams and ids of its segment, and no other's`()
+  func `the second reader finds in each index file the names and ids of its segment, and no other's`()
     async throws
   {
     var random = StrataTesting.SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
@@ -245,12 +245,15 @@ extension StoreFiles {
     var options = StoreOptions()
     (options.clock, options.durability) = (.fixed, .buffered)
     (options.segmentSizeTarget, options.sealsInBackground) = (12_000, false)
+    options.savedIndexEventsMin = 1
     let store = try EventStore.openBlocking(at: folder, options: options)
     for number in 0..<400 {
       let events = (0..<Int.random(in: 1...4, using: &random)).map { _ in
         let bytes = (0..<60).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let category = ["s/", "t/", ""].randomElement(using: &random)!
         return NewEvent(
-          "t", in: StreamName("s/\(Int.random(in: 0..<30, using: &random))"),
+          ["t", "u"].randomElement(using: &random)!,
+          in: StreamName("\(category)\(Int.random(in: 0..<30, using: &random))"),
           payload: EventPayload(codec: .bytes, bytes: bytes))
       }
       let id = number % 3 == 0 ? nil : "append:\(number)"
@@ -260,8 +263,10 @@ extension StoreFiles {
     let closed = store.log.closedSegments
     try store.closeBlocking()
     let answers = try Oracle.lines(try Oracle.run("strata_reader.py", ["indexes", folder]))
-    #expect(answers.count == closed.count && closed.count > 5)
-    for (answer, segment) in zip(answers, closed) {
+    // The active segment has a saved one.
+    let segments = closed + [try #require(store.log.source.catalog.names.last)]
+    #expect(answers.count == segments.count && closed.count > 5)
+    for (answer, segment) in zip(answers, segments) {
       #expect(
         answer["first"] == DocumentValue(segment.firstSequence) && answer["differs"] == .null,
         "\(answer.json())")
@@ -272,7 +277,7 @@ extension StoreFiles {
     try Data(contentsOf: URL(fileURLWithPath: layout.index(closed[1])))
       .write(to: URL(fileURLWithPath: layout.index(closed[2])))
     let wrong = try Oracle.lines(try Oracle.run("strata_reader.py", ["indexes", folder]))
-    #expect(wrong.map { $0["differs"] == .null } == closed.indices.map { $0 != 2 })
+    #expect(wrong.map { $0["differs"] == .null } == segments.indices.map { $0 != 2 })
   }
 
   /// Appends payloads of every codec.

@@ -33,13 +33,19 @@ private struct Verdict {
       reported = true
       if seen != Array(keys.prefix(seen.count)) { wrongAnswers.append("the walk skips") }
     }
+    for hash in Set(model.ids.map(\.hash)) {
+      do {
+        let found = try file.candidates(forID: hash)
+        if !Set(found).isSuperset(of: model.firsts(hash)) { wrongAnswers.append("\(hash) is at \(found)") }
+      } catch { reported = true }
+    }
   }
 }
 
 @Suite struct IndexFileDamageTests {
   private func example() throws -> (IndexModel, Bytes, absent: [Bytes]) {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let model = random.model(keys: 40, valueLengthMax: 16)
+    let model = random.model(keys: 40, ids: 40, valueLengthMax: 16)
     let absent = (0..<20).map { _ in random.key() }.filter { model.values[$0] == nil }
     return (model, try model.written(chunkLengthTarget: 100).bytes, absent)
   }
@@ -79,7 +85,7 @@ private struct Verdict {
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let model = random.model(keys: 40, valueLengthMax: 16)
+    let model = random.model(keys: 40, ids: 40, valueLengthMax: 16)
     let whole = try model.written(chunkLengthTarget: 100).bytes
     var opened = 0
     for _ in 0..<4_000 {
@@ -91,6 +97,7 @@ private struct Verdict {
         opened += 1
         for key in model.keys { _ = try? file.value(key) }
         _ = try? file.entries()
+        for id in model.ids { _ = try? file.candidates(forID: id.hash) }
         _ = try? file.check()
       }
       #expect(disk.longestRead <= bytes.count)
@@ -101,7 +108,10 @@ private struct Verdict {
   /// Overwrites a number somewhere, more often in the trailer and the fences than in the chunks.
   private func tell(lieIn bytes: inout Bytes, using random: inout SeededGenerator) {
     let parts = Parts(bytes)
-    let ranges = [0..<parts.filter, parts.fences..<parts.trailer, parts.trailer..<bytes.count - 4]
+    let ranges = [
+      0..<parts.places, parts.fingerprints..<parts.filter, parts.fences..<parts.trailer,
+      parts.trailer..<bytes.count - 4,
+    ]
     let range = ranges.filter { !$0.isEmpty }.randomElement(using: &random)!
     let width = [1, 2, 4, 8].randomElement(using: &random)!
     var place = Int.random(in: range, using: &random)
@@ -125,6 +135,11 @@ private struct Verdict {
       guard start <= bytes.count, length <= bytes.count - start else { continue }
       bytes.store(crc(bytes[start..<start + length]), at: fence + 24)
     }
+    if parts.filter - parts.fingerprints >= 16 {
+      // Two pages and one group: three numbers of ids, and then the group's checksum.
+      bytes.store(crc(bytes[parts.places..<parts.fingerprints]), at: parts.fingerprints + 12)
+    }
+    bytes.store(crc(bytes[parts.fingerprints..<parts.filter]), at: parts.trailer + 112)
     bytes.store(crc(bytes[parts.filter..<parts.fences]), at: parts.trailer + 96)
     bytes.store(crc(bytes[parts.fences..<parts.trailer]), at: parts.trailer + 100)
     bytes.store(crc(bytes[parts.trailer..<parts.trailer + 124]), at: parts.trailer + 124)
@@ -137,6 +152,8 @@ private struct Verdict {
 
 /// Where the parts of a file begin, as far as its trailer can be believed.
 private struct Parts {
+  let places: Int
+  let fingerprints: Int
   let filter: Int
   let fences: Int
   let trailer: Int
@@ -144,8 +161,12 @@ private struct Parts {
 
   init(_ bytes: Bytes) {
     trailer = bytes.count - 128
-    filter = min(bytes.number(8, at: trailer + 72), trailer)
-    fences = min(filter + min(bytes.number(8, at: trailer + 80), trailer), trailer)
+    fences = max(0, trailer - min(bytes.number(8, at: trailer + 88), trailer))
+    filter = max(0, fences - min(bytes.number(8, at: trailer + 80), fences))
+    places = min(bytes.number(8, at: trailer + 72), filter)
+    let ids = min(bytes.number(8, at: trailer + 104), 512)
+    // A page number more than pages, the checksum of one group, and two bytes for each id.
+    fingerprints = max(places, filter - (ids == 0 ? 0 : 4 * ((ids + 31) / 32 + 1) + 4 + 2 * ids))
     chunkCount = bytes.number(8, at: trailer + 64)
   }
 }

@@ -1,36 +1,46 @@
+import StrataBase
 import Testing
 
 @testable import StrataLog
 
-/// A file of version 1, made from the description in FORMAT.md by a program that shares no code with this one.
+/// A file of version 2, made from the description in FORMAT.md by a program that shares no code with this one.
 @Suite struct IndexFormatTests {
   private static let identity = IndexIdentity(
     store: Bytes(0..<16).withUnsafeBytes { StoreID(at: $0.baseAddress!) },
     firstSequence: 1_001, lastSequence: 2_000, chain: 0xFEED_FACE_CAFE_BEEF
   )
-  private static let model = IndexModel(values: [
-    Bytes("a/1".utf8): [1], Bytes("a/2".utf8): [], Bytes("b".utf8): [2, 3],
-  ])
+  private static let model = IndexModel(
+    values: [
+      Bytes("bnotes".utf8): [0, 2], Bytes("cincident".utf8): [2, 0, 1, 0x7E, 0],
+      Bytes("sincident/1".utf8): [5, 7, 0, 0x80, 1], Bytes("sincident/2".utf8): [0, 1],
+      Bytes("t$put".utf8): [3, 0, 2, 0x7D, 0],
+    ],
+    ids: [(XXH64.of(Bytes("import:2".utf8)), 2), (XXH64.of(Bytes("import:1".utf8)), 0)])
   private static let golden = bytes(
     """
-      03 00 01 00 00 00 61 2f 31 01 03 00 00 00 00 00
-      61 2f 32 01 00 02 00 00 00 62 02 03 00 00 00 00
-      00 00 20 00 00 00 a8 00 80 00 00 00 00 00 02 00
-      00 00 10 00 00 00 00 00 00 00 00 00 00 20 10 20
-      00 00 00 00 00 80 00 00 00 00 20 00 00 00 80 00
-      00 00 04 00 04 00 24 00 00 00 00 00 00 00 00 00
-      00 00 00 00 00 00 00 00 00 00 00 00 13 00 00 00
-      03 00 00 00 0e 52 61 5d 02 00 00 00 13 00 00 00
-      00 00 00 00 03 00 00 00 00 00 00 00 09 00 00 00
-      01 00 00 00 a1 0d 86 c2 01 00 00 00 61 2f 31 62
-      53 54 52 41 54 41 49 58 01 00 00 00 80 00 00 00
-      00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f
-      e9 03 00 00 00 00 00 00 d0 07 00 00 00 00 00 00
-      ef be fe ca ce fa ed fe 03 00 00 00 00 00 00 00
-      02 00 00 00 00 00 00 00 1c 00 00 00 00 00 00 00
-      40 00 00 00 00 00 00 00 44 00 00 00 00 00 00 00
-      2c fc 88 90 90 7b eb 04 00 00 00 00 00 00 00 00
-      00 00 00 00 00 00 00 00 00 00 00 00 eb be b3 d1
+      00 06 02 62 6e 6f 74 65 73 00 02 00 09 05 63 69
+      6e 63 69 64 65 6e 74 02 00 01 7e 00 00 0b 05 73
+      69 6e 63 69 64 65 6e 74 2f 31 05 07 00 80 01 0a
+      01 02 32 00 01 00 05 05 74 24 70 75 74 03 00 02
+      7d 00 00 08 00 00 00 00 00 02 00 00 00 c2 60 70
+      fd 2b 16 8f d1 00 00 80 00 0a 00 00 20 40 00 50
+      42 00 00 00 00 08 08 00 00 00 00 10 40 01 00 00
+      00 00 00 20 00 00 00 00 00 80 05 00 00 00 04 00
+      00 10 00 00 00 01 02 00 00 02 00 40 00 80 00 00
+      00 00 10 08 00 00 00 00 00 00 00 00 00 00 00 00
+      00 00 00 00 00 1c 00 00 00 06 00 00 00 aa 1e 03
+      c6 02 00 00 00 1c 00 00 00 00 00 00 00 06 00 00
+      00 00 00 00 00 26 00 00 00 0b 00 00 00 dc 02 bc
+      4b 03 00 00 00 62 6e 6f 74 65 73 73 69 6e 63 69
+      64 65 6e 74 2f 31 53 54 52 41 54 41 49 58 02 00
+      00 00 80 00 00 00 00 01 02 03 04 05 06 07 08 09
+      0a 0b 0c 0d 0e 0f e9 03 00 00 00 00 00 00 d0 07
+      00 00 00 00 00 00 ef be fe ca ce fa ed fe 05 00
+      00 00 00 00 00 00 02 00 00 00 00 00 00 00 42 00
+      00 00 00 00 00 00 40 00 00 00 00 00 00 00 51 00
+      00 00 00 00 00 00 9d 16 ea 6f 4f a0 65 4e 02 00
+      00 00 00 00 00 00 93 3a e2 9f 00 00 00 00 00 00
+      00 00 45 95 8c a0
     """
   )
 
@@ -42,18 +52,42 @@ import Testing
     let file = try #require(OneFileDisk(Self.golden).index(expecting: Self.identity))
     for key in Self.model.keys { #expect(try file.value(key) == Self.model.values[key]) }
     #expect(try file.entries().map(\.key) == Self.model.keys)
-    let written = try Self.model.written(chunkLengthTarget: 20, identity: Self.identity).bytes
+    for (id, first) in [("import:1", 1_001), ("import:2", 1_003)] as [(String, UInt64)] {
+      #expect(try file.candidates(forID: XXH64.of(Bytes(id.utf8))) == [first])
+    }
+    let written = try Self.model.written(chunkLengthTarget: 40, identity: Self.identity).bytes
     #expect(written == Self.golden)
+  }
+
+  @Test func `the entries of the golden file are what the tables of its events give`() throws {
+    let events: [(String, UInt64)] = [("incident/1", 1_001), ("incident/2", 1_002), ("notes", 1_003)]
+    let tables = SegmentIndex(of: 1_001)
+    for (stream, sequence) in events {
+      try Bytes(stream.utf8).withUnsafeBytes { name in
+        try Bytes("$put".utf8).withUnsafeBytes { type in
+          #expect(tables.nextSequence == sequence)
+          _ = try tables.append(to: name, hash: XXH64.of(name), type: type) { stream == "incident/1" ? 7 : 0 }
+        }
+      }
+    }
+    let disk = OneFileDisk()
+    var identity = Self.identity
+    identity.lastSequence = 1_003
+    try ClosedIndex.write(tables, identity: identity, disk, path: disk.path)
+    let file = try #require(disk.index(expecting: identity))
+    let entries = try file.entries()
+    #expect(entries.map(\.key) == Self.model.keys)
+    #expect(entries.map(\.value) == [[0, 2], [1, 0, 1], [1, 7, 0], [0, 1], [2, 0, 2]])
   }
 
   @Test func `another version is not opened though its checksum holds`() throws {
     var bytes = Self.golden
     let trailer = bytes.count - IndexFormat.trailerLength
-    bytes[trailer + 8] = 2
+    bytes[trailer + 8] = 1
     let checksum = bytes[trailer..<trailer + 124].withUnsafeBytes { $0.checksum() }
     bytes.withUnsafeMutableBytes { $0.storeLittleEndian(checksum, at: trailer + 124) }
     #expect(OneFileDisk(bytes).index(expecting: Self.identity) == nil)
-    bytes[trailer + 8] = 1
+    bytes[trailer + 8] = 2
     let restored = bytes[trailer..<trailer + 124].withUnsafeBytes { $0.checksum() }
     bytes.withUnsafeMutableBytes { $0.storeLittleEndian(restored, at: trailer + 124) }
     #expect(OneFileDisk(bytes).index(expecting: Self.identity) != nil)

@@ -86,6 +86,8 @@ extension IndexIdentity {
 /// What an index file should hold.
 struct IndexModel {
   var values: [Bytes: Bytes] = [:]
+  /// Append ids: the hash of each, and the distance of its append from the first sequence.
+  var ids: [(hash: UInt64, distance: UInt32)] = []
 
   var keys: [Bytes] { values.keys.sorted { $0.lexicographicallyPrecedes($1) } }
 
@@ -95,7 +97,7 @@ struct IndexModel {
     let disk = OneFileDisk(garbage)
     var writer = IndexFileWriter(file: disk, identity: identity, chunkLengthTarget: chunkLengthTarget)
     for key in keys { try writer.add(key, values[key]!) }
-    try writer.finish()
+    try writer.finish(ids: ids)
     return disk
   }
 }
@@ -129,6 +131,13 @@ extension IndexFile {
   }
 }
 
+extension IndexModel {
+  /// The first sequences of the appends whose ids have a hash.
+  func firsts(_ hash: UInt64) -> [UInt64] {
+    ids.filter { $0.hash == hash }.map { IndexIdentity.example.firstSequence + UInt64($0.distance) }.sorted()
+  }
+}
+
 extension OneFileDisk {
   func index(expecting identity: IndexIdentity = .example) -> IndexFile? {
     IndexFile.open(self, path: path, expecting: identity)
@@ -150,8 +159,15 @@ extension SeededGenerator {
       + (0..<length).map { _ in alphabet.randomElement(using: &self)! }
   }
 
-  mutating func model(keys: Int, valueLengthMax: Int) -> IndexModel {
+  mutating func model(keys: Int, ids: Int = 0, valueLengthMax: Int) -> IndexModel {
     var model = IndexModel()
+    let span = IndexIdentity.example.lastSequence - IndexIdentity.example.firstSequence
+    // Few different hashes, so that several ids have the same fingerprint.
+    let hashes = (0...ids).map { _ in next() }
+    for _ in 0..<ids {
+      model.ids.append(
+        (hashes.randomElement(using: &self)!, UInt32.random(in: 0...UInt32(span), using: &self)))
+    }
     for _ in 0..<keys { model.values[key()] = bytes(Int.random(in: 0...valueLengthMax, using: &self)) }
     return model
   }

@@ -30,7 +30,7 @@ import Testing
     var names: [[UInt8]] = []
     func append(_ name: [UInt8]) throws(StoreError) -> UInt64 {
       try name.lendBytes { bytes throws(StoreError) in
-        try index.append(to: bytes, hash: XXH64.of(bytes)) { 7 }
+        try index.append(to: bytes, hash: XXH64.of(bytes), type: bytes) { 7 }
       }
     }
     for number in 100..<200 {
