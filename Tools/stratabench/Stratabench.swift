@@ -62,6 +62,7 @@ struct Workload: Sendable {
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),
+    .init(name: "index", about: "derived indexes: size, opens that use them, reads by name", run: index),
     .init(name: "seal", about: "rewriting closed segments, and how much it slows down writers", run: seal),
     .init(name: "fold", about: "folding changes of documents into a table with one view", run: fold),
     .init(
