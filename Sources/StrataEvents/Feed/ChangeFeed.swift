@@ -73,7 +73,7 @@ final class FeedPosition: @unchecked Sendable {
   private let isDurableOnly: Bool
   private let selection: EventSelection
   private var start: LogPoint?
-  private var cursor: LogCursor
+  private var cursor: FeedCursor
   /// The last sequence delivered.
   private var delivered: UInt64 = 0
   private var limit: UInt64 = .max
@@ -98,7 +98,7 @@ final class FeedPosition: @unchecked Sendable {
       // Found at the first pull, since that reads the disk.
       case .time: 0
       }
-    cursor = store.log.cursor(after: delivered, isDurableOnly: isDurableOnly)
+    cursor = FeedCursor(store.log, selection, after: delivered, isDurableOnly: isDurableOnly)
   }
 
   func next() async throws(StoreError) -> RecordedAppend? {
@@ -121,9 +121,9 @@ final class FeedPosition: @unchecked Sendable {
       if Task.isCancelled { return nil }
       // Read the end before pulling, so that everything appended before the end is delivered before it is reported.
       let ending = store.log.tail.end
-      let result = await store.machine.reads.result { [self] () throws(StoreError) in try pull() }
       do throws(StoreError) {
-        if let batch = try result.get() { return batch }
+        let batch = try await store.lookingUp { [self] builds throws(StoreError) in try pull(builds: builds) }
+        if let batch { return batch }
       } catch {
         if error == .closed { return nil }
         guard case .damaged = error else { throw error }
@@ -155,11 +155,13 @@ final class FeedPosition: @unchecked Sendable {
   }
 
   /// Returns the next block's appends, or nil at the end. Blocks.
-  private func pull() throws(StoreError) -> [RecordedAppend]? {
+  private func pull(builds: Bool) throws(StoreError) -> [RecordedAppend]? {
     try begin()
     while delivered < limit {
       let after = delivered
-      guard let block = try cursor.next() else {
+      guard let block = try cursor.next(builds: builds) else {
+        // What an index has left out counts as delivered.
+        delivered = max(delivered, cursor.lastSequence)
         return nil
       }
       delivered = block.header.nextSequence - 1
@@ -186,13 +188,13 @@ final class FeedPosition: @unchecked Sendable {
     if case .time(let time) = start {
       try store.log.refresh()
       delivered = try store.positionBlocking(at: time)
-      cursor = store.log.cursor(after: delivered, isDurableOnly: isDurableOnly)
+      cursor = FeedCursor(store.log, selection, after: delivered, isDurableOnly: isDurableOnly)
     }
     let mark = store.log.mark
     if end == .caughtUp { limit = isDurableOnly ? mark.durable.sequence : mark.visible.sequence }
     if case .beginning = start, mark.logBegin > 1 {
       delivered = mark.logBegin - 1
-      cursor = store.log.cursor(after: delivered, isDurableOnly: isDurableOnly)
+      cursor = FeedCursor(store.log, selection, after: delivered, isDurableOnly: isDurableOnly)
     }
     if delivered < mark.logBegin - 1 { throw .trimmed(firstAvailable: mark.logBegin) }
     if case .position(let position) = start {

@@ -67,6 +67,13 @@ public struct EventSelection: Sendable {
     return selection
   }
 
+  /// The names by which an index finds the selected events, and perhaps others; nil if it takes the whole log.
+  package var indexedNames: (kind: IndexedKind, names: [[UInt8]])? {
+    if let stream { return (.stream, [stream]) }
+    if let category { return (.category, [category]) }
+    return types.map { (.type, $0) }
+  }
+
   /// Only events that satisfy a condition on their recorded bytes.
   package func satisfying(_ condition: EventCondition) -> EventSelection {
     var selection = self

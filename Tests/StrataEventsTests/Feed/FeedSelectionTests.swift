@@ -118,6 +118,44 @@ import Testing
     #expect(again.wasKnown && again.givenTime == early)
   }
 
+  @Test(arguments: UInt64(0)..<500)
+  func `the categories, streams and types are those of the log, with their counts`(seed: UInt64) async throws
+  {
+    var random = StrataTesting.SeededGenerator(seed: seed)
+    let store = try await Self.store(&random)
+    var (categories, streams, types): ([String: UInt64], [StreamName: UInt64], [String: UInt64]) = (
+      [:], [:], [:]
+    )
+    for append in try await appends(store.feed(of: .all.includingInternal(), until: .caughtUp)) {
+      for event in append.events {
+        categories[event.stream.category, default: 0] += 1
+        streams[event.stream, default: 0] += 1
+        types[event.type, default: 0] += 1
+      }
+    }
+    func sorted(_ counts: [String: UInt64]) -> [NameCount] {
+      counts.map { NameCount(name: $0, eventCount: $1) }
+        .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+    func isOwn(_ name: String) -> Bool { !name.hasPrefix("$") }
+    #expect(try await store.categories() == sorted(categories.filter { isOwn($0.key) }))
+    #expect(try await store.eventTypes() == sorted(types))
+    let named = Dictionary(uniqueKeysWithValues: streams.map { ($0.text, $1) })
+    #expect(try await store.streams() == sorted(named.filter { isOwn($0.key) }))
+    for category in ["a", "b", "", "$own", "none"] {
+      let expected = sorted(named.filter { StreamName($0.key).category == category })
+      #expect(try await store.streams(in: category) == expected)
+      // Page by page.
+      var paged: [NameCount] = []
+      while true {
+        let page = try await store.streams(in: category, after: paged.last?.name, limit: 2)
+        paged += page
+        if page.count < 2 { break }
+      }
+      #expect(paged == expected)
+    }
+  }
+
   private func forwardsLast(_ store: EventStore) async throws -> UInt64? {
     try await store.events(in: "a/1").last?.sequence
   }
