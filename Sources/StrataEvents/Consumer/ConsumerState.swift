@@ -40,7 +40,6 @@ struct ConsumerState: Codable, Equatable {
   var setAsideCount: UInt64 = 0
   var setAside: [ConsumerFailure] = []
 
-  static let category = "$consumer"
   /// The type of an event with a state.
   static let saved = "$consumed"
   /// The type of the event with which a consumer is deleted.
@@ -50,7 +49,9 @@ struct ConsumerState: Codable, Equatable {
   /// The longest text of an error that is kept, in UTF-8 bytes.
   static let textLengthMax = 1000
 
-  static func stream(of name: String) -> StreamName { StreamName(category: category, id: name) }
+  static func stream(of name: String) -> StreamName {
+    StreamName(category: StreamName.consumerCategory, id: name)
+  }
 
   /// Reads a state from the last event of a consumer's stream; nil if the consumer was deleted.
   init?(_ event: RecordedEvent) throws(StoreError) {

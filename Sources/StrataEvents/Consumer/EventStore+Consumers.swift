@@ -28,7 +28,7 @@ extension EventStore {
     let begin = log.mark.logBegin - 1
     // The last event of each consumer.
     var events: [String: RecordedEvent] = [:]
-    try forEachEvent(of: .category(ConsumerState.category), after: begin) { view, sequence, time in
+    try forEachEvent(of: .category(StreamName.consumerCategory), after: begin) { view, sequence, time in
       let event = RecordedEvent(view, sequence: sequence, time: time)
       events[event.stream.id] = event
     }
@@ -40,7 +40,7 @@ extension EventStore {
     }
     counts.sort { $0.start < $1.start }
     guard let first = counts.first else { return [] }
-    // The positions ascend, so one pass counts the events behind all of them.
+    // The positions ascend, so one pass counts the events after all of them.
     var (sum, place): (UInt64, Int) = (0, 0)
     try forEachEvent(of: .all, after: first.start) { _, sequence, _ in
       while place < counts.count, counts[place].start < sequence {

@@ -162,7 +162,7 @@ extension EventStore {
       throw .invalid(
         what: "\(event.stream) is reserved for the records of erasures, and \(event.type) is not one of them")
     }
-    guard event.stream.category != ConsumerState.category else {
+    guard event.stream.category != StreamName.consumerCategory else {
       throw .invalid(what: "\(event.stream) is reserved for the position of a consumer")
     }
     guard event.type.utf8.first == UInt8(ascii: "$") else {

@@ -82,7 +82,7 @@ extension FetchController {
   ///
   /// The first update is the difference from the list at the point to the newest one, with the reason `.resumed`. Under
   /// `.everyCommit`, it is the list at the point without changes, and each append after it that changes the list is a
-  /// separate update. A point inside an append stands for the append's beginning, and `.head` for now. A replay rebuilds
+  /// separate update. A point inside an append means the append's beginning, and `.head` for now. A replay rebuilds
   /// the list at the point: O(events up to it).
   ///
   /// Iterations throw `.store` with what the point is refused for: it is past the end of the log, before its first

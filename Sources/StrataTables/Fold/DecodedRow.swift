@@ -31,7 +31,7 @@ final class RowType {
   }
 }
 
-/// A row that never changes, behind a reference.
+/// A row that never changes, in an object.
 final class DecodedRow: ManagedBuffer<RowType, UInt64> {
   typealias Unit = UInt64
 

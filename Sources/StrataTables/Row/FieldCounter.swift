@@ -8,13 +8,13 @@ internal import StrataDocuments
 /// the first one, every value that is in more than one in `candidateCountMax` of the field's rows is among the
 /// candidates. The second pass counts the candidates exactly.
 struct FieldCounter {
-  /// How many fields are told apart, and how many values of each are candidates.
+  /// How many fields are distinguished, and how many values of each are candidates.
   static let fieldCountMax = 1_000
   static let candidateCountMax = 1_000
   /// The longest value that is counted, in bytes of CBOR. Longer ones are texts, of which few are equal.
   static let valueLengthMax = 256
 
-  /// A field, and the fields inside it. The root stands for the rows themselves.
+  /// A field, and the fields inside it. The root represents the rows themselves.
   private struct Node {
     var path: [String]
     /// In the order in which they were first met. Rows of a table mostly have their fields in one order.

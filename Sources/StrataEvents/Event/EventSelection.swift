@@ -148,7 +148,7 @@ extension EventSelection {
       facts.document = event.payload
       return condition.passes(facts)
     case .payload:
-      // JSON is read as the document that it stands for; other bytes are no document.
+      // JSON is read as the document that it represents; other bytes are no document.
       guard event.codec == PayloadCodec.json.rawValue,
         let document = try? EventPayload(codec: .json, bytes: Array(event.payload)).cborBytes()
       else { return false }
