@@ -7,6 +7,11 @@ public import StrataLog
 public struct NameCount: Sendable, Hashable {
   public var name: String
   public var eventCount: UInt64
+
+  package init(name: String, eventCount: UInt64) {
+    self.name = name
+    self.eventCount = eventCount
+  }
 }
 
 extension EventStore {
