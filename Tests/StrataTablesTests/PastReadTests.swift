@@ -11,10 +11,11 @@ import Testing
 @Suite struct PastReadTests {
   private static func store(_ random: inout StrataTesting.SeededGenerator) async throws -> EventStore {
     var options = StoreOptions()
-    options.segmentSizeTarget = [1, 5_000, 1 << 20].randomElement(using: &random)!
+    options.segmentSizeTarget = [1, 5_000, 5_000, 1 << 20].randomElement(using: &random)!
     options.blockSizeTarget = [1, 300, 4_000].randomElement(using: &random)!
+    options.sealsInBackground = false
     let store = EventStore.inMemory(options: options)
-    for number in 0..<Int.random(in: 1...25, using: &random) {
+    for number in 0..<Int.random(in: 1...15, using: &random) {
       var events: [NewEvent] = []
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let stream = StreamName("doc/\(Int.random(in: 0..<4, using: &random))")

@@ -74,6 +74,8 @@ final class FeedPosition: @unchecked Sendable {
   private let selection: EventSelection
   private var start: LogPoint?
   private var cursor: FeedCursor
+  /// Whether the cursor is known to begin with a whole append: see `beginWithWholeAppend`.
+  private var isAtAppend = false
   /// The last sequence delivered.
   private var delivered: UInt64 = 0
   private var limit: UInt64 = .max
@@ -157,6 +159,7 @@ final class FeedPosition: @unchecked Sendable {
   /// Returns the next block's appends, or nil at the end. Blocks.
   private func pull(builds: Bool) throws(StoreError) -> [RecordedAppend]? {
     try begin()
+    try beginWithWholeAppend()
     while delivered < limit {
       let after = delivered
       guard let block = try cursor.next(builds: builds) else {
@@ -174,6 +177,16 @@ final class FeedPosition: @unchecked Sendable {
       if !batch.isEmpty { return batch }
     }
     return nil
+  }
+
+  /// A feed that begins inside an append delivers all of it, and the index finds nothing of it if only events before
+  /// the start are selected: so it is asked from the append's beginning on, as soon as the log has the append.
+  private func beginWithWholeAppend() throws(StoreError) {
+    guard !isAtAppend, selection.indexedNames != nil, store.log.mark.sequence > delivered else { return }
+    if let append = try store.log.append(holding: delivered + 1), append.first <= delivered {
+      cursor = FeedCursor(store.log, selection, after: append.first - 1, isDurableOnly: isDurableOnly)
+    }
+    isAtAppend = true
   }
 
   /// Before the first read: sets the limit of a feed that ends, and checks a position that was read before.

@@ -15,6 +15,9 @@ extension FileSystem {
   /// A random number out of 2⁶⁴, so that a repetition is practically impossible.
   package func freshToken() -> UInt64 { .random(in: 0 ... .max) }
 
+  /// The time of the system's clock.
+  package func timeText() -> String { systemTimeText() }
+
   /// For a file system without a working directory.
   package func absolutePath(_ path: String) -> String { path }
 

@@ -43,6 +43,9 @@ package protocol FileSystem: Sendable {
   /// A number that no other user of this file system gets, for the names of unfinished files.
   func freshToken() -> UInt64
 
+  /// The time of day for messages, in UTC, as in RFC 3339: `2026-11-20T18:17:16Z`.
+  func timeText() -> String
+
   /// The path as an absolute one, which stays valid when the process changes its working directory.
   func absolutePath(_ path: String) -> String
 

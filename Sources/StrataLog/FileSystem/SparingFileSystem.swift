@@ -43,6 +43,7 @@ struct SparingFileSystem: FileSystem {
   }
   func isLink(_ path: String) throws(StoreError) -> Bool { try base.isLink(path) }
   func freshToken() -> UInt64 { base.freshToken() }
+  func timeText() -> String { base.timeText() }
   func absolutePath(_ path: String) -> String { base.absolutePath(path) }
   func watch(_ folder: String) -> (any FolderWatch)? { base.watch(folder) }
   func identity(of path: String) throws(StoreError) -> String? { try base.identity(of: path) }

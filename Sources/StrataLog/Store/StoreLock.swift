@@ -22,7 +22,7 @@ package struct StoreLock: Sendable {
   /// What the last holder of this same file wrote in it: a `settledLine`, if it got that far.
   private let lastSettled: String
   /// When the lock was taken.
-  private let since = systemTimeText()
+  private let since: String
 
   /// The pauses between two tries, in nanoseconds. The first is short, because the lock is most often held by a
   /// reader's short probe.
@@ -58,14 +58,15 @@ package struct StoreLock: Sendable {
         defer { file.close() }
         throw .locked(path: layout.root, holder: holder(file))
       }
-      if try file.isStillAtItsPath() { return StoreLock(file, fileSystem.freshToken()) }
+      if try file.isStillAtItsPath() { return StoreLock(file, fileSystem.freshToken(), since: fileSystem.timeText()) }
       file.close()
     }
     throw .locked(path: layout.root, holder: nil)
   }
 
-  private init(_ file: any File, _ token: UInt64) {
+  private init(_ file: any File, _ token: UInt64, since: String) {
     self.file = file
+    self.since = since
     let digits = String(token, radix: 16)
     self.token = String(repeating: "0", count: 16 - digits.count) + digits
     lastSettled = LockText(Self.text(file)).settled

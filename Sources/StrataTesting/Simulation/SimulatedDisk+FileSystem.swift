@@ -104,6 +104,9 @@ extension SimulatedDisk: FileSystem {
 }
 
 extension SimulatedDisk {
+  /// The same time always, so that one seed gives one history.
+  package func timeText() -> String { "2026-01-01T00:00:00Z" }
+
   /// Returns consecutive numbers, so that one seed gives one history.
   package func freshToken() -> UInt64 {
     state.withLock { state in

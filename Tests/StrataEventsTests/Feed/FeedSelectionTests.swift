@@ -14,10 +14,11 @@ import Testing
 
   private static func store(_ random: inout StrataTesting.SeededGenerator) async throws -> EventStore {
     var options = StoreOptions()
-    options.segmentSizeTarget = [1, 5_000, 1 << 20].randomElement(using: &random)!
+    options.segmentSizeTarget = [1, 5_000, 5_000, 1 << 20].randomElement(using: &random)!
     options.blockSizeTarget = [1, 300, 4_000].randomElement(using: &random)!
+    options.sealsInBackground = false
     let store = EventStore.inMemory(options: options)
-    for _ in 0..<Int.random(in: 0...25, using: &random) {
+    for _ in 0..<Int.random(in: 0...12, using: &random) {
       var events: [NewEvent] = []
       for _ in 0..<Int.random(in: 1...4, using: &random) {
         events.append(
@@ -50,9 +51,19 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<500)
-  func `a feed of a selection is that part of the whole feed`(seed: UInt64) async throws {
+  func `a part of the log, however it is read, is that part of the whole`(seed: UInt64) async throws {
     var random = StrataTesting.SeededGenerator(seed: seed)
     let store = try await Self.store(&random)
+    try await expectSelections(store, &random)
+    try await expectNames(store)
+    try await expectStreamsBackwards(store, &random)
+    try await expectPositions(store, &random)
+  }
+
+  /// A feed of a selection is that part of the whole feed.
+  private func expectSelections(_ store: EventStore, _ random: inout StrataTesting.SeededGenerator)
+    async throws
+  {
     let whole = try await appends(store.feed(of: .all.includingInternal(), until: .caughtUp))
     for _ in 0..<6 {
       let (selection, contains) = Self.selection(&random)
@@ -68,10 +79,10 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(0)..<500)
-  func `the positions of appends and receipts are those of the log`(seed: UInt64) async throws {
-    var random = StrataTesting.SeededGenerator(seed: seed)
-    let store = try await Self.store(&random)
+  /// The positions of appends and receipts are those of the log.
+  private func expectPositions(_ store: EventStore, _ random: inout StrataTesting.SeededGenerator)
+    async throws
+  {
     let receipt = try await store.append([NewEvent("t", in: "a/1", .null)], id: "once")
     #expect(receipt.position == store.head)
     let whole = try await appends(store.feed(of: .all.includingInternal(), until: .caughtUp))
@@ -91,10 +102,10 @@ import Testing
     #expect(again.wasKnown && again.position == receipt.position && again.time == receipt.time)
   }
 
-  @Test(arguments: UInt64(0)..<500)
-  func `a stream backwards is the stream reversed`(seed: UInt64) async throws {
-    var random = StrataTesting.SeededGenerator(seed: seed)
-    let store = try await Self.store(&random)
+  /// A stream backwards is the stream reversed.
+  private func expectStreamsBackwards(_ store: EventStore, _ random: inout StrataTesting.SeededGenerator)
+    async throws
+  {
     for stream in Self.streams {
       let forwards = try await store.events(in: stream)
       #expect(try await store.events(in: stream, before: nil) == forwards.reversed())

@@ -67,7 +67,7 @@ enum CrashWriter {
     var options = StoreOptions()
     options.segmentSizeTarget = size
     options.durability = level
-    options.lockTimeout = .seconds(5)
+    options.lockTimeout = .seconds(240)
     let store = try EventStore.openBlocking(at: arguments[1], options: options)
     var text = ""
     for number in 0..<count {
