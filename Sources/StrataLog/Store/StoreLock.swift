@@ -58,7 +58,9 @@ package struct StoreLock: Sendable {
         defer { file.close() }
         throw .locked(path: layout.root, holder: holder(file))
       }
-      if try file.isStillAtItsPath() { return StoreLock(file, fileSystem.freshToken(), since: fileSystem.timeText()) }
+      if try file.isStillAtItsPath() {
+        return StoreLock(file, fileSystem.freshToken(), since: fileSystem.timeText())
+      }
       file.close()
     }
     throw .locked(path: layout.root, holder: nil)

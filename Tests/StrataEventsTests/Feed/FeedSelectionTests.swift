@@ -129,11 +129,8 @@ import Testing
     #expect(again.wasKnown && again.givenTime == early)
   }
 
-  @Test(arguments: UInt64(0)..<500)
-  func `the categories, streams and types are those of the log, with their counts`(seed: UInt64) async throws
-  {
-    var random = StrataTesting.SeededGenerator(seed: seed)
-    let store = try await Self.store(&random)
+  /// The categories, streams and types are those of the log, with their counts.
+  private func expectNames(_ store: EventStore) async throws {
     var (categories, streams, types): ([String: UInt64], [StreamName: UInt64], [String: UInt64]) = (
       [:], [:], [:]
     )
