@@ -66,7 +66,7 @@ extension DocumentObject {
 
   /// Removes a key, and returns its value.
   @discardableResult
-  package mutating func removeValue(forKey key: String) -> DocumentValue? {
+  public mutating func removeValue(forKey key: String) -> DocumentValue? {
     let (index, isFound) = position(of: key)
     return isFound ? entries.remove(at: index).value : nil
   }

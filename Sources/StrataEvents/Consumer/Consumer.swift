@@ -6,9 +6,12 @@ public import StrataLog
 /// A consumer by name: it handles every append of its selection in order, and goes on where it was after a restart.
 ///
 /// ```swift
-/// let mailer = store.consumer("mailer")
-/// try await mailer.run { append, batch in
-///   for event in append.events { try batch.append([MailEvent.queued(event.sequence)], to: "mail/outbox") }
+/// func mail(_ store: EventStore) async throws {
+///   try await store.consumer("mailer").run { append, batch in
+///     for event in append.events {
+///       try batch.append(NewEvent("queued", in: "mail/outbox", ["about": .string(event.stream.id)]))
+///     }
+///   }
 /// }
 /// ```
 ///

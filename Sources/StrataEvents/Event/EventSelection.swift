@@ -8,7 +8,9 @@ package import StrataLog
 /// payload or metadata pass a filter.
 ///
 /// ```swift
-/// store.feed(of: .category("ticket").types("opened", "closed"))
+/// func tickets(_ store: EventStore) -> ChangeFeed {
+///   store.feed(of: .category("ticket").types("opened", "closed"))
+/// }
 /// ```
 ///
 /// Every condition narrows the selection. Streams whose names begin with `$` are Strata's own: the records of erasures

@@ -9,8 +9,10 @@ extension EventStore {
   /// on whose behalf.
   ///
   /// ```swift
-  /// let mine = store.attributed(["by": "a7"])
-  /// try await mine.collection("incident", of: Incident.self).put(incident)  // {"by":"a7"}
+  /// func put(_ incident: Incident, in store: EventStore) async throws {
+  ///   let mine = store.attributed(["by": "a7"])
+  ///   try await mine.collection("incident", of: Incident.self).put(incident)  // {"by":"a7"}
+  /// }
   /// ```
   ///
   /// Collections, tables and lists made from it append with that metadata too. An event's own metadata goes first, key
