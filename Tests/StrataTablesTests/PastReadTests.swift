@@ -33,7 +33,7 @@ import Testing
       }
       try await store.append(events)
     }
-    if Int.random(in: 0..<4, using: &random) == 0 {
+    if Int.random(in: 0..<10, using: &random) == 0 {
       let sequence = UInt64.random(in: 1...store.head.sequence, using: &random)
       try await store.erase(Erasure(sequences: [sequence...sequence], because: "a test"))
     }

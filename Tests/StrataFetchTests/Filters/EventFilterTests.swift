@@ -23,7 +23,7 @@ internal import Testing
   @Test func `a filtered feed is what a naive evaluator takes of the whole feed`() async throws {
     var filters = RandomFilters(random: SeededGenerator(seed: SeededGenerator.testSeed()))
     var taken = 0
-    for _ in 0..<500 {
+    for round in 0..<500 {
       let store = EventStore.inMemory()
       for number in 0..<8 {
         let document = filters.row().document
@@ -37,7 +37,7 @@ internal import Testing
         if case .object(let object) = filters.row().document { metadata = object }
         try await store.append([NewEvent("t", in: "s/\(number)", payload: payload, metadata: metadata)])
       }
-      try await store.erase(Erasure(sequences: [3...3], because: "a test"))
+      if round % 10 == 0 { try await store.erase(Erasure(sequences: [3...3], because: "a test")) }
       let filter = RowFilter(filters.expression())
       var (byPayload, byMetadata): ([UInt64], [UInt64]) = ([], [])
       for try await append in store.feed(until: .caughtUp) {
