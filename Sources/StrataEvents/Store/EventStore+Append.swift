@@ -178,13 +178,3 @@ extension EventStore {
     }
   }
 }
-
-extension AppendReceipt {
-  init(_ outcome: AppendOutcome, in store: StoreID) {
-    self.init(
-      sequences: outcome.first...outcome.last, time: Timestamp(nanoseconds: outcome.time),
-      givenTime: outcome.given.map { Timestamp(nanoseconds: $0) },
-      position: LogPosition(sequence: outcome.last, chain: outcome.chain), wasKnown: outcome.isKnown,
-      storeID: store)
-  }
-}

@@ -43,7 +43,7 @@ struct AppendDecider {
     let outcome = AppendOutcome(
       first: first, last: first + UInt64(draft.eventCount) - 1, time: time,
       given: given == time ? nil : given,
-      chain: frame.chain, isKnown: false)
+      chain: .known(frame.chain), isKnown: false)
     if !draft.id.isEmpty { ids[draft.id] = (outcome, draft) }
     return outcome
   }
@@ -122,7 +122,8 @@ struct AppendDecider {
       throw .idReused(id: String(decoding: draft.id, as: UTF8.self), sequences: first...recorded.last)
     }
     return AppendOutcome(
-      first: first, last: recorded.last, time: recorded.time, given: recorded.given, chain: recorded.chain,
+      first: first, last: recorded.last, time: recorded.time, given: recorded.given,
+      chain: .inBlock(recorded.block),
       isKnown: true)
   }
 }

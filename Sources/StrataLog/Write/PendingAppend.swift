@@ -11,9 +11,20 @@ package struct AppendOutcome: Sendable, Equatable {
   /// The time that was given for it, if the commit time was raised above that.
   package var given: Int64?
   /// The chain after the last event.
-  package var chain: UInt64
+  package var chain: AppendChain
   /// True if an append with this id was already in the log, and nothing was appended.
   package var isKnown: Bool
+
+  package static func == (a: AppendOutcome, b: AppendOutcome) -> Bool {
+    a.first == b.first && a.last == b.last && a.time == b.time && a.given == b.given && a.isKnown == b.isKnown
+  }
+}
+
+/// The chain after an append: a number, or the block that gives it. To compute it takes longer than the rest of a repeated
+/// append, and all callers would wait for that.
+package enum AppendChain: Sendable {
+  case known(UInt64)
+  case inBlock(DecodedBlock)
 }
 
 package typealias AppendResult = Result<AppendOutcome, StoreError>

@@ -13,8 +13,8 @@ struct RepeatedAppend {
   private(set) var time = FormatLimits.noTime
   /// The time that was given for it, if that is another one.
   private(set) var given: Int64?
-  /// The chain after its last event.
-  private(set) var chain: UInt64
+  /// The block that holds it.
+  let block: DecodedBlock
   /// True if the draft has the same events for the same streams, in the same order. For an event whose content was
   /// erased, the remaining hash is compared; if the content had a salt, which was erased with it, only the names are.
   private(set) var isSame = false
@@ -28,7 +28,6 @@ struct RepeatedAppend {
     var last = first - 1
     var time = FormatLimits.noTime
     var given: Int64?
-    var chain: UInt64 = 0
     var isSame = false
     do throws(ContentProblem) {
       try block.forEachAppend { append, begins throws(ContentProblem) in
@@ -42,7 +41,6 @@ struct RepeatedAppend {
         guard isSame, sequence >= first, sequence <= last else { return }
         isSame = draft.says(event, of: append, at: Int(sequence - first))
       }
-      chain = try block.chain(after: last)
     } catch {
       throw error.storeError(
         in: block.header.segment.path, at: block.header.ownOffset, first: first,
@@ -52,7 +50,7 @@ struct RepeatedAppend {
     self.last = last
     self.time = time
     self.given = given
-    self.chain = chain
+    self.block = block
     self.isSame = isSame
   }
 }
