@@ -13,9 +13,9 @@ extension EventStore {
   }
 
   /// Returns how far each consumer of the store is, by name. The lag of each counts all events of the application after
-  /// its position. O(events of the log).
+  /// its position. O(consumers), and O(events after the oldest position).
   public func consumers() async throws(StoreError) -> [ConsumerStatus] {
-    // On a separate thread: it may read the whole log, and the shared threads serve all reads.
+    // On a separate thread: it may read much of the log, and the shared threads serve all reads.
     let result = await machine.thread("strata-consumers").result { [self] () throws(StoreError) in
       try consumersBlocking()
     }
@@ -26,23 +26,21 @@ extension EventStore {
   package func consumersBlocking() throws(StoreError) -> [ConsumerStatus] {
     try log.refresh()
     let begin = log.mark.logBegin - 1
-    // The last event of each consumer.
-    var events: [String: RecordedEvent] = [:]
-    try forEachEvent(of: .category(StreamName.consumerCategory), after: begin) { view, sequence, time in
-      let event = RecordedEvent(view, sequence: sequence, time: time)
-      events[event.stream.id] = event
-    }
     var counts: [LagCount] = []
-    for (name, event) in events {
-      guard let state = try ConsumerState(event) else { continue }
-      let status = ConsumerStatus(name, state, savedAt: event.time, lag: 0)
+    for stream in try consumerStreams() {
+      // Its last event says where it is.
+      guard
+        let event = try eventsBlocking(in: StreamName(stream.text), after: stream.count - 1, limit: 1).last,
+        let state = try ConsumerState(event)
+      else { continue }
+      let status = ConsumerStatus(event.stream.id, state, savedAt: event.time, lag: 0)
       counts.append(LagCount(status: status, start: max(begin, state.position?.sequence ?? begin)))
     }
     counts.sort { $0.start < $1.start }
     guard let first = counts.first else { return [] }
     // The positions ascend, so one pass counts the events after all of them.
     var (sum, place): (UInt64, Int) = (0, 0)
-    try forEachEvent(of: .all, after: first.start) { _, sequence, _ in
+    try forEachEvent(after: first.start) { sequence in
       while place < counts.count, counts[place].start < sequence {
         counts[place].countBefore = sum
         place += 1
@@ -57,17 +55,27 @@ extension EventStore {
     return statuses.sorted { $0.name < $1.name }
   }
 
-  /// Calls the body with each selected event after a sequence. Blocks.
-  private func forEachEvent(
-    of selection: EventSelection, after start: UInt64, _ body: (borrowing EventView, UInt64, Int64) -> Void
-  ) throws(StoreError) {
+  /// The streams of all consumers, deleted ones too. Blocks.
+  private func consumerStreams() throws(StoreError) -> [IndexedName] {
+    let (prefix, page) = (Array("\(StreamName.consumerCategory)/".utf8), 1000)
+    var streams: [IndexedName] = []
+    while true {
+      let found = try log.index.streams(prefix: prefix, after: streams.last?.name, limit: page)
+      streams += found
+      if found.count < page { return streams }
+    }
+  }
+
+  /// Calls the body with the sequence of each event of the application after a sequence. Blocks.
+  private func forEachEvent(after start: UInt64, _ body: (UInt64) -> Void) throws(StoreError) {
     var cursor = log.cursor(after: start)
     while case let next = cursor.nextSequence, let block = try cursor.next() {
       do throws(ContentProblem) {
         try block.forEachEvent { event, append, sequence throws(ContentProblem) in
-          guard sequence >= next, selection.contains(event, sequence: sequence, time: append.commitTime)
+          guard sequence >= next,
+            EventSelection.all.contains(event, sequence: sequence, time: append.commitTime)
           else { return }
-          body(event, sequence, append.commitTime)
+          body(sequence)
         }
       } catch { throw error.storeError(of: block.header) }
     }
