@@ -85,24 +85,4 @@ extension StoreIndex {
     }
     return (ranges.ranges, part.last)
   }
-
-  /// The last part of a stream that holds events before a sequence, for a reader that goes back from the end: the next
-  /// call asks for what is before the first of these. Nil if there is none. The part may hold later events too.
-  package func lastPart(
-    of stream: [UInt8], before sequence: UInt64 = .max, builds: Bool = true
-  ) throws(StoreError) -> StreamPlaces? {
-    if !isWriter { try catchUp() }
-    let visible = min(source.tail.mark.sequence, sequence > 0 ? sequence - 1 : 0)
-    return try stream.lendBytes { (name) throws(StoreError) in
-      let (tables, newest) = active.withLock { ($0, $0.places(of: name, through: visible)) }
-      if let newest { return newest }
-      for part in parts(below: tables) where part.segment.firstSequence <= visible {
-        let places = try asking(part, builds: builds) { closed throws(StoreError) in
-          try closed.places(of: name)
-        }
-        if let places, let first = places.sequences.first, first <= visible { return places }
-      }
-      return nil
-    }
-  }
 }

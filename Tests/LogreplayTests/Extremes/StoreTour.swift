@@ -108,7 +108,6 @@ struct StoreTour {
       attempt { try log.index.names(kind, limit: 100) }
       for start in Self.sequences {
         attempt { try log.index.places(of: [name], kind, after: start) }
-        attempt { try log.index.lastPart(of: name, before: start) }
         attempt {
           var cursor = IndexedCursor(log.index, kind, of: [name], after: start)
           while try cursor.next() != nil {}

@@ -49,14 +49,6 @@ private struct ScannedNames {
       #expect(try index.revision(of: stream) == UInt64(sequences.count), "\(what)")
       let places = try index.parts(of: stream, after: 0).flatMap { Array($0.sequences) }
       #expect(places == sequences, "\(what)")
-      let bound = UInt64.random(in: 0...scan.last + 1, using: &random)
-      var back: [UInt64] = []
-      var before = bound
-      while let part = try index.lastPart(of: stream, before: before) {
-        back = part.sequences.filter { $0 < before } + back
-        before = part.sequences.first!
-      }
-      #expect(back == sequences.filter { $0 < bound }, "\(what)")
     }
     for (id, first) in scan.ids { #expect(try index.first(ofID: id) == first, "\(what)") }
     #expect(try index.first(ofID: Bytes("absent".utf8)) == nil, "\(what)")
