@@ -12,14 +12,18 @@ enum CaseKeys {
   /// The address of an array of keys, which is never freed.
   private struct Address: @unchecked Sendable { var value: UnsafeRawPointer }
 
-  private static let kept = Lock<[ObjectIdentifier: [(name: [UInt8], keys: Address)]]>([:])
-  private static let keptCount = Lock(0)
+  private struct Kept {
+    var cases: [ObjectIdentifier: [(name: [UInt8], keys: Address)]] = [:]
+    var count = 0
+  }
+
+  private static let kept = Lock(Kept())
 
   /// The key with a name, or no key if the type has none of that name.
   static func keys<Key: CodingKey>(_ name: UnsafeBufferPointer<UInt8>) -> [Key] {
     let type = ObjectIdentifier(Key.self)
     let found = kept.withLock { kept -> Address? in
-      guard let cases = kept[type] else { return nil }
+      guard let cases = kept.cases[type] else { return nil }
       for (other, keys) in cases where other.count == name.count {
         if other.withUnsafeBufferPointer({ compareBytes($0, name) == 0 }) { return keys }
       }
@@ -28,18 +32,13 @@ enum CaseKeys {
     if let found { return found.value.assumingMemoryBound(to: [Key].self).pointee }
     guard let key = Key(stringValue: String(decoding: name, as: UTF8.self)) else { return [] }
     let keys = [key]
-    guard isRoom() else { return keys }
-    let address = UnsafeMutablePointer<[Key]>.allocate(capacity: 1)
-    address.initialize(to: keys)
-    kept.withLock { $0[type, default: []].append((Array(name), Address(value: UnsafeRawPointer(address)))) }
-    return keys
-  }
-
-  private static func isRoom() -> Bool {
-    keptCount.withLock { count in
-      guard count < keptCountMax else { return false }
-      count += 1
-      return true
+    kept.withLock { kept in
+      guard kept.count < keptCountMax else { return }
+      kept.count += 1
+      let address = UnsafeMutablePointer<[Key]>.allocate(capacity: 1)
+      address.initialize(to: keys)
+      kept.cases[type, default: []].append((Array(name), Address(value: UnsafeRawPointer(address))))
     }
+    return keys
   }
 }

@@ -57,12 +57,7 @@ public struct EventCheck: Sendable, Hashable {
     problems.append(
       Problem(
         kind: kind, type: event.type, count: 1, firstSequence: event.sequence,
-        what: Self.shortened(what())))
-  }
-
-  private static func shortened(_ text: String) -> String {
-    text.utf8.count > textLengthMax
-      ? String(decoding: text.utf8.prefix(textLengthMax), as: UTF8.self) + "…" : text
+        what: what().shortened(toUTF8Count: Self.textLengthMax)))
   }
 }
 

@@ -7,8 +7,8 @@ extension EventStore {
   /// Reads the log, and returns what the given types can no longer decode.
   ///
   /// Every event is decoded as each of the types that it belongs to. An event whose type none of them has is a problem
-  /// too. Events with erased content are passed over, and so are those that Strata writes itself: documents and
-  /// erasures.
+  /// too. Events with erased content are passed over, and so are those that Strata writes itself: documents, erasures,
+  /// and positions of consumers.
   ///
   /// The check runs on a thread of its own, and takes as long as a projection of the same events. In a test, run it
   /// on a backup of a real store:

@@ -98,20 +98,6 @@ struct ConsumerState: Codable, Equatable {
 extension ConsumerFailure {
   init(_ append: RecordedAppend, _ error: any Error) {
     sequence = append.sequences.lowerBound
-    what = String(describing: error).prefix(utf8Count: ConsumerState.textLengthMax)
-  }
-}
-
-extension String {
-  /// The longest prefix of whole characters with at most this many UTF-8 bytes.
-  fileprivate func prefix(utf8Count: Int) -> String {
-    if utf8.count <= utf8Count { return self }
-    var (text, count) = ("", 0)
-    for character in self {
-      count += character.utf8.count
-      if count > utf8Count { break }
-      text.append(character)
-    }
-    return text
+    what = String(describing: error).shortened(toUTF8Count: ConsumerState.textLengthMax)
   }
 }
