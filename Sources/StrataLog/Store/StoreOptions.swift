@@ -101,7 +101,7 @@ public struct StoreOptions: Sendable {
   package var writesInStep = false
   /// A close saves the index of the active segment if at least this many of its events are in none.
   package var savedIndexEventsMin = StoreOptions.savedIndexEventsMinDefault
-  /// An open reads that many events in about a third of a millisecond.
+  /// An open reads that many events in about half a millisecond.
   package static let savedIndexEventsMinDefault = 4096
 
   public init() {}
