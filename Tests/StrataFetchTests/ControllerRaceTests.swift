@@ -1,7 +1,7 @@
 // What the controller promises under concurrency: endings, cancellation, readers, lifetimes.
 
 internal import Foundation
-internal import StrataEvents
+@testable internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataLog

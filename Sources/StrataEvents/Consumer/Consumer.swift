@@ -1,7 +1,7 @@
 // A consumer of the change feed with a name, whose position is in the store.
 
 internal import StrataBase
-public import StrataLog
+internal import StrataLog
 
 /// A consumer by name: it handles every append of its selection in order, and goes on where it was after a restart.
 ///

@@ -1,7 +1,7 @@
 // The payload of an event: bytes and their codec.
 
 internal import StrataDocuments
-public import StrataLog
+package import StrataLog
 
 /// The encoding of a payload's bytes. The raw values are those of the file format.
 public enum PayloadCodec: UInt64, Sendable {

@@ -1,11 +1,11 @@
 // The result of an append.
 
-public import StrataLog
+package import StrataLog
 
 /// The result of an append that is as durable as the store's options require.
 public struct AppendReceipt: Sendable {
   /// The sequences of the append's events.
-  public let sequences: ClosedRange<UInt64>
+  public internal(set) var sequences: ClosedRange<UInt64>
   /// The commit time.
   public let time: Timestamp
   /// The time that the clock or the caller gave, if the commit time was raised above it: an append is never recorded as

@@ -1,7 +1,7 @@
 // Document values as keys, directly from their CBOR.
 
 internal import StrataBase
-public import StrataDocuments
+package import StrataDocuments
 
 extension SortKeyWriter {
   /// Appends one component for a value of a document: the bytes of one CBOR item, or nil for a missing field.

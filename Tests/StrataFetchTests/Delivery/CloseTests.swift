@@ -1,7 +1,7 @@
 // Consumers that wait for a blocked fold when the store is closed or a task is cancelled.
 
 internal import StrataBase
-internal import StrataEvents
+@testable internal import StrataEvents
 @testable internal import StrataLists
 internal import StrataLog
 @testable internal import StrataFetch
