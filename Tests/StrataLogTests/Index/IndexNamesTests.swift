@@ -134,7 +134,7 @@ private struct ScannedNames {
       switch Int.random(in: 0..<6, using: &random) {
       case 0: disk.delete(path)
       case 1: disk.replace(path, Bytes(bytes.prefix(Int.random(in: 0...bytes.count, using: &random))))
-      case 2: disk.flipBit(path, Int.random(in: 0..<max(1, bytes.count * 8), using: &random))
+      case 2 where !bytes.isEmpty: disk.flipBit(path, Int.random(in: 0..<bytes.count * 8, using: &random))
       default: break
       }
     }
