@@ -1,4 +1,4 @@
-// Resuming from a token: a replay rebuilds the list as it was there.
+// Resuming from a token or a point: a replay rebuilds the list as it was there.
 
 internal import StrataBase
 internal import StrataEvents

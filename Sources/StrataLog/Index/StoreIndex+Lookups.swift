@@ -119,12 +119,14 @@ extension StoreIndex {
     return found
   }
 
-  /// Calls the body with the id of every visible append that begins with `prefix`, in the order of the log, until it
-  /// returns false. Indexes hold fingerprints of ids and not the ids, so this reads the whole log, a block at a time: it
-  /// is for the beginning of an import, for people and for errors.
-  package func forEachID(prefix: [UInt8], _ body: (UnsafeRawBufferPointer) -> Bool) throws(StoreError) {
+  /// Calls the body with the id of every visible append after a sequence that begins with `prefix`, in the order of the
+  /// log, until it returns false. Indexes hold fingerprints of ids and not the ids, so this reads the whole log from
+  /// there, a block at a time: it is for the beginning of an import, for people and for errors.
+  package func forEachID(
+    prefix: [UInt8], after sequence: UInt64 = 0, _ body: (UnsafeRawBufferPointer) -> Bool
+  ) throws(StoreError) {
     var goesOn = true
-    var cursor = LogCursor(source, after: source.tail.mark.logBegin - 1)
+    var cursor = LogCursor(source, after: max(sequence, source.tail.mark.logBegin - 1))
     while goesOn, let block = try cursor.next() {
       do throws(ContentProblem) {
         try block.forEachAppend { append, _ throws(ContentProblem) in

@@ -118,6 +118,31 @@ struct ImportLinesTests {
     #expect(failure.what.contains("line 5") && !failure.what.contains("unknown"))
   }
 
+  @Test func `Lines that another process imports before the lock is taken are known`() async throws {
+    let folder = try ImportFolder()
+    let other = try ImportFolder()
+    try folder.write(importedLines(1...50))
+    try await folder.importLines()
+    try other.write(importedLines(1...60))
+    try await other.importLines()
+    let source = ImportSourceName("lines.jsonl")
+    var known = ImportKnownLines()
+    func read(_ folder: ImportFolder) async throws -> [Bool] {
+      let store = try await EventStore.open(at: folder.store, .readOnly)
+      try known.read(source, from: store.log)
+      try await store.close()
+      return [1, 50, 51, 70, 71].map { known.contains($0) }
+    }
+    #expect(try await read(folder) == [true, true, false, false, false])
+    try folder.write(importedLines(1...70))
+    try await folder.importLines()
+    #expect(try await read(folder) == [true, true, true, true, false])
+    #expect(try await read(folder) == [true, true, true, true, false], "nothing was appended in between")
+    // Another store under the same path has lines of its own.
+    #expect(try await read(other) == [true, true, true, false, false])
+    #expect(try await read(folder) == [true, true, true, true, false])
+  }
+
   @Test func `merge patches are appended as such`() async throws {
     let folder = try ImportFolder()
     try folder.write("{\"id\":1,\"a\":null}\n")

@@ -134,6 +134,7 @@ struct ImportCommand: AsyncParsableCommand {
     let input = try ImportInput(file)
     // A pipe given in place of a file is named after its descriptor, and so is the next one.
     if source == nil, !input.isFile { choices.source = nil }
+    let known = knownLines(of: choices.source)
     let store = try openStore(options)
     defer { try? store.closeBlocking() }
     if choices.source == nil {
@@ -141,8 +142,20 @@ struct ImportCommand: AsyncParsableCommand {
         "\(file == "-" ? "standard input" : "a pipe") without --source: the appends get no ids, so importing the "
           + "lines again appends them again")
     }
-    let lines = try ImportLines(input, into: store, choices, note: note)
+    let lines = try ImportLines(input, into: store, choices, known: known, note: note)
     return try lines.importAll()
+  }
+
+  /// The lines that the store has now, read while another process may still be writing to it. None if it cannot be read:
+  /// opening it for writing then says why.
+  private func knownLines(of source: ImportSourceName?) -> ImportKnownLines {
+    var known = ImportKnownLines()
+    guard let source, let reader = try? EventStore.openBlocking(at: store, .readOnly, options: options) else {
+      return known
+    }
+    try? known.read(source, from: reader.log)
+    try? reader.closeBlocking()
+    return known
   }
 
   private func lineChoices() throws(CommandFailure) -> ImportLines.Choices {

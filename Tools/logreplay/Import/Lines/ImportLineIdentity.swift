@@ -97,21 +97,40 @@ struct ImportSourceName {
 /// and for scattered line numbers.
 struct ImportKnownLines {
   private var pages: [UInt64: [UInt64]] = [:]
+  /// How far which log was read.
+  private var place: Place?
   private static let pageBits: UInt64 = 1 << 16
+
+  private struct Place {
+    var store: StoreID
+    /// The first sequence of the log: lines before it are unknown.
+    var begin: UInt64
+    var end: LogMark
+  }
 
   var isEmpty: Bool { pages.isEmpty }
 
-  /// Reads all ids of the source from the index once.
-  init(of source: ImportSourceName, in index: StoreIndex) throws(StoreError) {
-    var lines = ImportKnownLines()
-    try index.forEachID(prefix: source.prefix) { id in
-      if let (line, _) = source.parse(id) { lines.insert(line) }
+  /// Reads the ids of the source that a log has and this set does not know: those after what was read before, or all if
+  /// it was another log.
+  ///
+  /// This reads the log, which takes long where it is long. So an import reads it before it takes the writer's lock, and
+  /// then only what was appended in between.
+  mutating func read(_ source: ImportSourceName, from log: Log) throws(StoreError) {
+    let mark = log.mark
+    var read: UInt64 = 0
+    if let place, place.store == log.storeID, place.begin == mark.logBegin,
+      place.end.sequence <= mark.sequence, try log.chain(after: place.end.sequence) == place.end.chain
+    {
+      read = place.end.sequence
+    } else {
+      pages = [:]
+    }
+    try log.index.forEachID(prefix: source.prefix, after: read) { id in
+      if let (line, _) = source.parse(id) { insert(line) }
       return true
     }
-    self = lines
+    place = Place(store: log.storeID, begin: mark.logBegin, end: mark.visible)
   }
-
-  init() {}
 
   mutating func insert(_ line: UInt64) {
     let (page, bit) = line.quotientAndRemainder(dividingBy: Self.pageBits)

@@ -25,7 +25,7 @@ final class ImportLines {
   private let input: ImportInput
   private let store: EventStore
   private let run: AppendRun
-  private let known: ImportKnownLines
+  private var known: ImportKnownLines
   private var encoder: ImportLineEncoder
   private var report = ImportReport()
   private var progress: ImportProgress
@@ -33,8 +33,10 @@ final class ImportLines {
   private var timeToCompare: Timestamp?
   private let note: (String) -> Void
 
+  /// - Parameter known: the lines that are known to be in the store; those that were appended since are read.
   init(
-    _ input: ImportInput, into store: EventStore, _ choices: Choices, note: @escaping (String) -> Void
+    _ input: ImportInput, into store: EventStore, _ choices: Choices, known: ImportKnownLines,
+    note: @escaping (String) -> Void
   ) throws(CommandFailure) {
     self.choices = choices
     self.input = input
@@ -44,19 +46,14 @@ final class ImportLines {
     encoder = ImportLineEncoder(
       table: choices.table, idField: choices.idField, timeField: choices.timeField, isMerge: choices.isMerge,
       options: store.log.options)
-    let log = store.log
-    let source = choices.source
+    self.known = known
     do throws(StoreError) {
-      run = try log.run()
-      if let source {
-        known = try ImportKnownLines(of: source, in: log.index)
-      } else {
-        known = ImportKnownLines()
-      }
+      run = try store.log.run()
+      if let source = choices.source { try self.known.read(source, from: store.log) }
     } catch {
       throw CommandFailure(error)
     }
-    timeToCompare = known.isEmpty && !choices.clampsTime ? store.lastTime : nil
+    timeToCompare = self.known.isEmpty && !choices.clampsTime ? store.lastTime : nil
   }
 
   /// Imports everything, or everything before the first line that cannot be imported.
