@@ -88,7 +88,7 @@ extension Workload {
     var times: [Double] = []
     for number in 0..<200 {
       var row = rows[number * 37 % rows.count]
-      row.timestamp += Double(number)
+      row.timestamp += Double(number + 1)
       times.append(
         try await seconds {
           try await events.put(row)
