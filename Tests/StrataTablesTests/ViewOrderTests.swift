@@ -1,7 +1,8 @@
 // Views in every order of sections: a view that is built at once equals one that changes have built.
 
+internal import StrataBase
 internal import StrataEvents
-internal import StrataTables
+@testable internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
@@ -15,6 +16,7 @@ internal import Testing
       identity: ViewIdentity(name), sectionOrder: order, areNilsLast: nilsLast, declared: declared.map(key)
     ) { row, writer in
       guard row.document[0] != 255 else { return nil }
+      guard row.document[1] != 5 else { throw RowProblem(what: "five") }
       writer.append(row.document[0] == 0 ? nil : Int(row.document[0]))
       let section = writer.count
       writer.append(Int(row.document[1]))
@@ -66,6 +68,12 @@ internal import Testing
     return content
   }
 
+  private func entries(_ tree: Tree) -> [[[UInt8]]] {
+    var entries: [[[UInt8]]] = []
+    tree.forEach(in: 0..<tree.count) { entries.append([Array($0), Array($1)]) }
+    return entries
+  }
+
   @Test
   func
     `R17 A view that changes keep up to date is the one that is built at once, in every order of sections`()
@@ -79,6 +87,7 @@ internal import Testing
         Self.definition(name + " last, declared", order, nilsLast: true),
       ]
     }
+    let parallel = Parallel(threads: .system, threadCountMax: 3)
     for _ in 0..<12 {
       var table = Table(name: "t")
       for definition in definitions { table.addView(definition) }
@@ -100,9 +109,19 @@ internal import Testing
         guard sequence % 20 == 0 else { continue }
         for definition in definitions {
           let kept = try #require(table.view(definition.identity))
-          let built = View(definition, of: table)
-          #expect(content(kept) == content(built), "\(definition.identity)")
-          #expect(kept.sectionCount == built.sectionCount)
+          for partCount in [1, 2, 7, 30] {
+            let built = View(definition, of: table, on: parallel, partCount: partCount)
+            #expect(content(kept) == content(built), "\(definition.identity)")
+            #expect(kept.sectionCount == built.sectionCount)
+            #expect(entries(kept.values) == entries(built.values))
+            #expect(entries(kept.marks) == entries(built.marks))
+            #expect(entries(kept.problems) == entries(built.problems))
+          }
+        }
+        // From here on the changes go to views that were built at once.
+        for definition in definitions {
+          table.removeView(definition.identity)
+          table.addView(definition)
         }
       }
     }

@@ -85,9 +85,10 @@ final class AppendFollower: @unchecked Sendable {
     _ state: TableSet, of rows: RowTable<Item>, adding view: ViewDefinition
   ) async throws -> TableSet {
     let table = rows.name
+    let parallel = rows.store.machine.parallel
     return try await rows.store.machine.follows.result { _ in
       var state = state
-      state.withTable(table) { $0.addView(view) }
+      state.withTable(table) { $0.addView(view, on: parallel) }
       return state
     }
   }

@@ -63,7 +63,7 @@ final class PastStates {
       guard fold.state.sequence == stop else { throw .closed }
       foldedCount += stop - begin
       try fold.findChain()
-      fold.state.withTable(view.table) { $0.addView(view.definition) }
+      fold.addView(view.definition, of: view.table)
       keep(fold.state, near: sequence)
     }
     self.fold = fold

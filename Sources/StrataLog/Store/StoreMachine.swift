@@ -32,6 +32,9 @@ package struct StoreMachine: Sendable {
   /// The pools that all stores of the process share.
   package static let process = StoreMachine(threads: .system)
 
+  /// Work on all processors, on further threads that end with it.
+  package var parallel: Parallel { Parallel(threads: starter) }
+
   /// A thread for one call of a task that may take any amount of time, or wait for a lock held elsewhere. It ends with
   /// the last reference.
   package func thread(_ name: String) -> IOThreads {

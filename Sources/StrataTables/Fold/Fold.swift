@@ -93,6 +93,12 @@ package final class Fold {
     return try cursor.next()
   }
 
+  /// Adds a view to a table of the state, built on threads of the store's machine. O(n log n).
+  package func addView(_ definition: ViewDefinition, of table: String) {
+    let parallel = log.options.machine.parallel
+    state.withTable(table) { $0.addView(definition, on: parallel) }
+  }
+
   /// Ensures that the state has its chain. If no event was folded, or the state ends inside a block, reads it from the
   /// log.
   package func findChain() throws(StoreError) {
@@ -115,7 +121,7 @@ package final class Fold {
       fold.state.sequence <= state.sequence, "a fold from the start went past the state that it replaces")
     guard fold.state.sequence == state.sequence else { throw .closed }
     for table in state.tables {
-      for view in table.views { fold.state.withTable(table.name) { $0.addView(view.definition) } }
+      for view in table.views { fold.addView(view.definition, of: table.name) }
     }
     state = fold.state
     kept.removeAll()

@@ -169,7 +169,7 @@ extension Projector {
     }
     if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
     for (table, definition) in state.withLock({ $0.waiters.wishes.compactMap(\.view) }) {
-      fold.state.withTable(table) { $0.addView(definition) }
+      fold.addView(definition, of: table)
     }
     return publish(fold.state)
   }

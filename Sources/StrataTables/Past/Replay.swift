@@ -35,7 +35,7 @@ final class Replay: @unchecked Sendable {
       guard try fold.run(through: sequence, slice) else { return nil }
       guard fold.state.sequence == sequence else { throw .closed }
       try fold.findChain()
-      if let view { fold.state.withTable(view.table) { $0.addView(view.definition) } }
+      if let view { fold.addView(view.definition, of: view.table) }
       states[sequence] = fold.state
       rest.removeLast()
     }

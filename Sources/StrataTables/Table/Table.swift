@@ -1,5 +1,7 @@
 // A table: rows by id, and the views over them.
 
+package import StrataBase
+
 /// Rows by the bytes of their ids, and views over them. A value: a copy is O(1) and never changes, and a later write
 /// copies only the pages that it changes.
 package struct Table: Sendable {
@@ -153,9 +155,9 @@ extension Table {
   }
 
   /// Builds a view over the current rows, and keeps it up to date from then on. O(n log n).
-  package mutating func addView(_ definition: ViewDefinition) {
+  package mutating func addView(_ definition: ViewDefinition, on parallel: Parallel = .none) {
     guard view(definition.identity) == nil else { return }
-    views.append(View(definition, of: self))
+    views.append(View(definition, of: self, on: parallel))
   }
 
   /// Begins a new lineage of states in each view.

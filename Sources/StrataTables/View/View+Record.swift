@@ -86,7 +86,7 @@ extension View {
       guard items.contains(bytes) else { return false }
       guard definition.holdsValues else { return true }
       let section = UnsafeRawBufferPointer(rebasing: bytes[..<key.sectionLength])
-      return valueKey(in: section, id, key.value).withUnsafeBytes { values.contains($0) }
+      return Self.valueKey(in: section, id, key.value).withUnsafeBytes { values.contains($0) }
     }
   }
 

@@ -3,8 +3,8 @@
 /// A tree beside the items, kept only if the order needs it. It holds the values of each section in order, so the least
 /// and the greatest value are the first and the last entry of the section, whichever values are removed.
 extension View {
-  func valueKey(
-    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
+  static func valueKey(
+    in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: some Collection<UInt8>
   ) -> [UInt8] {
     var key: [UInt8] = []
     key.reserveCapacity(section.count + value.count + id.count)
@@ -18,7 +18,7 @@ extension View {
     in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
   ) {
     var lengths = ItemKey.lengths(section: section.count, id: id.count)
-    valueKey(in: section, id, value).withUnsafeBytes { key in
+    Self.valueKey(in: section, id, value).withUnsafeBytes { key in
       let isNew = withUnsafeBytes(of: &lengths) { values.set(key, $0) }
       assert(isNew, "a view holds the value of a row twice")
     }
@@ -27,7 +27,7 @@ extension View {
   mutating func removeValue(
     in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
   ) {
-    valueKey(in: section, id, value).withUnsafeBytes { key in
+    Self.valueKey(in: section, id, value).withUnsafeBytes { key in
       let isThere = values.remove(key)
       assert(isThere, "a view does not hold the value of a row that it shows")
     }

@@ -47,11 +47,17 @@ internal import Testing
     let reader = try await EventStore.open(disk, at: "/store", .readOnly, options: options)
     #expect(try await reader.collection("page", of: Page.self)["1"]?.title == "1")
     try await reader.close()
+    #expect(!names.withLock { $0.contains("strata-parallel") }, "so few rows are placed by one thread")
+    let many = try await EventStore.open(MemoryFileSystem(), at: "/store", .readWrite, options: options)
+    let manyPages = many.collection("page", of: Page.self)
+    try await manyPages.put((0..<5_000).map { Page(id: "\($0)", title: "\($0 * 7919 % 5_000)") })
+    #expect(try await FetchController(request, from: manyPages).performFetch().numberOfItems == 5_000)
+    try await many.close()
     let expected: Set<String> = [
       "strata-open", "strata-commit", "strata-io", "strata-fold", "strata-follow", "strata-past",
       "strata-scrub",
       "strata-seal", "strata-erase", "strata-close", "strata-index",
-    ]
+    ].union(DedicatedThread.processorCount > 1 ? ["strata-parallel"] : [])
     #expect(names.withLock { $0 } == expected)
   }
 }
