@@ -301,7 +301,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     for (filter, ids) in [
       ("$section == 'ann'", [1]), ("$section == null", [0, 2]), ("$section != 'bob'", [0, 2, 1]),
     ] {
-      let list = FetchController(Self.open.filtered(by: filter), from: tasks)
+      let list = FetchController(Self.open.filtered(parsing: filter), from: tasks)
       #expect(try await list.performFetch().itemIdentifiers == ids, "\(filter)")
     }
   }
@@ -316,7 +316,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     for (filter, count) in [
       ("$section != null", 6), ("$section == null", 0), ("$section == '\(owners[0].uuidString)'", 3),
     ] {
-      let list = FetchController(request.filtered(by: filter), from: tickets)
+      let list = FetchController(request.filtered(parsing: filter), from: tickets)
       #expect(try await list.performFetch().numberOfItems == count, "\(filter)")
       let why = try await list.why(0)
       #expect((why.filters.first?.isPassed == true) == (count > 0), "\(why)")
@@ -351,7 +351,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     ])
     func list(_ filter: String) async throws -> ListSnapshot<DocumentRow, DocumentValue> {
       try await FetchController(
-        ListRequest(DocumentRow.self).sectioned(byField: FieldPath(names: ["s"])).filtered(by: filter),
+        ListRequest(DocumentRow.self).sectioned(byField: FieldPath(names: ["s"])).filtered(parsing: filter),
         from: store.documents("t")
       ).performFetch()
     }

@@ -64,7 +64,7 @@ internal import Testing
   func `a syntax error shows the place and says what to write`(
     _ text: String, _ carets: String, _ part: String
   ) throws {
-    let error = #expect(throws: FilterError.self) { try RowFilter(text) }
+    let error = #expect(throws: FilterError.self) { try RowFilter(parsing: text) }
     guard let error else { return }
     let lines = error.description.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.count == 4, "\(error)")
@@ -84,7 +84,7 @@ internal import Testing
 
   @Test func `of a long expression the part around the place is shown, without control characters`() {
     let long = "a == 1 && ", many = String(repeating: "a == 1 && ", count: 100)
-    let error = #expect(throws: FilterError.self) { try RowFilter(many + "\u{1B}[31m" + many + long) }
+    let error = #expect(throws: FilterError.self) { try RowFilter(parsing: many + "\u{1B}[31m" + many + long) }
     let lines = error?.description.split(separator: "\n") ?? []
     #expect(lines.count == 4)
     #expect(lines.allSatisfy { $0.count < 200 && !$0.unicodeScalars.contains("\u{1B}") })
@@ -95,9 +95,9 @@ internal import Testing
 
   @Test func `text that is too long or too deep is an error`() {
     let deep = String(repeating: "(", count: 60_000)
-    #expect(throws: FilterError.self) { try RowFilter(deep) }
-    #expect(throws: FilterError.self) { try RowFilter(String(repeating: "!", count: 60_000)) }
-    #expect(throws: FilterError.self) { try RowFilter(String(repeating: "NOT(", count: 15_000)) }
+    #expect(throws: FilterError.self) { try RowFilter(parsing: deep) }
+    #expect(throws: FilterError.self) { try RowFilter(parsing: String(repeating: "!", count: 60_000)) }
+    #expect(throws: FilterError.self) { try RowFilter(parsing: String(repeating: "NOT(", count: 15_000)) }
     #expect(throws: FilterError.self) {
       try RowFilter("a == '" + String(repeating: "x", count: 70_000) + "'")
     }
@@ -121,11 +121,11 @@ internal import Testing
     let closing = opening.hasSuffix("(") ? ")" : ""
     let depth = RowFilter.depthMax
     let text = String(repeating: opening, count: depth) + "a == 1" + String(repeating: closing, count: depth)
-    let filter = try RowFilter(text)
-    #expect(try RowFilter(filter.description) == filter)
-    #expect(throws: FilterError.self) { try RowFilter(opening + text + closing) }
+    let filter = try RowFilter(parsing: text)
+    #expect(try RowFilter(parsing: filter.description) == filter)
+    #expect(throws: FilterError.self) { try RowFilter(parsing: opening + text + closing) }
     let wide = "a == 1" + String(repeating: " && a == 1", count: 5_000)
-    #expect(try RowFilter(wide).description == wide)
+    #expect(try RowFilter(parsing: wide).description == wide)
   }
 
   @Test func `whatever the text, it is a filter or an error with a place`() {
@@ -150,8 +150,8 @@ internal import Testing
         }
       }
       do throws(FilterError) {
-        let filter = try RowFilter(text)
-        #expect(throws: Never.self) { try #require(try RowFilter(filter.description) == filter) }
+        let filter = try RowFilter(parsing: text)
+        #expect(throws: Never.self) { try #require(try RowFilter(parsing: filter.description) == filter) }
       } catch {
         #expect(error.byteRange.upperBound <= text.utf8.count)
         #expect(error.characterRange.upperBound <= text.count)

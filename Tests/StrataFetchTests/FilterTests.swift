@@ -27,7 +27,7 @@ internal import Testing
     var filters = RandomFilters(random: SeededGenerator(seed: SeededGenerator.testSeed()))
     for _ in 0..<3_000 {
       let filter = RowFilter(filters.expression())
-      let read = try RowFilter(filter.description)
+      let read = try RowFilter(parsing: filter.description)
       try #require(read == filter, "\(filter)")
       try #require(read.description == filter.description)
       try #require(read.hashValue == filter.hashValue)
@@ -52,8 +52,8 @@ internal import Testing
     ("1 = 1&&!(2=2)", "1 == 1 && !(2 == 2)"),
   ])
   func `filters that say the same have one form`(_ text: String, _ form: String) throws {
-    #expect(try RowFilter(text).description == form)
-    #expect(try RowFilter(form) == RowFilter(text))
+    #expect(try RowFilter(parsing: text).description == form)
+    #expect(try RowFilter(parsing: form) == RowFilter(parsing: text))
   }
 
   private static let row: SampleRow = {
@@ -98,7 +98,7 @@ internal import Testing
     ("`$id` == null", true), ("NOT impact == 'High'", false), ("start in {@'2026-11-20T17:00Z'}", true),
   ])
   func `examples of what filters mean`(_ text: String, _ expected: Bool) throws {
-    #expect(Self.row.matches(try RowFilter(text)) == expected)
+    #expect(Self.row.matches(try RowFilter(parsing: text)) == expected)
     #expect(Self.row.matches(try RowFilter("!(" + text + ")")) == !expected)
   }
 

@@ -33,10 +33,9 @@ extension RowSource {
   /// The rows that pass a filter given as a text, all of which is parsed.
   ///
   /// Throws `filter` for a syntax error, and what `all(where:at:)` throws.
-  @_disfavoredOverload
   public func all(
-    where text: some StringProtocol, at point: LogPoint = .head
+    parsing text: some StringProtocol, at point: LogPoint = .head
   ) async throws -> [Item] {
-    try await all(where: FilterTemplate(String(text)), at: point)
+    try await all(where: FilterTemplate(parsing: text), at: point)
   }
 }

@@ -3,7 +3,7 @@
 public import StrataTables
 
 extension FilterTemplate: ExpressibleByStringInterpolation {
-  public init(stringLiteral text: String) { self.init(text) }
+  public init(stringLiteral text: String) { self.init(text, []) }
 
   public init(stringInterpolation parts: StringInterpolation) { self.init(parts.text, parts.arguments) }
 

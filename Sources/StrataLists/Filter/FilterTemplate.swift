@@ -10,14 +10,14 @@
 /// meaning of the text around it. Values conform to ``FilterLiteral``; after `in`, arrays and sets of them are lists. A
 /// field is interpolated as a path: `\(field: path) == \(value)`.
 ///
-/// A string literal becomes a template only where a template is expected, as in a call of `filtered(by:)`. A `String`
-/// is different: it is parsed as text, with everything in it. So do not build the text first:
+/// A string literal becomes a template where a template is expected, as in a call of `filtered(by:)`. A `String` does
+/// not: all of it would be parsed, so that the text `x' || name != '` between two quotes would accept all rows. Where
+/// that is meant, because a person wrote the filter, the label `parsing` says so:
 ///
 /// ```swift
-/// let built = "name == '\(text)'"     // a String: the text "x' || name != '" accepts all rows
-/// request.filtered(by: built)
-/// request.filtered(by: "name == " + text)   // a String too
-/// let filter: FilterTemplate = "name == \(text)"   // a template
+/// let filter: FilterTemplate = "name == \(text)"
+/// request.filtered(by: filter)
+/// request.filtered(parsing: typed)
 /// ```
 ///
 /// A template can be malformed: the error is thrown when it becomes a ``RowFilter``, or by the fetch of a request. The
@@ -42,7 +42,7 @@ public struct FilterTemplate: Sendable {
   }
 
   /// A template without values: all of the text is parsed.
-  public init(_ text: String) { self.init(text, []) }
+  public init(parsing text: some StringProtocol) { self.init(String(text), []) }
 }
 
 extension FilterTemplate: Hashable {

@@ -47,17 +47,16 @@ public struct RowFilter: Hashable, Sendable {
     expression = try FilterParser.parse(template) { InstantText.named($0) }
   }
 
-  /// Parses a filter from a text, all of which is text of the language. O(length of the text).
+  /// Parses a filter from a text that a person wrote, all of which is text of the language. O(length of the text).
   ///
   /// Throws `FilterError` with the position of the first error.
-  @_disfavoredOverload
-  public init(_ text: some StringProtocol) throws(FilterError) { try self.init(FilterTemplate(String(text))) }
+  public init(parsing text: some StringProtocol) throws(FilterError) { try self.init(FilterTemplate(parsing: text)) }
 
   /// Parses a text with another grammar for dates, such as one that knows a time zone and the current time.
   ///
   /// - Parameter date: parses the text of a date; nil if it is not a date.
   package init(_ text: String, date: @escaping (String) -> Instant?) throws(FilterError) {
-    expression = try FilterParser.parse(FilterTemplate(text), date: date)
+    expression = try FilterParser.parse(FilterTemplate(parsing: text), date: date)
   }
 
   /// The paths that the filter reads.

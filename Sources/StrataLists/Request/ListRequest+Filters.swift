@@ -24,15 +24,14 @@ extension ListRequest {
     with { $0.filters.append(FilterPart(template)) }
   }
 
-  /// Only rows that pass a filter given as a text, all of which is parsed: use it for filters that people type, and a
-  /// literal with interpolated values for filters of the program. A syntax error is thrown by the fetch.
+  /// Only rows that pass a filter given as a text, all of which is parsed: for filters that people type. Filters of the
+  /// program are literals with interpolated values: see `filtered(by:)`. A syntax error is thrown by the fetch.
   ///
   /// O(length of the text).
-  @_disfavoredOverload
-  public func filtered(by text: some StringProtocol) -> Self {
+  public func filtered(parsing text: some StringProtocol) -> Self {
     // The parameter is generic so that the compiler makes a template of every literal: it prefers a concrete `String`
     // in some expressions, even if that is disfavoured.
-    filtered(by: FilterTemplate(String(text)))
+    filtered(by: FilterTemplate(parsing: String(text)))
   }
 
   /// Only rows that a closure accepts. The closure must be pure.

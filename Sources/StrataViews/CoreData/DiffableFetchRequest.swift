@@ -14,7 +14,7 @@ where Item.ID: DocumentID {
   /// sort keys.
   public var sectionOrder: ListSectionOrder<Section>
   /// Only rows that pass this filter, written as a string literal: `"impact == \(impact)"`. Interpolated values are
-  /// literals and are not parsed. A text that is not a literal is `FilterTemplate(text)`. Nil for all rows.
+  /// literals and are not parsed. A text that is not a literal is `FilterTemplate(parsing: text)`. Nil for all rows.
   public var filter: FilterTemplate?
   /// The maximum number of items of the whole list, which holds after every change. There is no limit if it is nil, 0 or
   /// negative, as in Core Data.

@@ -12,7 +12,7 @@ enum FilterTarget {
     let text = String(decoding: parts.first ?? [], as: UTF8.self)
     let document = parts.count > 1 ? Array(parts[1]) : Self.document
     let filter: RowFilter
-    do throws(FilterError) { filter = try RowFilter(text) } catch {
+    do throws(FilterError) { filter = try RowFilter(parsing: text) } catch {
       _ = error.description
       let (range, end) = (error.byteRange, text.utf8.count)
       return try law(
@@ -20,7 +20,7 @@ enum FilterTarget {
     }
     let form = filter.description
     if form.utf8.count <= RowFilter.byteCountMax {
-      guard let again = try? RowFilter(form) else {
+      guard let again = try? RowFilter(parsing: form) else {
         throw BrokenLaw("the form of \(text) is refused: \(form)")
       }
       try law(again == filter && again.description == form, "\(text) has two forms: \(form), \(again)")

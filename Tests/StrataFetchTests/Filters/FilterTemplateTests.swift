@@ -53,9 +53,9 @@ internal import Testing
       let template: FilterTemplate =
         "a contains[c] \(text) || \(field: path) in \(list) && b > \(number.isFinite ? number : 0)"
       let filter = try RowFilter(template)
-      try #require(try RowFilter(filter.description) == filter, "\(filter)")
+      try #require(try RowFilter(parsing: filter.description) == filter, "\(filter)")
       try #require(template.description == filter.description)
-      try #require(try RowFilter(FilterTemplate(template.description)) == filter)
+      try #require(try RowFilter(FilterTemplate(parsing: template.description)) == filter)
     }
   }
 
@@ -96,7 +96,7 @@ internal import Testing
   {
     let filter = try RowFilter(template)
     #expect(filter.description == form)
-    #expect(try RowFilter(FilterTemplate(form)) == filter)
+    #expect(try RowFilter(FilterTemplate(parsing: form)) == filter)
   }
 
   @Test func `a date in a filter is exactly the date that a document holds`() throws {
@@ -171,7 +171,7 @@ internal import Testing
     deep.appendLiteral(" == ")
     deep.appendInterpolation("x")
     let filter = try RowFilter(FilterTemplate(stringInterpolation: deep))
-    #expect(try RowFilter(filter.description) == filter)
+    #expect(try RowFilter(parsing: filter.description) == filter)
     var deeper = FilterTemplate.StringInterpolation(literalCapacity: 0, interpolationCount: 0)
     deeper.appendLiteral("!" + deep.text)
     #expect(throws: FilterError.self) { try RowFilter(FilterTemplate(stringInterpolation: deeper)) }

@@ -74,25 +74,25 @@ internal import Testing
     func found(_ request: Request) async throws -> [Int] {
       try await FetchController(request, from: chores).performFetch().itemIdentifiers
     }
-    #expect(try await found(Self.all.filtered(by: text)) == [0])
+    #expect(try await found(Self.all.filtered(parsing: text)) == [0])
     #expect(try await found(Self.all.filtered(by: "owner == \(text)")) == [2])
-    #expect(Self.all.filtered(by: text) == Self.all.filtered(by: "owner == 'ann'"))
-    #expect(Self.all.filtered(by: text) == Self.all.filtered(by: "owner == \("ann")"))
-    #expect(try await chores.all(where: text).map(\.id) == [0])
+    #expect(Self.all.filtered(parsing: text) == Self.all.filtered(by: "owner == 'ann'"))
+    #expect(Self.all.filtered(parsing: text) == Self.all.filtered(by: "owner == \("ann")"))
+    #expect(try await chores.all(parsing: text).map(\.id) == [0])
     #expect(try await chores.all(where: "owner == \(text)").map(\.id) == [2])
-    #expect(try RowFilter(text).description == text)
+    #expect(try RowFilter(parsing: text).description == text)
     #expect(try RowFilter("owner == \(text)").description == "owner == 'owner == \\'ann\\''")
     #expect(try await chores.all(where: "owner == \(text)", at: .head).map(\.id) == [2])
-    #expect(try await chores.all(where: text.dropFirst(0), at: .head).map { $0.id + 1 } == [1])
+    #expect(try await chores.all(parsing: text.dropFirst(0), at: .head).map { $0.id + 1 } == [1])
     #expect(try RowFilter(FilterTemplate("owner == \(text)")) == RowFilter("owner == \(text)"))
-    #expect(try RowFilter(FilterTemplate(text)) == RowFilter(text.dropFirst(0)))
+    #expect(try RowFilter(FilterTemplate(parsing: text)) == RowFilter(parsing: text.dropFirst(0)))
     let isKnown = !text.isEmpty
     #expect(try await found(Self.all.filtered(by: isKnown ? "owner == \(text)" : "id == 0")) == [2])
     await #expect(throws: ListError.self) { try await chores.all(where: "owner == '\(text)'") }
     var request = DiffableFetchRequest<Chore, Unsectioned>(filter: "owner == \(text)")
     #expect(request.listRequest == Self.all.filtered(by: "owner == \(text)").sectionsOrdered(by: .key))
-    request.filter = FilterTemplate(text)
-    #expect(request.listRequest == Self.all.filtered(by: text).sectionsOrdered(by: .key))
+    request.filter = FilterTemplate(parsing: text)
+    #expect(request.listRequest == Self.all.filtered(parsing: text).sectionsOrdered(by: .key))
   }
 
   @Test
@@ -106,7 +106,7 @@ internal import Testing
       from: try await Self.chores(owner, "bob"))
     let names = try await list.why(0).filters.map(\.name)
     #expect(names == ["owner == 'it\\'s \"ann\"\\n'", "open", #"["since","3"]"#])
-    let parsed = try RowFilter(FilterTemplate(names[0]))
+    let parsed = try RowFilter(FilterTemplate(parsing: names[0]))
     #expect(try parsed == RowFilter("owner == \(owner)"))
   }
 }

@@ -23,7 +23,7 @@ internal import Testing
       for id in 0..<8 {
         group.addTask {
           try await controller.apply {
-            $0.filter = FilterTemplate(($0.filter.map { "\($0) && " } ?? "") + "id != \(id)")
+            $0.filter = FilterTemplate(parsing: ($0.filter.map { "\($0) && " } ?? "") + "id != \(id)")
           }
         }
       }

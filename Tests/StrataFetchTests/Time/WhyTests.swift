@@ -27,7 +27,7 @@ internal import Testing
       let plain = ModelRequest.random(section: Bool.random(using: &random) ? "s" : nil, &random)
       var request = plain.request
       for text in Self.filters where Int.random(in: 0..<4, using: &random) == 0 {
-        request = request.filtered(by: text)
+        request = request.filtered(parsing: text)
       }
       let list = FetchController(request, from: log.store.documents("t"))
       for sequence in [log.head / 3, log.head / 2, log.head] {
