@@ -84,7 +84,9 @@ internal import Testing
 
   @Test func `of a long expression the part around the place is shown, without control characters`() {
     let long = "a == 1 && ", many = String(repeating: "a == 1 && ", count: 100)
-    let error = #expect(throws: FilterError.self) { try RowFilter(parsing: many + "\u{1B}[31m" + many + long) }
+    let error = #expect(throws: FilterError.self) {
+      try RowFilter(parsing: many + "\u{1B}[31m" + many + long)
+    }
     let lines = error?.description.split(separator: "\n") ?? []
     #expect(lines.count == 4)
     #expect(lines.allSatisfy { $0.count < 200 && !$0.unicodeScalars.contains("\u{1B}") })

@@ -26,7 +26,9 @@ package struct Parallel: Sendable {
           return next
         }) { body(number) }
       }
-      let others = (1..<max(1, min(count, threadCountMax))).map { _ in try? starter.start("strata-parallel", work) }
+      let others = (1..<max(1, min(count, threadCountMax))).map { _ in
+        try? starter.start("strata-parallel", work)
+      }
       work()
       for thread in others { thread?.join() }
     }

@@ -46,7 +46,8 @@ public struct Consumer: Sendable {
     until end: FeedEnd = .never,
     _ handle: (RecordedAppend, inout WriteBatch) async throws -> Void
   ) async throws {
-    let (state, version) = try await load()
+    var (state, version) = try await load()
+    state.selection = options.selection.byName
     let ledger = ConsumerLedger(store, stream, options, state, version: version)
     let start = state.at == nil ? options.start : try Self.point(of: state, in: stream)
     let saver = Task { [options] in
@@ -80,7 +81,7 @@ public struct Consumer: Sendable {
     for try await append in store.feed(of: options.selection, from: start, until: .caughtUp) {
       lag += UInt64(append.events.count)
     }
-    return ConsumerStatus(name, state, savedAt: savedAt, lag: lag)
+    return ConsumerStatus(name, state, savedAt: savedAt, lag: lag, isLagExact: true)
   }
 
   /// Deletes the consumer's position, and what it set aside. A later run begins where the options say.

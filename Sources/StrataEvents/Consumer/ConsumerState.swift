@@ -25,6 +25,10 @@ public struct ConsumerStatus: Sendable, Hashable {
   public var savedAt: Timestamp?
   /// How many events after the position wait to be handled.
   public var lag: UInt64
+  /// False if `lag` may be too large: what a selection says about payloads and metadata is not in the store, so
+  /// ``EventStore/consumers()`` also counts the events that only such a condition leaves out. ``Consumer/status()`` does
+  /// not count them.
+  public var isLagExact: Bool
   /// The append at which the consumer stopped; nil once it was handled.
   public var lastError: ConsumerFailure?
   /// How many appends were set aside, and the first hundred of them.
@@ -39,6 +43,8 @@ struct ConsumerState: Codable, Equatable {
   var lastError: ConsumerFailure?
   var setAsideCount: UInt64 = 0
   var setAside: [ConsumerFailure] = []
+  /// What the consumer receives; nil for everything.
+  var selection: NamedSelection?
 
   /// The type of an event with a state.
   static let saved = "$consumed"

@@ -33,26 +33,16 @@ extension EventStore {
         let event = try eventsBlocking(in: StreamName(stream.text), after: stream.count - 1, limit: 1).last,
         let state = try ConsumerState(event)
       else { continue }
-      let status = ConsumerStatus(event.stream.id, state, savedAt: event.time, lag: 0)
-      counts.append(LagCount(status: status, start: max(begin, state.position?.sequence ?? begin)))
+      let selection = state.selection.map { EventSelection($0) } ?? .all
+      let status = ConsumerStatus(
+        event.stream.id, state, savedAt: event.time, lag: 0,
+        isLagExact: state.selection?.hasConditions != true)
+      let start = max(begin, state.position?.sequence ?? begin)
+      counts.append(LagCount(status: status, selection: selection, start: start))
     }
-    counts.sort { $0.start < $1.start }
-    guard let first = counts.first else { return [] }
-    // The positions ascend, so one pass counts the events after all of them.
-    var (sum, place): (UInt64, Int) = (0, 0)
-    try forEachEvent(after: first.start) { sequence in
-      while place < counts.count, counts[place].start < sequence {
-        counts[place].countBefore = sum
-        place += 1
-      }
-      sum += 1
-    }
-    let statuses = counts.enumerated().map { index, count in
-      var status = count.status
-      status.lag = index < place ? sum - count.countBefore : 0
-      return status
-    }
-    return statuses.sorted { $0.name < $1.name }
+    guard let start = counts.map(\.start).min() else { return [] }
+    try count(&counts, after: start)
+    return counts.map(\.status).sorted { $0.name < $1.name }
   }
 
   /// The streams of all consumers, deleted ones too. Blocks.
@@ -66,16 +56,19 @@ extension EventStore {
     }
   }
 
-  /// Calls the body with the sequence of each event of the application after a sequence. Blocks.
-  private func forEachEvent(after start: UInt64, _ body: (UInt64) -> Void) throws(StoreError) {
+  /// Counts for each consumer the events that it is still to receive, in one pass. Blocks.
+  private func count(_ counts: inout [LagCount], after start: UInt64) throws(StoreError) {
     var cursor = log.cursor(after: start)
     while case let next = cursor.nextSequence, let block = try cursor.next() {
       do throws(ContentProblem) {
         try block.forEachEvent { event, append, sequence throws(ContentProblem) in
-          guard sequence >= next,
-            EventSelection.all.contains(event, sequence: sequence, time: append.commitTime)
-          else { return }
-          body(sequence)
+          guard sequence >= next else { return }
+          for index in counts.indices where counts[index].start < sequence {
+            guard counts[index].selection.contains(event, sequence: sequence, time: append.commitTime) else {
+              continue
+            }
+            counts[index].status.lag += 1
+          }
         }
       } catch { throw error.storeError(of: block.header) }
     }
@@ -85,15 +78,15 @@ extension EventStore {
 /// A consumer whose waiting events are being counted.
 private struct LagCount {
   var status: ConsumerStatus
-  var start: UInt64
-  /// The number of counted events before `start`.
-  var countBefore: UInt64 = 0
+  let selection: EventSelection
+  let start: UInt64
 }
 
 extension ConsumerStatus {
-  init(_ name: String, _ state: ConsumerState, savedAt: Timestamp?, lag: UInt64) {
+  init(_ name: String, _ state: ConsumerState, savedAt: Timestamp?, lag: UInt64, isLagExact: Bool) {
     self.init(
-      name: name, position: state.position, savedAt: savedAt, lag: lag, lastError: state.lastError,
+      name: name, position: state.position, savedAt: savedAt, lag: lag, isLagExact: isLagExact,
+      lastError: state.lastError,
       setAsideCount: state.setAsideCount, setAside: state.setAside)
   }
 }

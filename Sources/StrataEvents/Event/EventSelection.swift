@@ -69,6 +69,24 @@ public struct EventSelection: Sendable {
     return selection
   }
 
+  /// The selection by names, without its conditions on content.
+  var byName: NamedSelection {
+    func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    return NamedSelection(
+      stream: stream.map(text), category: category.map(text), types: types?.map(text).sorted(),
+      includesInternal: includesInternal, hasConditions: !conditions.isEmpty)
+  }
+
+  /// The selection that a record describes; conditions on content are not in the record.
+  init(_ named: NamedSelection) {
+    stream = named.stream.map { Array($0.utf8) }
+    category = named.category.map { Array($0.utf8) }
+    types = named.types?.map { Array($0.utf8) }
+    includesInternal = named.includesInternal
+  }
+
+  private init() {}
+
   /// The names by which an index finds the selected events, and perhaps others; nil if it takes the whole log.
   package var indexedNames: (kind: IndexedKind, names: [[UInt8]])? {
     if let stream { return (.stream, [stream]) }
@@ -82,6 +100,16 @@ public struct EventSelection: Sendable {
     selection.conditions.append(condition)
     return selection
   }
+}
+
+/// What of a selection can be recorded: the names of its streams and types.
+struct NamedSelection: Codable, Equatable {
+  var stream: String?
+  var category: String?
+  var types: [String]?
+  var includesInternal: Bool
+  /// Whether the selection also has conditions on content, which are code and not recorded.
+  var hasConditions: Bool
 }
 
 /// A condition on the content of an event.

@@ -17,7 +17,7 @@
 /// ```swift
 /// let filter: FilterTemplate = "name == \(text)"
 /// request.filtered(by: filter)
-/// request.filtered(parsing: typed)
+/// request.filtered(parsing: text)
 /// ```
 ///
 /// A template can be malformed: the error is thrown when it becomes a ``RowFilter``, or by the fetch of a request. The

@@ -50,7 +50,9 @@ public struct RowFilter: Hashable, Sendable {
   /// Parses a filter from a text that a person wrote, all of which is text of the language. O(length of the text).
   ///
   /// Throws `FilterError` with the position of the first error.
-  public init(parsing text: some StringProtocol) throws(FilterError) { try self.init(FilterTemplate(parsing: text)) }
+  public init(parsing text: some StringProtocol) throws(FilterError) {
+    try self.init(FilterTemplate(parsing: text))
+  }
 
   /// Parses a text with another grammar for dates, such as one that knows a time zone and the current time.
   ///

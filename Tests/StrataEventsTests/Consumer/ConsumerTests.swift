@@ -50,6 +50,47 @@ import Testing
     #expect(try await store.consumers().map(\.name) == ["another", "printer"])
   }
 
+  @Test func `The events that wait are those that the consumer selects`() async throws {
+    let store = try await store(orders: 3)
+    let selections: [(String, EventSelection, whileNoise: UInt64, afterwards: UInt64)] = [
+      ("all", .all, 100, 102), ("order", .category("order"), 0, 1), ("one", .stream("order/2"), 0, 0),
+      ("noise", .types("noise", "other"), 100, 101),
+      ("both", .category("order").types("order", "noise"), 0, 1),
+      (
+        "filtered",
+        .category("order").satisfying(EventCondition(.payload) { $0.sequence % 2 == 1 }), 0, 1
+      ),
+    ]
+    func lags() async throws -> [String: UInt64] {
+      let statuses = try await store.consumers()
+      #expect(statuses.filter { !$0.isLagExact }.map(\.name) == ["filtered"])
+      return Dictionary(uniqueKeysWithValues: statuses.map { ($0.name, $0.lag) })
+    }
+    for (name, selection, _, _) in selections {
+      _ = try await handled(by: store.consumer(name, options { $0.selection = selection }))
+    }
+    #expect(try await lags().allSatisfy { $0.value == 0 })
+    for number in 0..<100 { try await store.append([NewEvent("noise", in: "noise/\(number)", .null)]) }
+    var waiting = try await lags()
+    for (name, _, count, _) in selections where waiting[name] != nil {
+      #expect(waiting[name] == count, "\(name)")
+    }
+    try await store.append([NewEvent("other", in: "noise/1", .null), order(4)])
+    waiting = try await lags()
+    for (name, selection, _, count) in selections where waiting[name] != nil {
+      #expect(waiting[name] == count, "\(name)")
+      // The consumer itself counts with the conditions.
+      let status = try await store.consumer(name, options { $0.selection = selection }).status()
+      #expect(
+        status.isLagExact && status.lag <= count && (name == "filtered" || status.lag == count), "\(name)")
+    }
+    // Nothing that "noise" selects was handled when it first ran, so it has no position yet, and is listed from then on.
+    #expect(waiting["noise"] == nil && waiting.count == 5)
+    let noise = store.consumer("noise", options { $0.selection = .types("noise", "other") })
+    _ = try await handled(by: noise)
+    #expect(try await lags()["noise"] == 0)
+  }
+
   @Test func `effects and position are one append, which no other feed sees as more than the effects`()
     async throws
   {

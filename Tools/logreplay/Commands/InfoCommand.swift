@@ -189,6 +189,7 @@ extension ConsumerStatus {
     line.field("position", position?.description)
     line.field("savedAt", savedAt?.description)
     line.field("lag", lag)
+    line.field("isLagExact", isLagExact)
     if let lastError {
       line.field("stoppedAt", lastError.sequence)
       line.field("error", lastError.what)
@@ -198,7 +199,9 @@ extension ConsumerStatus {
   }
 
   fileprivate var text: String {
-    var parts = ["\(PeopleText.printable(name)): \(lag == 1 ? "1 event waits" : "\(lag) events wait")"]
+    let waiting =
+      (isLagExact || lag == 0 ? "" : "at most ") + (lag == 1 ? "1 event waits" : "\(lag) events wait")
+    var parts = ["\(PeopleText.printable(name)): \(waiting)"]
     if let lastError {
       parts.append("stopped at \(lastError.sequence): \(PeopleText.printable(lastError.what))")
     }
