@@ -14,7 +14,7 @@ internal import Testing
     let declared: [Int?] = name.hasSuffix("declared") ? [nil, 3, 77] : []
     return ViewDefinition(
       identity: ViewIdentity(name), sectionOrder: order, areNilsLast: nilsLast, declared: declared.map(key)
-    ) { row, writer in
+    ) { (row, writer) throws(RowProblem) in
       guard row.document[0] != 255 else { return nil }
       guard row.document[1] != 5 else { throw RowProblem(what: "five") }
       writer.append(row.document[0] == 0 ? nil : Int(row.document[0]))
