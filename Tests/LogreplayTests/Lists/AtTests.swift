@@ -258,7 +258,7 @@ struct AtTests {
       (["diff", folder.store, "1..", "-o", "patch", "--stat"], 64, "choose one"),
       (["diff", folder.store, "1..", "-o", "csv"], 64, "patch"),
       (["diff", folder.store, "1..99"], 66, "the log holds"),
-      (["replay", folder.store, "-o", "csv"], 64, "-o"),
+      (["replay", folder.store, "-o", "csv"], 64, "-o: short, table, json, jsonl\n"),
       (["follow", folder.store, "--table", "incident", "-g", "x"], 64, "--where"),
       (["follow", folder.store, "--table", "x", "--until-caught-up"], 66, "the store has incident"),
     ] as [([String], Int32, String)] {

@@ -76,7 +76,10 @@ struct PeopleOptions: ParsableArguments, Sendable {
 struct OutputOptions: ParsableArguments, Sendable {
   @Option(
     name: [.customShort("o", allowingJoined: true), .customLong("output")],
-    help: "The format: short, table, json, jsonl or csv. Default: table on a terminal, short otherwise.")
+    help: """
+      The format: short, table, json, jsonl or, for single events and lists, csv. Default: table on a terminal, short \
+      otherwise.
+      """)
   var requestedFormat: OutputFormat?
 
   @OptionGroup var people: PeopleOptions
@@ -85,11 +88,13 @@ struct OutputOptions: ParsableArguments, Sendable {
   var zone: Zone { people.zone }
   var isColored: Bool { people.isColored }
 
-  /// Throws a usage error if the requested format is one of those that the command does not support.
+  /// Throws a usage error, which names the other formats, if the requested one is among those that the command does
+  /// not support.
   func refuse(_ formats: OutputFormat...) throws(CommandFailure) {
     guard let requestedFormat, formats.contains(requestedFormat) else { return }
+    let others = OutputFormat.allCases.filter { !formats.contains($0) }.map(\.rawValue)
     throw CommandFailure(
       ExitStatus.usage, "this command has no output as \(requestedFormat.rawValue)",
-      next: "choose another format with -o")
+      next: "choose another format with -o: " + others.joined(separator: ", "))
   }
 }
