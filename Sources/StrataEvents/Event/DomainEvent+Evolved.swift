@@ -92,7 +92,8 @@ extension DomainEvent {
     throw .invalid(
       what:
         "an upcast leads from event \(event.sequence) to the type \(form.type), which \(Self.self) does not"
-        + " have")
+        + " have",
+      next: "add the case, or correct the upcast to '\(form.type)'")
   }
 
   /// Decodes a form that no upcast leads on from; nil if it has another type or is an older version.

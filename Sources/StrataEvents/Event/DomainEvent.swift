@@ -100,7 +100,8 @@ extension DomainEvent {
       return nil
     } catch {
       throw .invalid(
-        what: "event \(event.sequence) of type \(event.type) does not decode as \(Self.self): \(error)")
+        what: "event \(event.sequence) of type \(event.type) does not decode as \(Self.self): \(error)",
+        next: "correct the type, or add an upcast from the form that was recorded")
     }
   }
 }

@@ -142,12 +142,14 @@ extension UpcastPlan {
       } catch {
         throw .invalid(
           what: "event \(event.sequence) of type \(event.type) cannot be upcast from '\(form.type)': "
-            + Self.text(of: error))
+            + Self.text(of: error),
+          next: "correct the upcast from '\(form.type)', so that it reads what was recorded")
       }
       guard forms.count + rest.count <= Upcast.partCountMax else {
         throw .invalid(
           what:
-            "event \(event.sequence) of type \(event.type) becomes more than \(Upcast.partCountMax) events")
+            "event \(event.sequence) of type \(event.type) becomes more than \(Upcast.partCountMax) events",
+          next: "correct the upcasts, so that they split it into fewer")
       }
     }
     return forms

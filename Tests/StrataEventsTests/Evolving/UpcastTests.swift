@@ -94,6 +94,7 @@ struct UpcastTests {
       try event.decode(Priced.self)
     } throws: { error in
       "\(error)".contains("event 1 of type priced cannot be upcast from 'shop.priced': Oops()")
+        && "\(error)".hasSuffix("; correct the upcast from 'shop.priced', so that it reads what was recorded")
     }
     let scalar = try await Self.recorded("shop.priced", 5)
     #expect {
@@ -102,7 +103,11 @@ struct UpcastTests {
       "\(error)".contains("event 1 of type shop.priced") && "\(error)".contains("is not an object")
     }
     let newest = try await Self.recorded("shop.priced.2", ["cents": "8"])
-    #expect(throws: StoreError.self) { try newest.decode(Priced.self) }
+    #expect {
+      try newest.decode(Priced.self)
+    } throws: { error in
+      "\(error)".hasSuffix("; correct the type, or add an upcast from the form that was recorded")
+    }
   }
 
   private enum KeyedNote: DomainEvent, Equatable {
