@@ -7,7 +7,7 @@ extension StoreError: CustomStringConvertible {
   public var what: String {
     switch self {
     case .conflict(let stream, let expected, let actual):
-      "\(stream) holds \(actual) events, and \(expected) was expected"
+      "\(stream) is at version \(actual), and \(expected) was expected"
     case .idReused(let id, let sequences):
       "the append id \(id) was used for other content, at sequence \(sequences.lowerBound)"
     case .locked(_, let holder): "the store is open for writing in \(holder ?? "another process")"

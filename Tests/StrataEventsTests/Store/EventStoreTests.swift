@@ -186,6 +186,8 @@ struct EventStoreTests {
     await #expect(throws: StoreError.conflict(stream: "t/1", expected: .noStream, actual: 1)) {
       try await store.append([TicketEvent.closed], to: "t/1", expecting: .noStream)
     }
+    let error = StoreError.conflict(stream: "t/1", expected: .exactly(2), actual: 1)
+    #expect(error.what == "t/1 is at version 1, and version 2 was expected")
     #expect(store.head.sequence == 1)
   }
 
