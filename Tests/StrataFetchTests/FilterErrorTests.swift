@@ -101,19 +101,19 @@ internal import Testing
     #expect(throws: FilterError.self) { try RowFilter(parsing: String(repeating: "!", count: 60_000)) }
     #expect(throws: FilterError.self) { try RowFilter(parsing: String(repeating: "NOT(", count: 15_000)) }
     #expect(throws: FilterError.self) {
-      try RowFilter("a == '" + String(repeating: "x", count: 70_000) + "'")
+      try RowFilter(parsing: "a == '" + String(repeating: "x", count: 70_000) + "'")
     }
     #expect(throws: FilterError.self) {
-      try RowFilter("a matches '" + String(repeating: "x", count: 5_000) + "'")
+      try RowFilter(parsing: "a matches '" + String(repeating: "x", count: 5_000) + "'")
     }
-    #expect(throws: FilterError.self) { try RowFilter("a == " + String(repeating: "9", count: 60_000)) }
+    #expect(throws: FilterError.self) { try RowFilter(parsing: "a == " + String(repeating: "9", count: 60_000)) }
   }
 
   @Test(arguments: ["[", "[^", "(", "(?i)", "(?=", "[a&&", "[a--b--", "(?~", "\\(", "[a~~"])
   func `a pattern that nests too deeply is an error, not the end of the stack`(_ opening: String) {
     for count in [33, 100, 1_000] {
       let pattern = String(repeating: opening, count: count)
-      let error = #expect(throws: FilterError.self) { try RowFilter("a matches '" + pattern + "'") }
+      let error = #expect(throws: FilterError.self) { try RowFilter(parsing: "a matches '" + pattern + "'") }
       #expect(error?.message.contains("pattern is malformed") == true)
     }
   }

@@ -99,7 +99,7 @@ internal import Testing
   ])
   func `examples of what filters mean`(_ text: String, _ expected: Bool) throws {
     #expect(Self.row.matches(try RowFilter(parsing: text)) == expected)
-    #expect(Self.row.matches(try RowFilter("!(" + text + ")")) == !expected)
+    #expect(Self.row.matches(try RowFilter(parsing: "!(" + text + ")")) == !expected)
   }
 
   @Test func `a filter knows the fields that it reads`() throws {
