@@ -106,7 +106,9 @@ internal import Testing
     #expect(throws: FilterError.self) {
       try RowFilter(parsing: "a matches '" + String(repeating: "x", count: 5_000) + "'")
     }
-    #expect(throws: FilterError.self) { try RowFilter(parsing: "a == " + String(repeating: "9", count: 60_000)) }
+    #expect(throws: FilterError.self) {
+      try RowFilter(parsing: "a == " + String(repeating: "9", count: 60_000))
+    }
   }
 
   @Test(arguments: ["[", "[^", "(", "(?i)", "(?=", "[a&&", "[a--b--", "(?~", "\\(", "[a~~"])
