@@ -159,6 +159,13 @@ let package = Package(
       dependencies: modules + ["StrataTesting"],
       swiftSettings: houseRules
     ),
+    // Of what other packages test with: only public names compile.
+    .testTarget(
+      name: "StrataTestingTests",
+      dependencies: ["Strata", "StrataViews", "StrataTesting"],
+      packageAccess: false,
+      swiftSettings: houseRules
+    ),
     // Of the tool, as a shell sees it.
     .testTarget(
       name: "LogreplayTests",

@@ -10,13 +10,25 @@ internal import StrataLog
 /// content back, so a file that was truncated and then synced only with `syncData` may have its old length, and old
 /// bytes, after a power cut.
 ///
-///     let disk = SimulatedDisk()
-///     disk.cutPower(atOperation: 17)
-///     workload(on: disk)                                    // fails at some point, as it should
-///     let after = disk.crash(seed: 4, model: .reorder)      // what the machine would boot with
+/// ```swift
+/// let disk = SimulatedDisk()
+/// disk.cutPower(atOperation: 30)
+/// var acknowledged: UInt64 = 0
+/// do {
+///   let store = try await disk.open(at: "/store")
+///   while true {
+///     try await store.append([NewEvent("counted", in: "counter", .int(1))])
+///     acknowledged += 1
+///   }
+/// } catch where disk.isPoweredOff {}
+/// let store = try await disk.afterPowerCut(seed: 1).open(at: "/store")
+/// #expect(try await store.version(of: "counter") >= acknowledged)
+/// ```
 ///
-/// Everything is determined by the calls and the seeds. Calls from several threads are ordered by the disk's lock.
-package final class SimulatedDisk: Sendable {
+/// What remains after a power cut is determined by the calls before it and by the seed. Calls from several threads are
+/// ordered by the disk's lock; a store writes in threads of its own, so that the same work may need a few calls more or
+/// less the next time. Every file is kept twice in memory, as programs see it and as it is on the medium.
+public final class SimulatedDisk: Sendable {
   struct State {
     var image: SimulatedImage
     var locks: [SimulatedImage.Inode: AdvisoryLocks] = [:]
@@ -36,8 +48,8 @@ package final class SimulatedDisk: Sendable {
   }
   let state: Lock<State>
 
-  /// Creates an empty disk.
-  package convenience init() { self.init(image: SimulatedImage(), capacity: nil) }
+  /// Creates an empty disk, with the power on.
+  public convenience init() { self.init(image: SimulatedImage(), capacity: nil) }
 
   init(image: SimulatedImage, capacity: Int?) {
     state = Lock(State(image: image, capacity: capacity))
@@ -61,15 +73,31 @@ package final class SimulatedDisk: Sendable {
   /// until one of them changes.
   package func clone() -> SimulatedDisk { crash(seed: 0, model: .lossless) }
 
-  /// Cuts the power at the call with this number, counted from the creation of the disk.
-  package func cutPower(atOperation number: Int, partOfWrite: Double = 0) {
+  /// Cuts the power at the call with this number, or at the next one, if there were that many calls already. That call
+  /// and all later ones fail. O(1). It replaces the number that was set before.
+  ///
+  /// ```swift
+  /// let disk = SimulatedDisk()
+  /// let store = try await disk.open(at: "/store")
+  /// disk.cutPower(atOperation: disk.operationCount + 3)
+  /// await #expect(throws: StoreError.self) {
+  ///   while true { try await store.append([NewEvent("counted", in: "counter", .int(1))]) }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - number: the number of the call, counted from 1 since the creation of the disk, as `operationCount` does.
+  ///   - partOfWrite: the part of the call that is done first if it is a write, from 0 to 1.
+  public func cutPower(atOperation number: Int, partOfWrite: Double = 0) {
     state.withLock { $0.powerCut = (number, partOfWrite) }
   }
 
-  /// Cuts the power now.
-  package func cutPower() { state.withLock { $0.isPoweredOff = true } }
+  /// Cuts the power now: all later calls fail, those of open stores too, with a `StoreError`. O(1). This disk stays
+  /// without power; `afterPowerCut(seed:)` returns the one to go on with.
+  public func cutPower() { state.withLock { $0.isPoweredOff = true } }
 
-  package var isPoweredOff: Bool { state.withLock { $0.isPoweredOff } }
+  /// Whether the power was cut. Tells an error that the test has caused from one that it should report.
+  public var isPoweredOff: Bool { state.withLock { $0.isPoweredOff } }
 
   /// The data that a power cut could lose now.
   package var unsynced: SimulatedUnsynced { state.withLock { $0.image.unsynced } }
@@ -105,8 +133,8 @@ package final class SimulatedDisk: Sendable {
   /// The size of all files together, in bytes.
   package var usedSize: Int { state.withLock { $0.image.usedSize(open: $0.openInodes) } }
 
-  /// The number of calls so far.
-  package var operationCount: Int { state.withLock { $0.operationCount } }
+  /// The number of calls so far: reads, writes, syncs, and all others that may fail. It counts those that failed too.
+  public var operationCount: Int { state.withLock { $0.operationCount } }
 
   /// Sets a hook that is called before every call and decides its outcome. The hook runs on the calling thread, without
   /// the disk's lock, so it may inspect the disk and clone it.
