@@ -48,12 +48,14 @@ struct CommandTests {
     #expect(all.map { $0["name"] } == ["mailer", "printer"])
     #expect(all.map { $0["lag"] } == [.uint(8 - stopped), 0])
     #expect(all[0]["stoppedAt"] == .uint(stopped) && all[0]["error"] == "Refusal()")
-    #expect(all.map { $0["setAside"] } == [0, 1])
+    #expect(all.map { $0["setAsideCount"] } == [0, 1] && all.map { $0["isLagExact"] } == [true, true])
+    let failure: DocumentValue = ["sequence": .uint(stopped), "error": "Refusal()"]
+    #expect(all.map { $0["setAside"] } == [.array([]), .array([failure])])
     #expect(all.map { $0["position"] } == expected.map { .string($0.position?.description ?? "") })
     let text = try await LogreplayProcess.run("info", folder.store).output
     #expect(
       text.contains("stopped at \(stopped): Refusal()")
-        && text.contains("printer: 0 events wait, 1 set aside"))
+        && text.contains("printer: 0 events wait, 1 set aside, the first at \(stopped): Refusal()"))
   }
 
   @Test func `info counts the bytes of the indexes beside those of the log`() async throws {

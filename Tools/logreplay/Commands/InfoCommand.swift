@@ -194,7 +194,8 @@ extension ConsumerStatus {
       line.field("stoppedAt", lastError.sequence)
       line.field("error", lastError.what)
     }
-    line.field("setAside", setAsideCount)
+    line.field("setAsideCount", setAsideCount)
+    line.array("setAside", setAside.map(\.json))
     return line.finish()
   }
 
@@ -205,8 +206,20 @@ extension ConsumerStatus {
     if let lastError {
       parts.append("stopped at \(lastError.sequence): \(PeopleText.printable(lastError.what))")
     }
-    if setAsideCount > 0 { parts.append("\(setAsideCount) set aside") }
+    if let first = setAside.first {
+      let what = PeopleText.printable(first.what)
+      parts.append("\(setAsideCount) set aside, the first at \(first.sequence): \(what)")
+    }
     return parts.joined(separator: ", ")
+  }
+}
+
+extension ConsumerFailure {
+  fileprivate var json: [UInt8] {
+    var line = JSONLine()
+    line.field("sequence", sequence)
+    line.field("error", what)
+    return line.finish()
   }
 }
 
