@@ -17,7 +17,8 @@ package struct KeyPart<Item: Sendable>: Sendable {
   let isRequired: Bool
   /// Whether it needs the row decoded as an `Item`.
   let needsItem: Bool
-  package let append: @Sendable (RowView, Item?, inout SortKeyWriter) throws(RowProblem) -> Void
+  /// Appends the component of a row; the pointer is to its item, nil if the row was not decoded.
+  let appendAt: ItemPlacer.Append
 
   init<Value: SortKey>(
     _ keyPath: any KeyPath<Item, Value> & Sendable, _ options: SortKeyOptions, isRequired: Bool = false
@@ -26,10 +27,10 @@ package struct KeyPart<Item: Sendable>: Sendable {
     self.options = options
     self.isRequired = isRequired
     needsItem = true
-    append = { _, item, writer throws(RowProblem) in
+    appendAt = { _, item, writer throws(RowProblem) in
       guard let item else { throw RowProblem(what: "it was not decoded") }
       let start = writer.count
-      writer.append(item[keyPath: keyPath], options)
+      writer.append(item.assumingMemoryBound(to: Item.self).pointee[keyPath: keyPath], options)
       if isRequired, writer.isNil(from: start) { throw RowProblem(what: "it has no section, but needs one") }
     }
   }
@@ -40,7 +41,7 @@ package struct KeyPart<Item: Sendable>: Sendable {
     self.isRequired = isRequired
     needsItem = false
     let field = FieldKey(path: path, options: options, isRequired: isRequired)
-    append = { row, _, writer throws(RowProblem) in try field.append(row, to: &writer) }
+    appendAt = { row, _, writer throws(RowProblem) in try field.append(row, to: &writer) }
   }
 
   init(manual rank: ManualRank<Item>, _ options: SortKeyOptions) {
@@ -48,10 +49,16 @@ package struct KeyPart<Item: Sendable>: Sendable {
     self.options = options
     isRequired = false
     needsItem = true
-    append = { row, item, writer throws(RowProblem) in
+    appendAt = { row, item, writer throws(RowProblem) in
       guard let item else { throw RowProblem(what: "it was not decoded") }
-      writer.append(rank.text(of: row, item), options)
+      writer.append(rank.text(of: row, item.assumingMemoryBound(to: Item.self).pointee), options)
     }
+  }
+
+  /// Appends the component of a row.
+  package func append(_ row: RowView, _ item: Item?, _ writer: inout SortKeyWriter) throws(RowProblem) {
+    guard let item else { return try appendAt(row, nil, &writer) }
+    try withUnsafePointer(to: item) { (item) throws(RowProblem) in try appendAt(row, item, &writer) }
   }
 
   /// The rank of a manual order, nil for any other order.
