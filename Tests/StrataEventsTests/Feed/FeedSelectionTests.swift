@@ -103,6 +103,31 @@ import Testing
     #expect(try again.position == receipt.position)
   }
 
+  @Test func `Appends that share a block have positions of their own`() async throws {
+    let store = EventStore.inMemory()
+    let run = try store.log.run()
+    for number in 1...50 {
+      let events = [NewEvent("t", in: "a/\(number)", .null), NewEvent("t", in: "b/\(number)", .null)]
+      let draft = try store.draft(events, id: "\(number)", time: nil, expecting: [:])
+      #expect(try run.add(draft, label: UInt64(number)))
+    }
+    #expect(run.drain().failure == nil)
+    let whole = try await appends(store.feed(until: .caughtUp))
+    var blocks: Set<UInt64> = []
+    for (place, append) in whole.enumerated() {
+      let block = try #require(try store.log.block(holding: append.sequences.lowerBound))
+      blocks.insert(block.header.firstSequence)
+      let position = try append.position
+      #expect(position.sequence == append.sequences.upperBound)
+      let rest = try await appends(store.feed(from: .position(position), until: .caughtUp))
+      #expect(rest == Array(whole[(place + 1)...]))
+      let events = append.events.map { NewEvent($0.type, in: $0.stream, .null) }
+      let again = try await store.append(events, id: append.id)
+      #expect(try again.wasKnown && again.position == position)
+    }
+    #expect(whole.count == 50 && blocks.count < 50)
+  }
+
   /// A stream backwards is the stream reversed.
   private func expectStreamsBackwards(_ store: EventStore, _ random: inout StrataTesting.SeededGenerator)
     async throws
