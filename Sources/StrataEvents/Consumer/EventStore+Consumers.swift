@@ -12,8 +12,9 @@ extension EventStore {
     return Consumer(name: name, store: self, options: options)
   }
 
-  /// Returns how far each consumer of the store is, by name. The lag of each counts all events of the application after
-  /// its position. O(consumers), and O(events after the oldest position).
+  /// Returns how far each consumer of the store is, by name. The lag of each counts the events after its position that
+  /// it selects by stream, category and type: see ``ConsumerStatus/isLagExact``. O(events after the oldest position ×
+  /// consumers).
   public func consumers() async throws(StoreError) -> [ConsumerStatus] {
     // On a separate thread: it may read much of the log, and the shared threads serve all reads.
     let result = await machine.thread("strata-consumers").result { [self] () throws(StoreError) in
@@ -86,7 +87,6 @@ extension ConsumerStatus {
   init(_ name: String, _ state: ConsumerState, savedAt: Timestamp?, lag: UInt64, isLagExact: Bool) {
     self.init(
       name: name, position: state.position, savedAt: savedAt, lag: lag, isLagExact: isLagExact,
-      lastError: state.lastError,
-      setAsideCount: state.setAsideCount, setAside: state.setAside)
+      lastError: state.lastError, setAsideCount: state.setAsideCount, setAside: state.setAside)
   }
 }

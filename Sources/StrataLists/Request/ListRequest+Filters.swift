@@ -29,9 +29,7 @@ extension ListRequest {
   ///
   /// O(length of the text).
   public func filtered(parsing text: some StringProtocol) -> Self {
-    // The parameter is generic so that the compiler makes a template of every literal: it prefers a concrete `String`
-    // in some expressions, even if that is disfavoured.
-    filtered(by: FilterTemplate(parsing: String(text)))
+    filtered(by: FilterTemplate(parsing: text))
   }
 
   /// Only rows that a closure accepts. The closure must be pure.

@@ -119,7 +119,7 @@ extension StoreIndex {
     return found
   }
 
-  /// Calls the body with the id of every visible append after a sequence that begins with `prefix`, in the order of the
+  /// Calls the body with every id that begins with `prefix`, of the visible appends after a sequence, in the order of the
   /// log, until it returns false. Indexes hold fingerprints of ids and not the ids, so this reads the whole log from
   /// there, a block at a time: it is for the beginning of an import, for people and for errors.
   package func forEachID(

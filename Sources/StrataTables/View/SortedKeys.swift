@@ -28,8 +28,6 @@ struct SortedKeys: Sendable {
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
 
-  var count: Int { entries.count }
-
   mutating func append(_ key: PlacedKey) {
     var head: UInt64 = 0
     for index in 0..<8 { head = head << 8 | UInt64(index < key.bytes.count ? key.bytes[index] : 0) }
@@ -51,7 +49,7 @@ struct SortedKeys: Sendable {
     }
   }
 
-  /// Lends the keys of several sorted parts in ascending order. O(n) for each part.
+  /// Lends the keys of several sorted parts in ascending order. O(keys × parts).
   static func forEachAscending(_ parts: [SortedKeys], _ body: (Key) -> Void) {
     var cursors = parts.filter { !$0.entries.isEmpty }.map { Cursor(keys: $0) }
     while !cursors.isEmpty {

@@ -15,8 +15,7 @@ extension SimulatedDisk {
   /// #expect(try await reader.events(in: "account/1").count == 1)
   /// ```
   ///
-  /// It costs what an open of a store in files costs: it reads the headers of all segments, and the last segment whole.
-  /// A segment is extended with zeros by 16 KiB at a time, and not by 1 MiB, so that a test of a few appends is fast
+  /// It costs what an open of a store in files costs. A segment is extended with zeros by 16 KiB at a time, and not by 1 MiB, so that a test of a few appends is fast
   /// without optimisation too.
   ///
   /// - Throws: the errors of an open in files. Without power, `StoreError.unavailable`.
