@@ -78,6 +78,9 @@ struct Workload: Sendable {
       name: "costs", about: "what a start, an append, a list and a past state cost, by rows up to --events",
       rounds: 3,
       run: costs),
+    .init(
+      name: "states", about: "starts with and without states on disk, and what writing them costs",
+      run: states),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]
 

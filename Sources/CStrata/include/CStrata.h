@@ -116,4 +116,10 @@ static inline void strata_relax(void) {
 /// Whether `thread` is the calling thread.
 int strata_thread_is_current(uintptr_t thread);
 
+// Programs.
+
+/// Copies the identity that the linker gave to the executable or library that holds an address: the same bytes for each
+/// run of one build. Returns their number, 0 if there is none.
+size_t strata_image_identity(const void *address, uint8_t *identity, size_t capacity);
+
 #endif

@@ -15,6 +15,12 @@ package final class TimeSlice: Sendable {
 
   package init() {}
 
+  /// A slice that ends at a time, whether other work waits or not.
+  package init(until end: MonotonicTime) {
+    begin(until: end.nanoseconds)
+    contend()
+  }
+
   /// Whether the work should stop now: other work waits and the slice has passed, or the result is no longer wanted.
   package var isOver: Bool {
     let flags = flags.load(ordering: .relaxed)

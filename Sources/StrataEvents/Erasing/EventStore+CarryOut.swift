@@ -54,7 +54,8 @@ extension EventStore {
     return results
   }
 
-  /// Carries out one order: rewrites every segment that can be rewritten, empties the quarantine, and appends a note.
+  /// Carries out one order: rewrites every segment that can be rewritten, removes the tails in quarantine and
+  /// the states on disk, and appends a note.
   ///
   /// - Throws: the first error that kept a part of the order from being carried out.
   private func carryOut(_ order: OpenErasure) throws(StoreError) -> UInt64 {
@@ -80,9 +81,11 @@ extension EventStore {
     }
     concerned += segments.map { log.sequences(ofClosed: $0) }
     try log.erase(in: segments, &outcome) { event, sequence in targets.contain(event, sequence) }
-    do throws(StoreError) { try log.emptyQuarantine() } catch {
-      guard error.isLocal else { throw error }
-      outcome.failure = outcome.failure ?? error
+    for remove in [log.emptyQuarantine, log.removeStates] {
+      do throws(StoreError) { try remove() } catch {
+        guard error.isLocal else { throw error }
+        outcome.failure = outcome.failure ?? error
+      }
     }
     let count = order.count(with: outcome.erased)
     guard let failure = outcome.left.first?.error ?? outcome.failure else {

@@ -18,7 +18,7 @@ extension EventStore {
   /// on disk.
   public func suspend() async throws(StoreError) {
     let thread = machine.thread("strata-close")
-    let result = await thread.result { [log] () throws(StoreError) in try log.suspend() }
+    let result = await thread.result { [self] () throws(StoreError) in try suspendBlocking() }
     try result.get()
   }
 
@@ -35,6 +35,7 @@ extension EventStore {
 
   /// Suspends the store as `suspend()` does, and blocks the calling thread. Do not call it on the cooperative pool.
   public func suspendBlocking() throws(StoreError) {
+    endAttachments()
     try log.suspend()
   }
 

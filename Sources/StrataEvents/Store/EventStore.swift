@@ -9,6 +9,12 @@ public import StrataLog
   public import Foundation
 #endif
 
+/// An object that a higher module keeps with a store, and that has something to do before the store closes.
+package protocol StoreAttachment: AnyObject, Sendable {
+  /// Called before the log is closed or suspended, on a thread that may block.
+  func storeWillClose()
+}
+
 /// An open event store. Safe to use from any task and thread.
 ///
 /// Only one process at a time may have a store open for writing; any number of readers may use it at the same time.
@@ -28,6 +34,14 @@ public final class EventStore: Sendable {
 
   /// Objects that higher modules keep for as long as the store lives, at most one per type.
   private let attachments: Lock<[ObjectIdentifier: any AnyObject & Sendable]>
+
+  /// Lets the attachments do what must be done before the log is closed or suspended. Blocks.
+  func endAttachments() {
+    guard (try? log.checkWrites()) != nil else { return }
+    for kept in attachments.withLock({ Array($0.values) }) {
+      (kept as? any StoreAttachment)?.storeWillClose()
+    }
+  }
 
   /// What every event appended through this object gets as metadata, unless the event has its own.
   let attribution: DocumentObject
@@ -146,12 +160,13 @@ public final class EventStore: Sendable {
   public func close() async throws(StoreError) {
     // On a separate thread: what was accepted may wait for an index.
     let thread = machine.thread("strata-close")
-    let result = await thread.result { [log] () throws(StoreError) in try log.close() }
+    let result = await thread.result { [self] () throws(StoreError) in try closeBlocking() }
     try result.get()
   }
 
   /// Closes the store as `close()` does, and blocks the calling thread.
   public func closeBlocking() throws(StoreError) {
+    endAttachments()
     try log.close()
   }
 

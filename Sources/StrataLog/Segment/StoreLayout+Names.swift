@@ -26,6 +26,22 @@ extension StoreLayout {
     return parts.count == 3 && parts[0].count == 20 && parts.allSatisfy(isNumber)
   }
 
+  /// Whether a name in the folder of a state is that of one of its files.
+  static func isStateFile(_ name: String) -> Bool { name == stateFile || pageFileNumber(name) != nil }
+
+  /// The number that the name of a page file says; nil for other names.
+  package static func pageFileNumber(_ name: String) -> UInt32? {
+    guard name.hasSuffix(pagesSuffix) else { return nil }
+    let digits = name.dropLast(pagesSuffix.count).utf8
+    return digits.count == 10 && isNumber(digits) ? UInt32(String(digits) ?? "") : nil
+  }
+
+  /// The name of a page file.
+  package static func pageFileName(_ number: UInt32) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, 10 - digits.count)) + digits + pagesSuffix
+  }
+
   /// Whether this is a segment's name, or an index's.
   private static func isFinal(_ name: Substring.UTF8View) -> Bool {
     guard name.count == 24, isNumber(name.prefix(20)) else { return false }

@@ -24,7 +24,9 @@ package struct StoreLayout: Sendable {
   package static let logName = "log"
   package static let derivedName = "derived"
   package static let quarantineName = "quarantine"
+  package static let stateFile = "STATE"
   package static let temporarySuffix = ".tmp"
+  package static let pagesSuffix = ".pages"
   package static let tailSuffix = ".tail"
 
   package var head: String { "\(root)/\(Self.headName)" }
@@ -32,6 +34,9 @@ package struct StoreLayout: Sendable {
   package var log: String { "\(root)/\(Self.logName)" }
   package var derived: String { "\(root)/\(Self.derivedName)" }
   package var quarantine: String { "\(root)/\(Self.quarantineName)" }
+
+  /// The folder of the states of projections: one folder for each.
+  package var states: String { "\(derived)/state" }
 
   package func segment(_ name: SegmentName) -> String { "\(log)/\(name.fileName)" }
 

@@ -99,6 +99,13 @@ public struct StoreOptions: Sendable {
   /// Makes the writer finish all its disk operations before the next append, with none running concurrently: a
   /// simulated disk then sees the same calls in the same order each time.
   package var writesInStep = false
+  /// Whether the tables of projections are saved in the store's folder, so that opening it again need not fold the log
+  /// from its beginning. What is saved can be deleted at any time: nothing but time is lost.
+  public var savesStates = true
+  /// A state is saved if folding what is not in it takes at least this long.
+  package var savedFoldingMin: Duration = .milliseconds(50)
+  /// How long a close folds what was appended last, before it saves a state.
+  package var closeFoldingMax: Duration = .seconds(2)
   /// A close saves the index of the active segment if at least this many of its events are in none.
   package var savedIndexEventsMin = StoreOptions.savedIndexEventsMinDefault
   /// An open reads that many events in about half a millisecond.

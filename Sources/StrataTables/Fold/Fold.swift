@@ -19,6 +19,13 @@ package final class Fold {
   private var pending: DecodedBlock?
   /// The head of the log when the fold last began from the start. The fold never saw what was erased by then.
   package private(set) var headAtBegin: UInt64
+  /// What was erased in the log before the first event was folded in; nil unless it is asked for, and before that. If
+  /// more is erased by now, the state may hold content that must not be written anywhere.
+  package private(set) var erasures: SegmentErasures?
+  /// Whether `erasures` is asked for. Costs a look at the header of each segment.
+  private let marksErasures: Bool
+  /// The bytes of the blocks that were read, as they are on disk.
+  private(set) var bytesRead: UInt64 = 0
   /// Whether an erasure was carried out that the state does not reflect.
   private var mustBeginAnew = false
   /// The fold from the start that will then replace the state, as far as it has come.
@@ -33,8 +40,13 @@ package final class Fold {
 
   /// Begins before the first event of the log.
   ///
-  /// - Parameter keptRowCountMax: the number of decoded rows that are kept of each table of a projection.
-  package init(_ log: Log, _ folding: Folding, keptRowCountMax: Int = KeptRows.rowCountMax) {
+  /// - Parameters:
+  ///   - keptRowCountMax: the number of decoded rows that are kept of each table of a projection.
+  ///   - marksErasures: whether the state may be written to disk, so that `erasures` is needed.
+  package init(
+    _ log: Log, _ folding: Folding, keptRowCountMax: Int = KeptRows.rowCountMax, marksErasures: Bool = false
+  ) {
+    self.marksErasures = marksErasures
     self.log = log
     self.folding = folding
     haltingName = folding.haltingName
@@ -49,12 +61,16 @@ package final class Fold {
 
   /// Continues from a state that the same folding made of the same log. The given state is not changed.
   ///
-  /// - Parameter headAtBegin: `headAtBegin` of the fold that made the state. If it is not known, the state is assumed
-  ///   to still hold all content that was erased after it.
+  /// - Parameters:
+  ///   - headAtBegin: `headAtBegin` of the fold that made the state. If it is not known, the state is assumed to still
+  ///     hold all content that was erased after it.
+  ///   - erasures: `erasures` of that fold, if the state may be written to disk.
   package init(
     _ log: Log, _ folding: Folding, from state: TableSet, headAtBegin: UInt64? = nil,
-    keptRowCountMax: Int = KeptRows.rowCountMax
+    erasures: SegmentErasures? = nil, keptRowCountMax: Int = KeptRows.rowCountMax
   ) {
+    self.erasures = erasures
+    marksErasures = erasures != nil
     self.log = log
     self.folding = folding
     haltingName = folding.haltingName
@@ -75,6 +91,7 @@ package final class Fold {
   package func run(through last: UInt64, _ slice: TimeSlice? = nil) throws(StoreError) -> Bool {
     while true {
       if let failure { throw failure }
+      if marksErasures, erasures == nil { erasures = try log.erasures() }
       // If this fails, the next call begins here: until it succeeds, the state still holds what was erased.
       if mustBeginAnew {
         guard try beginAnew(slice) else { return false }
@@ -90,7 +107,9 @@ package final class Fold {
       pending = nil
       return block
     }
-    return try cursor.next()
+    guard let block = try cursor.next() else { return nil }
+    bytesRead += UInt64(block.header.storedLength)
+    return block
   }
 
   /// Adds a view to a table of the state, built on threads of the store's machine. O(n log n).
@@ -109,7 +128,8 @@ package final class Fold {
   /// Folds the log again up to the state's sequence, now without the erased content, and keeps the views. Returns false
   /// if the slice ended first.
   private func beginAnew(_ slice: TimeSlice?) throws(StoreError) -> Bool {
-    let fold = anew ?? Fold(log, folding, keptRowCountMax: keptRowCountMax)
+    let fold =
+      anew ?? Fold(log, folding, keptRowCountMax: keptRowCountMax, marksErasures: marksErasures)
     fold.tracksChain = tracksChain
     // If the run below fails, the next call begins from the start.
     anew = nil
@@ -128,6 +148,7 @@ package final class Fold {
     // The new fold did not see what was erased in the meantime either, so the notes of those erasures no longer matter.
     // Later blocks are read again: a block that was read before an erasure still holds the erased content.
     headAtBegin = fold.headAtBegin
+    erasures = fold.erasures
     pending = nil
     cursor = log.cursor(after: state.sequence)
     mustBeginAnew = false

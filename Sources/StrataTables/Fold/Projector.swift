@@ -14,9 +14,12 @@ package import StrataLog
 /// waiting, when the log cannot be read any further, or when all waiting callers were cancelled. Failed and cancelled
 /// callers are answered immediately, and the next pass continues from what was folded until then. `State` is guarded by
 /// its lock. `Exclusive` belongs to the thread that runs the slice; `isFolding` ensures that there is only one.
+///
+/// The first pass begins with the state that an earlier process saved, if there is one. States are saved in the
+/// background, while other passes run: see `Projector+Checkpoint.swift`.
 package final class Projector: Sendable {
   /// A condition on a state: it has everything up to a sequence and, if a view is named, that view.
-  private struct Wish {
+  struct Wish {
     var sequence: UInt64
     var view: (table: String, definition: ViewDefinition)?
 
@@ -27,19 +30,23 @@ package final class Projector: Sendable {
     }
   }
 
-  private typealias Answer = Result<TableSet, any Error>
+  typealias Answer = Result<TableSet, any Error>
 
-  private struct State {
+  struct State {
     var published: TableSet
     var waiters = WaitList<Wish, Answer>()
     var isFolding = false
+    /// Whether a pass has ever begun.
+    var hasBegun = false
+    /// Whether a thread is saving a state.
+    var isSaving = false
     /// The number of leases of each view.
     var holders: [ViewKey: Int] = [:]
     /// Views without a lease, to be removed before the next fold.
     var unused: Set<ViewKey> = []
   }
 
-  private struct ViewKey: Hashable {
+  struct ViewKey: Hashable {
     /// The name's UTF-8, which distinguishes tables.
     var table: [UInt8]
     var identity: ViewIdentity
@@ -50,27 +57,31 @@ package final class Projector: Sendable {
     }
   }
 
-  private final class Exclusive: @unchecked Sendable {
-    let fold: Fold
+  final class Exclusive: @unchecked Sendable {
+    /// Nil before the first pass.
+    var fold: Fold?
     /// Where the current pass ends; nil before it begins.
     var target: LogMark?
-
-    init(_ fold: Fold) { self.fold = fold }
+    var work = FoldingWork()
   }
 
-  private let log: Log
-  private let state: Lock<State>
-  private let exclusive: Exclusive
+  let log: Log
+  private let folding: Folding
+  let state: Gate<State>
+  let exclusive = Exclusive()
+  /// The states on disk; nil if they are not kept.
+  let checkpoints: Checkpoints?
   private let threads: FairThreads
   /// Over for the folding thread when other folds have their turn, and while no caller waits.
   private let slice = TimeSlice()
 
   package init(_ log: Log, _ folding: Folding, on threads: FairThreads = StoreMachine.process.folds) {
     self.log = log
+    self.folding = folding
     self.threads = threads
-    let fold = Fold(log, folding)
-    exclusive = Exclusive(fold)
-    state = Lock(State(published: fold.state))
+    checkpoints = Checkpoints(log, folding)
+    let begin = log.mark.logBegin - 1
+    state = Gate(State(published: TableSet(sequence: begin, recordsTouches: folding.recordsTouches)))
   }
 
   /// The newest state that was published; it may lag behind the log.
@@ -103,7 +114,8 @@ package final class Projector: Sendable {
     state.withLock { state in
       guard let count = state.holders[key] else { return }
       state.holders[key] = count > 1 ? count - 1 : nil
-      if count <= 1 { state.unused.insert(key) }
+      // A view that is saved is kept up to date, so that it can be saved as it then is.
+      if count <= 1, lease.definition.kept == nil { state.unused.insert(key) }
     }
   }
 
@@ -157,11 +169,11 @@ package final class Projector: Sendable {
 
 extension Projector {
   /// Runs one slice of a pass, on a thread of `threads`. Returns true if there is more to do.
-  private func foldOn() -> Bool {
-    let fold = exclusive.fold
-    let target = exclusive.target ?? beginPass()
+  func foldOn() -> Bool {
+    let fold = currentFold()
+    let target = exclusive.target ?? beginPass(fold)
     do throws(StoreError) {
-      guard try fold.run(through: target.sequence, slice) else { return isStillWanted() }
+      guard try exclusive.work.run(fold, through: target.sequence, slice) else { return isStillWanted() }
       if fold.state.sequence < target.sequence { throw .closed }
     } catch {
       fail(error)
@@ -169,12 +181,29 @@ extension Projector {
     }
     if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
     for (table, definition) in state.withLock({ $0.waiters.wishes.compactMap(\.view) }) {
-      fold.addView(definition, of: table)
+      exclusive.work.addView(definition, of: table, to: fold)
     }
-    return publish(fold.state)
+    let isMore = publish(fold.state)
+    saveIfDue(fold.state, fold.erasures)
+    return isMore
   }
 
-  private func beginPass() -> LogMark {
+  /// The fold, which begins with the state on disk if there is a valid one.
+  func currentFold() -> Fold {
+    if let fold = exclusive.fold { return fold }
+    let fold: Fold
+    if let restored = checkpoints?.restore() {
+      fold = Fold(
+        log, folding, from: restored.tables, headAtBegin: restored.head, erasures: restored.erasures)
+    } else {
+      fold = Fold(log, folding, marksErasures: checkpoints != nil && !log.isReadOnly)
+    }
+    exclusive.fold = fold
+    state.withLock { $0.hasBegun = true }
+    return fold
+  }
+
+  private func beginPass(_ fold: Fold) -> LogMark {
     let target = log.mark.visible
     exclusive.target = target
     let unused = state.withLock { state in
@@ -183,7 +212,7 @@ extension Projector {
     }
     for key in unused {
       key.table.withUnsafeBytes { name in
-        exclusive.fold.state.withTable(name) { $0.removeView(key.identity) }
+        fold.state.withTable(name) { $0.removeView(key.identity) }
       }
     }
     return target
@@ -191,26 +220,32 @@ extension Projector {
 
   /// Whether the pass continues. If no caller waits it ends here, and the next pass continues from what is folded.
   private func isStillWanted() -> Bool {
-    state.withLock { state in
+    let isWanted = state.withLock { state in
       if state.waiters.isEmpty {
         exclusive.target = nil
         state.isFolding = false
       }
       return state.isFolding
     }
+    if !isWanted { state.signalAll() }
+    return isWanted
   }
 
   /// Publishes a state and resumes every caller whose condition it meets. Returns true if other callers still wait.
-  private func publish(_ set: TableSet) -> Bool {
+  ///
+  /// - Parameter keepsFold: whether the calling thread has more to do with the fold.
+  func publish(_ set: TableSet, keepsFold: Bool = false) -> Bool {
     exclusive.target = nil
     let (ready, isMore, old) = state.withLock { state in
       let old = state.published
       state.published = set
       let ready = state.waiters.take { $0.isTrue(of: set) }
-      state.isFolding = !state.waiters.isEmpty
-      return (ready, state.isFolding, old)
+      let isMore = !state.waiters.isEmpty
+      state.isFolding = isMore || keepsFold
+      return (ready, isMore, old)
     }
     for continuation in ready { continuation.resume(returning: .success(set)) }
+    if !isMore { state.signalAll() }
     // The pages that only the old state holds are freed outside the lock.
     withExtendedLifetime(old) {}
     return isMore
@@ -218,13 +253,23 @@ extension Projector {
 
   /// Resumes all waiting callers with an error. The failed fold may have stopped inside an append, and a partial append
   /// is never published.
-  private func fail(_ error: StoreError) {
+  func fail(_ error: StoreError) {
     exclusive.target = nil
     let waiters = state.withLock { state in
       state.isFolding = false
       return state.waiters.takeAll()
     }
     for continuation in waiters { continuation.resume(returning: .failure(error)) }
+    state.signalAll()
+  }
+
+  /// Continues with a pass for the callers that wait, or ends without one.
+  func yieldFold() {
+    let isWanted = state.withLock { state in
+      state.isFolding = !state.waiters.isEmpty
+      return state.isFolding
+    }
+    if isWanted { threads.start(slice) { [self] in foldOn() } } else { state.signalAll() }
   }
 }
 
@@ -244,7 +289,7 @@ package final class ViewLease: Sendable {
 }
 
 /// The projectors of one store.
-final class Projectors: Sendable {
+final class Projectors: StoreAttachment, Sendable {
   private let all = Lock<[FoldingIdentity: Projector]>([:])
   private let threads: FairThreads
 
@@ -259,12 +304,23 @@ final class Projectors: Sendable {
       return projector
     }
   }
+
+  /// Those that were asked for, in no particular order.
+  var inUse: [Projector] { all.withLock { Array($0.values) } }
+
+  func storeWillClose() {
+    // What cannot be saved is folded again by the next open.
+    for projector in inUse { _ = try? projector.save() }
+  }
 }
 
 extension EventStore {
   /// The projector of a projection, the same one on every call.
-  package func projector(_ folding: Folding) -> Projector {
+  package func projector(_ folding: Folding) -> Projector { projectors.projector(log, folding) }
+
+  /// The projectors of the projections that were asked for.
+  var projectors: Projectors {
     let threads = machine.folds
-    return attachment { Projectors(on: threads) }.projector(log, folding)
+    return attachment { Projectors(on: threads) }
   }
 }

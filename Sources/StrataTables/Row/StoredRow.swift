@@ -19,6 +19,9 @@ enum StoredRow {
     value.storeBytes(of: created.littleEndian, toByteOffset: 8, as: UInt64.self)
   }
 
+  /// Whether a tree's value holds a row.
+  static func isValid(_ keyLength: Int, _ value: UnsafeRawBufferPointer) -> Bool { value.count >= headLength }
+
   /// The row that a tree's entry holds.
   static func view(id: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> RowView {
     assert(value.count >= headLength, "a table's tree holds a value that is not a row")

@@ -13,8 +13,21 @@ package struct Table: Sendable {
   /// Row id → why the last event of the row could not be applied, as UTF-8.
   package private(set) var problems: Tree
   package private(set) var views: [View] = []
+  /// Views that were saved with the table, and that no list of this process has asked for yet.
+  private(set) var savedViews: [any SavedView] = []
   /// Whether a write of an equal document raises its row's revision.
   package let recordsTouches: Bool
+  /// Whether an event was ever about the table. False if only a request named it.
+  package private(set) var isWritten = false
+
+  /// A table as a state on disk holds it.
+  init(name: String, recordsTouches: Bool, rows: Tree, problems: Tree, savedViews: [any SavedView]) {
+    self.init(name: name, recordsTouches: recordsTouches)
+    self.savedViews = savedViews
+    self.rows = rows
+    self.problems = problems
+    isWritten = true
+  }
 
   package init(name: String, recordsTouches: Bool = false) {
     self.name = name
@@ -71,6 +84,7 @@ extension Table {
   package mutating func put(
     id: UnsafeRawBufferPointer, document: UnsafeRawBufferPointer, at stamp: Stamp, _ scratch: FoldScratch
   ) {
+    isWritten = true
     clearProblem(id)
     scratch.prepare(viewCount: views.count)
     var row = RowView(
@@ -111,6 +125,7 @@ extension Table {
 
   /// Removes a row. Does nothing if the table does not have it.
   package mutating func remove(id: UnsafeRawBufferPointer, _ scratch: FoldScratch) {
+    isWritten = true
     clearProblem(id)
     scratch.prepare(viewCount: views.count)
     guard Self.remove(id, from: &rows, views, scratch) else { return }
@@ -154,10 +169,16 @@ extension Table {
     views.first { $0.definition.identity == identity }
   }
 
-  /// Builds a view over the current rows, and keeps it up to date from then on. O(n log n).
+  /// Adds a view over the current rows, which is kept up to date from then on: the saved one if it was saved, otherwise
+  /// a new one. O(n log n), or O(bytes of the saved view).
   package mutating func addView(_ definition: ViewDefinition, on parallel: Parallel = .none) {
     guard view(definition.identity) == nil else { return }
-    views.append(View(definition, of: self, on: parallel))
+    var view: View?
+    if let name = definition.kept?.name, let saved = savedViews.first(where: { $0.kept.name == name }) {
+      view = saved.view(definition, over: rows, on: parallel)
+      savedViews.removeAll { $0 === saved }
+    }
+    views.append(view ?? View(definition, of: self, on: parallel))
   }
 
   /// Begins a new lineage of states in each view.

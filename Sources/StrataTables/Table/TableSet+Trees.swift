@@ -2,11 +2,9 @@
 
 extension TableSet {
   /// Every tree of the state.
-  package var trees: [Tree] { tables.flatMap { [$0.rows, $0.problems] + $0.views.flatMap(\.trees) } }
+  package var trees: [Tree] { tables.flatMap { [$0.rows, $0.problems] + $0.views.flatMap(\.allTrees) } }
 }
 
 extension View {
-  fileprivate var trees: [Tree] {
-    [items, sections, order, labels, values, problems, marks, drifts] + (keys.map { [$0] } ?? [])
-  }
+  fileprivate var allTrees: [Tree] { ViewTrees.Kind.allCases.compactMap { trees[$0] } }
 }

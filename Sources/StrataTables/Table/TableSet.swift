@@ -23,6 +23,19 @@ package struct TableSet: Sendable {
     self.recordsTouches = recordsTouches
   }
 
+  /// A state as it is on disk.
+  init(
+    sequence: UInt64, time: Int64?, chain: UInt64, appendCount: UInt64, recordsTouches: Bool, tables: [Table],
+    failures: ProjectionFailures
+  ) {
+    self.init(sequence: sequence, recordsTouches: recordsTouches)
+    self.time = time
+    self.chain = chain
+    self.appendCount = appendCount
+    self.tables = tables
+    self.failures = failures
+  }
+
   /// The table with a name; an empty one if nothing was written to it.
   package subscript(name: String) -> Table {
     tables.first { $0.name.utf8.elementsEqual(name.utf8) }
@@ -87,6 +100,11 @@ public struct ProjectionFailures: Sendable, Hashable {
   public private(set) var count = 0
 
   package init() {}
+
+  init(listed: [Failure], count: Int) {
+    self.listed = listed
+    self.count = count
+  }
 
   mutating func add(_ sequence: UInt64, _ what: String) {
     count += 1

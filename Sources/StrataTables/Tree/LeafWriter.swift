@@ -33,11 +33,23 @@ struct LeafWriter {
   @inline(__always)
   mutating func append(_ key: ByteRun, _ value: ByteRun) {
     assert(key.order(againstPrefix: page.prefix) == 0, "a leaf receives a key without its prefix")
-    let suffixLength = key.count - prefixLength
+    add(key.head(prefixLength), key.base + prefixLength, key.count - prefixLength, value)
+  }
+
+  /// Appends an entry whose key is the prefix and these bytes.
+  @inline(__always)
+  mutating func append(suffix: ByteRun, _ value: ByteRun) {
+    add(suffix.head(0), suffix.base, suffix.count, value)
+  }
+
+  @inline(__always)
+  private mutating func add(
+    _ head: UInt64, _ suffix: UnsafeRawPointer, _ suffixLength: Int, _ value: ByteRun
+  ) {
     let rest = max(0, suffixLength - 8)
-    addSlot(key.head(prefixLength), suffixLength, value.count)
+    addSlot(head, suffixLength, value.count)
     let place = page.area + heapEnd
-    if rest > 0 { place.copyMemory(from: key.base + prefixLength + 8, byteCount: rest) }
+    if rest > 0 { place.copyMemory(from: suffix + 8, byteCount: rest) }
     (place + rest).copyMemory(from: value.base, byteCount: value.count)
     heapEnd += rest + value.count
   }
@@ -87,7 +99,12 @@ struct PageLayout {
   /// fit, whatever the sizes of the other entries.
   @inline(__always)
   func isLarge(_ key: ByteRun, _ value: ByteRun) -> Bool {
-    Slot.size + key.count + value.count > area / 2 - 8
+    isLarge(keyLength: key.count, valueLength: value.count)
+  }
+
+  @inline(__always)
+  func isLarge(keyLength: Int, valueLength: Int) -> Bool {
+    Slot.size + keyLength + valueLength > area / 2 - 8
   }
 
   /// A new page for one entry, owned by the caller. The page of a large entry is exactly as large as it must be.

@@ -3,6 +3,7 @@
 // A leaf (height 0), from the front:
 //
 //   header   24 bytes, the fields of PageHeader
+//   place    24 bytes, a StoredPlace: where the same page is on disk, if it is
 //   prefix   the common prefix of all keys in the page, padded to 8 bytes
 //   slots    16 bytes per entry, in ascending order of keys: the 8 key bytes after the prefix, the offset of the
 //            rest, the key's length after the prefix, the value's length
@@ -12,6 +13,7 @@
 // An inner page is built once, exactly as large as needed; only its children and counts change in place:
 //
 //   header   24 bytes
+//   place    24 bytes
 //   prefix   the common prefix of all separators, padded to 8 bytes
 //   slots    16 bytes per separator; child i holds the keys k with separator[i - 1] <= k < separator[i]
 //   children one reference per child
@@ -30,9 +32,9 @@ struct PageHeader {
   /// The index of the last insertion into a leaf, which reveals insertions in arrival order.
   var hint: UInt16
   var prefixLength: UInt16
-  /// The bytes after the header.
+  /// The bytes after the header and the place.
   var capacity: UInt32
-  /// The offset of the heap from the end of the header.
+  /// The offset of the heap from the end of the place.
   var heapTop: UInt32
   /// Bytes of the heap that no entry uses any longer.
   var garbage: UInt32
@@ -42,8 +44,38 @@ struct PageHeader {
   static let noHint = UInt16.max
   /// The offset of the header in the object. Before it the runtime stores the type and the reference count.
   static let offset = 2 * MemoryLayout<Int>.size
-  /// The bytes of an allocation that are not available after the header.
-  static let overhead = MemoryLayout<PageHeader>.size + offset
+  /// The bytes of an allocation that are not available to entries.
+  static let overhead = MemoryLayout<PageHeader>.size + MemoryLayout<StoredPlace>.size + offset
+}
+
+/// Where a page is in the page files of a state: see FORMAT.md.
+///
+/// A page's own place is set by the thread that writes the state to disk, while it holds the whole tree, and cleared by
+/// the owner of the page when it changes the page. Both never happen at the same time, because a page that a held tree
+/// can reach is copied before it is changed; and a copy is made without reading the place.
+struct StoredPlace: Equatable {
+  /// From the beginning of the file, in bytes.
+  var offset: UInt64 = 0
+  /// The number of the page file.
+  var file: UInt32 = 0
+  /// The length of the record in bytes; 0 for a page that is not on disk.
+  var length: UInt32 = 0
+  /// The checksum of the record.
+  var checksum: UInt32 = 0
+  private var unused: UInt32 = 0
+
+  static let none = StoredPlace()
+
+  init() {}
+
+  init(file: UInt32, offset: UInt64, length: UInt32, checksum: UInt32) {
+    self.file = file
+    self.offset = offset
+    self.length = length
+    self.checksum = checksum
+  }
+
+  @inline(__always) var isNone: Bool { length == 0 }
 }
 
 /// The storage of a page. It owns a reference to each child.

@@ -16,12 +16,13 @@ struct PageRef: Equatable {
   /// A new page, owned by the caller.
   @inline(__always)
   init(creating header: PageHeader) {
-    let words = (Int(header.capacity) + 7) / 8
+    let words = (MemoryLayout<StoredPlace>.size + Int(header.capacity) + 7) / 8
     let buffer = Page.create(minimumCapacity: words) { _ in header }
     reference = .passRetained(unsafeDowncast(buffer, to: Page.self))
     assert(
       buffer.withUnsafeMutablePointerToHeader { UnsafeRawPointer($0) } == UnsafeRawPointer(self.header),
       "a page's header is not where it should be")
+    place.initialize(to: .none)
   }
 
   /// The header, found by its offset from the object. Reading it through the object would retain and release the object
@@ -31,10 +32,15 @@ struct PageRef: Equatable {
   }
 
   @inline(__always) static func area(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutableRawPointer {
-    UnsafeMutableRawPointer(header + 1)
+    UnsafeMutableRawPointer(header + 1) + MemoryLayout<StoredPlace>.size
   }
 
-  /// The bytes after the header.
+  /// Where the page is on disk: see `StoredPlace` for who may touch it.
+  @inline(__always) var place: UnsafeMutablePointer<StoredPlace> {
+    UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: StoredPlace.self)
+  }
+
+  /// The bytes after the place.
   @inline(__always) var area: UnsafeMutableRawPointer { Self.area(header) }
   @inline(__always) var count: Int { Int(header.pointee.count) }
   @inline(__always) var total: Int { Int(header.pointee.total) }

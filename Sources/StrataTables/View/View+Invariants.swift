@@ -23,7 +23,7 @@ extension View {
   }
 
   /// Checks that each section has its count, and is at the rank that its order key gives it.
-  private func checkSections() -> String? {
+  func checkSections() -> String? {
     var rank = 0
     var total = 0
     while rank < sectionCount {

@@ -102,6 +102,8 @@ package final class ViewDefinition: Sendable {
   /// The document fields that the definition names, each once, ascending. Equal identities name equal fields.
   package let fields: [FieldPath]
   package let place: Place
+  /// How the view is saved with its table; nil for a view that is built by each process.
+  package let kept: KeptView?
   /// Which parts of the function are the program's code.
   package let calls: ProgramCalls
   let declared: Set<[UInt8]>
@@ -127,10 +129,12 @@ package final class ViewDefinition: Sendable {
   /// - Parameters:
   ///   - declared: keys of sections, of at most `keyLengthMax` bytes.
   ///   - calls: which parts of `place` are the program's code.
+  ///   - kept: the name under which the view is saved.
   package init(
     identity: ViewIdentity, sectionOrder: SectionOrder, areNilsLast: Bool = false, declared: [[UInt8]] = [],
-    fields: [FieldPath] = [], calls: ProgramCalls = .filters, place: @escaping Place
+    fields: [FieldPath] = [], calls: ProgramCalls = .filters, kept: KeptView? = nil, place: @escaping Place
   ) {
+    self.kept = kept
     self.identity = identity
     self.sectionOrder = sectionOrder
     self.areNilsLast = areNilsLast

@@ -78,14 +78,19 @@ struct Incident: Sendable {
   }
   var idBytes: [UInt8] { Array(id.utf8) }
 
-  var document: [UInt8] {
-    DocumentValue.object([
+  var document: [UInt8] { DocumentValue.object(fields).cbor() }
+
+  /// The event that puts the document.
+  var event: NewEvent { NewEvent(DocumentEvent.put, in: StreamName("incident/\(id)"), .object(fields)) }
+
+  private var fields: DocumentObject {
+    [
       "id": .string(id), "time": .int(Int64(1_300_000_000 + time)),
       "product": .string("PROD\(100 + product)"),
       "status": .string("Accepted"), "substatus": .string("In Progress"), "impact": .string("Medium"),
       "group": .string("V\(number % 30)"), "role": .string("A2_\(number % 5)"),
       "country": .string("France"), "note": .int(Int64(note)),
-    ]).cbor()
+    ]
   }
 
   var put: ListCorpus.Change { .put(id: idBytes, document: document) }

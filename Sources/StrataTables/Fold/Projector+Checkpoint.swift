@@ -1,0 +1,106 @@
+// When the state of a projection is saved: in the background from time to time, and at a close.
+
+internal import StrataBase
+internal import StrataLog
+
+/// How much has been folded that is not on disk: its time, and the bytes of the log that it took.
+struct FoldingWork {
+  private(set) var nanoseconds: Int64 = 0
+  private(set) var bytes: UInt64 = 0
+  /// The bytes of the log that were folded since the process began to.
+  private(set) var totalBytes: UInt64 = 0
+
+  mutating func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
+    let (begin, read) = (MonotonicTime.now().nanoseconds, fold.bytesRead)
+    defer {
+      nanoseconds += MonotonicTime.now().nanoseconds - begin
+      // A fold that began anew is another one, whose bytes are counted as they come.
+      let new = fold.bytesRead - min(read, fold.bytesRead)
+      bytes += new
+      totalBytes += new
+    }
+    return try fold.run(through: last, slice)
+  }
+
+  /// A view that is saved counts as folding: without a saved one it would have to be built again.
+  mutating func addView(_ definition: ViewDefinition, of table: String, to fold: Fold) {
+    let begin = MonotonicTime.now().nanoseconds
+    fold.addView(definition, of: table)
+    if definition.kept != nil { nanoseconds += MonotonicTime.now().nanoseconds - begin }
+  }
+
+  func takes(_ least: Duration) -> Bool { Duration.nanoseconds(nanoseconds) >= least }
+
+  mutating func begin() { (nanoseconds, bytes) = (0, 0) }
+}
+
+extension Projector {
+  /// The bytes written for states are at most this many times the growth of the log.
+  private static let growthFactorMax: UInt64 = 8
+
+  /// Starts to save a state on another thread if folding what is not on disk takes long, unless that would write much
+  /// more than the log has grown. A view that is not on disk at all is saved in any case.
+  func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?) {
+    guard let checkpoints, let erasures, !log.isReadOnly, !log.options.writesInStep else { return }
+    let work = exclusive.work
+    guard work.takes(log.options.savedFoldingMin), set.chain != nil else { return }
+    let written = checkpoints.bytesWritten
+    let (expected, isTooMuch) = written.total.addingReportingOverflow(written.last)
+    let isInProportion = !isTooMuch && expected / Self.growthFactorMax <= work.totalBytes
+    guard isInProportion || checkpoints.lacksView(of: set) else { return }
+    let begins = state.withLock { state in
+      defer { state.isSaving = true }
+      return !state.isSaving
+    }
+    guard begins else { return }
+    exclusive.work.begin()
+    let thread = try? log.options.machine.start("strata-checkpoint") { [self] in
+      // A failure is kept in `checkpoints`: nothing was promised.
+      _ = try? checkpoints.write(set, erasures)
+      endSaving()
+    }
+    if thread == nil { endSaving() }
+  }
+
+  private func endSaving() {
+    state.withLock { $0.isSaving = false }
+    state.signalAll()
+  }
+
+  /// Folds what the log holds, for as long as the options allow, and saves the state unless folding again what is not
+  /// on disk is quick. Waits for a save that runs. Does nothing if nobody has asked for the state yet, unless it must.
+  /// Blocks.
+  ///
+  /// - Parameter isForced: whether the state is folded and saved in any case.
+  /// - Returns: what was written; nil if there was nothing to write, or the state could not be folded in time.
+  @discardableResult
+  func save(isForced: Bool = false) throws(StoreError) -> Checkpoints.Written? {
+    guard let checkpoints, !log.isReadOnly else { return nil }
+    let limit = log.options.closeFoldingMax
+    let deadline = MonotonicTime.now().advanced(by: limit)
+    guard isForced || state.withLock({ $0.hasBegun || $0.isFolding }) else { return nil }
+    let isFree = state.wait(timeout: limit) { state in
+      guard !state.isFolding, !state.isSaving else { return false }
+      state.isFolding = true
+      return true
+    }
+    guard isFree else { return nil }
+    defer { yieldFold() }
+    let fold = currentFold()
+    let target = log.mark.visible
+    let slice = isForced ? TimeSlice() : TimeSlice(until: deadline)
+    if try exclusive.work.run(fold, through: target.sequence, slice) {
+      if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
+      _ = publish(fold.state, keepsFold: true)
+    }
+    guard isForced || exclusive.work.takes(log.options.savedFoldingMin), let erasures = fold.erasures else {
+      return nil
+    }
+    // A fold that did not come to its end may be inside an append; what was published is not.
+    let set = published
+    guard set.chain != nil else { return nil }
+    let written = try checkpoints.write(set, erasures)
+    exclusive.work.begin()
+    return written
+  }
+}

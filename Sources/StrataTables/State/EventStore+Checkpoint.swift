@@ -1,0 +1,50 @@
+// Saving states on request.
+
+internal import StrataBase
+public import StrataEvents
+public import StrataLog
+
+/// What a checkpoint of one projection wrote.
+public struct StateCheckpoint: Sendable, Hashable {
+  /// The projection's name; `$documents` for the documents.
+  public var projection: String
+  /// The last event that is in the saved state.
+  public var sequence: UInt64
+  /// The bytes that were written; 0 if the state was on disk already.
+  public var byteCount: UInt64
+  /// The pages that were written.
+  public var pageCount: Int
+}
+
+extension EventStore {
+  /// Saves the tables of the documents, and of each projection that this object was asked for, so that the next open
+  /// need not fold the log up to here.
+  ///
+  /// There is rarely a reason to call it: states are saved in the background, and by `close` and `suspend`. O(log), and
+  /// O(what changed since a state was last saved) if that is in memory. Runs on a separate thread.
+  ///
+  /// Throws what folding throws; `full` and `unavailable` if a state could not be written, which loses nothing.
+  @discardableResult
+  public func checkpoint() async throws -> [StateCheckpoint] {
+    let thread = machine.thread("strata-checkpoint")
+    let result = await thread.result { [self] () throws(StoreError) in try checkpointBlocking() }
+    return try result.get()
+  }
+
+  /// Saves states as `checkpoint()` does, and blocks the calling thread. Do not call it on the cooperative pool.
+  @discardableResult
+  public func checkpointBlocking() throws(StoreError) -> [StateCheckpoint] {
+    guard !log.isReadOnly else { throw .readOnly }
+    _ = projector(.documents(only: nil))
+    var made: [StateCheckpoint] = []
+    for projector in projectors.inUse {
+      guard let name = projector.checkpoints?.projectionName else { continue }
+      let written = try projector.save(isForced: true)
+      made.append(
+        StateCheckpoint(
+          projection: name, sequence: written?.sequence ?? projector.published.sequence,
+          byteCount: written?.bytes ?? 0, pageCount: written?.pages ?? 0))
+    }
+    return made.sorted { $0.projection < $1.projection }
+  }
+}

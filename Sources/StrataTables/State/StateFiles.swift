@@ -1,0 +1,140 @@
+// The folder of one state: its page files, and STATE, which names the newest root.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The files of one projection's state, `derived/state/NAME-VERSION/`. Calls block.
+struct StateFiles: Sendable {
+  /// A page file that this process began and appends to.
+  struct PageFile: Sendable {
+    var number: UInt32
+    var file: any File
+    /// The bytes that are written.
+    var length: UInt64
+  }
+
+  static let headerLength = 64
+  private static let magic = Array("STRATAPG".utf8)
+
+  let fileSystem: any FileSystem
+  let storeID: StoreID
+  /// The folder above those of the states, `derived/state`.
+  private let parent: String
+  let folder: String
+
+  init(_ log: Log, _ name: StateName) {
+    fileSystem = log.source.catalog.fileSystem
+    storeID = log.storeID
+    parent = log.layout.states
+    folder = "\(parent)/\(name.folder)"
+  }
+
+  // MARK: Page files
+
+  private func path(ofPages number: UInt32) -> String { "\(folder)/\(StoreLayout.pageFileName(number))" }
+
+  /// The numbers of the page files that there are.
+  func pageFiles() throws(StoreError) -> Set<UInt32> {
+    guard try fileSystem.kind(of: folder) == .directory else { return [] }
+    return Set(try fileSystem.contents(ofDirectory: folder).compactMap(StoreLayout.pageFileNumber))
+  }
+
+  func createFolder() throws(StoreError) {
+    guard try fileSystem.kind(of: folder) == nil else { return }
+    try fileSystem.createDirectory(folder)
+    try fileSystem.syncDirectory(parent)
+  }
+
+  func syncFolder() throws(StoreError) { try fileSystem.syncDirectory(folder) }
+
+  /// Begins a page file under a number that no file has, without its header.
+  func beginPageFile() throws(StoreError) -> PageFile {
+    let last = try pageFiles().max() ?? 0
+    guard last < .max else {
+      throw .invalid(what: "the numbers of page files in \(folder) are used up", next: "delete that folder")
+    }
+    let number = last + 1
+    let file = try fileSystem.open(path(ofPages: number), .createNew)
+    return PageFile(number: number, file: file, length: UInt64(Self.headerLength))
+  }
+
+  func writeHeader(of page: PageFile) throws(StoreError) {
+    try header(page.number).lendBytes { bytes throws(StoreError) in try page.file.write(bytes, at: 0) }
+  }
+
+  private func header(_ number: UInt32) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Self.headerLength)
+    bytes.withUnsafeMutableBytes { buffer in
+      let base = buffer.baseAddress!
+      buffer.copyBytes(from: Self.magic)
+      base.setLittleEndian(StateSlot.major, at: 8)
+      base.setLittleEndian(StateSlot.minor, at: 10)
+      base.setLittleEndian(number, at: 12)
+      storeID.write(to: base + 16)
+      let end = Self.headerLength - 4
+      base.setLittleEndian(CRC32C.of(UnsafeRawBufferPointer(start: base, count: end)), at: end)
+    }
+    return bytes
+  }
+
+  /// Opens a page file for reading; nil if there is none, or it is another file.
+  func openPages(_ number: UInt32) -> (any File)? {
+    guard let file = try? fileSystem.open(path(ofPages: number), .read) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Self.headerLength)
+    let count = try? bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0)
+    }
+    guard count == Self.headerLength, bytes == header(number) else { return nil }
+    return file
+  }
+
+  /// The length of a page file in bytes; nil if it cannot be opened.
+  func length(ofPages number: UInt32) -> UInt64? {
+    guard let file = openPages(number) else { return nil }
+    defer { file.close() }
+    return (try? file.size()).flatMap(UInt64.init(exactly:))
+  }
+
+  /// A file that cannot be removed now is removed after a later checkpoint: nothing names it.
+  func removePageFile(_ number: UInt32) { try? fileSystem.remove(path(ofPages: number)) }
+
+  // MARK: STATE
+
+  /// The valid slots of STATE, the newest first. None if the file cannot be read.
+  func slots() -> [StateSlot] {
+    guard let file = try? fileSystem.open("\(folder)/\(StoreLayout.stateFile)", .read) else { return [] }
+    defer { file.close() }
+    return Self.slots(in: file).compactMap { $0 }.sorted { $0.generation > $1.generation }
+  }
+
+  private static func slots(in file: any File) -> [StateSlot?] {
+    var bytes = [UInt8](repeating: 0, count: StateSlot.fileLength)
+    let count = try? bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0)
+    }
+    return bytes.withUnsafeBytes { bytes in
+      StateSlot.offsets.map { offset in
+        guard let count, count >= offset + StateSlot.length else { return nil }
+        return StateSlot(
+          decoding: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + StateSlot.length]))
+      }
+    }
+  }
+
+  /// STATE, open for writing. Whoever removes the file afterwards, as an erasure does, gets nothing more from here.
+  func openState() throws(StoreError) -> any File {
+    try fileSystem.open("\(folder)/\(StoreLayout.stateFile)", .create)
+  }
+
+  /// Writes the older slot of STATE and makes it durable.
+  func write(_ slot: StateSlot, to file: any File) throws(StoreError) {
+    let slots = Self.slots(in: file)
+    let generations = slots.map { $0?.generation ?? 0 }
+    var slot = slot
+    slot.generation = (generations.max() ?? 0) + 1
+    let older = generations[0] <= generations[1] ? 0 : 1
+    try slot.encoded().lendBytes { bytes throws(StoreError) in
+      try file.write(bytes, at: Int64(StateSlot.offsets[older]))
+    }
+    try file.sync()
+    try syncFolder()
+  }
+}

@@ -1,0 +1,86 @@
+// Which page files are worth keeping.
+
+internal import StrataBase
+internal import StrataLog
+
+/// How many bytes of each page file the pages of some trees use.
+struct StateUsage {
+  private(set) var bytes: [UInt32: UInt64] = [:]
+  /// Files with pages that are not in memory.
+  private(set) var pinned: Set<UInt32> = []
+
+  /// Adds a tree. O(pages).
+  mutating func add(_ tree: Tree) {
+    guard let root = tree.root else { return }
+    withExtendedLifetime(root) { add(PageRef(root)) }
+  }
+
+  /// Adds a view that was not read: its pages cannot be written again, so the files that hold them stay.
+  mutating func add(_ view: ViewOnDisk?) {
+    for (file, used) in view?.usage ?? [:] {
+      bytes[file, default: 0] += used
+      pinned.insert(file)
+    }
+  }
+
+  private mutating func add(_ page: PageRef) {
+    let place = page.place.pointee
+    if !place.isNone { bytes[place.file, default: 0] += UInt64(place.length) }
+    guard !page.isLeaf else { return }
+    for index in 0..<page.count { add(page.children[index]) }
+  }
+}
+
+/// What a checkpoint does with the page files that there are.
+struct StateGarbage {
+  /// Files whose pages are written again.
+  var condemned: Set<UInt32> = []
+  /// Files that stay.
+  var kept: Set<UInt32> = []
+  /// Whether the file that was last appended to is continued.
+  var current = false
+
+  /// Bytes of garbage that are never worth a copy.
+  private static let garbageMax: UInt64 = 1 << 20
+  /// The number of page files above which small ones are copied into one.
+  private static let fileCountMax = 64
+
+  /// Files without a live page go; of those that are less than half alive what lives is copied, once there is more
+  /// garbage than life; a file that somebody removed has to be written again.
+  ///
+  /// - Parameters:
+  ///   - known: the files that the last state named.
+  ///   - current: the file that this process appends to.
+  static func plan(
+    _ usage: StateUsage, _ files: StateFiles, _ known: Set<UInt32>, current: UInt32?
+  ) throws(StoreError) -> StateGarbage {
+    let present = try files.pageFiles()
+    var plan = StateGarbage()
+    var lengths: [UInt32: UInt64] = [:]
+    for number in Set(usage.bytes.keys).union(known) {
+      guard present.contains(number), let length = files.length(ofPages: number) else {
+        plan.condemned.insert(number)
+        continue
+      }
+      if usage.bytes[number] == nil, number != current { continue }
+      lengths[number] = length
+      plan.kept.insert(number)
+    }
+    let live = usage.bytes.values.reduce(0, +)
+    let total = lengths.values.reduce(0, +)
+    if total > 2 * live + garbageMax {
+      for (number, length) in lengths
+      where 2 * (usage.bytes[number] ?? 0) < length && !usage.pinned.contains(number) { plan.giveUp(number) }
+    } else if lengths.count > fileCountMax {
+      for (number, length) in lengths
+      where length < StateWriter.fileLengthMax / 8 && !usage.pinned.contains(number) { plan.giveUp(number) }
+    }
+    plan.current = current.map { plan.kept.contains($0) } ?? false
+    return plan
+  }
+
+  private mutating func giveUp(_ number: UInt32) {
+    kept.remove(number)
+    condemned.insert(number)
+  }
+}

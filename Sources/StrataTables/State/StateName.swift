@@ -1,0 +1,76 @@
+// Which state a folder holds, and what decided it besides the log.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The identity of a state on disk: the projection's name and version, and whether touches are recorded.
+struct StateName: Sendable, Hashable {
+  let name: String
+  let version: Int
+  let recordsTouches: Bool
+  /// The bytes of a folder's name, without the version.
+  private static let folderLengthMax = 120
+
+  /// Nil for a folding whose states are not kept: one of some tables only.
+  init?(_ folding: Folding) {
+    recordsTouches = folding.recordsTouches
+    switch folding.withoutTouches {
+    case .documents(nil): (name, version) = ("$documents", 1)
+    case .own(let projection):
+      let type = Swift.type(of: projection)
+      (name, version) = (type.name, type.version)
+    case .documents, .touching: return nil
+    }
+  }
+
+  /// The name of the folder: small letters, digits, `_` and `$` as they are, all other bytes as `%` and two digits, so that no
+  /// file system takes two names for one; a long name is cut and gets its hash.
+  var folder: String {
+    var text = ""
+    for byte in name.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "$"):
+        text.unicodeScalars.append(.init(byte))
+      default: text += "%" + Self.digits(UInt64(byte), count: 2)
+      }
+    }
+    if text.utf8.count > Self.folderLengthMax {
+      text =
+        String(text.prefix(Self.folderLengthMax)) + "%" + Self.digits(XXH64.of(Array(name.utf8)), count: 16)
+    }
+    return "\(text)-\(version)\(recordsTouches ? "-touches" : "")"
+  }
+
+  /// The hash that STATE holds.
+  var hash: UInt64 {
+    XXH64.of(Array("\(recordsTouches ? 1 : 0) \(version) \(name)".utf8))
+  }
+
+  private static func digits(_ number: UInt64, count: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, count - digits.count)) + digits
+  }
+}
+
+extension Folding {
+  /// The same function without the recording of touches.
+  var withoutTouches: Folding { if case .touching(let folding) = self { folding } else { self } }
+}
+
+/// What decides the result of a fold besides the events: Strata's own code and, for a projection of the application,
+/// the program. A state of another fingerprint is folded again.
+enum StateFingerprint {
+  /// Raised whenever Strata's fold of the same events gives other tables than before.
+  private static let foldNumber = 1
+
+  static func of(_ folding: Folding) -> UInt64? {
+    var text = "fold \(foldNumber)"
+    if case .own(let projection) = folding.withoutTouches {
+      let type = Swift.type(of: projection)
+      // Without an identity of the program nothing says whether its code is the same.
+      guard let build = ProgramImage.identity(of: type) else { return nil }
+      text += " of \(String(reflecting: type)) in \(build)"
+    }
+    return XXH64.of(Array(text.utf8))
+  }
+}

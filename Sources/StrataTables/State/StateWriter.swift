@@ -1,0 +1,116 @@
+// Appends the pages of a state to its page files.
+
+internal import StrataBase
+internal import StrataLog
+
+/// Writes pages that are not on disk yet, children first, and tells each where it is.
+///
+/// The trees must be held until the writer is done. A page that is on disk is only read; so other threads may read the
+/// trees meanwhile, and change other trees that share their pages.
+struct StateWriter: ~Copyable {
+  /// Bytes after which a page file is followed by another one: what is alive in an old file is copied from time to time.
+  static let fileLengthMax: UInt64 = 64 << 20
+  /// Bytes that are written and synced at a time, so that the log's own syncs need not wait for long.
+  private static let stepLength = 4 << 20
+
+  private let files: StateFiles
+  /// Page files that are to be given up: what is alive in them is written again.
+  private let condemned: Set<UInt32>
+  /// Called before the first byte is written to a new file: throws if nothing may be written any longer.
+  private let check: () throws(StoreError) -> Void
+  /// The file that is appended to.
+  private(set) var file: StateFiles.PageFile?
+  private var buffer = RawBuffer(capacity: 1 << 16)
+  private var raw = RawBuffer(capacity: 1 << 13)
+  /// The pages whose places were set.
+  private var placed: [PageRef] = []
+  /// The numbers of the files that were begun.
+  private(set) var begun: Set<UInt32> = []
+  private(set) var bytesWritten: UInt64 = 0
+  private(set) var pagesWritten = 0
+
+  /// - Parameter file: a file that this process began, to be continued.
+  init(
+    _ files: StateFiles, continuing file: StateFiles.PageFile?, givingUp condemned: Set<UInt32>,
+    check: @escaping () throws(StoreError) -> Void
+  ) {
+    self.files = files
+    self.file = file
+    self.condemned = condemned
+    self.check = check
+  }
+
+  /// Writes a tree. O(pages that are not on disk), or O(pages) if files are given up.
+  mutating func write(_ tree: Tree) throws(StoreError) -> StateTreeRoot {
+    guard let root = tree.root else { return StateTreeRoot() }
+    let page = PageRef(root)
+    _ = try write(page)
+    let made = StateTreeRoot(
+      total: UInt32(truncatingIfNeeded: page.total), height: UInt8(truncatingIfNeeded: page.height),
+      place: page.place.pointee)
+    withExtendedLifetime(root) {}
+    return made
+  }
+
+  /// Returns whether the page has another place now.
+  private mutating func write(_ page: PageRef) throws(StoreError) -> Bool {
+    var isDue = page.place.pointee.isNone || condemned.contains(page.place.pointee.file)
+    guard isDue || !condemned.isEmpty else { return false }
+    if !page.isLeaf {
+      for index in 0..<page.count where try write(page.children[index]) { isDue = true }
+    }
+    guard isDue else { return false }
+    raw.removeAll()
+    StatePage.encode(page, to: &raw)
+    page.place.pointee = try append(raw.bytes)
+    placed.append(page)
+    pagesWritten += 1
+    return true
+  }
+
+  private mutating func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> StoredPlace {
+    if buffer.count >= Self.stepLength { try flush() }
+    let file = try current()
+    let start = buffer.count
+    let checksum = StatePage.appendRecord(raw, to: &buffer)
+    return StoredPlace(
+      file: file.number, offset: file.length + UInt64(start),
+      length: UInt32(truncatingIfNeeded: buffer.count - start), checksum: checksum)
+  }
+
+  private mutating func current() throws(StoreError) -> StateFiles.PageFile {
+    if let file, file.length + UInt64(buffer.count) < Self.fileLengthMax { return file }
+    try flush()
+    file?.file.close()
+    let new = try files.beginPageFile()
+    begun.insert(new.number)
+    file = new
+    try check()
+    try files.writeHeader(of: new)
+    return new
+  }
+
+  private mutating func flush() throws(StoreError) {
+    guard let file, buffer.count > 0 else { return }
+    try file.file.write(buffer.bytes, at: Int64(file.length))
+    try file.file.syncData()
+    bytesWritten += UInt64(buffer.count)
+    self.file?.length += UInt64(buffer.count)
+    buffer.removeAll()
+  }
+
+  /// Makes everything durable that was written.
+  mutating func finish() throws(StoreError) {
+    try flush()
+    if !begun.isEmpty { try files.syncFolder() }
+  }
+
+  /// Takes back what was written: the pages are as if nothing had been tried, and the files that were begun are gone.
+  mutating func abandon() {
+    for page in placed { page.place.pointee = .none }
+    placed = []
+    file?.file.close()
+    file = nil
+    for number in begun { files.removePageFile(number) }
+  }
+}
