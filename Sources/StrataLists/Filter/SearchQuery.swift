@@ -65,6 +65,14 @@ struct SearchPart<Item: Sendable>: Sendable {
   /// The field that it reads, nil if it reads a property of the item.
   var field: FieldPath? { if case .field(let path) = source { path } else { nil } }
 
+  /// The property or the field as text, the same in every process; nil for a computed property.
+  var name: String? {
+    switch source {
+    case .keyPath(let box): (box.keyPath as AnyKeyPath).storedName
+    case .field(let path): path.description
+    }
+  }
+
   init<Value: SearchableText>(_ keyPath: any KeyPath<Item, Value> & Sendable) {
     source = .keyPath(AnyKeyPathBox(keyPath: keyPath))
     read = { item, body in

@@ -7,3 +7,11 @@ struct AnyKeyPathBox: Hashable, Sendable {
   static func == (a: Self, b: Self) -> Bool { (a.keyPath as AnyKeyPath) == (b.keyPath as AnyKeyPath) }
   func hash(into hasher: inout Hasher) { hasher.combine(keyPath as AnyKeyPath) }
 }
+
+extension AnyKeyPath {
+  /// The key path as text, the same in every process; nil for a computed property, whose text is an address.
+  var storedName: String? {
+    let text = "\(self)"
+    return text.contains("<computed") ? nil : "\(String(reflecting: type(of: self))) \(text)"
+  }
+}

@@ -21,14 +21,32 @@ struct PredicateIdentity: Hashable, Sendable {
   }
 
   private let shape: ObjectIdentifier
+  /// The type of the expression as text.
+  private let shapeName: String
   private var leaves: [Leaf] = []
 
   /// Nil if a part of the predicate is not comparable. O(size of the expression and of the captured values).
   init?<Item>(_ predicate: Predicate<Item>) {
     shape = ObjectIdentifier(type(of: predicate.expression))
+    shapeName = String(reflecting: type(of: predicate.expression))
     let input: PredicateExpressions.Variable<Item> = predicate.variable
     var variables = [input.key]
     guard gather(predicate.expression, &variables) else { return nil }
+  }
+
+  /// The expression as text, the same in every process; nil if it reads a computed property.
+  var text: String? {
+    var text = shapeName
+    for leaf in leaves {
+      switch leaf {
+      case .variable(let number): text += " $\(number)"
+      case .keyPath(let path):
+        guard let name = path.keyPath.storedName else { return nil }
+        text += " \(name)"
+      case .value(let bytes): text += " " + bytes.map { String($0, radix: 16) }.joined(separator: ".")
+      }
+    }
+    return text
   }
 
   /// Adds the leaves of a node; false if one of them is not comparable. The recursion is as deep as the predicate is

@@ -58,7 +58,7 @@ extension ListRequest {
     return CompiledList(
       definition: ViewDefinition(
         identity: ViewIdentity(shape), sectionOrder: encodedOrder, areNilsLast: areNilsLast,
-        declared: declaredKeys, fields: namedFields, calls: calls, place: place),
+        declared: declaredKeys, fields: namedFields, calls: calls, kept: try keptView(calls), place: place),
       window: window, isSectioned: section != nil)
   }
 }

@@ -67,6 +67,9 @@ package struct KeyPart<Item: Sendable>: Sendable {
   /// The property that it reads, nil if it reads none.
   package var keyPath: AnyKeyPath? { if case .keyPath(let box) = identity { box.keyPath } else { nil } }
 
+  /// Whether it is a manual order.
+  var isManual: Bool { if case .manual = identity { true } else { false } }
+
   /// The key path or the field path as text.
   package var name: String {
     switch identity {

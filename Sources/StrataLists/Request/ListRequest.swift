@@ -42,6 +42,8 @@ where Item.ID: DocumentID {
   package var filters: [FilterPart<Item>] = []
   var window = ListWindows.all
   package var reportsTouches = false
+  /// The name and the version under which the list is kept.
+  var kept: KeptName?
 }
 
 extension ListRequest where Section == Unsectioned {
@@ -115,11 +117,12 @@ extension ListRequest: Hashable {
     var sorts: [KeyPart<Item>]
     var filters: [FilterPart<Item>.Identity]
     var reportsTouches: Bool
+    var kept: KeptName?
   }
 
   var shape: Shape {
     Shape(
       section: section, order: orderIdentity, areNilsLast: areNilsLast, declared: declaredKeys, sorts: sorts,
-      filters: filters.map { $0.identity }, reportsTouches: reportsTouches)
+      filters: filters.map { $0.identity }, reportsTouches: reportsTouches, kept: kept)
   }
 }
