@@ -22,6 +22,8 @@ struct Logreplay: AsyncParsableCommand {
       AtCommand.self,
       DiffCommand.self,
       FollowCommand.self,
+      KeepCommand.self,
+      CheckpointCommand.self,
       ReplayCommand.self,
       VerifyCommand.self,
       DumpCommand.self,

@@ -9,15 +9,45 @@ struct KeptName: Hashable, Sendable {
   var version: Int?
 }
 
-/// A request as text: one line for each part, in which no part can look like another.
-struct KeptText {
+/// A request as text: one line for each part, its name and content, in which no part can look like another.
+package struct KeptText {
   private(set) var text = ""
   /// The first part whose code nothing identifies.
   private(set) var unknown: String?
   /// Whether the program's code orders sections.
   private(set) var callsProgram = false
 
-  mutating func add(_ part: String, _ content: String) { text += "\(part) \(content.debugDescription)\n" }
+  // By scalars, because a line break after a carriage return is no character of its own.
+  mutating func add(_ part: String, _ content: String) {
+    var line = part.unicodeScalars
+    line.append("=")
+    for scalar in content.unicodeScalars {
+      switch scalar {
+      case "\\": line.append(contentsOf: #"\\"#.unicodeScalars)
+      case "\n": line.append(contentsOf: #"\n"#.unicodeScalars)
+      default: line.append(scalar)
+      }
+    }
+    line.append("\n")
+    text.unicodeScalars.append(contentsOf: line)
+  }
+
+  /// The parts of a text in their order; nil if it is not one that `add` made.
+  package static func parts(of text: String) -> [(name: String, content: String)]? {
+    var parts: [(String, String)] = []
+    for line in text.unicodeScalars.split(separator: "\n") {
+      guard let equals = line.firstIndex(of: "=") else { return nil }
+      var content = String.UnicodeScalarView()
+      var isEscaped = false
+      for scalar in line[line.index(after: equals)...] {
+        let begins = !isEscaped && scalar == "\\"
+        if !begins { content.append(isEscaped && scalar == "n" ? "\n" : scalar) }
+        isEscaped = begins
+      }
+      parts.append((String(String.UnicodeScalarView(line[..<equals])), String(content)))
+    }
+    return parts
+  }
 
   mutating func add(_ part: String, _ bytes: [UInt8]) {
     add(part, bytes.map { String($0, radix: 16) }.joined(separator: " "))

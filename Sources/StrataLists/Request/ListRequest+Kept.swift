@@ -19,7 +19,8 @@ extension ListRequest {
   ///
   /// ```swift
   /// let request = ListRequest(DocumentRow.self)
-  ///   .sectioned(byField: "status").sorted(byField: "time", .reverse).kept(as: "by status")
+  ///   .sectioned(byField: try FieldPath("status")).sorted(byField: try FieldPath("time"), .reverse)
+  ///   .kept(as: "by status")
   /// ```
   public func kept(as name: String, version: Int? = nil) -> Self {
     with { $0.kept = KeptName(name: name, version: version) }

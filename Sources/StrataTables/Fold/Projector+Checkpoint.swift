@@ -14,7 +14,7 @@ struct FoldingWork {
     let (begin, read) = (MonotonicTime.now().nanoseconds, fold.bytesRead)
     defer {
       nanoseconds += MonotonicTime.now().nanoseconds - begin
-      // A fold that began anew is another one, whose bytes are counted as they come.
+      // A fold that began again is another one, whose bytes are counted as they come.
       let new = fold.bytesRead - min(read, fold.bytesRead)
       bytes += new
       totalBytes += new
@@ -39,15 +39,16 @@ extension Projector {
   private static let growthFactorMax: UInt64 = 8
 
   /// Starts to save a state on another thread if folding what is not on disk takes long, unless that would write much
-  /// more than the log has grown. A view that is not on disk at all is saved in any case.
+  /// more than the log has grown. A kept view that is not on disk at all is saved in any case.
   func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?) {
-    guard let checkpoints, let erasures, !log.isReadOnly, !log.options.writesInStep else { return }
+    guard let checkpoints, let erasures, !log.isReadOnly, !log.options.writesInStep, set.chain != nil else {
+      return
+    }
     let work = exclusive.work
-    guard work.takes(log.options.savedFoldingMin), set.chain != nil else { return }
-    let written = checkpoints.bytesWritten
-    let (expected, isTooMuch) = written.total.addingReportingOverflow(written.last)
-    let isInProportion = !isTooMuch && expected / Self.growthFactorMax <= work.totalBytes
-    guard isInProportion || checkpoints.lacksView(of: set) else { return }
+    let takesLong = work.takes(log.options.savedFoldingMin)
+    // After a failure a view waits, as the rest does, until there is more to save.
+    let lacksView = checkpoints.lacksView(of: set) && (takesLong || checkpoints.failure == nil)
+    guard lacksView || takesLong && isInProportion(checkpoints) else { return }
     let begins = state.withLock { state in
       defer { state.isSaving = true }
       return !state.isSaving
@@ -62,6 +63,12 @@ extension Projector {
     if thread == nil { endSaving() }
   }
 
+  private func isInProportion(_ checkpoints: Checkpoints) -> Bool {
+    let written = checkpoints.bytesWritten
+    let (expected, isTooMuch) = written.total.addingReportingOverflow(written.last)
+    return !isTooMuch && expected / Self.growthFactorMax <= exclusive.work.totalBytes
+  }
+
   private func endSaving() {
     state.withLock { $0.isSaving = false }
     state.signalAll()
@@ -71,10 +78,16 @@ extension Projector {
   /// on disk is quick. Waits for a save that runs. Does nothing if nobody has asked for the state yet, unless it must.
   /// Blocks.
   ///
-  /// - Parameter isForced: whether the state is folded and saved in any case.
+  /// - Parameters:
+  ///   - isForced: whether the state is folded and saved in any case.
+  ///   - kept: a view of a table to be saved with it.
+  ///   - dropped: the name of a saved view of a table that is given up.
   /// - Returns: what was written; nil if there was nothing to write, or the state could not be folded in time.
   @discardableResult
-  func save(isForced: Bool = false) throws(StoreError) -> Checkpoints.Written? {
+  func save(
+    isForced: Bool = false, keeping kept: (table: String, definition: ViewDefinition)? = nil,
+    dropping dropped: (table: String, name: String)? = nil
+  ) throws(StoreError) -> Checkpoints.Written? {
     guard let checkpoints, !log.isReadOnly else { return nil }
     let limit = log.options.closeFoldingMax
     let deadline = MonotonicTime.now().advanced(by: limit)
@@ -91,14 +104,14 @@ extension Projector {
     let slice = isForced ? TimeSlice() : TimeSlice(until: deadline)
     if try exclusive.work.run(fold, through: target.sequence, slice) {
       if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
+      if let kept { exclusive.work.addView(kept.definition, of: kept.table, to: fold) }
+      if let dropped { fold.state.withTable(dropped.table) { $0.removeSavedView(dropped.name) } }
       _ = publish(fold.state, keepsFold: true)
-    }
-    guard isForced || exclusive.work.takes(log.options.savedFoldingMin), let erasures = fold.erasures else {
-      return nil
     }
     // A fold that did not come to its end may be inside an append; what was published is not.
     let set = published
-    guard set.chain != nil else { return nil }
+    let isDue = exclusive.work.takes(log.options.savedFoldingMin) || checkpoints.lacksView(of: set)
+    guard isForced || isDue, set.chain != nil, let erasures = fold.erasures else { return nil }
     let written = try checkpoints.write(set, erasures)
     exclusive.work.begin()
     return written

@@ -11,7 +11,9 @@ final class Replay: @unchecked Sendable {
   private let store: EventStore
   private let points: [LogPoint]
   private let view: (table: String, definition: ViewDefinition)?
-  private let fold: Fold
+  private let folding: Folding
+  /// Nil until the points are looked up.
+  private var fold: Fold?
   /// The sequences of the points, once they have been looked up.
   private var sequences: [UInt64]?
   /// The sequences that are still to be reached, the next one last.
@@ -25,12 +27,13 @@ final class Replay: @unchecked Sendable {
     self.store = store
     self.points = points
     self.view = view
-    fold = Fold(store.log, folding)
+    self.folding = folding
   }
 
   /// Continues the replay. Returns the states in the order of the points, nil if the slice ended first.
   func goOn(_ slice: TimeSlice?) throws(StoreError) -> [TableSet]? {
     let sequences = try sequencesOfPoints()
+    let fold = begun(through: rest.last ?? 0)
     while let sequence = rest.last {
       guard try fold.run(through: sequence, slice) else { return nil }
       guard fold.state.sequence == sequence else { throw .closed }
@@ -40,6 +43,13 @@ final class Replay: @unchecked Sendable {
       rest.removeLast()
     }
     return sequences.map { states[$0].unsafelyUnwrapped }
+  }
+
+  /// The fold, which begins with the state on disk if that is not later than the first point.
+  private func begun(through first: UInt64) -> Fold {
+    let fold = self.fold ?? Fold.resuming(store.log, folding, through: first)
+    self.fold = fold
+    return fold
   }
 
   private func sequencesOfPoints() throws(StoreError) -> [UInt64] {

@@ -25,6 +25,17 @@ final class Checkpoints: Sendable {
     var pages: Int
   }
 
+  /// A view of a state.
+  private struct TableView: Hashable {
+    var table: [UInt8]
+    var kept: KeptView
+
+    init(_ table: String, _ kept: KeptView) {
+      self.table = Array(table.utf8)
+      self.kept = kept
+    }
+  }
+
   private struct State {
     var isWriting = false
     /// The directory as of the last checkpoint or restored state.
@@ -36,7 +47,7 @@ final class Checkpoints: Sendable {
     /// The sequence of the newest state on disk that is known to be valid; nil if there is none.
     var saved: UInt64?
     /// The views in that state.
-    var savedViews: Set<KeptView> = []
+    var savedViews: Set<TableView> = []
     var totalBytes: UInt64 = 0
     var lastBytes: UInt64 = 0
     var failure: StoreError?
@@ -71,8 +82,9 @@ final class Checkpoints: Sendable {
 // MARK: Reading
 
 extension Checkpoints {
-  /// The newest state that is valid; nil if there is none. O(bytes of the state). Blocks.
-  func restore() -> Restored? {
+  /// The newest state that is valid and holds nothing after a sequence; nil if there is none. O(bytes of the state).
+  /// Blocks.
+  func restore(through last: UInt64 = .max) -> Restored? {
     // A writer may have saved a state after this reader last looked at its log.
     try? log.refresh()
     let head = log.mark.sequence
@@ -80,7 +92,7 @@ extension Checkpoints {
     var slots = files.slots()
     // A writer beside this reader may replace the files of both slots while they are read.
     for _ in 0..<4 {
-      for slot in slots {
+      for slot in slots where slot.sequence <= last {
         if let tables = tables(of: slot, erasures) {
           return Restored(tables: tables, erasures: erasures, head: head)
         }
@@ -133,7 +145,7 @@ extension Checkpoints {
       state.directory = directory
       state.files = entries.pageFiles
       state.saved = slot.sequence
-      state.savedViews = Set(entries.views.map(\.kept))
+      state.savedViews = Self.views(of: entries)
     }
     return TableSet(
       sequence: slot.sequence, time: slot.time, chain: slot.chain, appendCount: slot.appends,
@@ -193,8 +205,16 @@ extension Checkpoints {
   }
 
   /// The views that a state saves, without those of which another one has the name.
-  private static func keptViews(of tables: TableSet) -> Set<KeptView> {
-    Set(tables.tables.filter(\.isWritten).flatMap { $0.keptViews.compactMap(\.definition.kept) })
+  private static func keptViews(of tables: TableSet) -> Set<TableView> {
+    var views: Set<TableView> = []
+    for table in tables.tables where table.isWritten {
+      for view in table.keptViews { views.insert(TableView(table.name, view.definition.kept!)) }
+    }
+    return views
+  }
+
+  private static func views(of entries: StateEntries) -> Set<TableView> {
+    Set(entries.views.map { TableView(entries.tables[Int($0.table)].name, $0.kept) })
   }
 
   private func write(
@@ -261,7 +281,7 @@ extension Checkpoints {
       known.files = entries.pageFiles
       known.current = writer.file
       known.saved = tables.sequence
-      known.savedViews = Set(entries.views.map(\.kept))
+      known.savedViews = Self.views(of: entries)
       known.totalBytes += writer.bytesWritten
       known.lastBytes = writer.bytesWritten
     } catch {

@@ -34,12 +34,27 @@ extension EventStore {
   /// Saves states as `checkpoint()` does, and blocks the calling thread. Do not call it on the cooperative pool.
   @discardableResult
   public func checkpointBlocking() throws(StoreError) -> [StateCheckpoint] {
+    try checkpointBlocking(keeping: nil)
+  }
+
+  /// Saves states as `checkpointBlocking()` does.
+  ///
+  /// - Parameters:
+  ///   - kept: a list of a table of the documents that is saved with it.
+  ///   - dropped: the name of a saved list of a table of the documents that is given up.
+  @discardableResult
+  package func checkpointBlocking(
+    keeping kept: (table: String, definition: ViewDefinition)?,
+    dropping dropped: (table: String, name: String)? = nil
+  ) throws(StoreError) -> [StateCheckpoint] {
     guard !log.isReadOnly else { throw .readOnly }
-    _ = projector(.documents(only: nil))
+    let documents = projector(.documents(only: nil))
     var made: [StateCheckpoint] = []
     for projector in projectors.inUse {
       guard let name = projector.checkpoints?.projectionName else { continue }
-      let written = try projector.save(isForced: true)
+      let isOfDocuments = projector === documents
+      let written = try projector.save(
+        isForced: true, keeping: isOfDocuments ? kept : nil, dropping: isOfDocuments ? dropped : nil)
       made.append(
         StateCheckpoint(
           projection: name, sequence: written?.sequence ?? projector.published.sequence,

@@ -22,11 +22,13 @@ struct StateFiles: Sendable {
   private let parent: String
   let folder: String
 
-  init(_ log: Log, _ name: StateName) {
+  init(_ log: Log, _ name: StateName) { self.init(log, folder: name.folder) }
+
+  init(_ log: Log, folder: String) {
     fileSystem = log.source.catalog.fileSystem
     storeID = log.storeID
     parent = log.layout.states
-    folder = "\(parent)/\(name.folder)"
+    self.folder = "\(parent)/\(folder)"
   }
 
   // MARK: Page files
@@ -94,6 +96,13 @@ struct StateFiles: Sendable {
     return (try? file.size()).flatMap(UInt64.init(exactly:))
   }
 
+  /// The bytes of all files of the state.
+  func byteCount() throws(StoreError) -> UInt64 {
+    var sum = UInt64(StateSlot.fileLength)
+    for number in try pageFiles() { sum = sum.addingSaturated(length(ofPages: number) ?? 0) }
+    return sum
+  }
+
   /// A file that cannot be removed now is removed after a later checkpoint: nothing names it.
   func removePageFile(_ number: UInt32) { try? fileSystem.remove(path(ofPages: number)) }
 
@@ -119,7 +128,7 @@ struct StateFiles: Sendable {
     }
   }
 
-  /// STATE, open for writing. Whoever removes the file afterwards, as an erasure does, gets nothing more from here.
+  /// STATE, open for writing. If the file is removed afterwards, as an erasure does, what is written has no name.
   func openState() throws(StoreError) -> any File {
     try fileSystem.open("\(folder)/\(StoreLayout.stateFile)", .create)
   }

@@ -186,6 +186,9 @@ extension Table {
     for index in views.indices { views[index].beginLine() }
   }
 
+  /// Gives up the saved view of a name, which the next state on disk then lacks.
+  mutating func removeSavedView(_ name: String) { savedViews.removeAll { $0.kept.name == name } }
+
   package mutating func removeView(_ identity: ViewIdentity) {
     views.removeAll { $0.definition.identity == identity }
   }

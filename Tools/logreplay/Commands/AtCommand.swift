@@ -30,11 +30,12 @@ struct AtCommand: BlockingCommand, PointCommand {
     let named = try point.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }
-    let query = try ListQuery(options, times: times)
+    try ListQuery.check(options, times: times)
     let opened = try OpenedStore.open(target.store)
+    let query = try ListQuery(options, in: opened, times: times)
     let resolver = PointResolver(store: opened)
-    let replay = try ListReplay(opened, query)
-    let state = try replay.state(at: try named.map { try resolver.resolve($0) } ?? resolver.head())
+    let end = try named.map { try resolver.resolve($0) } ?? resolver.head()
+    let state = try ListReplay(opened, query, from: end.sequence).state(at: end)
     Pager.start()
     var writer = OutputWriter()
     switch output.format {

@@ -37,19 +37,19 @@ struct DiffCommand: BlockingCommand, PointCommand {
   func perform() throws {
     let times = TimeText(now: systemNanoseconds(), zone: output.people.zone)
     let points = try PointRange(range, times: times)
-    let query = try ListQuery(options, times: times)
-    try query.checkShowsItems()
+    try ListQuery.check(options, times: times).checkShowsItems()
     if stat || summary, output.format == .patch || (stat && summary) {
       throw CommandFailure(
         ExitStatus.usage, "--stat, --summary and -o patch cannot be combined", next: "choose one of them")
     }
     let opened = try OpenedStore.open(target.store)
+    let query = try ListQuery(options, in: opened, times: times)
     let resolver = PointResolver(store: opened)
-    let replay = try ListReplay(opened, query)
     let from = try points.from.map { try resolver.resolve($0) } ?? resolver.beginning
     let to = try points.to.map { try resolver.resolve($0) } ?? resolver.head()
     // One replay produces both states, so they are read in the order of the log.
     let isForward = from.sequence <= to.sequence
+    let replay = try ListReplay(opened, query, from: min(from.sequence, to.sequence))
     let earlier = try replay.state(at: isForward ? from : to)
     let later = try replay.state(at: isForward ? to : from)
     let diff =

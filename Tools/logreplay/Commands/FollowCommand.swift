@@ -29,7 +29,7 @@ struct FollowCommand: BlockingCommand, PointCommand {
 
   func perform() throws {
     try wait.check()
-    let isOfList = list.table != nil || list.isGiven
+    let isOfList = list.table != nil || list.view != nil || list.isGiven
     if isOfList {
       try output.refuse(.csv)
       guard filter.isEmpty else {
@@ -42,8 +42,7 @@ struct FollowCommand: BlockingCommand, PointCommand {
     let point = try from.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }
-    let query = isOfList ? try ListQuery(list, times: times) : nil
-    try query?.checkShowsItems()
+    if isOfList { try ListQuery.check(list, times: times).checkShowsItems() }
     let eventFilter = try EventFilter(filter)
     var events = EventRange(
       countMax: wait.count, follows: true,
@@ -60,8 +59,10 @@ struct FollowCommand: BlockingCommand, PointCommand {
     let start = try given ?? resolver.head()
     events.after = start.sequence
     events.dependsOnEnd = resolver.dependsOnEnd
-    guard let query else { return try EventRun(opened, events, filter: eventFilter, output: output).run() }
-    let run = try ListRun(ListReplay(opened, query), from: start, events, output: output)
+    guard isOfList else { return try EventRun(opened, events, filter: eventFilter, output: output).run() }
+    let query = try ListQuery(list, in: opened, times: times)
+    let run = try ListRun(
+      ListReplay(opened, query, from: start.sequence), from: start, events, output: output)
     if try run.run() { throw ExitCode(ExitStatus.skipped) }
   }
 }

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
+internal import StrataTables
 
 struct ImportCommand: AsyncParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -143,7 +144,17 @@ struct ImportCommand: AsyncParsableCommand {
           + "lines again appends them again")
     }
     let lines = try ImportLines(input, into: store, choices, known: known, note: note)
-    return try lines.importAll()
+    let report = try lines.importAll()
+    extendState(of: store)
+    return report
+  }
+
+  /// Saves the tables of the documents if they were saved before, so that they stay near the head.
+  private func extendState(of store: EventStore) {
+    let states = try? SavedState.all(of: store.log)
+    guard states?.contains(where: \.isOfDocuments) ?? false else { return }
+    // What cannot be saved is folded again by the next reader.
+    _ = try? store.checkpointBlocking()
   }
 
   /// The lines that the store has now, read while another process may still be writing to it. None if it cannot be read:
@@ -198,6 +209,8 @@ struct ImportCommand: AsyncParsableCommand {
     let store = try openStore(options)
     defer { try? store.closeBlocking() }
     let history = try ImportGitHistory(repository, head: head, into: store, clampsTime: clampTime)
-    return try history.importAll()
+    let report = try history.importAll()
+    extendState(of: store)
+    return report
   }
 }

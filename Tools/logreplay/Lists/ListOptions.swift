@@ -8,6 +8,14 @@ struct ListOptions: ParsableArguments, Sendable {
   var table: String?
 
   @Option(
+    help: ArgumentHelp(
+      "The kept list of this name: its table, sections, orders and filter.",
+      discussion: "Made by `logreplay keep`, or by an application that keeps a list of fields.",
+      valueName: "name"
+    ))
+  var view: String?
+
+  @Option(
     help: "Group rows into sections by this field's value. Rows without the field form the section null.")
   var sectionBy: String?
 
@@ -47,7 +55,15 @@ struct ListOptions: ParsableArguments, Sendable {
   @Option(help: "Show only these fields, such as a,b.c,$revision,$time.")
   var fields: String?
 
-  /// Whether any option other than the table is given.
+  /// The first option that says what a kept list says.
+  var firstDefining: String? {
+    if sectionBy != nil { return "--section-by" }
+    if sectionOrder != nil { return "--section-order" }
+    if !sort.isEmpty { return "--sort" }
+    return filter != nil ? "--where" : nil
+  }
+
+  /// Whether any option other than the table and the view is given.
   var isGiven: Bool {
     sectionBy != nil || sectionOrder != nil || !sort.isEmpty || filter != nil || limit != nil
       || limitPerSection != nil || fields != nil

@@ -21,8 +21,31 @@ struct ListQuery: Sendable {
   /// Whether the sections' values are times, which lists store as nanoseconds and the output shows as text.
   var isSectionedByTime: Bool { sectionPath == .time }
 
-  /// - Parameter times: parses the times in the filter, as it parses the times of points.
-  init(_ options: ListOptions, times: TimeText) throws(CommandFailure) {
+  /// Checks the options before a store is opened. The result lacks what a kept list says.
+  @discardableResult
+  static func check(_ options: ListOptions, times: TimeText) throws(CommandFailure) -> ListQuery {
+    if options.view != nil, let option = options.firstDefining {
+      throw CommandFailure(
+        ExitStatus.usage, "--view says what \(option) says", at: option,
+        next: "leave one of them out, or keep another list with `logreplay keep`")
+    }
+    return try ListQuery(options, times: times)
+  }
+
+  /// The query of the options, whose kept list is looked up in the store.
+  init(_ options: ListOptions, in opened: OpenedStore, times: TimeText) throws {
+    guard let name = options.view else {
+      try self.init(options, times: times)
+      return
+    }
+    self = try KeptList.find(name, in: opened, table: options.table, times: times).query(
+      options, times: times)
+  }
+
+  /// - Parameters:
+  ///   - times: parses the times in the filter, as it parses the times of points.
+  ///   - kept: the kept list that the options name; its filters stand for that of the options.
+  init(_ options: ListOptions, times: TimeText, kept: KeptList? = nil) throws(CommandFailure) {
     table = options.table
     fields = try ShownFields(options.fields)
     let sorts = try options.sort.map { text throws(CommandFailure) in try ListSort(text) }
@@ -31,10 +54,11 @@ struct ListQuery: Sendable {
     try Self.check(options.limitPerSection, "--limit-per-section", least: 0)
     showsItems = options.limitPerSection != 0
     var request = ListRequest(DocumentRow.self)
+    if let kept { request = request.kept(as: kept.name, version: kept.version) }
     for sort in sorts { request = request.sorted(byField: sort.path, sort.direction, sort.options) }
-    if let text = options.filter {
+    for text in kept?.filters ?? options.filter.map({ [$0] }) ?? [] {
       let filter = try Self.filter(text, times)
-      comparisons = filter.expression.comparisonsOfFields
+      comparisons += filter.expression.comparisonsOfFields
       request = request.filtered(by: filter)
     }
     // A limit hides sections without shown items, so no limit is set if no items are shown.
@@ -88,7 +112,7 @@ struct ListQuery: Sendable {
     }
   }
 
-  private static func filter(_ text: String, _ times: TimeText) throws(CommandFailure) -> RowFilter {
+  static func filter(_ text: String, _ times: TimeText) throws(CommandFailure) -> RowFilter {
     do throws(FilterError) { return try RowFilter(text) { times.instant($0) } } catch {
       throw CommandFailure(ExitStatus.usage, "the filter has an error", at: "--where", next: "\(error)")
     }

@@ -66,11 +66,13 @@ final class ListReplay {
   let fold: Fold
 
   /// Finds the table if the query does not name it.
-  init(_ opened: OpenedStore, _ query: ListQuery) throws {
+  ///
+  /// - Parameter first: no point before this sequence is requested.
+  init(_ opened: OpenedStore, _ query: ListQuery, from first: UInt64) throws {
     self.opened = opened
     self.query = query
     table = try query.table ?? StoreTables(opened: opened).only()
-    fold = Fold(opened.log, .documents(only: [table]))
+    fold = Fold.resuming(opened.log, .documents(only: [table]), through: first)
   }
 
   /// The list at a point. Points must be requested in the order of the log.

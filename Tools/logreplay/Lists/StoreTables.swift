@@ -2,24 +2,26 @@
 
 internal import StrataEvents
 internal import StrataLog
+internal import StrataTables
 
-/// Finds tables by reading the streams of events, without folding them. Blocks.
+/// Finds tables: those of the saved state, and those in the streams of later events, which are not folded. Blocks.
 struct StoreTables {
   let opened: OpenedStore
 
   /// The most tables that an error lists.
   private static let shownMax = 12
 
-  /// The categories of all document events up to the head, ascending. O(events).
+  /// The categories of all document events up to the head, ascending. O(events after the saved state).
   ///
   /// If the log is damaged, the names are those before the damage, since points there can still be read.
   ///
   /// - Returns: the names, and the damage after which there may be others.
   private func found() throws -> (names: [String], damage: CommandFailure?) {
-    var found: Set<[UInt8]> = []
+    let saved = Fold.resuming(opened.log, .documents(only: nil)).state
+    var found = Set(saved.tables.map { Array($0.name.utf8) })
     var damage: CommandFailure?
     var last: [UInt8] = []
-    var cursor = opened.log.cursor(after: opened.log.mark.logBegin - 1)
+    var cursor = opened.log.cursor(after: saved.sequence)
     do throws(StoreError) {
       while let block = try cursor.next() {
         do throws(ContentProblem) {

@@ -1,0 +1,58 @@
+// `checkpoint`: saves the tables, so that the next open need not fold the log.
+
+internal import ArgumentParser
+internal import StrataEvents
+internal import StrataLog
+internal import StrataTables
+
+struct CheckpointCommand: BlockingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "checkpoint",
+    abstract: "Saves the tables of the documents, so that the next command need not fold the log.",
+    discussion: """
+      What is saved is under derived/ and can be deleted at any time. An application saves its tables itself, when it \
+      closes the store. The command takes the writer's lock.
+      """)
+
+  @OptionGroup var target: StoreArgument
+  @OptionGroup var wait: LockWaitOptions
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    try output.refuse(.csv)
+    let store = try OpenedStore.openForWriting(target.store, wait)
+    defer { try? store.closeBlocking() }
+    let made: [StateCheckpoint]
+    do throws(StoreError) { made = try store.checkpointBlocking() } catch {
+      throw CommandFailure(reading: target.store, error)
+    }
+    var writer = OutputWriter()
+    if output.format.isJSON {
+      var line = JSONLine.document()
+      line.array("checkpoints", made.map(\.json))
+      writer.bytes += line.finish() + [UInt8(ascii: "\n")]
+    } else {
+      for checkpoint in made { writer.bytes += "\(checkpoint.text)\n".utf8 }
+    }
+    try writer.flush()
+    try store.closeBlocking()
+  }
+}
+
+extension StateCheckpoint {
+  var json: [UInt8] {
+    var line = JSONLine()
+    line.field("projection", projection)
+    line.field("sequence", sequence)
+    line.field("bytes", byteCount)
+    line.field("pages", pageCount)
+    return line.finish()
+  }
+
+  var text: String {
+    let name = PeopleText.printable(projection)
+    return byteCount == 0
+      ? "\(name): everything up to seq \(sequence) was saved before"
+      : "\(name): saved up to seq \(sequence), \(byteCount) bytes in \(pageCount) pages written"
+  }
+}
