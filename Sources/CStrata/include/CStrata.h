@@ -21,6 +21,15 @@ uint64_t strata_xxh64(const void *bytes, size_t length, uint64_t seed);
 /// Asks the processor to load memory that will be read soon. Any address is allowed, even an invalid one.
 static inline void strata_prefetch(const void *address) { __builtin_prefetch(address); }
 
+/// Reads an address that another thread may set. What that thread wrote before it set the address is visible afterwards.
+static inline void *strata_load_address(void *const *from) { return __atomic_load_n(from, __ATOMIC_ACQUIRE); }
+/// Sets an address that is NULL. Returns what was there before: NULL if it was set now.
+static inline void *strata_set_address(void **at, void *address) {
+  void *before = NULL;
+  __atomic_compare_exchange_n(at, &before, address, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return before;
+}
+
 // System calls. Functions that return an int return 0 or a value of errno, unless their comment says otherwise.
 
 /// Writes the system's message for `code` into `buffer`, always terminated by a zero byte.

@@ -39,7 +39,8 @@ extension Projector {
   private static let growthFactorMax: UInt64 = 8
 
   /// Starts to save a state on another thread if folding what is not on disk takes long, unless that would write much
-  /// more than the log has grown. A kept view that is not on disk at all is saved in any case.
+  /// more than the log has grown. A kept view that is not on disk at all is saved in any case, and so is a state of
+  /// which a page could not be read.
   func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?) {
     guard let checkpoints, let erasures, !log.isReadOnly, !log.options.writesInStep, set.chain != nil else {
       return
@@ -47,8 +48,9 @@ extension Projector {
     let work = exclusive.work
     let takesLong = work.takes(log.options.savedFoldingMin)
     // After a failure a view waits, as the rest does, until there is more to save.
-    let lacksView = checkpoints.lacksView(of: set) && (takesLong || checkpoints.failure == nil)
-    guard lacksView || takesLong && isInProportion(checkpoints) else { return }
+    let isUrgent =
+      (checkpoints.lacksView(of: set) || checkpoints.isDamaged) && (takesLong || checkpoints.failure == nil)
+    guard isUrgent || takesLong && isInProportion(checkpoints) else { return }
     let begins = state.withLock { state in
       defer { state.isSaving = true }
       return !state.isSaving
@@ -110,7 +112,9 @@ extension Projector {
     }
     // A fold that did not come to its end may be inside an append; what was published is not.
     let set = published
-    let isDue = exclusive.work.takes(log.options.savedFoldingMin) || checkpoints.lacksView(of: set)
+    let isDue =
+      exclusive.work.takes(log.options.savedFoldingMin) || checkpoints.lacksView(of: set)
+      || checkpoints.isDamaged
     guard isForced || isDue, set.chain != nil, let erasures = fold.erasures else { return nil }
     let written = try checkpoints.write(set, erasures)
     exclusive.work.begin()

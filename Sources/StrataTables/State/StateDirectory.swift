@@ -39,14 +39,14 @@ struct StateEntries {
     var table: UInt32
     var kept: KeptView
     var roots: ViewOnDisk.Roots
-    /// How many bytes of each page file the view and the rows that it was made of use.
-    var usage: [UInt32: UInt64]
+    /// The sequence of the state in which the view was saved.
+    var sequence: UInt64
   }
 
   struct Table {
     var name: String
-    var rows: StateTreeRoot
-    var problems: StateTreeRoot
+    var rows: StateTree
+    var problems: StateTree
   }
 
   var tables: [Table] = []
@@ -127,7 +127,7 @@ extension StateEntries {
     case .pageFile: return true
     case .table:
       guard number == UInt32(tables.count), let name = cursor.text(),
-        let rows = StateTreeRoot(&cursor), let problems = StateTreeRoot(&cursor)
+        let rows = StateTree(&cursor), let problems = StateTree(&cursor)
       else { return false }
       tables.append(Table(name: name, rows: rows, problems: problems))
     case .view:
@@ -150,13 +150,14 @@ extension StateEntries {
 }
 
 extension StateEntries.View {
-  /// Table, name, identity, fingerprint, the root of the rows, the roots of the trees that there are, each after its
-  /// kind, and the usage: pairs of file and bytes. Lists begin with their length.
+  /// Table, name, identity, fingerprint, sequence, the rows, and the trees that there are, each after its kind. Lists
+  /// begin with their length.
   fileprivate func append(to bytes: inout RawBuffer) {
     bytes.append(varint: UInt64(table))
     bytes.append(text: kept.name)
     bytes.append(text: kept.identity)
     bytes.append(integer: kept.fingerprint)
+    bytes.append(varint: sequence)
     roots.rows.append(to: &bytes)
     bytes.append(varint: UInt64(roots.view.count))
     for kind in ViewTrees.Kind.allCases {
@@ -164,35 +165,23 @@ extension StateEntries.View {
       bytes.append(byte: UInt8(kind.rawValue))
       root.append(to: &bytes)
     }
-    bytes.append(varint: UInt64(usage.count))
-    for (file, used) in usage.sorted(by: { $0.key < $1.key }) {
-      bytes.append(varint: UInt64(file))
-      bytes.append(varint: used)
-    }
   }
 
   fileprivate init?(_ cursor: inout ByteCursor) {
     guard let table = cursor.varint().flatMap(UInt32.init(exactly:)), let name = cursor.text(),
       let identity = cursor.text(), let fingerprint = cursor.integer(UInt64.self),
-      let rows = StateTreeRoot(&cursor), let count = cursor.varint(),
+      let sequence = cursor.varint(), let rows = StateTree(&cursor), let count = cursor.varint(),
       count <= UInt64(ViewTrees.Kind.allCases.count)
     else { return nil }
     self.table = table
     kept = KeptView(name: name, identity: identity, fingerprint: fingerprint)
     roots = ViewOnDisk.Roots(rows: rows)
-    usage = [:]
+    self.sequence = sequence
     for _ in 0..<count {
       guard let kind = cursor.integer(UInt8.self).flatMap({ ViewTrees.Kind(rawValue: Int($0)) }),
-        let root = StateTreeRoot(&cursor)
+        let tree = StateTree(&cursor)
       else { return nil }
-      roots.view[kind] = root
-    }
-    guard let files = cursor.varint() else { return nil }
-    for _ in 0..<files {
-      guard let file = cursor.varint().flatMap(UInt32.init(exactly:)), let used = cursor.varint() else {
-        return nil
-      }
-      usage[file] = used
+      roots.view[kind] = tree
     }
   }
 }

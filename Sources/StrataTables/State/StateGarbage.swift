@@ -3,32 +3,22 @@
 internal import StrataBase
 internal import StrataLog
 
-/// How many bytes of each page file the pages of some trees use.
+/// How many bytes of each page file a state uses.
 struct StateUsage {
-  private(set) var bytes: [UInt32: UInt64] = [:]
-  /// Files with pages that are not in memory.
+  private(set) var trees = PageUsage()
+  /// Files with pages of trees that are not open.
   private(set) var pinned: Set<UInt32> = []
 
-  /// Adds a tree. O(pages).
-  mutating func add(_ tree: Tree) {
-    guard let root = tree.root else { return }
-    withExtendedLifetime(root) { add(PageRef(root)) }
+  mutating func add(_ usage: PageUsage) { trees.add(usage) }
+
+  /// Adds a view that is not open: its pages cannot be written again, so the files that hold them stay.
+  mutating func add(_ view: ViewOnDisk) {
+    let usage = view.usage
+    trees.add(usage)
+    pinned.formUnion(usage.bytes.keys)
   }
 
-  /// Adds a view that was not read: its pages cannot be written again, so the files that hold them stay.
-  mutating func add(_ view: ViewOnDisk?) {
-    for (file, used) in view?.usage ?? [:] {
-      bytes[file, default: 0] += used
-      pinned.insert(file)
-    }
-  }
-
-  private mutating func add(_ page: PageRef) {
-    let place = page.place.pointee
-    if !place.isNone { bytes[place.file, default: 0] += UInt64(place.length) }
-    guard !page.isLeaf else { return }
-    for index in 0..<page.count { add(page.children[index]) }
-  }
+  var bytes: [UInt32: UInt64] { trees.bytes }
 }
 
 /// What a checkpoint does with the page files that there are.
@@ -46,19 +36,23 @@ struct StateGarbage {
   private static let fileCountMax = 64
 
   /// Files without a live page go; of those that are less than half alive what lives is copied, once there is more
-  /// garbage than life; a file that somebody removed has to be written again.
+  /// garbage than life; a file that somebody removed has to be written again, and so has one with a damaged page.
   ///
   /// - Parameters:
   ///   - known: the files that the last state named.
+  ///   - damaged: files with pages that could not be read. None is pinned.
   ///   - current: the file that this process appends to.
   static func plan(
-    _ usage: StateUsage, _ files: StateFiles, _ known: Set<UInt32>, current: UInt32?
+    _ usage: StateUsage, _ files: StateFiles, _ known: Set<UInt32>, damaged: Set<UInt32>,
+    current: UInt32?
   ) throws(StoreError) -> StateGarbage {
     let present = try files.pageFiles()
     var plan = StateGarbage()
     var lengths: [UInt32: UInt64] = [:]
     for number in Set(usage.bytes.keys).union(known) {
-      guard present.contains(number), let length = files.length(ofPages: number) else {
+      guard present.contains(number), !damaged.contains(number),
+        let length = files.length(ofPages: number)
+      else {
         plan.condemned.insert(number)
         continue
       }

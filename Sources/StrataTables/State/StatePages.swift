@@ -29,7 +29,7 @@ extension StatePage {
     guard page.isLeaf else {
       for index in 0..<page.count {
         bytes.append(varint: UInt64(page.counts[index]))
-        append(page.children[index].place.pointee, to: &bytes)
+        append(page.children[index].placeOnDisk, to: &bytes)
       }
       for index in 0..<page.count - 1 { append(buffer.separator(page, index), to: &bytes) }
       return

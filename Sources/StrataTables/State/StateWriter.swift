@@ -5,6 +5,8 @@ internal import StrataLog
 
 /// Writes pages that are not on disk yet, children first, and tells each where it is.
 ///
+/// A child that was not read is where it was, and is not read unless its file is given up.
+///
 /// The trees must be held until the writer is done. A page that is on disk is only read; so other threads may read the
 /// trees meanwhile, and change other trees that share their pages.
 struct StateWriter: ~Copyable {
@@ -22,8 +24,10 @@ struct StateWriter: ~Copyable {
   private(set) var file: StateFiles.PageFile?
   private var buffer = RawBuffer(capacity: 1 << 16)
   private var raw = RawBuffer(capacity: 1 << 13)
-  /// The pages whose places were set.
-  private var placed: [PageRef] = []
+  /// The pages whose places were set, and their places before. Held, since the directory is changed while it is written.
+  private var placed: [(page: Page, before: StoredPlace)] = []
+  /// The bytes of the tree that is being written.
+  private var usage = PageUsage()
   /// The numbers of the files that were begun.
   private(set) var begun: Set<UInt32> = []
   private(set) var bytesWritten: UInt64 = 0
@@ -40,30 +44,43 @@ struct StateWriter: ~Copyable {
     self.check = check
   }
 
-  /// Writes a tree. O(pages that are not on disk), or O(pages) if files are given up.
-  mutating func write(_ tree: Tree) throws(StoreError) -> StateTreeRoot {
-    guard let root = tree.root else { return StateTreeRoot() }
+  /// Writes a tree. O(pages that are not on disk), or O(pages) if files are given up: then inner pages that were not
+  /// read are read, and leaves if they are in such a file.
+  ///
+  /// - Parameter live: the bytes of its pages that are on disk already.
+  mutating func write(_ tree: Tree, live: PageUsage) throws(StoreError) -> StateTree {
+    guard let root = tree.root else { return StateTree() }
+    usage = live
     let page = PageRef(root)
     _ = try write(page)
     let made = StateTreeRoot(
       total: UInt32(truncatingIfNeeded: page.total), height: UInt8(truncatingIfNeeded: page.height),
       place: page.place.pointee)
     withExtendedLifetime(root) {}
-    return made
+    return StateTree(root: made, usage: usage)
   }
 
-  /// Returns whether the page has another place now.
+  /// Returns whether the child has another place now.
+  private mutating func write(child: PageRef) throws(StoreError) -> Bool {
+    if let page = child.loadedPage { return try write(page) }
+    if condemned.contains(child.place.pointee.file) { return try write(child.loaded) }
+    return child.isLeaf || condemned.isEmpty ? false : try write(child.loaded)
+  }
+
   private mutating func write(_ page: PageRef) throws(StoreError) -> Bool {
     var isDue = page.place.pointee.isNone || condemned.contains(page.place.pointee.file)
     guard isDue || !condemned.isEmpty else { return false }
     if !page.isLeaf {
-      for index in 0..<page.count where try write(page.children[index]) { isDue = true }
+      for index in 0..<page.count where try write(child: page.children[index]) { isDue = true }
     }
     guard isDue else { return false }
     raw.removeAll()
     StatePage.encode(page, to: &raw)
-    page.place.pointee = try append(raw.bytes)
-    placed.append(page)
+    let place = try append(raw.bytes)
+    placed.append((page.reference.takeUnretainedValue(), page.place.pointee))
+    usage.remove(page.place.pointee)
+    usage.add(place)
+    page.place.pointee = place
     pagesWritten += 1
     return true
   }
@@ -107,7 +124,7 @@ struct StateWriter: ~Copyable {
 
   /// Takes back what was written: the pages are as if nothing had been tried, and the files that were begun are gone.
   mutating func abandon() {
-    for page in placed { page.place.pointee = .none }
+    for (page, before) in placed.reversed() { PageRef(page).place.pointee = before }
     placed = []
     file?.file.close()
     file = nil

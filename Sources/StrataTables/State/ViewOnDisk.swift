@@ -2,55 +2,85 @@
 
 internal import StrataBase
 
-/// A saved view: read when a list asks for it, and left on disk as it is until then.
+/// A saved view: opened when a list asks for it, and left on disk as it is until then.
 ///
 /// The table may change meanwhile, so the view says which version of the rows it belongs to.
 final class ViewOnDisk: SavedView {
   /// Where the trees are.
   struct Roots: Sendable, Equatable {
-    var view: [ViewTrees.Kind: StateTreeRoot] = [:]
+    var view: [ViewTrees.Kind: StateTree] = [:]
     /// The rows of the table that the view was made of.
-    var rows = StateTreeRoot()
+    var rows = StateTree()
   }
 
   let kept: KeptView
   let roots: Roots
-  /// How many bytes of each page file the view and its rows use.
-  let usage: [UInt32: UInt64]
+  /// The sequence of the state in which the view was saved.
+  var sequence: UInt64 { healing.sequence }
+  private let table: String
   private let reader: StateReader
-  /// The rows that the view belongs to, if they are in memory anyway.
+  private let healing: StateHealing
+  /// The rows that the view belongs to, if they are open anyway.
   private let rows: Tree?
+  /// The trees of the view that a list has asked for.
+  private let opened = Lock<ViewTrees?>(nil)
 
-  init(_ kept: KeptView, _ roots: Roots, _ usage: [UInt32: UInt64], _ reader: StateReader, rows: Tree?) {
-    self.kept = kept
-    self.roots = roots
-    self.usage = usage
+  init(
+    _ view: StateEntries.View, of table: String, _ reader: StateReader, _ healing: StateHealing, rows: Tree?
+  ) {
+    assert(view.sequence == healing.sequence, "a view is made anew as of another sequence than its own")
+    kept = view.kept
+    roots = view.roots
+    self.table = table
     self.reader = reader
+    self.healing = healing
     self.rows = rows
   }
 
-  func view(_ definition: ViewDefinition, over now: Tree, on parallel: Parallel) -> View? {
-    guard definition.kept == kept, let trees = try? trees(definition, parallel),
-      var view = View(definition, trees), let before = rows ?? (try? rowsOnDisk(parallel))
+  /// How many bytes of each page file the view and its rows use.
+  var usage: PageUsage {
+    var usage = roots.rows.usage
+    for tree in roots.view.values { usage.add(tree.usage) }
+    return usage
+  }
+
+  /// A tree of the view as it was saved, if a list has asked for the view.
+  func openedTree(_ kind: ViewTrees.Kind) -> (tree: Tree, usage: PageUsage)? {
+    guard let tree = opened.withLock({ $0?[kind] }), let saved = roots.view[kind] else { return nil }
+    return (tree, saved.usage)
+  }
+
+  func view(_ definition: ViewDefinition, over now: Tree) -> View? {
+    guard definition.kept == kept, let trees = try? trees(definition), var view = View(definition, trees),
+      let before = rows ?? (try? rowsOnDisk())
     else { return nil }
+    opened.withLock { $0 = trees }
     view.catchUp(from: before, to: now)
     return view
   }
 
-  private func trees(_ definition: ViewDefinition, _ parallel: Parallel) throws(StatePage.Damage) -> ViewTrees
-  {
+  private func trees(_ definition: ViewDefinition) throws(StatePage.Damage) -> ViewTrees {
     let isCompared = definition.isCompared
     var trees = ViewTrees()
     for kind in ViewTrees.Kind.allCases {
-      guard let root = roots.view[kind] else { continue }
-      trees[kind] = try reader.tree(root, pageSize: kind.pageSize, on: parallel) { keyLength, value in
+      guard let root = roots.view[kind]?.root else { continue }
+      let isValid: StateEntryCheck = { keyLength, value in
         kind.isValid(keyLength, value, isCompared: isCompared)
+      }
+      switch kind {
+      case .sections, .order, .labels:
+        // Few entries, and each is compared with the others before the view is used.
+        trees[kind] = try reader.wholeTree(root, pageSize: kind.pageSize, isValid)
+      case .items, .values, .problems, .marks, .drifts, .keys:
+        let healing = healing.healing(table, .view(definition, kind))
+        trees[kind] = try reader.tree(root, pageSize: kind.pageSize, healing: healing, isValid)
       }
     }
     return trees
   }
 
-  private func rowsOnDisk(_ parallel: Parallel) throws(StatePage.Damage) -> Tree {
-    try reader.tree(roots.rows, pageSize: TreePages.table, on: parallel, StoredRow.isValid)
+  private func rowsOnDisk() throws(StatePage.Damage) -> Tree {
+    let healing = healing.healing(table, .rows)
+    return try reader.tree(roots.rows.root, pageSize: TreePages.table, healing: healing, StoredRow.isValid)
   }
 }

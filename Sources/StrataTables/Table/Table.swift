@@ -170,12 +170,12 @@ extension Table {
   }
 
   /// Adds a view over the current rows, which is kept up to date from then on: the saved one if it was saved, otherwise
-  /// a new one. O(n log n), or O(bytes of the saved view).
+  /// a new one. O(n log n), or for a saved one what opening it costs: see `SavedView`.
   package mutating func addView(_ definition: ViewDefinition, on parallel: Parallel = .none) {
     guard view(definition.identity) == nil else { return }
     var view: View?
     if let name = definition.kept?.name, let saved = savedViews.first(where: { $0.kept.name == name }) {
-      view = saved.view(definition, over: rows, on: parallel)
+      view = saved.view(definition, over: rows)
       savedViews.removeAll { $0 === saved }
     }
     views.append(view ?? View(definition, of: self, on: parallel))

@@ -7,7 +7,7 @@
 // are merged entry by entry.
 
 struct DifferenceWalk: ~Copyable {
-  /// A page of a list, and the separator after it. The last page of a list has no separator.
+  /// A page of a list, which may be a stub, and the separator after it. The last page of a list has no separator.
   struct Item {
     var page: PageRef
     var boundPage: PageRef?
@@ -45,7 +45,7 @@ struct DifferenceWalk: ~Copyable {
     var i = old.lowerBound
     var j = new.lowerBound
     while i < old.upperBound || j < new.upperBound {
-      if i < old.upperBound, j < new.upperBound, stack[i].page == stack[j].page {
+      if i < old.upperBound, j < new.upperBound, stack[i].page.isSame(as: stack[j].page) {
         assert(stack[i].page.height == height, "a list of one height holds a page of another")
         let total = stack[i].page.total
         oldRank += total
@@ -68,7 +68,7 @@ struct DifferenceWalk: ~Copyable {
   private func prefetchNext(_ old: Range<Int>, _ new: Range<Int>) {
     var i = old.lowerBound
     var j = new.lowerBound
-    while i < old.upperBound, j < new.upperBound, stack[i].page == stack[j].page {
+    while i < old.upperBound, j < new.upperBound, stack[i].page.isSame(as: stack[j].page) {
       i += 1
       j += 1
     }
@@ -86,7 +86,7 @@ struct DifferenceWalk: ~Copyable {
       let isOldEnd = i == old.upperBound
       let isNewEnd = j == new.upperBound
       if isOldEnd && isNewEnd { return (i, j) }
-      if !isOldEnd, !isNewEnd, stack[i].page == stack[j].page { return (i, j) }
+      if !isOldEnd, !isNewEnd, stack[i].page.isSame(as: stack[j].page) { return (i, j) }
       let order = isOldEnd ? 1 : isNewEnd ? -1 : boundOrder(stack[i - 1], stack[j - 1])
       if order == 0 { return (i, j) }
       if order < 0 { i += 1 } else { j += 1 }
@@ -104,7 +104,7 @@ struct DifferenceWalk: ~Copyable {
     _ old: Range<Int>, _ new: Range<Int>, height: Int, _ body: (Tree.Difference) -> Bool
   ) -> Bool {
     if old.count == 1, new.count == 1 {
-      return takeApart(stack[old.lowerBound].page, stack[new.lowerBound].page, body)
+      return takeApart(stack[old.lowerBound].page.loaded, stack[new.lowerBound].page.loaded, body)
     }
     if height == 0 { return mergeLeaves(old, new, body) }
     let mark = stack.count
@@ -129,13 +129,15 @@ struct DifferenceWalk: ~Copyable {
       var low = 0
       var after = 0
       let both = min(oldCount, newCount)
-      while low < both, oldChildren[low] == newChildren[low] {
+      while low < both, oldChildren[low].isSame(as: newChildren[low]) {
         assert(oldCounts[low] == newCounts[low], "two pages count the entries of one child differently")
         oldRank += Int(oldCounts[low])
         newRank += Int(newCounts[low])
         low += 1
       }
-      while after < both - low, oldChildren[oldCount - 1 - after] == newChildren[newCount - 1 - after] {
+      while after < both - low,
+        oldChildren[oldCount - 1 - after].isSame(as: newChildren[newCount - 1 - after])
+      {
         skippedAfter += Int(oldCounts[oldCount - 1 - after])
         after += 1
       }
@@ -150,8 +152,8 @@ struct DifferenceWalk: ~Copyable {
         newRank += skippedAfter
         return isDone
       }
-      old = oldChildren[low]
-      new = newChildren[low]
+      old = oldChildren[low].loaded
+      new = newChildren[low].loaded
     }
     assert(new.isLeaf, "a leaf is merged with an inner page")
     guard merge(old, new, body) else { return false }
@@ -164,7 +166,8 @@ struct DifferenceWalk: ~Copyable {
     let start = stack.count
     for index in items {
       let item = stack[index]
-      push(item.page, 0..<item.page.count, bound: item.boundPage, item.boundIndex)
+      let page = item.page.loaded
+      push(page, 0..<page.count, bound: item.boundPage, item.boundIndex)
     }
     return start..<stack.count
   }
@@ -182,5 +185,5 @@ struct DifferenceWalk: ~Copyable {
   }
 
   /// The leaf at an index of the stack.
-  func leaf(_ index: Int) -> PageRef { stack[index].page }
+  func leaf(_ index: Int) -> PageRef { stack[index].page.loaded }
 }

@@ -83,7 +83,7 @@ struct InnerDraft: ~Copyable {
       let page = PageRef(
         creating: PageHeader(
           count: UInt16(truncatingIfNeeded: range.count), height: UInt8(truncatingIfNeeded: height),
-          isLarge: false, hint: PageHeader.noHint, prefixLength: UInt16(truncatingIfNeeded: prefix.count),
+          flags: [], hint: PageHeader.noHint, prefixLength: UInt16(truncatingIfNeeded: prefix.count),
           capacity: UInt32(truncatingIfNeeded: front + restBytes),
           heapTop: UInt32(truncatingIfNeeded: front), garbage: 0, total: 0))
       page.area.copyMemory(from: prefix.base, byteCount: prefix.count)

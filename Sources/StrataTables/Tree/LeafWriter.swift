@@ -14,7 +14,7 @@ struct LeafWriter {
     let top = capacity - heapBytes
     page = PageRef(
       creating: PageHeader(
-        count: 0, height: 0, isLarge: isLarge, hint: PageHeader.noHint,
+        count: 0, height: 0, flags: isLarge ? .large : [], hint: PageHeader.noHint,
         prefixLength: UInt16(truncatingIfNeeded: prefix.count),
         capacity: UInt32(truncatingIfNeeded: capacity), heapTop: UInt32(truncatingIfNeeded: top),
         garbage: 0, total: 0))

@@ -19,6 +19,9 @@
 //   children one reference per child
 //   counts   4 bytes per child: the number of entries under it
 //   heap     the bytes of the separators that are not in the slots
+//
+// A child that is on disk and was not read yet is a stub, which has a header and a place as the page has, and then says
+// how the page is read: see PageStub.
 
 /// The header of a page.
 @usableFromInline
@@ -27,8 +30,7 @@ struct PageHeader {
   var count: UInt16
   /// The number of levels below this page; 0 for a leaf.
   var height: UInt8
-  /// True for a leaf that was made for one entry too large to share a page.
-  var isLarge: Bool
+  var flags: PageFlags
   /// The index of the last insertion into a leaf, which reveals insertions in arrival order.
   var hint: UInt16
   var prefixLength: UInt16
@@ -48,11 +50,25 @@ struct PageHeader {
   static let overhead = MemoryLayout<PageHeader>.size + MemoryLayout<StoredPlace>.size + offset
 }
 
+/// What kind of page a page is.
+@usableFromInline
+struct PageFlags: OptionSet, Sendable {
+  @usableFromInline let rawValue: UInt8
+
+  @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// A leaf that was made for one entry too large to share a page.
+  static let large = PageFlags(rawValue: 1)
+  /// Not a page, but where to find one.
+  static let stub = PageFlags(rawValue: 2)
+}
+
 /// Where a page is in the page files of a state: see FORMAT.md.
 ///
 /// A page's own place is set by the thread that writes the state to disk, while it holds the whole tree, and cleared by
 /// the owner of the page when it changes the page. Both never happen at the same time, because a page that a held tree
-/// can reach is copied before it is changed; and a copy is made without reading the place.
+/// can reach is copied before it is changed; and a copy is made without reading the place. The place of a stub never
+/// changes, so any thread may read it.
 struct StoredPlace: Equatable {
   /// From the beginning of the file, in bytes.
   var offset: UInt64 = 0
@@ -78,11 +94,12 @@ struct StoredPlace: Equatable {
   @inline(__always) var isNone: Bool { length == 0 }
 }
 
-/// The storage of a page. It owns a reference to each child.
+/// The storage of a page or of a stub. A page owns a reference to each child.
 @usableFromInline
 final class Page: ManagedBuffer<PageHeader, UInt64> {
   deinit {
     withUnsafeMutablePointerToHeader { header in
+      if header.pointee.flags.contains(.stub) { return PageStub.of(header).end() }
       guard header.pointee.height > 0 else { return }
       let children = PageRef.children(header)
       for index in 0..<Int(header.pointee.count) { children[index].prefetchCount() }

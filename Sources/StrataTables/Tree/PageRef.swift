@@ -46,7 +46,7 @@ struct PageRef: Equatable {
   @inline(__always) var total: Int { Int(header.pointee.total) }
   @inline(__always) var height: Int { Int(header.pointee.height) }
   @inline(__always) var isLeaf: Bool { header.pointee.height == 0 }
-  @inline(__always) var isLarge: Bool { header.pointee.isLarge }
+  @inline(__always) var isLarge: Bool { header.pointee.flags.contains(.large) }
   @inline(__always) var prefixLength: Int { Int(header.pointee.prefixLength) }
   @inline(__always) var prefix: ByteRun { ByteRun(base: UnsafeRawPointer(area), count: prefixLength) }
 
@@ -62,7 +62,7 @@ struct PageRef: Equatable {
 }
 
 extension PageRef {
-  /// The children of an inner page.
+  /// The references to the children of an inner page, which may be stubs: to look into a child, use `child`.
   @inline(__always)
   static func children(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutablePointer<PageRef> {
     assert(header.pointee.height > 0, "a leaf has no children")
@@ -71,6 +71,13 @@ extension PageRef {
   }
 
   @inline(__always) var children: UnsafeMutablePointer<PageRef> { Self.children(header) }
+
+  /// A child of an inner page, read from disk if it is not in memory.
+  @inline(__always)
+  func child(_ index: Int) -> PageRef {
+    assert(index < count, "a page has no such child")
+    return children[index].loaded
+  }
 
   /// The number of entries under each child of an inner page.
   @inline(__always) var counts: UnsafeMutablePointer<UInt32> {

@@ -5,6 +5,9 @@
 /// For each page it keeps the number of added trees and counted pages that refer to the page. The children of a page
 /// are counted once as long as that number is above zero. So adding or removing a tree costs O(pages that it shares
 /// with none of the others).
+///
+/// A page that is read from disk later belongs to its stub, and is not counted: a tree must be found as it was
+/// added when it is removed.
 package struct PageTally {
   private var holders: [UnsafeMutableRawPointer: Int] = [:]
   /// The bytes of all pages, as `TreeStatistics` counts them.
@@ -30,7 +33,7 @@ package struct PageTally {
     holders[page.reference.toOpaque()] = count + 1
     guard count == 0 else { return }
     bytes += page.allocatedBytes
-    guard !page.isLeaf else { return }
+    guard !page.isLeaf, !page.isStub else { return }
     for index in 0..<page.count { add(page.children[index]) }
   }
 
@@ -42,7 +45,7 @@ package struct PageTally {
     guard count == 1 else { return }
     bytes -= page.allocatedBytes
     assert(bytes >= 0, "more bytes are removed than were counted")
-    guard !page.isLeaf else { return }
+    guard !page.isLeaf, !page.isStub else { return }
     for index in 0..<page.count { remove(page.children[index]) }
   }
 }

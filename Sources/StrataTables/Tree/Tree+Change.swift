@@ -93,7 +93,7 @@ extension Tree {
   private mutating func adopt(_ new: PageRef?) {
     var new = new
     while let page = new, page.height > 0, page.count == 1 {
-      let child = page.children[0]
+      let child = page.child(0)
       child.retain()
       page.release()
       new = child

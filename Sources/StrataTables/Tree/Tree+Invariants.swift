@@ -1,7 +1,7 @@
 // The invariants of every page of a tree.
 
 extension Tree {
-  /// Checks every page. Returns a sentence about the first broken invariant, nil if all hold. O(bytes).
+  /// Checks every page that is in memory. Returns a sentence about the first broken invariant, nil if all hold. O(bytes).
   package func checkInvariants() -> String? {
     guard let root else { return nil }
     return withExtendedLifetime(root) {
@@ -28,12 +28,23 @@ extension Tree {
 
   /// Checks a page whose keys must be at or above `low` and below `high`.
   private func check(_ page: PageRef, low: [UInt8]?, high: [UInt8]?) throws(BrokenLaw) {
+    if page.isStub { return try checkStub(page, low, high) }
     try hold(page.count > 0, page, "a page is empty")
     if page.isLeaf {
       try checkLeaf(page, low, high)
     } else {
       try checkInner(page, low, high)
     }
+  }
+
+  private func checkStub(_ page: PageRef, _ low: [UInt8]?, _ high: [UInt8]?) throws(BrokenLaw) {
+    let part = PagePart(page)
+    try hold(part.total > 0, page, "a stub has no entries")
+    try hold(!part.place.isNone, page, "a stub is for a page that is not on disk")
+    guard let loaded = page.loadedPage else { return }
+    try hold(loaded.height == page.height, page, "a stub's page has another height")
+    try hold(loaded.total == page.total, page, "a stub's page has another total")
+    try check(loaded, low: low, high: high)
   }
 
   private func checkLeaf(_ page: PageRef, _ low: [UInt8]?, _ high: [UInt8]?) throws(BrokenLaw) {

@@ -35,10 +35,11 @@ extension Tree {
     pages.initialize(repeating: root)
     for _ in 0..<root.height {
       for index in group {
-        let page = pages[index - group.lowerBound]
+        let page = pages[index - group.lowerBound].loaded
         let child = page.childIndex(ByteRun(UnsafeRawBufferPointer(rebasing: bytes[keys[index]])))
         let counts = page.counts
         for before in 0..<child { ranks[index] &+= Int(counts[before]) }
+        // Whether the child is a stub is seen when its own turn comes: by then its header has arrived.
         page.children[child].prefetch()
         pages[index - group.lowerBound] = page.children[child]
       }
@@ -46,7 +47,7 @@ extension Tree {
     var areAllFound = true
     for index in group {
       let key = ByteRun(UnsafeRawBufferPointer(rebasing: bytes[keys[index]]))
-      let page = pages[index - group.lowerBound]
+      let page = pages[index - group.lowerBound].loaded
       assert(page.isLeaf, "a search ended above the leaves")
       let place = page.find(key)
       ranks[index] += place.index

@@ -21,8 +21,9 @@ extension Tree {
       let run = ByteRun(key)
       var page = PageRef(root)
       while !page.isLeaf {
-        page = page.children[page.childIndex(run)]
-        page.prefetch()
+        let child = page.children[page.childIndex(run)]
+        child.prefetch()
+        page = child.loaded
       }
       let place = page.find(run)
       return place.isFound ? page.value(place.index) : nil
@@ -43,8 +44,9 @@ extension Tree {
         let index = page.childIndex(run)
         let counts = page.counts
         for before in 0..<index { rank &+= Int(counts[before]) }
-        page = page.children[index]
-        page.prefetch()
+        let child = page.children[index]
+        child.prefetch()
+        page = child.loaded
       }
       let place = page.find(run)
       assert(rank + place.index <= count, "a rank is above the number of entries")

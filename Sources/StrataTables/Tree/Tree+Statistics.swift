@@ -1,6 +1,6 @@
 // The cost of a tree: pages, bytes, height.
 
-/// The number of pages in some trees, and how full they are. A page that several of the trees share counts once.
+/// The number of pages of some trees in memory, and how full they are. A page that several of the trees share counts once.
 package struct TreeStatistics: Sendable {
   package var leaves = 0
   package var innerPages = 0
@@ -16,6 +16,9 @@ package struct TreeStatistics: Sendable {
   /// The number of inner pages above a leaf, in the highest tree.
   package var height = 0
 
+  /// Pages that are on disk and were not read yet. Nothing else counts what is in them or below them.
+  package var unreadPages = 0
+
   package var pages: Int { leaves + innerPages }
   /// The fraction of the leaves' bytes that is in use.
   package var fill: Double {
@@ -24,7 +27,7 @@ package struct TreeStatistics: Sendable {
 }
 
 extension Tree {
-  /// Counts pages and bytes. O(pages).
+  /// Counts pages and bytes, and reads none from disk. O(pages).
   package var statistics: TreeStatistics { Self.statistics(of: [self]) }
 
   /// Counts the pages and bytes of some trees together. O(counted pages).
@@ -48,7 +51,9 @@ extension Tree {
     let identifier = page.reference._withUnsafeGuaranteedRef { ObjectIdentifier($0) }
     guard seen.insert(identifier).inserted else { return }
     result.bytesAllocated += page.allocatedBytes
-    if page.isLeaf {
+    if page.isStub {
+      if let loaded = page.loadedPage { count(loaded, &seen, &result) } else { result.unreadPages += 1 }
+    } else if page.isLeaf {
       result.leaves += 1
       result.entries += page.count
       result.largePages += page.isLarge ? 1 : 0

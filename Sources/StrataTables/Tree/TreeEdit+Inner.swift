@@ -12,8 +12,9 @@ extension TreeEdit {
     if !isOwned { page.prefetchChildren() }
     let index = childIndex(in: page)
     let place = page.children + index
-    let isChildOwned = isOwned && PageRef.isUnique(place)
-    let outcome = change(place.pointee, isOwned: isChildOwned, isRemoving: isRemoving)
+    // A page that was read for a stub is the stub's: other trees may refer to that.
+    let isChildOwned = isOwned && PageRef.isUnique(place) && !place.pointee.isStub
+    let outcome = change(place.pointee.loaded, isOwned: isChildOwned, isRemoving: isRemoving)
     assert(isChildOwned || outcome != .inPlace, "a page shared with another tree was changed in place")
     switch outcome {
     case .inPlace:
@@ -54,9 +55,9 @@ extension TreeEdit {
     _ page: PageRef, _ index: Int, isOwned: Bool, replacement: PageRef?
   ) -> EditOutcome? {
     isUnderfull = false
-    let child = replacement ?? page.children[index]
+    let child = replacement ?? page.child(index)
     for left in [index - 1, index] where left >= 0 && left + 1 < page.count {
-      let neighbour = page.children[left == index ? index + 1 : left]
+      let neighbour = page.child(left == index ? index + 1 : left)
       let (low, high) = left == index ? (child, neighbour) : (neighbour, child)
       guard let joined = join(low, high, separatorIn: page, left) else { continue }
       // The joined pages are released with the page that held them; a replacement is released here.
@@ -92,7 +93,7 @@ extension TreeEdit {
       smallPiece = nil
       let neighbour = small == 0 ? index - 1 : index + 1
       if pieceCount == 2, neighbour >= 0, neighbour < page.count {
-        let child = page.children[neighbour]
+        let child = page.child(neighbour)
         let old = piece(small)
         assert(!old.isLarge, "a large page is treated as a small piece")
         let joined = PageRef.merging(

@@ -47,8 +47,9 @@ struct TreeEdit {
     while !page.isLeaf {
       let index = page.childIndex(key)
       path = path << 4 | UInt64(truncatingIfNeeded: index)
-      page = page.children[index]
-      page.prefetch()
+      let child = page.children[index]
+      child.prefetch()
+      page = child.loaded
     }
     place = page.find(key)
     return place.isFound ? page.value(place.index) : nil

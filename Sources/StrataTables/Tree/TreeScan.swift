@@ -47,7 +47,7 @@ package struct TreeScan: ~Copyable {
     if let parent, childIndex + 1 < parent.count {
       childIndex += 1
       index = 0
-      enter(parent.children[childIndex])
+      enter(parent.child(childIndex))
       return
     }
     var page = PageRef(root!)
@@ -62,7 +62,7 @@ package struct TreeScan: ~Copyable {
       }
       parent = page
       childIndex = child
-      page = page.children[child]
+      page = page.child(child)
     }
     index = rank
     enter(page)

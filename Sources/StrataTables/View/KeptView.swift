@@ -43,10 +43,9 @@ package struct KeptView: Sendable, Hashable {
 protocol SavedView: AnyObject, Sendable {
   var kept: KeptView { get }
 
-  /// The view over the rows as they are now; nil if it is not the view of this definition, or cannot be read.
-  ///
-  /// O(bytes of the view + changes since it was saved · log n), and O(bytes of the rows) if they have to be read too.
-  func view(_ definition: ViewDefinition, over now: Tree, on parallel: Parallel) -> View?
+  /// The view over the rows as they are now; nil if it is not the view of this definition, or cannot be read. Reads
+  /// from disk. O(sections + changes since it was saved · log n).
+  func view(_ definition: ViewDefinition, over now: Tree) -> View?
 }
 
 /// The trees of a view.
@@ -68,7 +67,7 @@ struct ViewTrees: Sendable {
 }
 
 extension View {
-  /// A view as it was saved; nil if its trees do not belong together.
+  /// A view as it was saved; nil if its trees do not belong together. O(sections · log): the items are only counted.
   init?(_ definition: ViewDefinition, _ trees: ViewTrees) {
     self.init(empty: definition)
     guard let items = trees[.items], let sections = trees[.sections], let order = trees[.order],
@@ -82,7 +81,8 @@ extension View {
       labels.count == (definition.holdsLabels ? sections.count : 0),
       values.count == (definition.holdsValues ? items.count : 0),
       keys.map({ $0.count == items.count }) ?? true,
-      definition.declaredSections.allSatisfy({ $0.withUnsafeBytes { holds($0) } }), checkSections() == nil
+      definition.declaredSections.allSatisfy({ $0.withUnsafeBytes { holds($0) } }),
+      checkSections(withItems: false) == nil
     else { return nil }
   }
 

@@ -1,0 +1,227 @@
+// Writing a state: the pages that are not on disk yet, and then STATE.
+
+internal import StrataBase
+internal import StrataLog
+
+extension Checkpoints {
+  /// Writes the pages of a state that are not on disk yet, and makes it the one that the next open finds. Waits for
+  /// another write of this object to end. Blocks.
+  ///
+  /// - Parameter erasures: what was erased in the log before the state's fold began. If more is erased by now, nothing
+  ///   is written.
+  /// - Returns: nil if the state is on disk already.
+  @discardableResult
+  func write(_ tables: TableSet, _ erasures: SegmentErasures) throws(StoreError) -> Written? {
+    state.wait { state in
+      if state.isWriting { return false }
+      state.isWriting = true
+      return true
+    }
+    defer {
+      state.withLock { $0.isWriting = false }
+      state.signalAll()
+    }
+    var known = state.withLock { $0 }
+    guard needsSave(tables, known) else { return nil }
+    do throws(StoreError) {
+      let written = try write(tables, erasures, &known)
+      known.failure = nil
+      known.isWriting = true
+      let result = known
+      state.withLock { $0 = result }
+      return written
+    } catch {
+      state.withLock { state in
+        state.current = nil
+        state.failure = error
+      }
+      throw error
+    }
+  }
+
+  /// Whether a state has a view to be saved that no state on disk has.
+  func lacksView(of tables: TableSet) -> Bool { state.withLock { lacksView(of: tables, $0) } }
+
+  private func lacksView(of tables: TableSet, _ known: State) -> Bool {
+    !Self.keptViews(of: tables).isSubset(of: known.savedViews)
+  }
+
+  private func needsSave(_ tables: TableSet, _ known: State) -> Bool {
+    guard let saved = known.saved, saved >= tables.sequence else { return true }
+    if saved == tables.sequence, !faults.files.isDisjoint(with: known.files) { return true }
+    return saved == tables.sequence && lacksView(of: tables, known)
+  }
+
+  /// The views that a state saves, without those of which another one has the name.
+  private static func keptViews(of tables: TableSet) -> Set<TableView> {
+    var views: Set<TableView> = []
+    for table in tables.tables where table.isWritten {
+      for kept in table.keptViews.compactMap(\.definition.kept) { views.insert(TableView(table.name, kept)) }
+    }
+    return views
+  }
+
+  static func views(of entries: StateEntries) -> Set<TableView> {
+    Set(entries.views.map { TableView(entries.tables[Int($0.table)].name, $0.kept) })
+  }
+
+  private func write(
+    _ tables: TableSet, _ erasures: SegmentErasures, _ known: inout State
+  ) throws(StoreError) -> Written {
+    guard let chain = tables.chain else {
+      throw .invalid(what: "a state inside a block cannot be saved")
+    }
+    try files.createFolder()
+    // Open before the check: an erasure after it takes the names of everything that is written from here on.
+    let stateFile = try files.openState()
+    defer { stateFile.close() }
+    let check: () throws(StoreError) -> Void = { [log] () throws(StoreError) in
+      try log.checkWrites()
+      let now = try log.erasuresOnDisk()
+      guard now.hash(through: tables.sequence) == erasures.hash(through: tables.sequence) else {
+        throw .invalid(what: "the state may hold content that was erased since it was folded")
+      }
+    }
+    try check()
+    let damaged = faults.files.intersection(known.files)
+    var trees = LiveTrees(tables, known.trees, damaged)
+    trees.usage.add(PageUsage(all: known.directory))
+    let plan = try StateGarbage.plan(
+      trees.usage, files, known.files, damaged: damaged, current: known.current?.number)
+    var writer = StateWriter(
+      files, continuing: plan.current ? known.current : nil, givingUp: plan.condemned, check: check)
+    var directory = known.directory
+    do throws(StoreError) {
+      var entries = try trees.write(tables, &writer)
+      var root = StateTree()
+      repeat {
+        entries.pageFiles = plan.kept.union(writer.begun).union(writer.file.map { [$0.number] } ?? [])
+        entries.write(to: &directory)
+        root = try writer.write(directory, live: PageUsage())
+        // The directory's own pages may have needed a new file.
+      } while !writer.begun.isSubset(of: entries.pageFiles)
+        || writer.file.map { !entries.pageFiles.contains($0.number) } ?? false
+      try writer.finish()
+      try log.checkWrites()
+      let slot = StateSlot(
+        storeID: log.storeID, name: name.hash, fingerprint: fingerprint, sequence: tables.sequence,
+        chain: chain,
+        appends: tables.appendCount, time: tables.time, erasures: erasures.hash(through: tables.sequence),
+        root: root.root)
+      try files.write(slot, to: stateFile)
+      known.trees = trees.saved
+      known.directory = directory
+      known.files = entries.pageFiles
+      known.current = writer.file
+      known.saved = tables.sequence
+      known.savedViews = Self.views(of: entries)
+      known.totalBytes += writer.bytesWritten
+      known.lastBytes = writer.bytesWritten
+    } catch {
+      writer.abandon()
+      throw error
+    }
+    forgetFaults(in: damaged)
+    for number in try files.pageFiles() where !known.files.contains(number) { files.removePageFile(number) }
+    return Written(sequence: tables.sequence, bytes: writer.bytesWritten, pages: writer.pagesWritten)
+  }
+}
+
+/// The trees of a state that is being written.
+private struct LiveTrees {
+  /// What the state uses of the page files that there are.
+  var usage = StateUsage()
+  /// The trees, once they are on disk.
+  private(set) var saved = SavedTrees()
+  private let before: SavedTrees
+  /// What is on disk of each tree, in the order in which trees are written.
+  private var live: [SavedTrees.Key: PageUsage] = [:]
+  private let damaged: Set<UInt32>
+
+  /// - Parameters:
+  ///   - saved: the trees that were written last.
+  ///   - damaged: files with pages that could not be read.
+  init(_ tables: TableSet, _ saved: SavedTrees, _ damaged: Set<UInt32>) {
+    before = saved
+    self.damaged = damaged
+    for table in tables.tables where table.isWritten {
+      for (part, tree) in table.savedTrees {
+        let key = SavedTrees.Key(table.name, part)
+        let used = PageUsage.live(tree, since: before[key])
+        live[key] = used
+        usage.add(used)
+      }
+      for view in unopenedViews(of: table) { usage.add(view) }
+    }
+  }
+
+  /// Views that no list has asked for. One with a page in a damaged file is given up, and built again when it is asked
+  /// for.
+  private func unopenedViews(of table: Table) -> [ViewOnDisk] {
+    table.savedViews.compactMap { $0 as? ViewOnDisk }.filter { view in
+      damaged.isDisjoint(with: view.usage.bytes.keys)
+    }
+  }
+
+  /// Writes every tree. Returns the entries of the directory.
+  mutating func write(_ tables: TableSet, _ writer: inout StateWriter) throws(StoreError) -> StateEntries {
+    var entries = StateEntries()
+    for table in tables.tables where table.isWritten {
+      let number = UInt32(entries.tables.count)
+      let rows = try write(table.rows, SavedTrees.Key(table.name, .rows), &writer)
+      let problems = try write(table.problems, SavedTrees.Key(table.name, .problems), &writer)
+      entries.tables.append(StateEntries.Table(name: table.name, rows: rows, problems: problems))
+      for view in table.keptViews {
+        guard let kept = view.definition.kept else { preconditionFailure("a view without a name is saved") }
+        var roots = ViewOnDisk.Roots(rows: rows)
+        for kind in ViewTrees.Kind.allCases {
+          guard let tree = view.trees[kind] else { continue }
+          roots.view[kind] = try write(tree, SavedTrees.Key(table.name, .view(kept.name, kind)), &writer)
+        }
+        entries.views.append(
+          StateEntries.View(table: number, kept: kept, roots: roots, sequence: tables.sequence))
+      }
+      let unopened = unopenedViews(of: table)
+      for view in unopened {
+        entries.views.append(
+          StateEntries.View(table: number, kept: view.kept, roots: view.roots, sequence: view.sequence))
+      }
+      saved.add(unopened, of: table.name)
+    }
+    entries.failures = tables.failures.listed
+    entries.failureCount = tables.failures.count
+    return entries
+  }
+
+  private mutating func write(
+    _ tree: Tree, _ key: SavedTrees.Key, _ writer: inout StateWriter
+  ) throws(StoreError) -> StateTree {
+    var made = try writer.write(tree, live: live[key] ?? PageUsage())
+    // What was below a damaged page on disk is not known.
+    if !damaged.isEmpty { made.usage = PageUsage(all: tree) }
+    saved[key] = (tree, made.usage)
+    return made
+  }
+}
+
+extension Table {
+  /// The views that are saved with the table: of several that have one name, the one that was asked for last.
+  fileprivate var keptViews: [View] {
+    var names: Set<String> = []
+    return views.reversed().filter { view in
+      view.definition.kept.map { names.insert($0.name).inserted } ?? false
+    }
+  }
+
+  /// The trees of which a state holds every page.
+  fileprivate var savedTrees: [(part: SavedTrees.Part, tree: Tree)] {
+    var trees: [(part: SavedTrees.Part, tree: Tree)] = [(.rows, rows), (.problems, problems)]
+    for view in keptViews {
+      guard let name = view.definition.kept?.name else { continue }
+      for kind in ViewTrees.Kind.allCases {
+        if let tree = view.trees[kind] { trees.append((.view(name, kind), tree)) }
+      }
+    }
+    return trees
+  }
+}

@@ -1,0 +1,111 @@
+// How much of the page files the pages of a tree take.
+
+internal import StrataBase
+
+/// Bytes by page file.
+struct PageUsage: Equatable, Sendable {
+  private(set) var bytes: [UInt32: UInt64] = [:]
+
+  init() {}
+
+  mutating func add(_ place: StoredPlace) {
+    guard !place.isNone else { return }
+    bytes[place.file, default: 0] += UInt64(place.length)
+  }
+
+  mutating func remove(_ place: StoredPlace) {
+    guard !place.isNone else { return }
+    let before = bytes[place.file] ?? 0
+    assert(before >= UInt64(place.length), "more of a page file dies than was alive")
+    let after = before - min(before, UInt64(place.length))
+    bytes[place.file] = after > 0 ? after : nil
+  }
+
+  mutating func add(_ other: PageUsage) { bytes.merge(other.bytes, uniquingKeysWith: +) }
+
+  /// The number of files, and for each its number and the bytes.
+  func append(to buffer: inout RawBuffer) {
+    buffer.append(varint: UInt64(bytes.count))
+    for (file, used) in bytes.sorted(by: { $0.key < $1.key }) {
+      buffer.append(varint: UInt64(file))
+      buffer.append(varint: used)
+    }
+  }
+
+  init?(_ cursor: inout ByteCursor) {
+    guard let count = cursor.varint() else { return nil }
+    for _ in 0..<count {
+      guard let file = cursor.varint().flatMap(UInt32.init(exactly:)), let used = cursor.varint(),
+        used <= 1 << 48
+      else { return nil }
+      bytes[file] = used
+    }
+  }
+}
+
+extension PageUsage {
+  /// The bytes of all pages of a tree that are on disk. O(pages); reads the inner pages that are not in memory.
+  init(all tree: Tree) {
+    guard let root = tree.root else { return }
+    withExtendedLifetime(root) { addAll(PageRef(root)) }
+  }
+
+  private mutating func addAll(_ page: PageRef) {
+    add(page.placeOnDisk)
+    guard !page.isLeaf else { return }
+    let page = page.loaded
+    for index in 0..<page.count { addAll(page.children[index]) }
+  }
+
+  /// The bytes of the pages of a tree that are on disk already. O(pages that changed since an older version of the tree
+  /// was saved); reads inner pages that are not in memory only if they are no longer part of the tree.
+  ///
+  /// - Parameter saved: the last version that was saved, and the bytes of its pages; nil if there is none.
+  static func live(_ tree: Tree, since saved: (tree: Tree, usage: PageUsage)?) -> PageUsage {
+    guard let root = tree.root else { return PageUsage() }
+    if let saved, saved.tree.root === root { return saved.usage }
+    var border = PageBorder()
+    withExtendedLifetime(root) { border.gather(PageRef(root)) }
+    guard border.count > 0 else { return PageUsage() }
+    if let saved, let before = saved.tree.root {
+      var usage = saved.usage
+      let met = withExtendedLifetime(before) { usage.removeDead(PageRef(before), outside: border) }
+      if met == border.count { return usage }
+    }
+    // The tree does not come from the one that was saved last.
+    return PageUsage(all: tree)
+  }
+
+  /// Removes the pages of an older version that are not at the border or below it. Returns how many are at the border.
+  private mutating func removeDead(_ page: PageRef, outside border: PageBorder) -> Int {
+    if border.contains(page) { return 1 }
+    remove(page.placeOnDisk)
+    guard !page.isLeaf else { return 0 }
+    let page = page.loaded
+    var met = 0
+    for index in 0..<page.count { met += removeDead(page.children[index], outside: border) }
+    return met
+  }
+}
+
+/// The pages of a tree that are on disk, and whose parents are not.
+private struct PageBorder {
+  private var pages: Set<UnsafeMutableRawPointer> = []
+  private(set) var count = 0
+
+  mutating func gather(_ page: PageRef) {
+    if page.isStub || !page.place.pointee.isNone {
+      // Another tree may have the page without its stub.
+      pages.insert(page.reference.toOpaque())
+      if let loaded = page.loadedPage { pages.insert(loaded.reference.toOpaque()) }
+      count += 1
+    } else if !page.isLeaf {
+      for index in 0..<page.count { gather(page.children[index]) }
+    }
+  }
+
+  func contains(_ page: PageRef) -> Bool {
+    pages.contains(page.reference.toOpaque())
+      || page.isStub && page.loadedPage.map { pages.contains($0.reference.toOpaque()) } ?? false
+  }
+}

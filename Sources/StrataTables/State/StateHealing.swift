@@ -1,0 +1,226 @@
+// Making pages of a state anew from the log, where the disk lost them.
+//
+// A page of a tree is known by its bounds: it has the entries of its tree from the low bound on and below the high one.
+// The same events make the same trees, so the entries are found in the result of another fold up to the same sequence.
+// Entries of that range are equal in each tree that has the page, since the page was never changed in any of them.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+
+/// Pages of saved states that could not be read.
+struct StateFaults: Sendable, Equatable {
+  /// How many pages were made anew from the log.
+  var count = 0
+  /// What was wrong with the last of them.
+  var last: String?
+  /// The page files that they are in.
+  var files: Set<UInt32> = []
+}
+
+/// Folds the log again up to the sequence of a saved state: once, when the first page of it cannot be read. Safe to use
+/// from several threads, of which one at a time makes pages while the others wait.
+///
+/// If the log cannot be read either, or has another content than when the state was saved, there is no answer that would
+/// be right, and none can be refused: the process ends with a message. An erasure may have this effect on a tree that
+/// somebody held while it was carried out, if in addition the disk then loses a page of that tree.
+final class StateHealing: Sendable {
+  enum Part: Sendable {
+    case rows, problems
+    case view(ViewDefinition, ViewTrees.Kind)
+  }
+
+  private struct Result {
+    var isBusy = false
+    var tables: TableSet?
+    var views: [ViewIdentity: View] = [:]
+  }
+
+  /// The log, as long as it is open: trees that nobody has read whole must not keep it open.
+  private struct OpenLog {
+    weak var log: Log?
+  }
+
+  private let log: Lock<OpenLog>
+  private let fileSystem: any FileSystem
+  private let path: String
+  private let options: StoreOptions
+  private let folding: Folding
+  let sequence: UInt64
+  /// The chain of the log after the sequence; nil if it is not known.
+  private let chain: UInt64?
+  /// The folder of the state.
+  private let folder: String
+  private let faults: Lock<StateFaults>
+  private let result = Gate(Result())
+
+  init(
+    _ log: Log, _ folding: Folding, sequence: UInt64, chain: UInt64?, folder: String,
+    faults: Lock<StateFaults>
+  ) {
+    self.log = Lock(OpenLog(log: log))
+    fileSystem = log.source.catalog.fileSystem
+    path = log.layout.root
+    options = log.options
+    self.folding = folding
+    self.sequence = sequence
+    self.chain = chain
+    self.folder = folder
+    self.faults = faults
+  }
+
+  /// A tree of the state as the log makes it; nil if there is none.
+  private func tree(_ table: String, _ part: Part) throws(StoreError) -> Tree? {
+    var made = result.wait { result -> Result? in
+      guard !result.isBusy else { return nil }
+      result.isBusy = true
+      return result
+    }
+    defer {
+      made.isBusy = false
+      let done = made
+      result.withLock { $0 = done }
+      result.signalAll()
+    }
+    let tables = if let tables = made.tables { tables } else { try foldAgain() }
+    made.tables = tables
+    switch part {
+    case .rows: return tables[table].rows
+    case .problems: return tables[table].problems
+    case .view(let definition, let kind):
+      let view = made.views[definition.identity] ?? View(definition, of: tables[table])
+      made.views[definition.identity] = view
+      return view.trees[kind]
+    }
+  }
+
+  private func foldAgain() throws(StoreError) -> TableSet {
+    if let log = log.withLock({ $0.log }), let tables = try? fold(log) { return tables }
+    // The store was closed, and a list outlives it.
+    var options = options
+    options.savesStates = false
+    return try fold(Log.openReader(fileSystem, path: path, options: options))
+  }
+
+  private func fold(_ log: Log) throws(StoreError) -> TableSet {
+    let fold = Fold(log, folding)
+    try fold.run(through: sequence)
+    guard fold.state.sequence == sequence else {
+      throw .invalid(what: "the log ends at sequence \(fold.state.sequence), and the state is of \(sequence)")
+    }
+    if let chain {
+      try fold.findChain()
+      guard fold.state.chain == chain else { throw .invalid(what: "the log has other events than the state") }
+    }
+    return fold.state
+  }
+}
+
+extension StateHealing {
+  /// What makes the pages of one of its trees.
+  func healing(_ table: String, _ part: Part) -> TreeHealing {
+    let name =
+      switch part {
+      case .rows: "rows of \(table)"
+      case .problems: "problems of \(table)"
+      case .view(let definition, let kind): "\(kind) of \(definition.kept?.name ?? "a list") over \(table)"
+      }
+    return TreeHealing(name: "\(name), \(folder)", faults: faults) { [self] () throws(StoreError) in
+      try tree(table, part)
+    }
+  }
+}
+
+/// What makes the pages of one tree anew.
+struct TreeHealing: Sendable {
+  /// What the tree is, for messages.
+  let name: String
+  let faults: Lock<StateFaults>
+  /// The tree with the same entries, from elsewhere; nil if there is none.
+  let tree: @Sendable () throws(StoreError) -> Tree?
+
+  /// A page that could not be read, with everything below it, owned by the caller.
+  func page(_ part: PagePart, _ layout: PageLayout, _ damage: StatePage.Damage) -> PageRef {
+    let place = "page file \(part.place.file), offset \(part.place.offset)"
+    let fault = "\(damage.what): \(name), \(place)"
+    let found: PageRef?
+    do throws(StoreError) {
+      found = try tree()?.page(part, layout)
+    } catch {
+      fatalError(
+        "\(fault). The log cannot replace it: \(error). Verify the store, then open it again. \(Self.advice)")
+    }
+    guard let found else {
+      fatalError("\(fault). The log no longer has what it held. Open the store again. \(Self.advice)")
+    }
+    // Other pages on disk name that place. The next checkpoint gives up the file, and writes the page to another one.
+    found.place.pointee = part.place
+    faults.withLock { faults in
+      faults.count += 1
+      faults.last = fault
+      faults.files.insert(part.place.file)
+    }
+    return found
+  }
+
+  private static let advice = "What is under derived/ may be deleted: it is folded from the log again."
+}
+
+extension Tree {
+  /// A page of a height with the entries of a range of keys, owned by the caller. Nil if their number is another one, or
+  /// they do not fit below such a page. O(entries).
+  fileprivate func page(_ part: PagePart, _ layout: PageLayout) -> PageRef? {
+    let start = part.low.map { $0.withUnsafeBytes { rank(of: $0).rank } } ?? 0
+    let end = part.high.map { $0.withUnsafeBytes { rank(of: $0).rank } } ?? count
+    guard end - start == Int(part.total), start < end else { return nil }
+    if part.height == 0 { return leaf(start..<end, layout) }
+    var builder = Builder(pageSize: pageSize)
+    forEach(in: start..<end) { key, value in builder.append(key, value) }
+    let built = builder.finish()
+    guard let root = built.root else { return nil }
+    var page = PageRef(root)
+    guard page.height <= part.height else { return nil }
+    page.retain()
+    while page.height < part.height {
+      var draft = InnerDraft(height: page.height + 1)
+      [UInt8]().withUnsafeBytes { draft.append(owned: page, separator: ByteRun($0)) }
+      page = draft.build(0..<1)
+    }
+    return page
+  }
+
+  /// The entries of a range of ranks as one leaf. A shorter prefix than the longest may be what makes them fit: it is
+  /// padded.
+  private func leaf(_ ranks: Range<Int>, _ layout: PageLayout) -> PageRef? {
+    var entries: [(key: [UInt8], value: [UInt8])] = []
+    forEach(in: ranks) { key, value in entries.append((Array(key), Array(value))) }
+    func withEntry<Value>(_ index: Int, _ body: (ByteRun, ByteRun) -> Value) -> Value {
+      entries[index].key.withUnsafeBytes { key in
+        entries[index].value.withUnsafeBytes { value in body(ByteRun(key), ByteRun(value)) }
+      }
+    }
+    if entries.count == 1 { return withEntry(0) { layout.page($0, $1) } }
+    let isAnyLarge = entries.contains {
+      layout.isLarge(keyLength: $0.key.count, valueLength: $0.value.count)
+    }
+    guard !isAnyLarge else { return nil }
+    let last = entries.count - 1
+    var prefixLength = withEntry(0) { first, _ in
+      withEntry(last) { last, _ in first.commonPrefixLength(last) }
+    }
+    while prefixLength >= 0 {
+      let heapBytes = entries.reduce(0) { $0 + max(0, $1.key.count - prefixLength - 8) + $1.value.count }
+      if PageRef.slotsOffset(prefixLength) + entries.count * Slot.size + heapBytes <= layout.area {
+        var writer = withEntry(0) { first, _ in
+          LeafWriter(
+            prefix: ByteRun(base: first.base, count: prefixLength), heapBytes: heapBytes,
+            capacity: layout.area)
+        }
+        for index in entries.indices { withEntry(index) { writer.append($0, $1) } }
+        return writer.finish()
+      }
+      prefixLength -= 1
+    }
+    return nil
+  }
+}

@@ -1,0 +1,81 @@
+// The page files of a state, open for reading.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The page files of one state. Whoever removes them takes only their names: they stay open for as long as a tree may
+/// have pages in them that were not read yet. Safe to use from several threads.
+final class StateReader: Sendable {
+  /// What was read since the state was opened, without what was read at once.
+  struct Loaded: Sendable, Equatable {
+    var pages = 0
+    /// The bytes of the pages in memory.
+    var bytes = 0
+  }
+
+  private let files: [UInt32: any File]
+  private let counts = Lock(Loaded())
+
+  init(_ files: [UInt32: any File]) { self.files = files }
+
+  var loaded: Loaded { counts.withLock { $0 } }
+
+  func count(_ page: PageRef) {
+    counts.withLock { counts in
+      counts.pages += 1
+      counts.bytes += page.allocatedBytes
+    }
+  }
+
+  /// The tree with a root, of which only the root is read. The other pages are read when they are first looked into,
+  /// and checked as the root is. O(1).
+  ///
+  /// - Parameter healing: what makes pages that cannot be read.
+  func tree(
+    _ root: StateTreeRoot, pageSize: Int, healing: TreeHealing, _ isValid: @escaping StateEntryCheck
+  ) throws(StatePage.Damage) -> Tree {
+    let source = PageSource(self, pageSize: pageSize, healing: healing, isValid)
+    return try tree(root, pageSize: pageSize) { (part) throws(StatePage.Damage) in try source.read(part) }
+  }
+
+  /// The tree with a root, of which every page is read. O(bytes).
+  func wholeTree(
+    _ root: StateTreeRoot, pageSize: Int, _ isValid: @escaping StateEntryCheck
+  ) throws(StatePage.Damage) -> Tree {
+    let source = PageSource(self, pageSize: pageSize, healing: nil, isValid)
+    return try tree(root, pageSize: pageSize) { (part) throws(StatePage.Damage) in try source.readAll(part) }
+  }
+
+  private func tree(
+    _ root: StateTreeRoot, pageSize: Int, _ read: (PagePart) throws(StatePage.Damage) -> PageRef
+  ) throws(StatePage.Damage) -> Tree {
+    guard root.total > 0 else { return Tree(pageSize: pageSize) }
+    let page = try read(
+      PagePart(place: root.place, height: Int(root.height), total: root.total, low: nil, high: nil))
+    guard page.isLeaf || page.count > 1 else {
+      page.release()
+      throw StatePage.Damage("a root has only one child")
+    }
+    return Tree(pageSize: pageSize, owned: page)
+  }
+
+  /// Lends the raw bytes of a record, after its checks.
+  func withRaw<Result>(
+    of place: StoredPlace, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
+  ) throws(StatePage.Damage) -> Result {
+    guard let file = files[place.file] else {
+      throw StatePage.Damage("a page is in a file that is not named")
+    }
+    let size = (try? file.size()) ?? 0
+    // Nothing is allocated for a record that the file cannot hold.
+    guard Int64(place.offset) + Int64(place.length) <= size else {
+      throw StatePage.Damage("a page is past the end of its file")
+    }
+    let record = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(place.length), alignment: 16)
+    defer { record.deallocate() }
+    guard (try? file.read(into: record, at: Int64(place.offset))) == record.count else {
+      throw StatePage.Damage("a page cannot be read")
+    }
+    return try StatePage.withRaw(UnsafeRawBufferPointer(record), of: place, body)
+  }
+}
