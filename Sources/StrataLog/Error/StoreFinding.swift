@@ -4,7 +4,7 @@
 public struct StoreFinding: Error, Equatable, Sendable {
   /// The classes of FORMAT.md.
   public enum Class: String, Sendable, CaseIterable {
-    case torn, corrupt, missing, misplaced, stale, unsupported, index
+    case torn, corrupt, missing, misplaced, stale, unsupported, index, checkpoint
   }
 
   public var `class`: Class
@@ -39,6 +39,8 @@ public struct StoreFinding: Error, Equatable, Sendable {
       "open the store with a newer version of Strata"
     case .index:
       "delete the file; it is rebuilt from the log"
+    case .checkpoint:
+      "delete the folder of the file; the log is folded again"
     case .missing:
       "restore the file from a backup; events up to \(max(first, 1) - 1) can be read"
     case .corrupt, .misplaced, .stale:

@@ -23,6 +23,8 @@ package struct StoreLayout: Sendable {
   package static let lockName = "LOCK"
   package static let logName = "log"
   package static let derivedName = "derived"
+  /// The folder of the states of projections, relative to the store's.
+  package static let statesPath = "derived/state"
   package static let quarantineName = "quarantine"
   package static let stateFile = "STATE"
   package static let temporarySuffix = ".tmp"
@@ -36,7 +38,7 @@ package struct StoreLayout: Sendable {
   package var quarantine: String { "\(root)/\(Self.quarantineName)" }
 
   /// The folder of the states of projections: one folder for each.
-  package var states: String { "\(derived)/state" }
+  package var states: String { "\(root)/\(Self.statesPath)" }
 
   package func segment(_ name: SegmentName) -> String { "\(log)/\(name.fileName)" }
 

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import StrataEvents
 internal import StrataLog
+internal import StrataTables
 
 struct VerifyCommand: BlockingCommand {
   static let configuration = CommandConfiguration(
@@ -20,7 +21,7 @@ struct VerifyCommand: BlockingCommand {
   @Flag(help: "Check only headers, and the blocks of the last segment.")
   var quick = false
 
-  @Flag(help: "Also rebuild the derived indexes and compare them.")
+  @Flag(help: "Also rebuild the derived indexes and the saved tables of documents, and compare them.")
   var deep = false
 
   @Option(
@@ -66,6 +67,10 @@ struct VerifyCommand: BlockingCommand {
       if deep {
         report.findings += try IndexVerifier(PosixFileSystem(), path: target.store)
           .run(skipping: Set(report.findings.map(\.file)))
+        // A store that cannot be opened has findings already.
+        if let opened = try? OpenedStore.open(target.store) {
+          report.findings += try StateVerifier(opened.log).run()
+        }
       }
       return report
     } catch { throw CommandFailure(reading: target.store, error) }

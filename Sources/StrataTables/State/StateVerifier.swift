@@ -1,0 +1,130 @@
+// Compares what is saved of projections with the log.
+
+internal import StrataBase
+package import StrataLog
+
+/// A read-only check of `derived/state/`. That nothing is saved is not a finding: it may be deleted at any moment.
+package struct StateVerifier {
+  private let log: Log
+
+  package init(_ log: Log) { self.log = log }
+
+  /// At most one finding for each folder: the first thing in it that is wrong. Every page of the newest state is read, of
+  /// whatever program; the tables of the documents are compared with a fold of the log. O(log + bytes of the states).
+  package func run() throws(StoreError) -> [StoreFinding] {
+    let fileSystem = log.source.catalog.fileSystem
+    let parent = log.layout.states
+    guard try fileSystem.kind(of: parent) == .directory else { return [] }
+    var findings: [StoreFinding] = []
+    for folder in try fileSystem.contents(ofDirectory: parent).sorted() {
+      guard try fileSystem.kind(of: "\(parent)/\(folder)") == .directory,
+        let finding = try check(StateFiles(log, folder: folder), folder)
+      else { continue }
+      findings.append(finding)
+    }
+    return findings
+  }
+
+  private func check(_ files: StateFiles, _ folder: String) throws(StoreError) -> StoreFinding? {
+    // A writer beside this check may replace the state while it is read.
+    for _ in 0..<4 {
+      let slots = files.slots()
+      guard let slot = slots.first else {
+        // Before its first checkpoint is done, a folder has no state.
+        return try files.pageFiles().count > 1 ? finding(folder, nil, "no slot of STATE can be read") : nil
+      }
+      let what = try problem(of: slot, in: files)
+      if what == nil || files.slots() == slots { return what.map { finding(folder, slot, $0) } }
+    }
+    return nil
+  }
+
+  private func finding(_ folder: String, _ slot: StateSlot?, _ what: String) -> StoreFinding {
+    let sequence = slot?.sequence ?? 0
+    return StoreFinding(
+      .checkpoint, file: "\(StoreLayout.statesPath)/\(folder)/\(StoreLayout.stateFile)", offset: 0,
+      first: sequence &+ 1, last: sequence, what: what)
+  }
+
+  /// What is wrong with a state, as a sentence; nil if nothing is.
+  private func problem(of slot: StateSlot, in files: StateFiles) throws(StoreError) -> String? {
+    let mark = log.mark
+    guard slot.storeID == log.storeID else { return "the state is of another store" }
+    guard slot.sequence <= mark.sequence else {
+      return "the state is of sequence \(slot.sequence), and the log ends at \(mark.sequence)"
+    }
+    guard slot.sequence >= mark.logBegin else { return nil }
+    // Where the log cannot be read, the check of the log has a finding.
+    guard let chain = try? log.chain(after: slot.sequence) else { return nil }
+    guard chain == slot.chain else { return "the state is of other events than the log has" }
+    guard try log.erasures().hash(through: slot.sequence) == slot.erasures else {
+      return "the state was saved before events of it were erased"
+    }
+    let saved: WholeState
+    do throws(StatePage.Damage) { saved = try WholeState(slot, files) } catch {
+      return "the state cannot be read: \(error.what)"
+    }
+    return slot.name == StateName(.documents(only: nil))?.hash ? difference(of: saved, slot) : nil
+  }
+
+  /// Compares the tables of the documents with those that the log gives.
+  private func difference(of saved: WholeState, _ slot: StateSlot) -> String? {
+    let fold = Fold(log, .documents(only: nil))
+    guard (try? fold.run(through: slot.sequence)) != nil, fold.state.sequence == slot.sequence else {
+      return nil
+    }
+    guard fold.state.appendCount == slot.appends, fold.state.time == slot.time else {
+      return "the state has another time or number of appends than the log"
+    }
+    guard fold.state.tables.map(\.name) == saved.tables.map(\.name) else {
+      return "the state has other tables than the log gives"
+    }
+    for (folded, table) in zip(fold.state.tables, saved.tables) {
+      for (name, one, other) in [
+        ("rows", folded.rows, table.rows), ("problems", folded.problems, table.problems),
+      ] {
+        var different: [UInt8]?
+        Tree.forEachDifference(from: one, to: other) { different = different ?? Array($0.key) }
+        guard let different else { continue }
+        return "the \(name) of the table '\(table.name)' are others than the log gives, such as "
+          + "'\(String(decoding: different, as: UTF8.self))'"
+      }
+    }
+    return nil
+  }
+}
+
+/// All trees of a state, with every page read.
+private struct WholeState {
+  struct Table {
+    var name: String
+    var rows: Tree
+    var problems: Tree
+  }
+
+  private(set) var tables: [Table] = []
+
+  init(_ slot: StateSlot, _ files: StateFiles) throws(StatePage.Damage) {
+    var open: [UInt32: any File] = [:]
+    for number in (try? files.pageFiles()) ?? [] { open[number] = files.openPages(number) }
+    let reader = StateReader(open)
+    guard slot.root.total > 0 else { throw StatePage.Damage("it has no directory") }
+    let entries = try StateEntries(
+      try reader.wholeTree(slot.root, pageSize: StateDirectory.pageSize) { _, _ in true })
+    for table in entries.tables {
+      tables.append(
+        Table(
+          name: table.name,
+          rows: try reader.wholeTree(table.rows.root, pageSize: TreePages.table, StoredRow.isValid),
+          problems: try reader.wholeTree(table.problems.root, pageSize: Tree().pageSize) { _, _ in true }))
+    }
+    for view in entries.views {
+      for (kind, tree) in view.roots.view {
+        // Whether labels are compared is known to the program alone.
+        _ = try reader.wholeTree(tree.root, pageSize: kind.pageSize) { keyLength, value in
+          kind.isValid(keyLength, value, isCompared: false)
+        }
+      }
+    }
+  }
+}
