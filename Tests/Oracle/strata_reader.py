@@ -4,6 +4,7 @@
     strata_reader.py verify STORE        prints the findings of a check, as `logreplay verify -o json` does
     strata_reader.py verify-many         reads store paths from standard input, prints one verify object per line
     strata_reader.py indexes STORE       prints what each index file holds, and how it differs from the log
+    strata_reader.py states STORE        prints what each state holds, and how it differs from the log
     strata_reader.py payloads STORE DIR  writes LZ4 payloads as files for `lz4 -dc`, with the expected bytes
     strata_reader.py annotate STORE      prints HEAD and the segments of a small store as annotated hex
     strata_reader.py rebuild FILE DIR    writes the files of such hex, which may be surrounded by other text
@@ -21,6 +22,7 @@ from strata_index import compare
 from strata_json import as_line, event_object, verify_object
 from strata_payloads import raw_payload
 from strata_segment import EVENTS, FOOTER, RECOVERY
+from strata_state import compare as compare_states
 from strata_store import FolderStore
 
 
@@ -60,6 +62,15 @@ def command_indexes(path):
     store, code = FolderStore(path), 0
     for answer in compare(store, os.listdir(os.path.join(path, "derived"))):
         code = code if answer["differs"] is None else 65
+        sys.stdout.write(as_line(answer) + "\n")
+    return code
+
+
+def command_states(path):
+    """Prints one line for each slot of each state; exit code 65 if one that counts differs."""
+    code = 0
+    for answer in compare_states(FolderStore(path)):
+        code = 65 if answer["isNewest"] and answer["differs"] is not None else code
         sys.stdout.write(as_line(answer) + "\n")
     return code
 
@@ -108,6 +119,7 @@ def main(arguments):
         "verify": (command_verify, 1),
         "verify-many": (command_verify_many, 0),
         "indexes": (command_indexes, 1),
+        "states": (command_states, 1),
         "payloads": (command_payloads, 2),
         "annotate": (command_annotate, 1),
         "rebuild": (command_rebuild, 2),

@@ -34,6 +34,13 @@ class FolderStore:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
+    def names_in(self, folder):
+        """The names in a folder of the store; none if there is no such folder."""
+        try:
+            return os.listdir(os.path.join(self.path, folder))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
     def was_begun(self):
         """Whether the creation of a store was begun here."""
         return self.has("LOCK") or os.path.isdir(os.path.join(self.path, "log"))
@@ -66,6 +73,10 @@ class MemoryStore:
 
     def names_in_log(self):
         return [path[4:] for path in self.files if path.startswith("log/")]
+
+    def names_in(self, folder):
+        start = folder + "/"
+        return sorted({path[len(start) :].split("/")[0] for path in self.files if path.startswith(start)})
 
     def was_begun(self):
         return any(path == "LOCK" or path.startswith("log/") for path in self.files)
