@@ -18,9 +18,8 @@ extension ListRequest {
   /// it is used. Of two different lists with one name only the one that was asked for last is saved.
   ///
   /// ```swift
-  /// let request = ListRequest(DocumentRow.self)
-  ///   .sectioned(byField: try FieldPath("status")).sorted(byField: try FieldPath("time"), .reverse)
-  ///   .kept(as: "by status")
+  /// let request = try ListRequest(DocumentRow.self)
+  ///   .sectioned(byField: FieldPath("status")).sorted(byField: FieldPath("time"), .reverse).kept(as: "by status")
   /// ```
   public func kept(as name: String, version: Int? = nil) -> Self {
     with { $0.kept = KeptName(name: name, version: version) }
