@@ -207,7 +207,7 @@ let package = Package(
     // Of the rules that every file keeps, and of the pages that say what the code does.
     .testTarget(
       name: "HouseTests",
-      dependencies: ["StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
       swiftSettings: houseRules
     ),
   ],

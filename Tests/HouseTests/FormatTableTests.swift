@@ -2,6 +2,7 @@
 
 import Foundation
 import StrataLog
+@testable import StrataTables
 import Testing
 
 /// The files of the repository.
@@ -154,6 +155,56 @@ struct FormatTable {
         ("reason", Offset.reason), ("length of the path", Offset.pathLength),
         ("path of the copy", Offset.path),
       ])
+  }
+
+  @Test func `a slot of STATE is where FORMAT.md says`() throws {
+    let table = try FormatTable("slot of STATE")
+    typealias Offset = StateSlot.Offset
+    table.expectNoGaps(length: StateSlot.length)
+    try expect(
+      table,
+      [
+        ("magic", 0), ("format major", 8), ("format minor", 10), ("slot length", Offset.slotLength),
+        ("store UUID", Offset.storeID), ("generation", Offset.generation), ("name hash", Offset.name),
+        ("fingerprint", Offset.fingerprint), ("sequence", Offset.sequence), ("chain after", Offset.chain),
+        ("appends up to", Offset.appends), ("commit time", Offset.time),
+        ("hash of the erasures", Offset.erasures), ("flags", Offset.flags), ("root: entries", Offset.total),
+        ("root: height", Offset.height), ("root: page file", Offset.file), ("root: offset", Offset.offset),
+        ("root: length", Offset.length), ("root: checksum", Offset.checksumOfRoot),
+        ("CRC32C of bytes", Offset.checksum),
+      ])
+    #expect(table.rows.count == 22 && StateSlot.offsets == [0, 4096] && StateSlot.timeFlag == 1)
+    #expect(String(decoding: StateSlot.magic, as: UTF8.self) == "STRATAST")
+  }
+
+  @Test func `page files, page records and rows are where FORMAT.md says`() throws {
+    let file = try FormatTable("page file header")
+    file.expectNoGaps(length: StateFiles.headerLength)
+    #expect(String(decoding: StateFiles.magic, as: UTF8.self) == "STRATAPG")
+    let record = try FormatTable("page record")
+    record.expectNoGaps(length: StatePage.headLength, isFilled: false)
+    #expect(record.rows.last?.offset == StatePage.headLength && StatePage.compressedFlag == 1)
+    let row = try FormatTable("row")
+    row.expectNoGaps(length: StoredRow.headLength, isFilled: false)
+    #expect(row.rows.last?.offset == StoredRow.headLength)
+  }
+
+  @Test func `the page sizes of the trees of a view are those that FORMAT.md says`() throws {
+    let text = try Repository.text("FORMAT.md")
+    for kind in ViewTrees.Kind.allCases {
+      let size = kind.pageSize == 1024 ? "1,024" : "4,096"
+      #expect(kind.pageSize == 1024 || kind.pageSize == 4096)
+      #expect(text.contains("\n| \(kind.rawValue) | \(kind) | \(size) |"), "\(kind)")
+    }
+    #expect(ViewTrees.Kind.allCases.count == 9)
+    #expect(StateDirectory.pageSize == 4096 && TreePages.table == 4096 && Tree().pageSize == 4096)
+    #expect(PageLayout(pageSize: 4096).area == 4096 - 64 && PageLayout.childCountMax == 16)
+    let kinds: [StateDirectory.Kind] = [.failure, .failureCount, .pageFile, .table, .view]
+    for kind in kinds {
+      let letter = String(decoding: [kind.rawValue], as: UTF8.self)
+      let digits = String(kind.rawValue, radix: 16).uppercased()
+      #expect(text.contains("\n| `\(letter)` (\(digits)) |"), "\(kind)")
+    }
   }
 
   @Test func `the limits and numbers of FORMAT.md are those of the code`() throws {

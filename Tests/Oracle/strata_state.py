@@ -13,7 +13,10 @@ from strata_state_views import view_of, check_view
 from strata_store import SLOT_LENGTH, SLOT_OFFSETS, read_head, segment_path, segments_of
 
 PARENT = "derived/state"
-FOLDER = re.compile(r"((?:[0-9a-z_$]|%[0-9a-f]{2})*)(%[0-9a-f]{16})?-([0-9]+)(-touches)?", re.ASCII)
+FOLDER = re.compile(r"([0-9a-z_$%]*)-([0-9]+)(-touches)?", re.ASCII)
+WHOLE_NAME = re.compile(r"(?:[0-9a-z_$]|%[0-9a-f]{2}){0,120}", re.ASCII)
+CUT_NAME = re.compile(r"[0-9a-z_$%]{120}%[0-9a-f]{16}", re.ASCII)
+NAME_LENGTH_MAX = 120
 PAGE_SIZE = 4096
 FAILURES_MAX = 100
 ROW_HEAD = struct.Struct("<QQq")
@@ -55,9 +58,13 @@ def name_of(folder):
     """What a folder's name says; None as the name if it was cut. Raises Malformed."""
     match = FOLDER.fullmatch(folder)
     demand(match, "no folder of a state")
-    text, hash, version, touches = match.groups()
+    text, version, touches = match.groups()
+    if len(text) > NAME_LENGTH_MAX:
+        demand(CUT_NAME.fullmatch(text), "no folder of a state")
+        return Name(None, int(version), touches is not None)
+    demand(WHOLE_NAME.fullmatch(text), "no folder of a state")
     parts = re.sub(rb"%([0-9a-f]{2})", lambda part: bytes([int(part.group(1), 16)]), text.encode("ascii"))
-    return Name(None if hash else parts.decode("utf-8"), int(version), touches is not None)
+    return Name(parts.decode("utf-8"), int(version), touches is not None)
 
 
 def name_hash(name):

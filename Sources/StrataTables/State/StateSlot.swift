@@ -12,10 +12,10 @@ struct StateSlot: Equatable {
   static let major: UInt16 = 1
   static let minor: UInt16 = 0
 
-  private static let magic = Array("STRATAST".utf8)
-  private static let timeFlag: UInt32 = 1
+  static let magic = Array("STRATAST".utf8)
+  static let timeFlag: UInt32 = 1
 
-  private enum Offset {
+  enum Offset {
     static let slotLength = 12
     static let storeID = 16
     static let generation = 32

@@ -63,7 +63,7 @@ private enum GoldenState {
     try store.appendBlocking([put("note/gone", ["text": .string(digits(50))])])
     _ = try store.eraseBlocking(Erasure(streams: ["note/gone"], because: "asked to"))
     try store.appendBlocking([
-      put("note/long", ["text": .string(digits(4_000))]), put("note/short", ["text": "x"]),
+      put("note/long", ["text": .string(digits(2_000))]), put("note/short", ["text": "x"]),
     ])
     try store.appendBlocking([put("incident/d", .int(5)), put("incident/e", ["status": "open"])])
     let projector = store.projector(.documents(only: nil))
