@@ -58,18 +58,18 @@ extension Log {
   }
 
   /// Removes the files of all states, of whatever projection: they may hold content that was erased. What another
-  /// thread or process is writing to one of them is without a name from then on. Blocks.
+  /// thread or process is writing to one of them is without a name from then on. Throws `linked` if one of their folders
+  /// is a link, which nothing is removed through. Blocks.
   package func removeStates() throws(StoreError) {
     try checkWrites()
     let fileSystem = source.catalog.fileSystem
-    guard try fileSystem.kind(of: layout.states) == .directory, try !fileSystem.isLink(layout.states) else {
-      return
-    }
+    guard try fileSystem.kind(of: layout.states) == .directory else { return }
+    guard try !fileSystem.isLink(layout.states) else { throw .linked(path: layout.states) }
     for name in try fileSystem.contents(ofDirectory: layout.states) {
       let folder = "\(layout.states)/\(name)"
       guard try fileSystem.kind(of: folder) == .directory else { continue }
+      guard try !fileSystem.isLink(folder) else { throw .linked(path: folder) }
       try fileSystem.removeFiles(in: folder, where: StoreLayout.isStateFile)
-      guard try !fileSystem.isLink(folder) else { continue }
       try fileSystem.syncDirectory(folder)
     }
   }

@@ -41,7 +41,9 @@ struct StateFiles: Sendable {
     return Set(try fileSystem.contents(ofDirectory: folder).compactMap(StoreLayout.pageFileNumber))
   }
 
+  /// Creates the folder if it is missing. Throws `linked` for a link: an erasure removes nothing through one.
   func createFolder() throws(StoreError) {
+    for path in [parent, folder] where try fileSystem.isLink(path) { throw .linked(path: path) }
     guard try fileSystem.kind(of: folder) == nil else { return }
     try fileSystem.createDirectory(folder)
     try fileSystem.syncDirectory(parent)

@@ -70,6 +70,22 @@ import Testing
     try log.close()
   }
 
+  @Test func `states are not removed through a link, and the erasure says so`() throws {
+    let log = try Log.openWriter(posix, path: path, options: StoreOptions())
+    let state = "\(outside)/$documents-1"
+    try posix.createDirectory(state)
+    try posix.put("mine", at: "\(state)/STATE").close()
+    try FileManager.default.createSymbolicLink(atPath: layout.states, withDestinationPath: outside)
+    #expect(throws: StoreError.linked(path: layout.states)) { try log.removeStates() }
+    try FileManager.default.removeItem(atPath: layout.states)
+    try posix.createDirectory(layout.states)
+    let link = "\(layout.states)/$documents-1"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: state)
+    #expect(throws: StoreError.linked(path: link)) { try log.removeStates() }
+    #expect(try files(outside) == ["$documents-1", "$documents-1/STATE"])
+    try log.close()
+  }
+
   @Test func `a backup does not go through a link`() throws {
     let log = try Log.openReader(posix, path: path, options: StoreOptions())
     let target = folder.file("backup")
