@@ -9,7 +9,7 @@ from strata_codecs import Malformed, cbor_to_json, crc32c, xxh64
 from strata_fold import Row, Tables
 from strata_pages import Bytes, PageFiles, Place, Root, demand
 from strata_segment import judge_segment_header
-from strata_state_views import view_of, check_view
+from strata_state_views import check_view, view_of
 from strata_store import SLOT_LENGTH, SLOT_OFFSETS, read_head, segment_path, segments_of
 
 PARENT = "derived/state"

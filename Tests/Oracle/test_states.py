@@ -11,12 +11,22 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "Golden")]
 
 import strata_forge as forge  # noqa: E402
 from golden_text import from_text  # noqa: E402
-from strata_build import cbor  # noqa: E402
+from strata_build import cbor, sized, varint  # noqa: E402
 from strata_codecs import Malformed, crc32c, xxh64  # noqa: E402
 from strata_fold import Tables  # noqa: E402
 from strata_pages import Bytes, EMPTY, PageFiles, Place, Root, page_file_header  # noqa: E402
 from strata_payloads import Event  # noqa: E402
-from strata_state import SLOT_FORM, compare, erasures_hash, name_hash, name_of, read_slot, read_state  # noqa: E402
+from strata_state import (  # noqa: E402
+    SLOT_FORM,
+    compare,
+    erasures_hash,
+    name_hash,
+    name_of,
+    read_slot,
+    read_state,
+    root_of,
+)
+from strata_state_views import check_view, view_of  # noqa: E402
 from strata_store import MemoryStore  # noqa: E402
 
 GOLDEN = os.path.join(HERE, "..", "Golden", "states-1.0", "documents.store")
@@ -117,7 +127,8 @@ class KeptStore(unittest.TestCase):
     def test_rows_of_an_earlier_state_are_noticed(self):
         data = kept()[STATE]
         older, newest = sorted((read_slot(data, at) for at in (0, 4096)), key=lambda slot: slot.generation)
-        fields = {name: getattr(older, name) for name in ("total", "height", "file", "offset", "root_length", "checksum")}
+        names = ("total", "height", "file", "offset", "root_length", "checksum")
+        fields = {name: getattr(older, name) for name in names}
         self.assertEqual(differences(with_slot(kept(), **fields))[-1], "rows of incident")
 
 
@@ -211,6 +222,54 @@ class Pages(unittest.TestCase):
     def test_an_empty_tree_has_no_page(self):
         self.assertEqual(Bytes(b"\0").root(), EMPTY)
         self.assertEqual(PageFiles(MemoryStore({}), "f", self.UUID).tree(EMPTY, 256), [])
+
+
+class Directory(unittest.TestCase):
+    """Directories of one hand-made leaf."""
+
+    def state(self, entries):
+        page = bytes([0]) + varint(len(entries)) + varint(0)
+        for key, value in sorted(entries.items()):
+            page += varint(len(key)) + varint(len(value)) + key + value
+        body = struct.pack("<II", len(page), 0) + page
+        files = {PAGES: page_file_header(1, forge.UUID) + struct.pack("<I", crc32c(body)) + body}
+        slot = read_slot(kept()[STATE], 0)._replace(
+            uuid=forge.UUID, total=len(entries), height=0, offset=64, root_length=len(body) + 4, checksum=crc32c(body)
+        )
+        return read_state(MemoryStore(files), FOLDER, slot)
+
+    @staticmethod
+    def key(kind, number):
+        return kind + struct.pack(">I", number)
+
+    def test_failures_tables_and_page_files_are_read(self):
+        entries = {
+            self.key(b"f", 0): varint(300) + b"a wrong ticket", self.key(b"n", 0): varint(1),
+            self.key(b"p", 1): varint(90), self.key(b"t", 0): sized(b"ticket") + varint(0) + varint(0),
+        }  # fmt: skip
+        state = self.state(entries)
+        self.assertEqual((state.failures, state.failure_count), ([(300, "a wrong ticket")], 1))
+        self.assertEqual((state.tables, state.page_files), ([("ticket", {}, {})], {1: 90}))
+        wrong = [
+            {self.key(b"n", 0): varint(2)}, {self.key(b"f", 1): varint(301)}, {self.key(b"t", 2): sized(b"u") + b"\0\0"},
+            {self.key(b"t", 0): sized(b"ticket") + b"\0\0\0"}, {self.key(b"t", 0): sized(b"\xff") + b"\0\0"},
+            {self.key(b"p", 2): b""}, {self.key(b"x", 0): b""}, {b"t": b""}, {self.key(b"v", 0): b"\0"},
+        ]  # fmt: skip
+        for change in wrong:
+            with self.assertRaises(Malformed, msg=change):
+                self.state({**entries, **change})
+        del entries[self.key(b"p", 1)]
+        with self.assertRaises(Malformed):
+            self.state(entries)
+
+    def test_every_cut_of_a_view_is_noticed(self):
+        files = kept()
+        slot = max((read_slot(files[STATE], at) for at in (0, 4096)), key=lambda slot: slot.generation)
+        pages = PageFiles(MemoryStore(files), "derived/state/" + FOLDER, slot.uuid)
+        value = dict(pages.tree(root_of(slot), 4096))[self.key(b"v", 0)]
+        for length in range(len(value)):
+            with self.assertRaises(Malformed, msg=length):
+                check_view(view_of(Bytes(value[:length]), pages))
 
 
 class Folding(unittest.TestCase):
