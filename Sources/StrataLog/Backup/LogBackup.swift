@@ -85,6 +85,8 @@ package struct LogBackup {
       parts[number] = try copy(parts[number], needs[number], active, next: next, into: folder)
     }
     if folder.isWhole, !folder.promises(slot) { try folder.promise(slot) }
+    // A target that was opened as a store may have states with content that the copies no longer have.
+    if needs.contains(where: { !$0.isNothing }) { try folder.layout.removeStates(target) }
     try folder.name(parts)
     report.end = slot.durable
     report.firstSequence = slot.logBegin

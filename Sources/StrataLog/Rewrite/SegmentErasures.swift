@@ -62,11 +62,17 @@ extension Log {
   /// is a link, which nothing is removed through. Blocks.
   package func removeStates() throws(StoreError) {
     try checkWrites()
-    let fileSystem = source.catalog.fileSystem
-    guard try fileSystem.kind(of: layout.states) == .directory else { return }
-    guard try !fileSystem.isLink(layout.states) else { throw .linked(path: layout.states) }
-    for name in try fileSystem.contents(ofDirectory: layout.states) {
-      let folder = "\(layout.states)/\(name)"
+    try layout.removeStates(source.catalog.fileSystem)
+  }
+}
+
+extension StoreLayout {
+  /// Removes the files of all states, as `Log.removeStates()` does, from a store of which the caller holds the lock.
+  func removeStates(_ fileSystem: any FileSystem) throws(StoreError) {
+    guard try fileSystem.kind(of: states) == .directory else { return }
+    guard try !fileSystem.isLink(states) else { throw .linked(path: states) }
+    for name in try fileSystem.contents(ofDirectory: states) {
+      let folder = "\(states)/\(name)"
       guard try fileSystem.kind(of: folder) == .directory else { continue }
       guard try !fileSystem.isLink(folder) else { throw .linked(path: folder) }
       try fileSystem.removeFiles(in: folder, where: StoreLayout.isStateFile)
