@@ -129,12 +129,23 @@ class PageFiles:
             for part in parts:
                 self.walk(height - 1, part, page_size, found)
 
-    def usage(self, places_before=()):
-        """{number of a file: bytes of the records that were read}, without some records."""
+    def saved_tree(self, fields, page_size):
+        """The entries of a tree whose root and usage are read from an entry of the directory. Raises Malformed."""
+        root = fields.root()
+        before, self.used = self.used, {}
+        entries = self.tree(root, page_size)
+        if root.total:
+            usage = {fields.varint(): fields.varint() for _ in range(fields.varint())}
+            demand(list(usage) == sorted(usage), "the page files of a tree are out of order")
+            demand(usage == self.usage(), "a tree takes other bytes than it says")
+        self.used = {**before, **self.used}
+        return entries
+
+    def usage(self):
+        """{number of a file: bytes of the records that were read}"""
         found = {}
-        for (file, offset), length in self.used.items():
-            if (file, offset) not in places_before:
-                found[file] = found.get(file, 0) + length
+        for (file, _), length in self.used.items():
+            found[file] = found.get(file, 0) + length
         return found
 
 

@@ -78,7 +78,7 @@ def read_state(store, folder, slot):
     """Everything that one slot names. Raises Malformed."""
     pages = PageFiles(store, "%s/%s" % (PARENT, folder), slot.uuid)
     demand(slot.total > 0, "a state without a directory")
-    state = State(slot, [], [], [], 0, {})
+    state = State(slot, [], [], [], 0, [])
     for key, value in pages.tree(root_of(slot), PAGE_SIZE):
         demand(len(key) == 5, "a key of the directory")
         kind, number, fields = key[:1], int.from_bytes(key[1:], "big"), Bytes(value)
@@ -89,7 +89,7 @@ def read_state(store, folder, slot):
             state = state._replace(failure_count=fields.varint())
         elif kind == b"p":
             pages.data(number)
-            state.page_files[number] = fields.varint() if value else None
+            state.page_files.append(number)
         elif kind == b"t":
             demand(number == len(state.tables), "a table is missing")
             state.tables.append(table_of(fields, pages))
@@ -101,17 +101,18 @@ def read_state(store, folder, slot):
     demand(set(pages.usage()) <= set(state.page_files), "a page file that the directory does not name")
     for view in state.views:
         demand(view.table < len(state.tables), "a view of no table")
+        demand(view.sequence <= slot.sequence, "a view that is newer than its state")
         check_view(view)
     return state
 
 
 def table_of(fields, pages):
-    name, rows, problems = fields.text(), fields.root(), fields.root()
+    name = fields.text()
+    rows, reasons = pages.saved_tree(fields, PAGE_SIZE), pages.saved_tree(fields, PAGE_SIZE)
     found = {}
-    for id, value in pages.tree(rows, PAGE_SIZE):
+    for id, value in rows:
         demand(len(value) >= ROW_HEAD.size, "a value that is no row")
         found[id.decode("utf-8")] = Row(*ROW_HEAD.unpack_from(value), cbor_to_json(value[ROW_HEAD.size :]))
-    reasons = pages.tree(problems, PAGE_SIZE)
     return name, found, {id.decode("utf-8"): reason.decode("utf-8") for id, reason in reasons}
 
 

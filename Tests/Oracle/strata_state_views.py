@@ -10,30 +10,26 @@ KINDS = ("items", "sections", "order", "labels", "values", "problems", "marks", 
 SMALL = ("sections", "order", "labels")
 LENGTHS = struct.Struct("<HH")
 
-# `trees` is {kind: entries}, `rows` the rows that the view was made of, `usage` {page file: bytes}.
-View = namedtuple("View", "table name identity fingerprint rows trees usage used")
+# `trees` is {kind: entries}, `rows` the rows that the view was made of.
+View = namedtuple("View", "table name identity fingerprint sequence rows trees")
 
 
 def view_of(fields, pages):
     """A view of the directory with all its trees. Raises Malformed."""
     table, name, identity, fingerprint = fields.varint(), fields.text(), fields.text(), fields.number(8)
-    before, pages.used = pages.used, {}
-    rows = pages.tree(fields.root(), 4096)
+    sequence, rows = fields.varint(), pages.saved_tree(fields, 4096)
     trees, last = {}, -1
     for _ in range(fields.varint()):
         kind = fields.number(1)
         demand(last < kind < len(KINDS), "a tree of an unknown kind, or out of order")
         last = kind
-        trees[KINDS[kind]] = pages.tree(fields.root(), 1024 if KINDS[kind] in SMALL else 4096)
+        trees[KINDS[kind]] = pages.saved_tree(fields, 1024 if KINDS[kind] in SMALL else 4096)
     demand(set(KINDS[:-1]) <= set(trees), "a view without one of its trees")
-    usage = {fields.varint(): fields.varint() for _ in range(fields.varint())}
-    used, pages.used = pages.usage(), {**before, **pages.used}
-    return View(table, name, identity, fingerprint, rows, trees, usage, used)
+    return View(table, name, identity, fingerprint, sequence, rows, trees)
 
 
 def check_view(view):
     """Checks that the trees of a view belong together. Raises Malformed."""
-    demand(view.usage == view.used, "a view uses other bytes than it says")
     ids = {id for id, _ in view.rows}
     items = [placed(key, value) for key, value in view.trees["items"]]
     shown = [id for _, _, id in items]

@@ -245,15 +245,15 @@ class Directory(unittest.TestCase):
     def test_failures_tables_and_page_files_are_read(self):
         entries = {
             self.key(b"f", 0): varint(300) + b"a wrong ticket", self.key(b"n", 0): varint(1),
-            self.key(b"p", 1): varint(90), self.key(b"t", 0): sized(b"ticket") + varint(0) + varint(0),
+            self.key(b"p", 1): b"", self.key(b"t", 0): sized(b"ticket") + varint(0) + varint(0),
         }  # fmt: skip
         state = self.state(entries)
         self.assertEqual((state.failures, state.failure_count), ([(300, "a wrong ticket")], 1))
-        self.assertEqual((state.tables, state.page_files), ([("ticket", {}, {})], {1: 90}))
+        self.assertEqual((state.tables, state.page_files), ([("ticket", {}, {})], [1]))
         wrong = [
             {self.key(b"n", 0): varint(2)}, {self.key(b"f", 1): varint(301)}, {self.key(b"t", 2): sized(b"u") + b"\0\0"},
             {self.key(b"t", 0): sized(b"ticket") + b"\0\0\0"}, {self.key(b"t", 0): sized(b"\xff") + b"\0\0"},
-            {self.key(b"p", 2): b""}, {self.key(b"x", 0): b""}, {b"t": b""}, {self.key(b"v", 0): b"\0"},
+            {self.key(b"p", 2): b""}, {self.key(b"p", 1): b"\0"}, {self.key(b"x", 0): b""}, {b"t": b""}, {self.key(b"v", 0): b"\0"},
         ]  # fmt: skip
         for change in wrong:
             with self.assertRaises(Malformed, msg=change):

@@ -51,6 +51,12 @@ struct HelpdeskCorpus: Sendable {
   /// A store in memory with each event as one append.
   func store() async throws -> EventStore {
     let store = EventStore.inMemory()
+    try await append(to: store)
+    return store
+  }
+
+  /// Appends each event as one append.
+  func append(to store: EventStore) async throws {
     try await StoreMachine.process.reads.run { [events] in
       var start = 0
       while start < events.count {
@@ -64,6 +70,5 @@ struct HelpdeskCorpus: Sendable {
         start += drafts.count
       }
     }
-    return store
   }
 }

@@ -1,0 +1,50 @@
+// How far the projections of a store are folded and saved.
+
+internal import StrataBase
+public import StrataEvents
+public import StrataLog
+
+/// How far one projection is folded in this process, and what of it is on disk.
+public struct ProjectionStatus: Sendable, Equatable {
+  /// The projection's name; `$documents` for the documents.
+  public var name: String
+  /// The last event that is folded in; 0 before the first.
+  public var sequence: UInt64
+  /// The number of events in the log that are not folded in.
+  public var lag: UInt64
+  /// The last event that is in the state on disk. Nil if no state is known: there is none, or nothing was asked of the
+  /// projection yet.
+  public var savedSequence: UInt64?
+  /// The bytes that this process has written for states.
+  public var savedByteCount: UInt64
+  /// Why the last state could not be written. Nothing is lost, but the next start folds more.
+  public var saveError: StoreError?
+  /// The pages that were read from the state on disk since it was opened, without those at its roots.
+  public var pagesRead: Int
+  /// The bytes that those pages take in memory for as long as the tables have them.
+  public var pageByteCount: Int
+  /// The pages of the state on disk that could not be read. What they held was folded from the log again, so no answer
+  /// was wrong; but the disk may be failing.
+  public var pagesLost: Int
+  /// What was wrong with the last of them.
+  public var lastLoss: String?
+}
+
+extension EventStore {
+  /// How far the projections are that this object was asked for and whose states are kept, ascending by name. Folds and
+  /// reads nothing.
+  public var projections: [ProjectionStatus] {
+    let head = log.mark.sequence
+    let found = projectors.inUse.compactMap { projector -> ProjectionStatus? in
+      guard let checkpoints = projector.checkpoints else { return nil }
+      let sequence = projector.published.sequence
+      let (loaded, faults) = (checkpoints.loaded, checkpoints.faults)
+      return ProjectionStatus(
+        name: checkpoints.projectionName, sequence: sequence, lag: head - min(head, sequence),
+        savedSequence: checkpoints.savedSequence, savedByteCount: checkpoints.bytesWritten.total,
+        saveError: checkpoints.failure, pagesRead: loaded.pages, pageByteCount: loaded.bytes,
+        pagesLost: faults.count, lastLoss: faults.last)
+    }
+    return found.sorted { ($0.name, $0.sequence) < ($1.name, $1.sequence) }
+  }
+}
