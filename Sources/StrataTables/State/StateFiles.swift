@@ -14,7 +14,7 @@ struct StateFiles: Sendable {
   }
 
   static let headerLength = 64
-  private static let magic = Array("STRATAPG".utf8)
+  static let magic = Array("STRATAPG".utf8)
 
   let fileSystem: any FileSystem
   let storeID: StoreID
