@@ -21,7 +21,7 @@ uint64_t strata_xxh64(const void *bytes, size_t length, uint64_t seed);
 /// Asks the processor to load memory that will be read soon. Any address is allowed, even an invalid one.
 static inline void strata_prefetch(const void *address) { __builtin_prefetch(address); }
 
-/// Reads an address that another thread may set. What that thread wrote before it set the address is visible afterwards.
+/// Reads an address that another thread may set. What that thread wrote before it set the address is visible then.
 static inline void *strata_load_address(void *const *from) { return __atomic_load_n(from, __ATOMIC_ACQUIRE); }
 /// Sets an address that is NULL. Returns what was there before: NULL if it was set now.
 static inline void *strata_set_address(void **at, void *address) {

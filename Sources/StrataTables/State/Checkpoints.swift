@@ -7,8 +7,8 @@ internal import StrataLog
 ///
 /// Nothing there is truth. A state that does not fit the log, the erasures in it, or the code that folds it, or whose
 /// directory or roots are damaged, is ignored: the caller folds the log instead. All other pages are read when they are
-/// first needed; one that is damaged is made anew from the log, and the next checkpoint gives up the file that it is in.
-/// So no failure here is an error of the store.
+/// first needed; one that is damaged is made anew from the log, and the next checkpoint gives up the file that it is
+/// in. So no failure here is an error of the store.
 final class Checkpoints: Sendable {
   /// A state from disk.
   struct Restored {
@@ -94,6 +94,7 @@ final class Checkpoints: Sendable {
   /// Whether a page of the newest state on disk could not be read, so that it should be written again.
   var isDamaged: Bool {
     let damaged = faults.files
+    if damaged.isEmpty { return false }
     return state.withLock { !$0.files.isDisjoint(with: damaged) }
   }
 
@@ -104,8 +105,8 @@ final class Checkpoints: Sendable {
 // MARK: Reading
 
 extension Checkpoints {
-  /// The newest state that is valid and holds nothing after a sequence; nil if there is none. O(tables), and the pages of
-  /// its trees are read later. Blocks.
+  /// The newest state that is valid and holds nothing after a sequence; nil if there is none. O(tables): other pages than
+  /// roots are read later. Blocks.
   func restore(through last: UInt64 = .max) -> Restored? {
     // A writer may have saved a state after this reader last looked at its log.
     try? log.refresh()

@@ -21,8 +21,8 @@ struct StateFaults: Sendable, Equatable {
 /// Folds the log again up to the sequence of a saved state: once, when the first page of it cannot be read. Safe to use
 /// from several threads, of which one at a time makes pages while the others wait.
 ///
-/// If the log cannot be read either, or has another content than when the state was saved, there is no answer that would
-/// be right, and none can be refused: the process ends with a message. An erasure may have this effect on a tree that
+/// If the log cannot be read either, or has another content than when the state was saved, there is no answer that
+/// would be right, and none can be refused: the process ends with a message. An erasure may have this effect on a tree that
 /// somebody held while it was carried out, if in addition the disk then loses a page of that tree.
 final class StateHealing: Sendable {
   enum Part: Sendable {
@@ -167,8 +167,8 @@ struct TreeHealing: Sendable {
 }
 
 extension Tree {
-  /// A page of a height with the entries of a range of keys, owned by the caller. Nil if their number is another one, or
-  /// they do not fit below such a page. O(entries).
+  /// A page of a height with the entries of a range of keys, owned by the caller. Nil if their number is another one,
+  /// or they do not fit below such a page. O(entries).
   fileprivate func page(_ part: PagePart, _ layout: PageLayout) -> PageRef? {
     let start = part.low.map { $0.withUnsafeBytes { rank(of: $0).rank } } ?? 0
     let end = part.high.map { $0.withUnsafeBytes { rank(of: $0).rank } } ?? count
