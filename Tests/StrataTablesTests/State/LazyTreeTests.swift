@@ -125,6 +125,40 @@ internal import Testing
     #expect(later.stored.usage == PageUsage(all: tree))
   }
 
+  @Test
+  func `A tree that nobody else holds is edited as any other, and the last one of it frees what was read`()
+    throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let (disk, saved, numbers) = try Self.numbers(400)
+    var model = numbers
+    weak var weakReader: StateReader?
+    do {
+      let reader = try disk.reader()
+      weakReader = reader
+      var tree = try disk.open(saved, from: reader, healing: nil)
+      for step in 0..<600 {
+        let key = numbers.keys.randomElement(using: &random)!
+        TreeCheck.$isOn.withValue(true) {
+          if step % 3 == 0 {
+            _ = tree.remove(key)
+          } else {
+            _ = tree.set(key, [UInt8(truncatingIfNeeded: step)])
+          }
+        }
+        if step % 3 == 0 {
+          _ = model.remove(key)
+        } else {
+          _ = model.set(key, [UInt8(truncatingIfNeeded: step)])
+        }
+      }
+      #expect(tree.model == model)
+      #expect(try disk.wholeTree(disk.write(tree)).model == model)
+      tree = Tree()
+    }
+    #expect(weakReader == nil)
+  }
+
   @Test func `Files that are given up can go while nobody has read their pages`() throws {
     let (disk, saved, model) = try Self.numbers(5_000)
     let reader = try disk.reader()
