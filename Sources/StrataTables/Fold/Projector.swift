@@ -183,9 +183,9 @@ extension Projector {
     for (table, definition) in state.withLock({ $0.waiters.wishes.compactMap(\.view) }) {
       exclusive.work.addView(definition, of: table, to: fold)
     }
-    let isMore = publish(fold.state)
+    // Before it is published: from then on another thread may fold on.
     saveIfDue(fold.state, fold.erasures)
-    return isMore
+    return publish(fold.state)
   }
 
   /// The fold, which begins with the state on disk if there is a valid one.
