@@ -115,7 +115,7 @@ extension Projector {
     let isDue =
       exclusive.work.takes(log.options.savedFoldingMin) || checkpoints.lacksView(of: set)
       || checkpoints.isDamaged
-    guard isForced || isDue, set.chain != nil, let erasures = fold.erasures else { return nil }
+    guard isForced || isDue, set.chain != nil, let erasures = exclusive.publishedErasures else { return nil }
     let written = try checkpoints.write(set, erasures)
     exclusive.work.begin()
     return written

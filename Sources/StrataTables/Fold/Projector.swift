@@ -63,6 +63,8 @@ package final class Projector: Sendable {
     /// Where the current pass ends; nil before it begins.
     var target: LogMark?
     var work = FoldingWork()
+    /// What was erased in the log before the fold of the published state began. The fold may have begun anew since.
+    var publishedErasures: SegmentErasures?
   }
 
   let log: Log
@@ -236,6 +238,7 @@ extension Projector {
   /// - Parameter keepsFold: whether the calling thread has more to do with the fold.
   func publish(_ set: TableSet, keepsFold: Bool = false) -> Bool {
     exclusive.target = nil
+    exclusive.publishedErasures = exclusive.fold?.erasures
     let (ready, isMore, old) = state.withLock { state in
       let old = state.published
       state.published = set
