@@ -94,12 +94,16 @@ extension Projector {
     let limit = log.options.closeFoldingMax
     let deadline = MonotonicTime.now().advanced(by: limit)
     guard isForced || state.withLock({ $0.hasBegun || $0.isFolding }) else { return nil }
-    let isFree = state.wait(timeout: limit) { state in
+    let take: (inout State) -> Bool = { state in
       guard !state.isFolding, !state.isSaving else { return false }
       state.isFolding = true
       return true
     }
-    guard isFree else { return nil }
+    if isForced {
+      state.wait(until: take)
+    } else {
+      guard state.wait(timeout: limit, until: take) else { return nil }
+    }
     defer { yieldFold() }
     let fold = currentFold()
     let target = log.mark.visible

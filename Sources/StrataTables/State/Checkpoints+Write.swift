@@ -22,7 +22,9 @@ extension Checkpoints {
       state.signalAll()
     }
     var known = state.withLock { $0 }
-    guard needsSave(tables, known) else { return nil }
+    // Somebody may have removed the state, or written another one while the store was suspended.
+    let isOwn = (files.slots().first?.generation ?? 0) == known.generation
+    guard tables.sequence >= log.mark.logBegin, !isOwn || needsSave(tables, known) else { return nil }
     do throws(StoreError) {
       let written = try write(tables, erasures, &known)
       known.failure = nil
@@ -87,12 +89,14 @@ extension Checkpoints {
     var trees = LiveTrees(tables, known.trees, damaged)
     trees.usage.add(PageUsage(all: known.directory))
     let plan = try StateGarbage.plan(
-      trees.usage, files, known.files, damaged: damaged, current: known.current?.number)
+      trees.usage, files, known.files, damaged: damaged, current: known.current?.number,
+      isOwn: StateFiles.generation(in: stateFile) == known.generation)
     var writer = StateWriter(
-      files, continuing: plan.current ? known.current : nil, givingUp: plan.condemned, check: check)
+      files, continuing: plan.current ? known.current : nil, givingUp: plan.condemned,
+      above: known.files.max() ?? 0, check: check)
     var directory = known.directory
     do throws(StoreError) {
-      var entries = try trees.write(tables, &writer)
+      var entries = try trees.write(tables, keeping: plan.kept, &writer)
       var root = StateTree()
       repeat {
         entries.pageFiles = plan.kept.union(writer.begun).union(writer.file.map { [$0.number] } ?? [])
@@ -108,7 +112,7 @@ extension Checkpoints {
         chain: chain,
         appends: tables.appendCount, time: tables.time, erasures: erasures.hash(through: tables.sequence),
         root: root.root)
-      try files.write(slot, to: stateFile)
+      known.generation = try files.write(slot, to: stateFile)
       known.trees = trees.saved
       known.directory = directory
       known.files = entries.pageFiles
@@ -122,7 +126,10 @@ extension Checkpoints {
       throw error
     }
     forgetFaults(in: damaged)
-    for number in try files.pageFiles() where !known.files.contains(number) { files.removePageFile(number) }
+    // What cannot be removed now is removed after a later checkpoint.
+    for number in (try? files.pageFiles()) ?? [] where !known.files.contains(number) {
+      files.removePageFile(number)
+    }
     return Written(sequence: tables.sequence, bytes: writer.bytesWritten, pages: writer.pagesWritten)
   }
 }
@@ -164,7 +171,11 @@ private struct LiveTrees {
   }
 
   /// Writes every tree. Returns the entries of the directory.
-  mutating func write(_ tables: TableSet, _ writer: inout StateWriter) throws(StoreError) -> StateEntries {
+  ///
+  /// - Parameter files: the page files that stay.
+  mutating func write(
+    _ tables: TableSet, keeping files: Set<UInt32>, _ writer: inout StateWriter
+  ) throws(StoreError) -> StateEntries {
     var entries = StateEntries()
     for table in tables.tables where table.isWritten {
       let number = UInt32(entries.tables.count)
@@ -181,7 +192,7 @@ private struct LiveTrees {
         entries.views.append(
           StateEntries.View(table: number, kept: kept, roots: roots, sequence: tables.sequence))
       }
-      let unopened = unopenedViews(of: table)
+      let unopened = unopenedViews(of: table).filter { files.isSuperset(of: $0.usage.bytes.keys) }
       for view in unopened {
         entries.views.append(
           StateEntries.View(table: number, kept: view.kept, roots: view.roots, sequence: view.sequence))

@@ -48,6 +48,8 @@ final class Checkpoints: Sendable {
     var files: Set<UInt32> = []
     /// The page file that this process appends to.
     var current: StateFiles.PageFile?
+    /// The generation of the newest state that was read or written; 0 before that.
+    var generation: UInt64 = 0
     /// The sequence of the newest state on disk that is known to be valid; nil if there is none.
     var saved: UInt64?
     /// The views in that state.
@@ -108,21 +110,21 @@ extension Checkpoints {
   /// The newest state that is valid and holds nothing after a sequence; nil if there is none. O(tables): other pages than
   /// roots are read later. Blocks.
   func restore(through last: UInt64 = .max) -> Restored? {
-    // A writer may have saved a state after this reader last looked at its log.
-    try? log.refresh()
-    let head = log.mark.sequence
-    guard let erasures = try? log.erasures() else { return nil }
-    var slots = files.slots()
+    var before: [StateSlot]?
     // A writer beside this reader may replace the files of both slots while they are read.
-    for _ in 0..<4 {
+    for _ in 0..<5 {
+      // It may also have saved a state after this reader last looked at its log.
+      try? log.refresh()
+      let head = log.mark.sequence
+      guard let erasures = try? log.erasures() else { return nil }
+      let slots = files.slots()
+      if slots == before { return nil }
       for slot in slots where slot.sequence <= last {
         if let tables = tables(of: slot, erasures) {
           return Restored(tables: tables, erasures: erasures, head: head)
         }
       }
-      let again = files.slots()
-      if again == slots { return nil }
-      slots = again
+      before = slots
     }
     return nil
   }
@@ -138,11 +140,15 @@ extension Checkpoints {
   }
 
   private func read(_ slot: StateSlot) throws(StatePage.Damage) -> TableSet {
-    guard slot.root.total > 0, let first = files.openPages(slot.root.place.file) else {
-      throw StatePage.Damage("a page file is missing")
+    var open: [UInt32: any File] = [:]
+    // A state without tables has an empty directory, which has no page.
+    if slot.root.total > 0 {
+      guard let first = files.openPages(slot.root.place.file) else {
+        throw StatePage.Damage("a page file is missing")
+      }
+      // The directory may be in several files, but says itself in which.
+      open = [slot.root.place.file: first]
     }
-    // The directory may be in several files, but says itself in which.
-    var open = [slot.root.place.file: first]
     for number in (try? files.pageFiles()) ?? [] where open[number] == nil {
       open[number] = files.openPages(number)
     }
@@ -160,6 +166,7 @@ extension Checkpoints {
       state.trees = trees
       state.directory = directory
       state.files = entries.pageFiles
+      state.generation = slot.generation
       state.saved = slot.sequence
       state.savedViews = Self.views(of: entries)
     }

@@ -20,6 +20,8 @@ struct StateFiles: Sendable {
   let storeID: StoreID
   /// The folder above those of the states, `derived/state`.
   private let parent: String
+  private let derived: String
+  private let root: String
   let folder: String
 
   init(_ log: Log, _ name: StateName) { self.init(log, folder: name.folder) }
@@ -27,7 +29,7 @@ struct StateFiles: Sendable {
   init(_ log: Log, folder: String) {
     fileSystem = log.source.catalog.fileSystem
     storeID = log.storeID
-    parent = log.layout.states
+    (root, derived, parent) = (log.layout.root, log.layout.derived, log.layout.states)
     self.folder = "\(parent)/\(folder)"
   }
 
@@ -45,15 +47,19 @@ struct StateFiles: Sendable {
   func createFolder() throws(StoreError) {
     for path in [parent, folder] where try fileSystem.isLink(path) { throw .linked(path: path) }
     guard try fileSystem.kind(of: folder) == nil else { return }
+    let isNew = try fileSystem.kind(of: parent) == nil
     try fileSystem.createDirectory(folder)
     try fileSystem.syncDirectory(parent)
+    guard isNew else { return }
+    try fileSystem.syncDirectory(derived)
+    try fileSystem.syncDirectory(root)
   }
 
   func syncFolder() throws(StoreError) { try fileSystem.syncDirectory(folder) }
 
-  /// Begins a page file under a number that no file has, without its header.
-  func beginPageFile() throws(StoreError) -> PageFile {
-    let last = try pageFiles().max() ?? 0
+  /// Begins a page file under a number that no file has, and that is above another one, without its header.
+  func beginPageFile(above least: UInt32) throws(StoreError) -> PageFile {
+    let last = max(least, try pageFiles().max() ?? 0)
     guard last < .max else {
       throw .invalid(what: "the numbers of page files in \(folder) are used up", next: "delete that folder")
     }
@@ -135,8 +141,14 @@ struct StateFiles: Sendable {
     try fileSystem.open("\(folder)/\(StoreLayout.stateFile)", .create)
   }
 
-  /// Writes the older slot of STATE and makes it durable.
-  func write(_ slot: StateSlot, to file: any File) throws(StoreError) {
+  /// The generation of the newest slot of STATE; 0 without one.
+  static func generation(in file: any File) -> UInt64 {
+    slots(in: file).map { $0?.generation ?? 0 }.max() ?? 0
+  }
+
+  /// Writes the older slot of STATE and makes it durable. Returns its generation.
+  @discardableResult
+  func write(_ slot: StateSlot, to file: any File) throws(StoreError) -> UInt64 {
     let slots = Self.slots(in: file)
     let generations = slots.map { $0?.generation ?? 0 }
     var slot = slot
@@ -147,5 +159,6 @@ struct StateFiles: Sendable {
     }
     try file.sync()
     try syncFolder()
+    return slot.generation
   }
 }

@@ -42,11 +42,13 @@ struct StateGarbage {
   ///   - known: the files that the last state named.
   ///   - damaged: files with pages that could not be read. None is pinned.
   ///   - current: the file that this process appends to.
+  ///   - isOwn: whether the newest state on disk is the one that this process read or wrote last. If not, a file may be
+  ///     another one than that in which a page was.
   static func plan(
     _ usage: StateUsage, _ files: StateFiles, _ known: Set<UInt32>, damaged: Set<UInt32>,
-    current: UInt32?
+    current: UInt32?, isOwn: Bool
   ) throws(StoreError) -> StateGarbage {
-    let present = try files.pageFiles()
+    let present = isOwn ? try files.pageFiles() : []
     var plan = StateGarbage()
     var lengths: [UInt32: UInt64] = [:]
     for number in Set(usage.bytes.keys).union(known) {
@@ -60,11 +62,11 @@ struct StateGarbage {
       lengths[number] = length
       plan.kept.insert(number)
     }
-    let live = usage.bytes.values.reduce(0, +)
-    let total = lengths.values.reduce(0, +)
-    if total > 2 * live + garbageMax {
+    let live = usage.bytes.values.reduce(UInt64(0)) { $0.addingSaturated($1) }
+    let total = lengths.values.reduce(UInt64(0)) { $0.addingSaturated($1) }
+    if total > live.addingSaturated(live).addingSaturated(garbageMax) {
       for (number, length) in lengths
-      where 2 * (usage.bytes[number] ?? 0) < length && !usage.pinned.contains(number) { plan.giveUp(number) }
+      where (usage.bytes[number] ?? 0) < length / 2 && !usage.pinned.contains(number) { plan.giveUp(number) }
     } else if lengths.count > fileCountMax {
       for (number, length) in lengths
       where length < StateWriter.fileLengthMax / 8 && !usage.pinned.contains(number) { plan.giveUp(number) }

@@ -11,6 +11,12 @@ struct StateName: Sendable, Hashable {
   /// The bytes of a folder's name, without the version.
   private static let folderLengthMax = 120
 
+  init(name: String, version: Int, recordsTouches: Bool) {
+    self.name = name
+    self.version = version
+    self.recordsTouches = recordsTouches
+  }
+
   /// Nil for a folding whose states are not kept: one of some tables only.
   init?(_ folding: Folding) {
     recordsTouches = folding.recordsTouches

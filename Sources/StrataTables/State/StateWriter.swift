@@ -18,6 +18,8 @@ struct StateWriter: ~Copyable {
   private let files: StateFiles
   /// Page files that are to be given up: what is alive in them is written again.
   private let condemned: Set<UInt32>
+  /// Every file that is begun has a greater number.
+  private let least: UInt32
   /// Called before the first byte is written to a new file: throws if nothing may be written any longer.
   private let check: () throws(StoreError) -> Void
   /// The file that is appended to.
@@ -33,12 +35,16 @@ struct StateWriter: ~Copyable {
   private(set) var bytesWritten: UInt64 = 0
   private(set) var pagesWritten = 0
 
-  /// - Parameter file: a file that this process began, to be continued.
+  /// - Parameters:
+  ///   - file: a file that this process began, to be continued.
+  ///   - least: the greatest number in a place of the trees. Its file may be gone.
   init(
     _ files: StateFiles, continuing file: StateFiles.PageFile?, givingUp condemned: Set<UInt32>,
+    above least: UInt32,
     check: @escaping () throws(StoreError) -> Void
   ) {
     self.files = files
+    self.least = least
     self.file = file
     self.condemned = condemned
     self.check = check
@@ -99,7 +105,7 @@ struct StateWriter: ~Copyable {
     if let file, file.length + UInt64(buffer.count) < Self.fileLengthMax { return file }
     try flush()
     file?.file.close()
-    let new = try files.beginPageFile()
+    let new = try files.beginPageFile(above: least)
     begun.insert(new.number)
     file = new
     try check()
