@@ -30,6 +30,8 @@ struct StateWriter: ~Copyable {
   private var placed: [(page: Page, before: StoredPlace)] = []
   /// The bytes of the tree that is being written.
   private var usage = PageUsage()
+  /// The length of the file that was continued, before anything was appended to it.
+  private let lengthBefore: UInt64?
   /// The numbers of the files that were begun.
   private(set) var begun: Set<UInt32> = []
   private(set) var bytesWritten: UInt64 = 0
@@ -46,6 +48,7 @@ struct StateWriter: ~Copyable {
     self.files = files
     self.least = least
     self.file = file
+    lengthBefore = file?.length
     self.condemned = condemned
     self.check = check
   }
@@ -128,10 +131,12 @@ struct StateWriter: ~Copyable {
     if !begun.isEmpty { try files.syncFolder() }
   }
 
-  /// Takes back what was written: the pages are as if nothing had been tried, and the files that were begun are gone.
+  /// Takes back what was written: the pages are as if nothing had been tried, the files that were begun are gone, and
+  /// the one that was continued is as long as before, so that the log has the room.
   mutating func abandon() {
     for (page, before) in placed.reversed() { PageRef(page).place.pointee = before }
     placed = []
+    if begun.isEmpty, let file, let lengthBefore { try? file.file.truncate(to: Int64(lengthBefore)) }
     file?.file.close()
     file = nil
     for number in begun { files.removePageFile(number) }
