@@ -182,6 +182,7 @@ extension StatePage {
   private static func leaf(
     _ cursor: inout ByteCursor, _ count: Int, _ layout: PageLayout, _ isValid: StateEntryCheck
   ) throws(Damage) -> PageRef {
+    guard count <= max(1, layout.area / Slot.size) else { throw Damage("a leaf has too many entries") }
     guard let prefix = cursor.lengthPrefixed() else { throw Damage("a leaf lacks its prefix") }
     var heapBytes = 0
     var entries: [(suffix: ByteRun, value: ByteRun)] = []

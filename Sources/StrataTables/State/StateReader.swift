@@ -50,6 +50,7 @@ final class StateReader: Sendable {
     _ root: StateTreeRoot, pageSize: Int, _ read: (PagePart) throws(StatePage.Damage) -> PageRef
   ) throws(StatePage.Damage) -> Tree {
     guard root.total > 0 else { return Tree(pageSize: pageSize) }
+    guard root.height <= StateTreeRoot.heightMax else { throw StatePage.Damage("a tree is too high") }
     let page = try read(
       PagePart(place: root.place, height: Int(root.height), total: root.total, low: nil, high: nil))
     guard page.isLeaf || page.count > 1 else {

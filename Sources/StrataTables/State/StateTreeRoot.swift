@@ -9,6 +9,8 @@ struct StateTreeRoot: Equatable {
   var total: UInt32 = 0
   var height: UInt8 = 0
   var place = StoredPlace.none
+  /// No tree with fewer than 2³² entries is higher, and a stack has room for it.
+  static let heightMax = 40
 
   func append(to bytes: inout RawBuffer) {
     bytes.append(varint: UInt64(total))
