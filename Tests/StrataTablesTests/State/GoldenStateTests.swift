@@ -161,7 +161,7 @@ private enum GoldenState {
     #expect(incidents.problems.count == 1 && tables["note"].count == 2)
     let saved = try #require(incidents.savedViews.first)
     #expect(incidents.savedViews.count == 1 && saved.kept == GoldenState.definition.kept)
-    let view = try #require(saved.view(GoldenState.definition, over: incidents.rows, on: .none))
+    let view = try #require(saved.view(GoldenState.definition, over: incidents.rows))
     #expect(GoldenState.shown(view) == ["c", "a"] && view.checkInvariants() == nil)
     #expect(view.problems.count == 1)
   }

@@ -44,9 +44,9 @@ struct StateForge {
     tree = Tree(pageSize: StateDirectory.pageSize, owned: page)
     entries = try StateEntries(tree)
     for (number, table) in entries.tables.enumerated() {
-      collect(table.rows, Int(table.rows.height), number, [])
+      collect(table.rows.root, Int(table.rows.root.height), number, [])
       let first = pages.count
-      collect(table.problems, Int(table.problems.height), number, [])
+      collect(table.problems.root, Int(table.problems.root.height), number, [])
       for index in first..<pages.count { pages[index].isProblem = true }
     }
   }
@@ -86,7 +86,7 @@ struct StateForge {
 
   /// A new page file, to which pages can be appended.
   func begin() throws -> StateFiles.PageFile {
-    let page = try files.beginPageFile()
+    let page = try files.beginPageFile(above: 0)
     try files.writeHeader(of: page)
     return page
   }
@@ -113,8 +113,8 @@ struct StateForge {
     var named = entries
     named.pageFiles.insert(page.number)
     named.write(to: &directory)
-    var writer = StateWriter(files, continuing: page, givingUp: []) {}
-    let root = try writer.write(directory)
+    var writer = StateWriter(files, continuing: page, givingUp: [], above: 0) {}
+    let root = try writer.write(directory, live: PageUsage()).root
     try writer.finish()
     try finish(root)
   }
@@ -141,9 +141,9 @@ struct StateForge {
     }
     var entries = entries
     if page.isProblem {
-      entries.tables[page.table].problems.place = new
+      entries.tables[page.table].problems.root.place = new
     } else {
-      entries.tables[page.table].rows.place = new
+      entries.tables[page.table].rows.root.place = new
     }
     try finish(entries, file)
   }

@@ -112,7 +112,7 @@ internal import Testing
     var file = try forge.begin()
     let root = try make(&file)
     var entries = forge.entries
-    entries.tables[0].rows = root
+    entries.tables[0].rows = StateTree(root: root, usage: PageUsage())
     try forge.finish(entries, file)
     defer { forge.repair() }
     return try isUsed(forge, what)

@@ -15,8 +15,8 @@ internal import Testing
     var usage = StateUsage()
     let set = store.projector(StateStore.documents).published
     for table in set.tables {
-      usage.add(table.rows)
-      usage.add(table.problems)
+      usage.add(PageUsage(all: table.rows))
+      usage.add(PageUsage(all: table.problems))
     }
     let live = usage.bytes.values.reduce(0, +)
     return (files.reduce(0) { $0 + disk.contents($1)!.count }, Int(live), files.count)
