@@ -95,7 +95,7 @@ package struct StateVerifier {
 }
 
 /// All trees of a state, with every page read.
-private struct WholeState {
+struct WholeState {
   struct Table {
     var name: String
     var rows: Tree
