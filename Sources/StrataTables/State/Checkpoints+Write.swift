@@ -23,7 +23,7 @@ extension Checkpoints {
     }
     var known = state.withLock { $0 }
     // Somebody may have removed the state, or written another one while the store was suspended.
-    let isOwn = (files.slots().first?.generation ?? 0) == known.generation
+    let isOwn = files.slots().first == known.slot
     guard tables.sequence >= log.mark.logBegin, !isOwn || needsSave(tables, known) else { return nil }
     do throws(StoreError) {
       let written = try write(tables, erasures, &known)
@@ -90,7 +90,7 @@ extension Checkpoints {
     trees.usage.add(PageUsage(all: known.directory))
     let plan = try StateGarbage.plan(
       trees.usage, files, known.files, damaged: damaged, current: known.current?.number,
-      isOwn: StateFiles.generation(in: stateFile) == known.generation)
+      isOwn: StateFiles.newestSlot(in: stateFile) == known.slot)
     var writer = StateWriter(
       files, continuing: plan.current ? known.current : nil, givingUp: plan.condemned,
       above: known.files.max() ?? 0, check: check)
@@ -112,7 +112,7 @@ extension Checkpoints {
         chain: chain,
         appends: tables.appendCount, time: tables.time, erasures: erasures.hash(through: tables.sequence),
         root: root.root)
-      known.generation = try files.write(slot, to: stateFile)
+      known.slot = try files.write(slot, to: stateFile)
       known.trees = trees.saved
       known.directory = directory
       known.files = entries.pageFiles

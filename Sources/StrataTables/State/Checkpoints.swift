@@ -48,8 +48,8 @@ final class Checkpoints: Sendable {
     var files: Set<UInt32> = []
     /// The page file that this process appends to.
     var current: StateFiles.PageFile?
-    /// The generation of the newest state that was read or written; 0 before that.
-    var generation: UInt64 = 0
+    /// The slot of the newest state that was read or written.
+    var slot: StateSlot?
     /// The sequence of the newest state on disk that is known to be valid; nil if there is none.
     var saved: UInt64?
     /// The views in that state.
@@ -110,7 +110,7 @@ extension Checkpoints {
   /// The newest state that is valid and holds nothing after a sequence; nil if there is none. O(tables): other pages than
   /// roots are read later. Blocks.
   func restore(through last: UInt64 = .max) -> Restored? {
-    var before: [StateSlot]?
+    var before: (slots: [StateSlot], head: UInt64)?
     // A writer beside this reader may replace the files of both slots while they are read.
     for _ in 0..<5 {
       // It may also have saved a state after this reader last looked at its log.
@@ -118,13 +118,13 @@ extension Checkpoints {
       let head = log.mark.sequence
       guard let erasures = try? log.erasures() else { return nil }
       let slots = files.slots()
-      if slots == before { return nil }
+      if let before, before == (slots, head) { return nil }
       for slot in slots where slot.sequence <= last {
         if let tables = tables(of: slot, erasures) {
           return Restored(tables: tables, erasures: erasures, head: head)
         }
       }
-      before = slots
+      before = (slots, head)
     }
     return nil
   }
@@ -166,7 +166,7 @@ extension Checkpoints {
       state.trees = trees
       state.directory = directory
       state.files = entries.pageFiles
-      state.generation = slot.generation
+      state.slot = slot
       state.saved = slot.sequence
       state.savedViews = Self.views(of: entries)
     }

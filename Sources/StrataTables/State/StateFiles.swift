@@ -141,14 +141,14 @@ struct StateFiles: Sendable {
     try fileSystem.open("\(folder)/\(StoreLayout.stateFile)", .create)
   }
 
-  /// The generation of the newest slot of STATE; 0 without one.
-  static func generation(in file: any File) -> UInt64 {
-    slots(in: file).map { $0?.generation ?? 0 }.max() ?? 0
+  /// The newest valid slot of STATE; nil without one.
+  static func newestSlot(in file: any File) -> StateSlot? {
+    slots(in: file).compactMap { $0 }.max { $0.generation < $1.generation }
   }
 
-  /// Writes the older slot of STATE and makes it durable. Returns its generation.
+  /// Writes the older slot of STATE and makes it durable. Returns it with its generation.
   @discardableResult
-  func write(_ slot: StateSlot, to file: any File) throws(StoreError) -> UInt64 {
+  func write(_ slot: StateSlot, to file: any File) throws(StoreError) -> StateSlot {
     let slots = Self.slots(in: file)
     let generations = slots.map { $0?.generation ?? 0 }
     var slot = slot
@@ -159,6 +159,6 @@ struct StateFiles: Sendable {
     }
     try file.sync()
     try syncFolder()
-    return slot.generation
+    return slot
   }
 }

@@ -183,7 +183,8 @@ internal import Testing
       for _ in 0..<20 { try events.append(to: store) }
       try store.checkpointBlocking()
       for number in 0..<8 {
-        try store.put("\(number)", ["t": .string(String((0..<9_000).map { _ in "abcdefghij".randomElement()! }))])
+        let text = String((0..<9_000).map { _ in "abcdefghij".randomElement()! })
+        try store.put("\(number)", ["t": .string(text)])
       }
       disk.capacity = disk.usedSize + free
       let before = disk.pageFiles().map { disk.contents($0)!.count }

@@ -137,6 +137,25 @@ internal import Testing
     #expect(damaged.begins[0, default: 0] > 20)
   }
 
+  @Test func `page files of a state that differs in one value are not taken for those of another`() throws {
+    let origin = try disk(seed: 6)
+    let disks = try (1...2).map { number in
+      let disk = origin.clone()
+      let store = try StateStore.open(disk)
+      try store.put("same", ["n": .int(Int64(number))])
+      try store.checkpointBlocking()
+      try store.closeBlocking()
+      return disk
+    }
+    let lengths = disks.map { disk in disk.pageFiles().map { disk.contents($0)!.count } }
+    #expect(lengths[0] == lengths[1])
+    let damaged = try Damaged(disks[0])
+    try damaged.check("as it was")
+    for path in disks[1].pageFiles() { disks[0].replace(path, disks[1].contents(path)!) }
+    try damaged.check("the other's pages")
+    #expect(damaged.begins.count > 1)
+  }
+
   @Test func `files of any older state may be put back, all or some of them`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var begins: [UInt64: Int] = [:]

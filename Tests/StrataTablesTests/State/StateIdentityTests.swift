@@ -225,7 +225,8 @@ private struct VersionedTally: Projection {
     try store.closeBlocking()
   }
 
-  @Test func `page files may be deleted under a running process, and its next checkpoint is whole`() async throws {
+  @Test
+  func `page files may be deleted under a running process, and its next checkpoint is whole`() async throws {
     for isNew in [false, true] {
       let disk = SimulatedDisk()
       var events = StateEvents(seed: 10)
@@ -244,6 +245,52 @@ private struct VersionedTally: Projection {
       #expect(try begin(disk) == head)
       try store.closeBlocking()
     }
+  }
+
+  @Test func `page files that another process made under the same numbers are not taken for one's own`()
+    async throws
+  {
+    let disk = SimulatedDisk()
+    var events = StateEvents(seed: 11)
+    let store = try StateStore.open(disk)
+    for number in 0..<40 { try store.put("\(number)", in: "kept", ["t": .string(events.text())]) }
+    try store.checkpointBlocking()
+    try store.suspendBlocking()
+    for path in disk.statePaths { disk.delete(path) }
+    let other = try StateStore.open(disk)
+    for number in 0..<80 { try other.put("\(number)", in: "more", ["t": .string(events.text())]) }
+    try other.checkpointBlocking()
+    try other.closeBlocking()
+    try store.resumeBlocking()
+    try store.put("1", in: "changed", ["n": 1])
+    try store.checkpointBlocking()
+    let head = store.head.sequence
+    #expect(try begin(disk) == head)
+    try store.closeBlocking()
+  }
+
+  @Test(arguments: ["derived/state", "derived/state/$documents-1"])
+  func `no state is written through a link, and an erasure does not pass one over`(name: String) throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("strata-states-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try EventStore.open(
+      PosixFileSystem(), path: "\(path)/store", .readWrite, options: StateStore.options())
+    try store.put("1", ["n": 1])
+    try store.checkpointBlocking()
+    try FileManager.default.moveItem(atPath: "\(path)/store/\(name)", toPath: "\(path)/elsewhere")
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(path)/store/\(name)", withDestinationPath: "\(path)/elsewhere")
+    try store.put("1", ["n": 2])
+    let linked = StoreError.linked(path: "\(store.log.layout.root)/\(name)")
+    #expect(throws: linked) { try store.checkpointBlocking() }
+    #expect(throws: linked) {
+      try store.eraseBlocking(Erasure(sequences: [1...1], because: "asked to"))
+    }
+    // Once the link is gone the order is carried out.
+    try FileManager.default.removeItem(atPath: "\(path)/store/\(name)")
+    try store.eraseBlocking(Erasure(sequences: [1...1], because: "asked to"))
+    try store.checkpointBlocking()
+    try store.closeBlocking()
   }
 
   @Test func `folders are named for projections one to one, in names that every file system takes`() {
