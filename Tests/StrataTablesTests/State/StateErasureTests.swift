@@ -296,6 +296,35 @@ enum SecretStore {
     try await Secret.check(store, disk, "beside a reader")
   }
 
+  @Test func `a backup that was used as a store has nothing of what its source erased, once it is updated`()
+    async throws
+  {
+    let disk = try Secret.disk()
+    let source = try Secret.open(disk)
+    var backup = LogBackup(of: source.log, to: disk, path: "/backup")
+    _ = try backup.run()
+    func openBackup() throws -> EventStore {
+      let store = try EventStore.open(disk, path: "/backup", .readWrite, options: StateStore.options())
+      for folding in [StateStore.documents, StateStore.tally] { _ = store.projector(folding) }
+      return store
+    }
+    var copy = try openBackup()
+    try copy.checkpointBlocking()
+    try copy.closeBlocking()
+    #expect(Secret.holders(disk).contains { $0.hasPrefix("/backup/derived/state/") })
+    try source.eraseBlocking(Secret.erasure)
+    backup = LogBackup(of: source.log, to: disk, path: "/backup")
+    _ = try backup.run()
+    #expect(Secret.holders(disk) == [])
+    copy = try openBackup()
+    for folding in [StateStore.documents, StateStore.tally] {
+      let difference = try await copy.difference(of: folding)
+      #expect(difference == nil)
+    }
+    try copy.closeBlocking()
+    try await Secret.check(source, disk, "backed up")
+  }
+
   /// Runs a piece of work on another thread.
   private static func start(_ work: @escaping @Sendable () -> Void) -> DispatchSemaphore {
     let end = DispatchSemaphore(value: 0)
