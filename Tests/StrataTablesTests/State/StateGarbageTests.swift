@@ -39,7 +39,7 @@ internal import Testing
       try events.append(to: store)
       // First many short processes, then a long one whose file is soon more garbage than life.
       let isLong = round >= 1_500
-      if round % (isLong ? 10 : 100) == 0 {
+      if round % (isLong ? 3 : 100) == 0 {
         for number in 0..<60 { try store.put("\(number)", ["t": .string(events.text() + events.text())]) }
       }
       written += try store.checkpointBlocking().reduce(0) { $0 + Int($1.byteCount) }
