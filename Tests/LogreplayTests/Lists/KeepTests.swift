@@ -166,4 +166,53 @@ struct KeepTests {
     #expect(saved[0]["name"] == "$documents-1" && saved[0]["sequence"] == 8)
     #expect(try await folder.answer("verify", "--deep").hasPrefix("ok"))
   }
+
+  @Test func `a damaged page of what is saved is reported by verify, and by nothing else`() async throws {
+    let folder = try await SampleFolder.list()
+    let before = try await folder.answer("at", "--table", "incident", "-o", "json")
+    _ = try await folder.answer("checkpoint")
+    let states = "\(folder.store)/derived/state/$documents-1"
+    let pages = try FileManager.default.contentsOfDirectory(atPath: states).filter { $0.hasSuffix(".pages") }
+    #expect(pages.count == 1)
+    let path = "\(states)/\(try #require(pages.first))"
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    // The header has 64 bytes; the first page, that of the rows, comes after it.
+    bytes[90] ^= 1
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    #expect(try await folder.answer("at", "--table", "incident", "-o", "json") == before)
+    #expect(try await folder.answer("verify").hasPrefix("ok"))
+    let outcome = try await LogreplayProcess.run("verify", folder.store, "--deep", "-o", "json")
+    let report = try DocumentValue(json: outcome.output)
+    guard case .array(let findings)? = report["findings"], let finding = findings.first else {
+      Issue.record("\(report)")
+      return
+    }
+    #expect(outcome.code == 65 && findings.count == 1 && finding["class"] == "checkpoint")
+    #expect(finding["file"] == "derived/state/$documents-1/STATE")
+    try FileManager.default.removeItem(atPath: states)
+    #expect(try await folder.answer("verify", "--deep").hasPrefix("ok"))
+  }
+
+  @Test func `an import extends what was saved before`() async throws {
+    let folder = try SampleFolder()
+    func importing(_ lines: [String]) async throws {
+      let file = folder.file("lines-\(lines.count).jsonl")
+      try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file))
+      _ = try await folder.answer("import", file, "--table", "row", "--id", "id")
+    }
+    func saved() async throws -> DocumentValue? {
+      try DocumentValue(json: try await folder.answer("info", "-o", "json"))["checkpoints"]
+    }
+    let lines = (0..<20).map { #"{"id":"\#($0)","n":\#($0)}"# }
+    try await importing(Array(lines.prefix(8)))
+    #expect(try await saved() == .array([]))
+    _ = try await folder.answer("checkpoint")
+    try await importing(lines)
+    guard case .array(let states)? = try await saved(), states.count == 1 else {
+      Issue.record("nothing is saved")
+      return
+    }
+    let info = try DocumentValue(json: try await folder.answer("info", "-o", "json"))
+    #expect(states[0]["sequence"] == info["last"] && info["last"] != 8)
+  }
 }
