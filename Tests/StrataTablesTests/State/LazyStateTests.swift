@@ -9,7 +9,9 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct LazyStateTests {
-  @Test func `However a store is closed, opened and damaged, its tables and kept lists are those of its log`()
+  @Test
+  func
+    `fault 60: However a store is closed, opened and damaged, its tables and kept lists are those of its log`()
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())

@@ -32,7 +32,8 @@ final class PageDisk: Sendable {
 
   /// Writes what of a tree is not on disk.
   func write(_ tree: Tree, since saved: Saved? = nil, givingUp condemned: Set<UInt32> = []) throws -> Saved {
-    var writer = StateWriter(files, continuing: nil, givingUp: condemned, above: 0) { () throws(StoreError) in }
+    var writer = StateWriter(files, continuing: nil, givingUp: condemned, above: 0) { () throws(StoreError) in
+    }
     let live = PageUsage.live(tree, since: saved.map { ($0.tree, $0.stored.usage) })
     let stored = try writer.write(tree, live: live)
     try writer.finish()

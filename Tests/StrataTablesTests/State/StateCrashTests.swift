@@ -57,7 +57,9 @@ internal import Testing
   }
 
   @Test(arguments: [false, true])
-  func `after a power cut at any call of a checkpoint the next open answers right`(isNew: Bool) async throws {
+  func `fault 61: after a power cut at any call of a checkpoint the next open answers right`(isNew: Bool)
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let seed = random.next()
     let counted = try Workload(seed: seed, isNew: isNew)
@@ -153,7 +155,7 @@ internal import Testing
 
   @Test
   func
-    `a disk that is full at any byte of a checkpoint keeps the log and the answers`()
+    `fault 61: a disk that is full at any byte of a checkpoint keeps the log and the answers`()
     async throws
   {
     let counted = try Workload(seed: 31, isNew: true)

@@ -71,7 +71,9 @@ internal import Testing
     return disk
   }
 
-  @Test func `any byte of a state's files may be another one: the answers stay those of the log`() throws {
+  @Test func `fault 59: any byte of a state's files may be another one: the answers stay those of the log`()
+    throws
+  {
     let damaged = try Damaged(disk(seed: 1))
     var byteCount = 0
     for (path, bytes) in damaged.good.sorted(by: { $0.key < $1.key }) {
@@ -156,7 +158,7 @@ internal import Testing
     #expect(damaged.begins.count > 1)
   }
 
-  @Test func `files of any older state may be put back, all or some of them`() throws {
+  @Test func `fault 59: files of any older state may be put back, all or some of them`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var begins: [UInt64: Int] = [:]
     for _ in 0..<60 {

@@ -80,7 +80,8 @@ enum SecretStore {
 @Suite struct StateErasureTests {
   private typealias Secret = SecretStore
 
-  @Test func `no file holds what was erased, also not the states of projections that nobody asks for`()
+  @Test
+  func `fault 63: no file holds what was erased, also not the states of projections that nobody asks for`()
     async throws
   {
     let disk = try Secret.disk()
@@ -335,7 +336,8 @@ enum SecretStore {
     return end
   }
 
-  @Test func `a checkpoint and an erasure that interleave at any calls leave nothing that was erased`()
+  @Test
+  func `fault 63: a checkpoint and an erasure that interleave at any calls leave nothing that was erased`()
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())

@@ -42,7 +42,7 @@ internal import Testing
     return true
   }
 
-  @Test func `random changes of pages with right checksums never trap`() throws {
+  @Test func `fault 66: random changes of pages with right checksums never trap`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let forge = try forge(seed: random.next())
     #expect(forge.pages.contains { !$0.above.isEmpty } && forge.pages.contains { $0.isProblem })

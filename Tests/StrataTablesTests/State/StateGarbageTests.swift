@@ -23,7 +23,8 @@ internal import Testing
   }
 
   @Test
-  func `over thousands of checkpoints the page files stay within three times what lives and a mebibyte`()
+  func
+    `fault 67: over thousands of checkpoints the page files stay within three times what lives and a mebibyte`()
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())

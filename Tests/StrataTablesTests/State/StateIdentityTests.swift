@@ -55,7 +55,8 @@ private struct VersionedTally: Projection {
     return begin
   }
 
-  @Test func `a state whose slot says anything else than the log and the code is not used`() throws {
+  @Test func `fault 62: a state whose slot says anything else than the log and the code is not used`() throws
+  {
     let disk = try disk()
     let head = try begin(disk)
     #expect(head > 0)
@@ -193,7 +194,9 @@ private struct VersionedTally: Projection {
     #expect(disk.statePaths == [])
   }
 
-  @Test func `the folder of states may be deleted under a running process, and its next checkpoint is whole`()
+  @Test
+  func
+    `fault 65: the folder of states may be deleted under a running process, and its next checkpoint is whole`()
     async throws
   {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("strata-states-\(UUID())").path

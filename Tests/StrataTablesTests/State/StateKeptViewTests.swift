@@ -107,9 +107,11 @@ internal import Testing
   }
 
   @Test(arguments: orders)
-  func `a restored view is what a new one would be, after changes by processes that did not ask for it`(
-    name: String, order: SectionOrder
-  ) async throws {
+  func
+    `fault 68: a restored view is what a new one would be, after changes by processes that did not ask for it`(
+      name: String, order: SectionOrder
+    ) async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed(name))
     var restored = 0
     for round in 0..<25 {

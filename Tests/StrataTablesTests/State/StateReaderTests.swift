@@ -98,7 +98,7 @@ internal import Testing
     #expect(number > 25 && begins + 3 > number, "\(begins) of \(number)")
   }
 
-  @Test func `a reader that opens during any call of a checkpoint answers right`() throws {
+  @Test func `fault 64: a reader that opens during any call of a checkpoint answers right`() throws {
     let disk = try Self.disk(seed: 6)
     let writer = try Writer(disk, seed: 6)
     let calls = Lock((count: 0, begins: 0, isReading: false))
