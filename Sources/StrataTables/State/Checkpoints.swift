@@ -7,7 +7,7 @@ internal import StrataLog
 ///
 /// Nothing there is truth. A state that does not fit the log, the erasures in it, or the code that folds it, or whose
 /// directory or roots are damaged, is ignored: the caller folds the log instead. All other pages are read when they are
-/// first needed; one that is damaged is made anew from the log, and the next checkpoint gives up the file that it is
+/// first needed; one that is damaged is made again from the log, and the next checkpoint gives up the file that it is
 /// in. So no failure here is an error of the store.
 final class Checkpoints: Sendable {
   /// A state from disk.

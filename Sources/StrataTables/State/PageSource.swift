@@ -6,7 +6,7 @@ internal import StrataLog
 /// Reads the pages of one tree when they are first looked into. Safe to use from several threads.
 ///
 /// A read of a tree cannot fail: it has no way to say so, and a missing page must not look like missing entries. If a
-/// page cannot be read, or is not what its parent says, its content is made anew from the log: see `StateHealing`.
+/// page cannot be read, or is not what its parent says, its content is made again from the log: see `StateHealing`.
 final class PageSource: Sendable {
   private let reader: StateReader
   private let layout: PageLayout

@@ -1,4 +1,4 @@
-// Making pages of a state anew from the log, where the disk lost them.
+// Making pages of a state again from the log, where the disk lost them.
 //
 // A page of a tree is known by its bounds: it has the entries of its tree from the low bound on and below the high one.
 // The same events make the same trees, so the entries are found in the result of another fold up to the same sequence.
@@ -10,7 +10,7 @@ internal import StrataLog
 
 /// Pages of saved states that could not be read.
 struct StateFaults: Sendable, Equatable {
-  /// How many pages were made anew from the log.
+  /// How many pages were made again from the log.
   var count = 0
   /// What was wrong with the last of them.
   var last: String?
@@ -131,7 +131,7 @@ extension StateHealing {
   }
 }
 
-/// What makes the pages of one tree anew.
+/// What makes the pages of one tree again.
 struct TreeHealing: Sendable {
   /// What the tree is, for messages.
   let name: String
@@ -144,14 +144,11 @@ struct TreeHealing: Sendable {
     let place = "page file \(part.place.file), offset \(part.place.offset)"
     let fault = "\(damage.what): \(name), \(place)"
     let found: PageRef?
-    do throws(StoreError) {
-      found = try tree()?.page(part, layout)
-    } catch {
-      fatalError(
-        "\(fault). The log cannot replace it: \(error). Verify the store, then open it again. \(Self.advice)")
+    do throws(StoreError) { found = try tree()?.page(part, layout) } catch {
+      Self.stop("\(fault). The log cannot replace it: \(error). Verify the store, then open it again.")
     }
     guard let found else {
-      fatalError("\(fault). The log no longer has what it held. Open the store again. \(Self.advice)")
+      Self.stop("\(fault). The log no longer has what it held. Open the store again.")
     }
     // Other pages on disk name that place. The next checkpoint gives up the file, and writes the page to another one.
     found.place.pointee = part.place
@@ -163,7 +160,10 @@ struct TreeHealing: Sendable {
     return found
   }
 
-  private static let advice = "What is under derived/ may be deleted: it is folded from the log again."
+  /// The caller waits for bytes that exist nowhere any longer, and has no error to return. A wrong answer is worse.
+  private static func stop(_ what: String) -> Never {
+    fatalError("\(what) What is under derived/ may be deleted: it is folded from the log again.")
+  }
 }
 
 extension Tree {

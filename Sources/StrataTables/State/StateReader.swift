@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataLog
 
-/// The page files of one state. Whoever removes them takes only their names: they stay open for as long as a tree may
+/// The page files of one state. Removing them takes only their names: they stay open for as long as a tree may
 /// have pages in them that were not read yet. Safe to use from several threads.
 final class StateReader: Sendable {
   /// What was read since the state was opened, without what was read at once.

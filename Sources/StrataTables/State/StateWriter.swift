@@ -26,7 +26,7 @@ struct StateWriter: ~Copyable {
   private(set) var file: StateFiles.PageFile?
   private var buffer = RawBuffer(capacity: 1 << 16)
   private var raw = RawBuffer(capacity: 1 << 13)
-  /// The pages whose places were set, and their places before. Held, since the directory is changed while it is written.
+  /// The pages whose places were set, and the places before. Held: the directory is changed while it is written.
   private var placed: [(page: Page, before: StoredPlace)] = []
   /// The bytes of the tree that is being written.
   private var usage = PageUsage()

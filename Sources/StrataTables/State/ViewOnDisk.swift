@@ -28,7 +28,7 @@ final class ViewOnDisk: SavedView {
   init(
     _ view: StateEntries.View, of table: String, _ reader: StateReader, _ healing: StateHealing, rows: Tree?
   ) {
-    assert(view.sequence == healing.sequence, "a view is made anew as of another sequence than its own")
+    assert(view.sequence == healing.sequence, "a view is made again as of another sequence than its own")
     kept = view.kept
     roots = view.roots
     self.table = table

@@ -1,7 +1,7 @@
 // The invariants of every page of a tree.
 
 extension Tree {
-  /// Checks every page that is in memory. Returns a sentence about the first broken invariant, nil if all hold. O(bytes).
+  /// Checks every page in memory. Returns a sentence about the first broken invariant, nil if all hold. O(bytes).
   package func checkInvariants() -> String? {
     guard let root else { return nil }
     return withExtendedLifetime(root) {

@@ -1,6 +1,6 @@
 // The cost of a tree: pages, bytes, height.
 
-/// The number of pages of some trees in memory, and how full they are. A page that several of the trees share counts once.
+/// The number of pages of some trees in memory, and how full they are. A page that several of them share counts once.
 package struct TreeStatistics: Sendable {
   package var leaves = 0
   package var innerPages = 0
