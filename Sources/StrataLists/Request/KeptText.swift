@@ -102,7 +102,7 @@ package struct KeptText {
   private mutating func name<Item>(_ key: KeyPart<Item>) -> String {
     guard let path = key.keyPath else { return "\(key.isManual ? "manual" : "field") \(key.name)" }
     guard let name = path.storedName else {
-      lack("the computed property \(key.name)", "key")
+      lack("a computed property", "key")
       return "computed"
     }
     return name

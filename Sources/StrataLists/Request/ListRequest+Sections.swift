@@ -81,6 +81,7 @@ extension ListRequest {
     request.filters = filters
     request.window = window
     request.reportsTouches = reportsTouches
+    request.kept = kept
     return request
   }
 }

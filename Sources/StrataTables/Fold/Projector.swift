@@ -63,7 +63,7 @@ package final class Projector: Sendable {
     /// Where the current pass ends; nil before it begins.
     var target: LogMark?
     var work = FoldingWork()
-    /// What was erased in the log before the fold of the published state began. The fold may have begun anew since.
+    /// What was erased in the log before the fold of the published state began. The fold may have begun again since.
     var publishedErasures: SegmentErasures?
   }
 

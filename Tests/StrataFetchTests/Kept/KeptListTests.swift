@@ -70,7 +70,8 @@ internal import Testing
     let tasks = store.collection("task", of: Task.self)
     let named = ListRequest(Task.self).sectioned(by: \.owner).sorted(by: \.size)
     for (request, what) in [
-      (named.filtered { $0.size > 3 }, "a closure without an id"), (named.sorted(by: \.half), "half"),
+      (named.filtered { $0.size > 3 }, "a closure without an id"),
+      (named.sorted(by: \.half), "a computed property"),
     ] {
       let error = await #expect(throws: (any Error).self) {
         try await FetchController(request.kept(as: "mine"), from: tasks).performFetch()
@@ -84,7 +85,9 @@ internal import Testing
     ).performFetch()
     try store.closeBlocking()
     #expect(
-      try Self.saved(disk) == ["task: a closure without an id", "task: half", "task: with an id"])
+      try Self.saved(disk) == [
+        "task: a closure without an id", "task: a computed property", "task: with an id",
+      ])
   }
 
   @Test func `a list is built again if its version, its definition or its table is another one`() async throws
@@ -98,7 +101,9 @@ internal import Testing
     try store.closeBlocking()
     #expect(try Self.saved(disk) == ["task: a"])
     for request in [
-      first.kept(as: "a", version: 2), first.sorted(by: \.id, .reverse).kept(as: "a", version: 1),
+      first.kept(as: "a", version: 2),
+      ListRequest(Task.self).kept(as: "a", version: 1).sectioned(by: \.owner).sorted(by: \.size),
+      first.sorted(by: \.id, .reverse).kept(as: "a", version: 1),
       first.filtered(by: "size > 5").kept(as: "a", version: 1), first.kept(as: "a"),
     ] {
       store = try Self.store(disk)

@@ -17,17 +17,17 @@ internal import Testing
       NewEvent("$put", in: "note/a", ["text": .string(String(decoding: secret, as: UTF8.self))]),
       NewEvent("$put", in: "note/b", ["text": "x"]),
     ])
-    try store.backupBlocking(to: "/backup", on: disk)
+    _ = try store.backupBlocking(to: "/backup", on: disk)
     let opened = try EventStore.open(disk, path: "/backup", .readWrite, options: StoreOptions())
     try opened.checkpointBlocking()
     try opened.closeBlocking()
     func states() -> [String] { disk.paths.filter { $0.hasPrefix(StoreLayout(root: "/backup").states) } }
     #expect(states().count == 2)
     // Nothing is copied, so nothing has to go.
-    try store.backupBlocking(to: "/backup", on: disk)
+    _ = try store.backupBlocking(to: "/backup", on: disk)
     #expect(states().count == 2)
     _ = try store.eraseBlocking(Erasure(streams: ["note/a"], because: "asked to"))
-    try store.backupBlocking(to: "/backup", on: disk)
+    _ = try store.backupBlocking(to: "/backup", on: disk)
     #expect(states().isEmpty)
     for bytes in disk.contents(in: "/backup") {
       let holds = bytes.indices.contains { bytes[$0...].starts(with: secret) }

@@ -216,8 +216,11 @@ private struct VersionedTally: Projection {
       let head = store.head.sequence
       if round == 3 { try FileManager.default.removeItem(atPath: "\(path)/derived/state/$documents-1/STATE") }
       if round == 4 {
-        let number = StoreLayout.pageFileName(1)
-        try FileManager.default.removeItem(atPath: "\(path)/derived/state/$documents-1/\(number)")
+        let folder = "\(path)/derived/state/$documents-1"
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasSuffix(".pages")
+        {
+          try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
       }
       try store.closeBlocking()
       store = try EventStore.open(disk, path: path, .readWrite, options: StateStore.options())
