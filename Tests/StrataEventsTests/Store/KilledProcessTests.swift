@@ -75,7 +75,7 @@ private struct FeedCheck: Sendable {
 
 @Suite(.serialized) struct KilledProcessTests {
   /// Writers that are killed: so many, or `STRATA_KILLS` of them.
-  private static let rounds = ProcessInfo.processInfo.environment["STRATA_KILLS"].flatMap { Int($0) } ?? 30
+  private static let rounds = ProcessInfo.processInfo.environment["STRATA_KILLS"].flatMap { Int($0) } ?? 20
 
   /// Calls at which every third writer ends itself, each after so many of its kind.
   private static let points: [(call: String, counts: ClosedRange<Int>)] = [

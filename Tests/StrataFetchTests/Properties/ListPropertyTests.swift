@@ -12,7 +12,7 @@ internal import Testing
     static let repeatedCount = 40
   #else
     /// The number of runs. The environment variable `RUNS` sets another one.
-    static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 15_000
+    static let runCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 10_000
     static let repeatedCount = 300
     /// The least percentage of the runs that belong to each class.
     static let rarest = 2.0

@@ -18,7 +18,7 @@ import Testing
     #if DEBUG
       4_000
     #else
-      100_000
+      20_000
     #endif
   }
 

@@ -21,7 +21,7 @@ import Testing
     #if DEBUG
       return 3_989
     #else
-      return 7
+      return 13
     #endif
   }
 
