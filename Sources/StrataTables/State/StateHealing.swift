@@ -179,7 +179,8 @@ extension Tree {
     let built = builder.finish()
     guard let root = built.root else { return nil }
     var page = PageRef(root)
-    guard page.height <= part.height else { return nil }
+    // Pages that were filled in ascending order are fuller than those of a builder.
+    guard page.height <= part.height else { return packed(start..<end, height: part.height, layout) }
     page.retain()
     while page.height < part.height {
       var draft = InnerDraft(height: page.height + 1)
@@ -187,6 +188,48 @@ extension Tree {
       page = draft.build(0..<1)
     }
     return page
+  }
+
+  /// The entries of a range of ranks in leaves that are as full as can be, below one page of a height. No other leaves are
+  /// fewer, so nil only if the entries never were below such a page.
+  private func packed(_ ranks: Range<Int>, height: Int, _ layout: PageLayout) -> PageRef? {
+    var level: [(page: PageRef, first: [UInt8])] = []
+    var start = ranks.lowerBound
+    while start < ranks.upperBound {
+      var best = leaf(start..<start + 1, layout)
+      var (low, high) = (start + 1, min(ranks.upperBound, start + max(1, layout.area / Slot.size)))
+      while low < high {
+        let middle = (low + high + 1) / 2
+        if let more = leaf(start..<middle, layout) {
+          best?.release()
+          (best, low) = (more, middle)
+        } else {
+          high = middle - 1
+        }
+      }
+      var first: [UInt8] = []
+      forEach(in: start..<start + 1) { key, _ in first = Array(key) }
+      if let best { level.append((best, first)) }
+      start = low
+    }
+    for height in 1...height {
+      var above: [(page: PageRef, first: [UInt8])] = []
+      for begin in stride(from: 0, to: level.count, by: PageLayout.childCountMax) {
+        var draft = InnerDraft(height: height)
+        for index in begin..<min(begin + PageLayout.childCountMax, level.count) {
+          level[index].first.withUnsafeBytes {
+            draft.append(owned: level[index].page, separator: ByteRun($0))
+          }
+        }
+        above.append((draft.build(0..<draft.count), level[begin].first))
+      }
+      level = above
+    }
+    guard level.count == 1 else {
+      for item in level { item.page.release() }
+      return nil
+    }
+    return level[0].page
   }
 
   /// The entries of a range of ranks as one leaf. A shorter prefix than the longest may be what makes them fit: it is
