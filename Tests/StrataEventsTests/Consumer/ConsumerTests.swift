@@ -21,6 +21,8 @@ import Testing
   private func options(_ change: (inout ConsumerOptions) -> Void = { _ in }) -> ConsumerOptions {
     var options = ConsumerOptions()
     options.retryDelay = .zero
+    // Otherwise a busy machine saves a position early, and later events have other sequences.
+    options.saveInterval = .seconds(3600)
     change(&options)
     return options
   }
@@ -39,14 +41,14 @@ import Testing
 
   @Test func `a consumer goes on behind what it has handled`() async throws {
     let store = try await store(orders: 3)
-    let consumer = store.consumer("printer")
+    let consumer = store.consumer("printer", options())
     #expect(try await handled(by: consumer) == [1, 2, 3])
     #expect(try await handled(by: consumer) == [])
     try await store.append([order(4)])
     let status = try await consumer.status()
     #expect(status.position == (try await store.append(holding: 3))?.positionOrNil && status.lag == 1)
     #expect(try await handled(by: consumer) == [5])
-    #expect(try await handled(by: store.consumer("another")) == [1, 2, 3, 5])
+    #expect(try await handled(by: store.consumer("another", options())) == [1, 2, 3, 5])
     #expect(try await store.consumers().map(\.name) == ["another", "printer"])
   }
 
@@ -111,7 +113,7 @@ import Testing
     #expect(
       try await Array(everything).flatMap(\.events).filter { $0.stream == "$consumer/biller" }.count == 2)
     // A consumer of everything does not feed itself.
-    #expect(try await handled(by: store.consumer("all")) == [1, 2, 3, 5])
+    #expect(try await handled(by: store.consumer("all", options())) == [1, 2, 3, 5])
   }
 
   @Test func `a consumer that halts says where, and begins there again`() async throws {
@@ -165,7 +167,7 @@ import Testing
 
   @Test func `a deleted consumer begins anew`() async throws {
     let store = try await store(orders: 2)
-    let consumer = store.consumer("gone")
+    let consumer = store.consumer("gone", options())
     #expect(try await handled(by: consumer) == [1, 2])
     try await consumer.delete()
     #expect(try await store.consumers().isEmpty)
@@ -213,7 +215,7 @@ import Testing
     await #expect(throws: StoreError.self) {
       try await store.append([NewEvent("t", in: "$consumer/x", .null)])
     }
-    let consumer = store.consumer("x")
+    let consumer = store.consumer("x", options())
     await #expect(throws: StoreError.self) {
       try await consumer.run(until: .caughtUp) { _, batch in
         try batch.append(NewEvent("t", in: "$consumer/y", .null))
@@ -223,7 +225,7 @@ import Testing
 
   @Test func `a position that was erased is an error that says what to do`() async throws {
     let store = try await store(orders: 1)
-    let consumer = store.consumer("lost")
+    let consumer = store.consumer("lost", options())
     _ = try await handled(by: consumer)
     _ = try await store.erase(Erasure(streams: ["$consumer/lost"], because: "a test"))
     await #expect {
