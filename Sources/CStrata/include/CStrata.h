@@ -30,6 +30,32 @@ static inline void *strata_set_address(void **at, void *address) {
   return before;
 }
 
+/// Replaces an address. What the other threads read afterwards is the new one.
+static inline void *strata_exchange_address(void **at, void *address) {
+  return __atomic_exchange_n(at, address, __ATOMIC_SEQ_CST);
+}
+/// Sets a byte that several threads may set, and none may read as anything but 0 or 1.
+static inline void strata_mark(uint8_t *at) {
+  if (__atomic_load_n(at, __ATOMIC_RELAXED) == 0) __atomic_store_n(at, 1, __ATOMIC_RELAXED);
+}
+/// Clears such a byte. Returns what it was.
+static inline uint8_t strata_unmark(uint8_t *at) {
+  uint8_t before = __atomic_load_n(at, __ATOMIC_RELAXED);
+  if (before != 0) __atomic_store_n(at, 0, __ATOMIC_RELAXED);
+  return before;
+}
+
+// Readers of memory that another thread may free: see readers.c.
+
+/// From now on, reads are counted. Call it before the first memory is made that may be freed while it is read.
+void strata_reads_matter(void);
+/// Begins a read. Returns what ends it, on any thread; 0 while reads are not counted.
+uint32_t strata_begin_read(void);
+void strata_end_read(uint32_t token);
+/// The counters at which somebody reads, a bit for each. Memory that nobody can reach any longer may be freed once each
+/// counter was seen without a reader. Also lets counters come to rest: call it again and again.
+uint64_t strata_reads(void);
+
 // System calls. Functions that return an int return 0 or a value of errno, unless their comment says otherwise.
 
 /// Writes the system's message for `code` into `buffer`, always terminated by a zero byte.

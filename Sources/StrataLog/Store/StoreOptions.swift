@@ -102,6 +102,10 @@ public struct StoreOptions: Sendable {
   /// Whether the tables of projections are saved in the store's folder, so that opening it again need not fold the log
   /// from its beginning. What is saved can be deleted at any time: nothing but time is lost.
   public var savesStates = true
+  /// The most bytes of saved tables that the store keeps in memory; what is beyond that is read again from its files
+  /// when it is needed. Rows that are not saved yet come on top, and the inner pages of the tables, which take about a
+  /// thirtieth of the rows. Without `savesStates`, everything is in memory.
+  public var pageCacheSize = 64 << 20
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
   /// How long a close folds what was appended last, before it saves a state.
@@ -133,6 +137,7 @@ extension StoreOptions {
     if segmentSizeTarget < 1 || blockSizeTarget < 1 || groupSizeMax < 1 || pendingBytesMax < 1 {
       return "sizes must be positive"
     }
+    if pageCacheSize < 0 { return "pageCacheSize must not be negative" }
     if preallocationStep < 0 { return "preallocationStep must not be negative" }
     if preallocationStep > Self.preallocationStepMax { return "preallocationStep may be at most 64 MiB" }
     return nil

@@ -77,11 +77,15 @@ package final class Projector: Sendable {
   /// Over for the folding thread when other folds have their turn, and while no caller waits.
   private let slice = TimeSlice()
 
-  package init(_ log: Log, _ folding: Folding, on threads: FairThreads = StoreMachine.process.folds) {
+  /// - Parameter cache: keeps leaves of saved states in memory; nil for one of its own.
+  package init(
+    _ log: Log, _ folding: Folding, on threads: FairThreads = StoreMachine.process.folds,
+    cache: PageCache? = nil
+  ) {
     self.log = log
     self.folding = folding
     self.threads = threads
-    checkpoints = Checkpoints(log, folding)
+    checkpoints = Checkpoints(log, folding, cache)
     let begin = log.mark.logBegin - 1
     state = Gate(State(published: TableSet(sequence: begin, recordsTouches: folding.recordsTouches)))
   }
@@ -295,14 +299,19 @@ package final class ViewLease: Sendable {
 final class Projectors: StoreAttachment, Sendable {
   private let all = Lock<[FoldingIdentity: Projector]>([:])
   private let threads: FairThreads
+  /// The leaves of all saved states of the store.
+  let cache: PageCache
 
-  init(on threads: FairThreads) { self.threads = threads }
+  init(on threads: FairThreads, cacheLimit: Int) {
+    self.threads = threads
+    cache = PageCache(limit: cacheLimit)
+  }
 
   func projector(_ log: Log, _ folding: Folding) -> Projector {
     all.withLock { all in
       let identity = FoldingIdentity(folding)
       if let projector = all[identity] { return projector }
-      let projector = Projector(log, folding, on: threads)
+      let projector = Projector(log, folding, on: threads, cache: cache)
       all[identity] = projector
       return projector
     }
@@ -323,7 +332,7 @@ extension EventStore {
 
   /// The projectors of the projections that were asked for.
   var projectors: Projectors {
-    let threads = machine.folds
-    return attachment { Projectors(on: threads) }
+    let (threads, size) = (machine.folds, log.options.pageCacheSize)
+    return attachment { Projectors(on: threads, cacheLimit: size) }
   }
 }

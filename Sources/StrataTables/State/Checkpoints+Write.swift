@@ -88,13 +88,15 @@ extension Checkpoints {
     let damaged = faults.files.intersection(known.files)
     var trees = LiveTrees(tables, known.trees, damaged)
     trees.usage.add(PageUsage(all: known.directory))
+    let isOwn = StateFiles.newestSlot(in: stateFile) == known.slot
     let plan = try StateGarbage.plan(
       trees.usage, files, known.files, damaged: damaged, current: known.current?.number,
-      isOwn: StateFiles.newestSlot(in: stateFile) == known.slot)
+      isOwn: isOwn)
     var writer = StateWriter(
       files, continuing: plan.current ? known.current : nil, givingUp: plan.condemned,
       above: known.files.max() ?? 0, check: check)
     var directory = known.directory
+    let reader: StateReader?
     do throws(StoreError) {
       var entries = try trees.write(tables, keeping: plan.kept, &writer)
       var root = StateTree()
@@ -106,6 +108,7 @@ extension Checkpoints {
       } while !writer.begun.isSubset(of: entries.pageFiles)
         || writer.file.map { !entries.pageFiles.contains($0.number) } ?? false
       try writer.finish()
+      reader = openFiles(entries.pageFiles, isOwn: isOwn)
       try log.checkWrites()
       let slot = StateSlot(
         storeID: log.storeID, name: name.hash, fingerprint: fingerprint, sequence: tables.sequence,
@@ -124,6 +127,12 @@ extension Checkpoints {
     } catch {
       writer.abandon()
       throw error
+    }
+    if let reader {
+      shelve(tables, writer.written, reader)
+    } else {
+      // Somebody removes the files at this moment. The next state is written whole.
+      (known.slot, known.current) = (nil, nil)
     }
     forgetFaults(in: damaged)
     // What cannot be removed now is removed after a later checkpoint.
@@ -217,7 +226,7 @@ private struct LiveTrees {
 
 extension Table {
   /// The views that are saved with the table: of several that have one name, the one that was asked for last.
-  fileprivate var keptViews: [View] {
+  var keptViews: [View] {
     var names: Set<String> = []
     return views.reversed().filter { view in
       view.definition.kept.map { names.insert($0.name).inserted } ?? false

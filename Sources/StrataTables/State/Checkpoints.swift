@@ -67,10 +67,14 @@ final class Checkpoints: Sendable {
   let state = Gate(State())
   /// Guarded by itself: a read of any thread may find a fault.
   private let faultsFound = Lock(StateFaults())
+  /// The files of the newest state that was read or written.
   private let reader = Lock<StateReader?>(nil)
+  private let cache: PageCache
 
   /// Nil for a folding whose states are not kept.
-  init?(_ log: Log, _ folding: Folding) {
+  ///
+  /// - Parameter cache: keeps the leaves that are read; nil for one of its own.
+  init?(_ log: Log, _ folding: Folding, _ cache: PageCache? = nil) {
     guard log.options.savesStates, let name = StateName(folding),
       let fingerprint = StateFingerprint.of(folding)
     else { return nil }
@@ -79,6 +83,7 @@ final class Checkpoints: Sendable {
     self.name = name
     self.fingerprint = fingerprint
     files = StateFiles(log, name)
+    self.cache = cache ?? PageCache(limit: log.options.pageCacheSize)
   }
 
   var projectionName: String { name.name }
@@ -152,14 +157,15 @@ extension Checkpoints {
     for number in (try? files.pageFiles()) ?? [] where open[number] == nil {
       open[number] = files.openPages(number)
     }
-    let directory = try StateReader(open).wholeTree(slot.root, pageSize: StateDirectory.pageSize) { _, _ in
-      true
-    }
+    let lineage = StateLineage()
+    let directory = try StateReader(open, lineage, cache).wholeTree(
+      slot.root, pageSize: StateDirectory.pageSize
+    ) { _, _ in true }
     let entries = try StateEntries(directory)
     // They stay open, so that a page that is read later is found also when a writer has replaced its file.
     open = open.filter { entries.pageFiles.contains($0.key) }
     guard open.count == entries.pageFiles.count else { throw StatePage.Damage("a page file is missing") }
-    let reader = StateReader(open)
+    let reader = StateReader(open, lineage, cache)
     let (tables, trees) = try self.tables(entries, reader, slot)
     self.reader.withLock { $0 = reader }
     state.withLock { state in
@@ -214,5 +220,42 @@ extension Checkpoints {
   private func healing(_ sequence: UInt64, chain: UInt64?) -> StateHealing {
     StateHealing(
       log, folding, sequence: sequence, chain: chain, folder: files.folder, faults: faultsFound)
+  }
+}
+
+// MARK: After a checkpoint
+
+extension Checkpoints {
+  /// Opens the page files of a state that is being written; nil if one of them is missing.
+  ///
+  /// - Parameter isOwn: whether the state adds to the one that was read or written last.
+  func openFiles(_ numbers: Set<UInt32>, isOwn: Bool) -> StateReader? {
+    let last = reader.withLock { $0 }
+    var open: [UInt32: any File] = [:]
+    for number in numbers {
+      guard let file = (isOwn ? last?.files[number] : nil) ?? files.openPages(number) else { return nil }
+      open[number] = file
+    }
+    let lineage = (isOwn ? last?.lineage : nil) ?? StateLineage(counts: last?.lineage.counts)
+    return StateReader(open, lineage, cache)
+  }
+
+  /// Lets the cache drop the leaves of a state that is on disk now.
+  func shelve(_ tables: TableSet, _ written: WrittenPages, _ reader: StateReader) {
+    let healing = healing(tables.sequence, chain: tables.chain)
+    for table in tables.tables where table.isWritten {
+      table.rows.shelve(written, reader.source(of: table.rows, healing.healing(table.name, .rows), StoredRow.isValid))
+      table.problems.shelve(
+        written, reader.source(of: table.problems, healing.healing(table.name, .problems)) { _, _ in true })
+      for view in table.keptViews {
+        let definition = view.definition
+        for kind in ViewTrees.Kind.allCases where !kind.isReadWhole {
+          guard let tree = view.trees[kind] else { continue }
+          let healing = healing.healing(table.name, .view(definition, kind))
+          tree.shelve(written, reader.source(of: tree, healing, kind.check(isCompared: definition.isCompared)))
+        }
+      }
+    }
+    self.reader.withLock { $0 = reader }
   }
 }

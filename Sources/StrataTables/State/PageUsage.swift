@@ -54,7 +54,7 @@ extension PageUsage {
     add(page.placeOnDisk)
     guard !page.isLeaf else { return }
     let page = page.loaded
-    for index in 0..<page.count { addAll(page.children[index]) }
+    for index in 0..<page.count { addAll(page.link(index)) }
   }
 
   /// The bytes of the pages of a tree that are on disk already. O(pages that changed since an older version of the tree
@@ -83,29 +83,25 @@ extension PageUsage {
     guard !page.isLeaf else { return 0 }
     let page = page.loaded
     var met = 0
-    for index in 0..<page.count { met += removeDead(page.children[index], outside: border) }
+    for index in 0..<page.count { met += removeDead(page.link(index), outside: border) }
     return met
   }
 }
 
-/// The pages of a tree that are on disk, and whose parents are not.
+/// The places of the pages of a tree that are on disk, and whose parents are not.
 private struct PageBorder {
-  private var pages: Set<UnsafeMutableRawPointer> = []
-  private(set) var count = 0
+  private var places: Set<StoredPlace> = []
+
+  var count: Int { places.count }
 
   mutating func gather(_ page: PageRef) {
-    if page.isStub || !page.place.pointee.isNone {
-      // Another tree may have the page without its stub.
-      pages.insert(page.reference.toOpaque())
-      if let loaded = page.loadedPage { pages.insert(loaded.reference.toOpaque()) }
-      count += 1
+    let place = page.placeOnDisk
+    if !place.isNone {
+      places.insert(place)
     } else if !page.isLeaf {
-      for index in 0..<page.count { gather(page.children[index]) }
+      for index in 0..<page.count { gather(page.link(index)) }
     }
   }
 
-  func contains(_ page: PageRef) -> Bool {
-    pages.contains(page.reference.toOpaque())
-      || page.isStub && page.loadedPage.map { pages.contains($0.reference.toOpaque()) } ?? false
-  }
+  func contains(_ page: PageRef) -> Bool { places.contains(page.placeOnDisk) }
 }

@@ -21,7 +21,11 @@ enum StatePage {
 
 extension StatePage {
   /// Appends a page's raw form. The children of an inner page must have places.
-  static func encode(_ page: PageRef, to bytes: inout RawBuffer) {
+  ///
+  /// - Parameter place: returns where a child is.
+  static func encode(
+    _ page: PageRef, to bytes: inout RawBuffer, place: (PageRef) -> StoredPlace = { $0.placeOnDisk }
+  ) {
     bytes.append(byte: UInt8(truncatingIfNeeded: page.height))
     bytes.append(varint: UInt64(page.count))
     var buffer = KeyBuffer()
@@ -29,7 +33,7 @@ extension StatePage {
     guard page.isLeaf else {
       for index in 0..<page.count {
         bytes.append(varint: UInt64(page.counts[index]))
-        append(page.children[index].placeOnDisk, to: &bytes)
+        append(place(page.link(index)), to: &bytes)
       }
       for index in 0..<page.count - 1 { append(buffer.separator(page, index), to: &bytes) }
       return

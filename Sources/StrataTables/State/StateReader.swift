@@ -3,6 +3,14 @@
 internal import StrataBase
 internal import StrataLog
 
+/// States of one folder, of which each was written by adding to the one before it. A page file of one is the same file
+/// in each of them.
+final class StateLineage: Sendable {
+  let counts: Lock<StateReader.Loaded>
+
+  init(counts: Lock<StateReader.Loaded>? = nil) { self.counts = counts ?? Lock(StateReader.Loaded()) }
+}
+
 /// The page files of one state. Removing them takes only their names: they stay open for as long as a tree may
 /// have pages in them that were not read yet. Safe to use from several threads.
 final class StateReader: Sendable {
@@ -13,15 +21,20 @@ final class StateReader: Sendable {
     var bytes = 0
   }
 
-  private let files: [UInt32: any File]
-  private let counts = Lock(Loaded())
+  let files: [UInt32: any File]
+  let lineage: StateLineage
+  let cache: PageCache
 
-  init(_ files: [UInt32: any File]) { self.files = files }
+  init(_ files: [UInt32: any File], _ lineage: StateLineage, _ cache: PageCache) {
+    self.files = files
+    self.lineage = lineage
+    self.cache = cache
+  }
 
-  var loaded: Loaded { counts.withLock { $0 } }
+  var loaded: Loaded { lineage.counts.withLock { $0 } }
 
   func count(_ page: PageRef) {
-    counts.withLock { counts in
+    lineage.counts.withLock { counts in
       counts.pages += 1
       counts.bytes += page.allocatedBytes
     }
@@ -34,16 +47,24 @@ final class StateReader: Sendable {
   func tree(
     _ root: StateTreeRoot, pageSize: Int, healing: TreeHealing, _ isValid: @escaping StateEntryCheck
   ) throws(StatePage.Damage) -> Tree {
-    let source = PageSource(self, pageSize: pageSize, healing: healing, isValid)
-    return try tree(root, pageSize: pageSize) { (part) throws(StatePage.Damage) in try source.read(part) }
+    let reader = StateTreeReader(self, pageSize: pageSize, healing: healing, isValid)
+    let source = reader.source
+    return try tree(root, pageSize: pageSize) { (part) throws(StatePage.Damage) in
+      try reader.read(part, source)
+    }
+  }
+
+  /// What reads pages of a tree that is in memory.
+  func source(of tree: Tree, _ healing: TreeHealing, _ isValid: @escaping StateEntryCheck) -> PageSource {
+    StateTreeReader(self, pageSize: tree.pageSize, healing: healing, isValid).source
   }
 
   /// The tree with a root, of which every page is read. O(bytes).
   func wholeTree(
     _ root: StateTreeRoot, pageSize: Int, _ isValid: @escaping StateEntryCheck
   ) throws(StatePage.Damage) -> Tree {
-    let source = PageSource(self, pageSize: pageSize, healing: nil, isValid)
-    return try tree(root, pageSize: pageSize) { (part) throws(StatePage.Damage) in try source.readAll(part) }
+    let reader = StateTreeReader(self, pageSize: pageSize, healing: nil, isValid)
+    return try tree(root, pageSize: pageSize) { (part) throws(StatePage.Damage) in try reader.readAll(part) }
   }
 
   private func tree(

@@ -107,7 +107,7 @@ struct WholeState {
   init(_ slot: StateSlot, _ files: StateFiles) throws(StatePage.Damage) {
     var open: [UInt32: any File] = [:]
     for number in (try? files.pageFiles()) ?? [] { open[number] = files.openPages(number) }
-    let reader = StateReader(open)
+    let reader = StateReader(open, StateLineage(), PageCache(limit: 0))
     guard slot.root.total > 0 else { throw StatePage.Damage("it has no directory") }
     let entries = try StateEntries(
       try reader.wholeTree(slot.root, pageSize: StateDirectory.pageSize) { _, _ in true })

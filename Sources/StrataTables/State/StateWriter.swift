@@ -28,6 +28,8 @@ struct StateWriter: ~Copyable {
   private var raw = RawBuffer(capacity: 1 << 13)
   /// The pages whose places were set, and the places before. Held: the directory is changed while it is written.
   private var placed: [(page: Page, before: StoredPlace)] = []
+  /// What was written, for what follows once it is durable.
+  private(set) var written = WrittenPages()
   /// The bytes of the tree that is being written.
   private var usage = PageUsage()
   /// The length of the file that was continued, before anything was appended to it.
@@ -51,6 +53,7 @@ struct StateWriter: ~Copyable {
     lengthBefore = file?.length
     self.condemned = condemned
     self.check = check
+    written.areFilesGivenUp = !condemned.isEmpty
   }
 
   /// Writes a tree. O(pages that are not on disk), or O(pages) if files are given up: then inner pages that were not
@@ -71,26 +74,46 @@ struct StateWriter: ~Copyable {
 
   /// Returns whether the child has another place now.
   private mutating func write(child: PageRef) throws(StoreError) -> Bool {
+    if child.isLeaf, child.isStub { return try write(stub: child) }
     if let page = child.loadedPage { return try write(page) }
-    if condemned.contains(child.place.pointee.file) { return try write(child.loaded) }
-    return child.isLeaf || condemned.isEmpty ? false : try write(child.loaded)
+    return condemned.isEmpty ? false : try write(child.loaded)
+  }
+
+  /// Writes a leaf that a stub is for, if its file is given up. The stub has the new place when everything is durable.
+  private mutating func write(stub: PageRef) throws(StoreError) -> Bool {
+    let before = stub.placeOnDisk
+    guard condemned.contains(before.file) else { return false }
+    // The cache may drop the leaf meanwhile.
+    let reads = PageReads()
+    defer { withExtendedLifetime(reads) {} }
+    written.moved[stub.reference.toOpaque()] = try append(stub.loaded, before: before)
+    return true
+  }
+
+  /// Appends a page, and returns its place.
+  private mutating func append(_ page: PageRef, before: StoredPlace) throws(StoreError) -> StoredPlace {
+    raw.removeAll()
+    let moved = written.moved
+    StatePage.encode(page, to: &raw) { moved[$0.reference.toOpaque()] ?? $0.placeOnDisk }
+    let place = try append(raw.bytes)
+    usage.remove(before)
+    usage.add(place)
+    pagesWritten += 1
+    return place
   }
 
   private mutating func write(_ page: PageRef) throws(StoreError) -> Bool {
     var isDue = page.place.pointee.isNone || condemned.contains(page.place.pointee.file)
     guard isDue || !condemned.isEmpty else { return false }
     if !page.isLeaf {
-      for index in 0..<page.count where try write(child: page.children[index]) { isDue = true }
+      for index in 0..<page.count where try write(child: page.link(index)) { isDue = true }
     }
     guard isDue else { return false }
-    raw.removeAll()
-    StatePage.encode(page, to: &raw)
-    let place = try append(raw.bytes)
-    placed.append((page.reference.takeUnretainedValue(), page.place.pointee))
-    usage.remove(page.place.pointee)
-    usage.add(place)
+    let before = page.place.pointee
+    let place = try append(page, before: before)
+    placed.append((page.reference.takeUnretainedValue(), before))
+    if !page.isLeaf { written.inner.insert(page.reference.toOpaque()) }
     page.place.pointee = place
-    pagesWritten += 1
     return true
   }
 

@@ -64,14 +64,10 @@ final class ViewOnDisk: SavedView {
     var trees = ViewTrees()
     for kind in ViewTrees.Kind.allCases {
       guard let root = roots.view[kind]?.root else { continue }
-      let isValid: StateEntryCheck = { keyLength, value in
-        kind.isValid(keyLength, value, isCompared: isCompared)
-      }
-      switch kind {
-      case .sections, .order, .labels:
-        // Few entries, and each is compared with the others before the view is used.
+      let isValid = kind.check(isCompared: isCompared)
+      if kind.isReadWhole {
         trees[kind] = try reader.wholeTree(root, pageSize: kind.pageSize, isValid)
-      case .items, .values, .problems, .marks, .drifts, .keys:
+      } else {
         let healing = healing.healing(table, .view(definition, kind))
         trees[kind] = try reader.tree(root, pageSize: kind.pageSize, healing: healing, isValid)
       }
@@ -82,5 +78,21 @@ final class ViewOnDisk: SavedView {
   private func rowsOnDisk() throws(StatePage.Damage) -> Tree {
     let healing = healing.healing(table, .rows)
     return try reader.tree(roots.rows.root, pageSize: TreePages.table, healing: healing, StoredRow.isValid)
+  }
+}
+
+extension ViewTrees.Kind {
+  /// Whether a tree of this kind is read whole when its view is opened: it has few entries, and each is compared with
+  /// the others before the view is used.
+  var isReadWhole: Bool {
+    switch self {
+    case .sections, .order, .labels: true
+    case .items, .values, .problems, .marks, .drifts, .keys: false
+    }
+  }
+
+  /// What an entry of a tree of this kind must satisfy.
+  func check(isCompared: Bool) -> StateEntryCheck {
+    { keyLength, value in isValid(keyLength, value, isCompared: isCompared) }
   }
 }

@@ -124,19 +124,18 @@ struct DifferenceWalk: ~Copyable {
     while !old.isLeaf {
       assert(old.height == new.height, "two pages of different heights are taken apart together")
       let (oldCount, newCount) = (old.count, new.count)
-      let (oldChildren, newChildren) = (old.children, new.children)
       let (oldCounts, newCounts) = (old.counts, new.counts)
       var low = 0
       var after = 0
       let both = min(oldCount, newCount)
-      while low < both, oldChildren[low].isSame(as: newChildren[low]) {
+      while low < both, old.link(low).isSame(as: new.link(low)) {
         assert(oldCounts[low] == newCounts[low], "two pages count the entries of one child differently")
         oldRank += Int(oldCounts[low])
         newRank += Int(newCounts[low])
         low += 1
       }
       while after < both - low,
-        oldChildren[oldCount - 1 - after].isSame(as: newChildren[newCount - 1 - after])
+        old.link(oldCount - 1 - after).isSame(as: new.link(newCount - 1 - after))
       {
         skippedAfter += Int(oldCounts[oldCount - 1 - after])
         after += 1
@@ -152,8 +151,8 @@ struct DifferenceWalk: ~Copyable {
         newRank += skippedAfter
         return isDone
       }
-      old = oldChildren[low].loaded
-      new = newChildren[low].loaded
+      old = old.child(low)
+      new = new.child(low)
     }
     assert(new.isLeaf, "a leaf is merged with an inner page")
     guard merge(old, new, body) else { return false }
@@ -179,7 +178,7 @@ struct DifferenceWalk: ~Copyable {
       let isLast = index == page.count - 1
       stack.append(
         Item(
-          page: page.children[index], boundPage: isLast ? bound : page,
+          page: page.link(index), boundPage: isLast ? bound : page,
           boundIndex: isLast ? boundIndex : index))
     }
   }

@@ -43,7 +43,7 @@ struct InnerDraft: ~Copyable {
     buffer.begin(page)
     let empty = ByteRun(base: UnsafeRawPointer(page.area), count: 0)
     for index in range {
-      let child = page.children[index]
+      let child = page.link(index)
       child.retain()
       append(owned: child, separator: index == 0 ? empty : buffer.separator(page, index - 1))
     }
@@ -127,12 +127,17 @@ extension PageRef {
   func copyingInner(_ index: Int, owned child: PageRef) -> PageRef {
     assert(index < count && child.height == height - 1, "a page receives a child that cannot be its own")
     let copy = PageRef(creating: header.pointee)
-    copy.area.copyMemory(from: area, byteCount: Int(header.pointee.capacity))
+    // The references to children may be replaced meanwhile, and are copied one by one.
+    let front = UnsafeRawPointer(children) - UnsafeRawPointer(area)
+    let back = UnsafeRawPointer(counts) - UnsafeRawPointer(area)
+    copy.area.copyMemory(from: area, byteCount: front)
+    (copy.area + back).copyMemory(from: area + back, byteCount: Int(header.pointee.capacity) - back)
     let children = copy.children
-    let count = count
-    for place in 0..<index { children[place].retain() }
-    for place in index + 1..<max(count, index + 1) { children[place].retain() }
-    children[index] = child
+    for place in 0..<count {
+      let kept = place == index ? child : link(place)
+      if place != index { kept.retain() }
+      (children + place).initialize(to: kept)
+    }
     let old = copy.counts[index]
     let new = child.header.pointee.total
     copy.counts[index] = new

@@ -67,9 +67,12 @@ struct PageFlags: OptionSet, Sendable {
 ///
 /// A page's own place is set by the thread that writes the state to disk, while it holds the whole tree, and cleared by
 /// the owner of the page when it changes the page. Both never happen at the same time, because a page that a held tree
-/// can reach is copied before it is changed; and a copy is made without reading the place. The place of a stub never
-/// changes, so any thread may read it.
-struct StoredPlace: Equatable {
+/// can reach is copied before it is changed; and a copy is made without reading the place.
+///
+/// The place of a stub never changes, so any thread may read it; where its page is by now is said by `placeOnDisk`. A
+/// leaf that a stub is for has no place itself: a tree may take it over without the stub, and would not learn that the
+/// file is given up.
+struct StoredPlace: Hashable {
   /// From the beginning of the file, in bytes.
   var offset: UInt64 = 0
   /// The number of the page file.

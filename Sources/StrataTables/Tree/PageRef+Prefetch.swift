@@ -37,7 +37,6 @@ extension PageRef {
   /// Prefetches the reference counts of the children of an inner page.
   @inline(__always)
   func prefetchChildren() {
-    let children = self.children
-    for index in 0..<count { children[index].prefetchCount() }
+    for index in 0..<count { link(index).prefetchCount() }
   }
 }

@@ -1,7 +1,9 @@
 // An unowned reference to a page, and access to the parts of the page.
 
+internal import CStrata
+
 /// An unowned reference to a page. Functions that receive one do not extend the page's lifetime: the function that
-/// begins an operation holds the root until the operation ends.
+/// begins an operation holds the root until the operation ends, and a `PageReads`, which keeps the leaves.
 struct PageRef: Equatable {
   let reference: Unmanaged<Page>
 
@@ -62,7 +64,7 @@ struct PageRef: Equatable {
 }
 
 extension PageRef {
-  /// The references to the children of an inner page, which may be stubs: to look into a child, use `child`.
+  /// The references to the children of an inner page, for its owner. Others use `link` and `child`.
   @inline(__always)
   static func children(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutablePointer<PageRef> {
     assert(header.pointee.height > 0, "a leaf has no children")
@@ -72,12 +74,29 @@ extension PageRef {
 
   @inline(__always) var children: UnsafeMutablePointer<PageRef> { Self.children(header) }
 
+  /// The reference to a child of an inner page, which may be a stub. A leaf that is on disk may be replaced by a stub
+  /// for it at any time, if the page is shared.
+  @inline(__always)
+  func link(_ index: Int) -> PageRef {
+    assert(index < count, "a page has no such child")
+    return PageRef(Unmanaged.fromOpaque(strata_load_address(word(index)).unsafelyUnwrapped))
+  }
+
+  /// Replaces the reference to a child in a page that other threads may read, and returns the old one.
+  func exchange(_ index: Int, with child: PageRef) -> PageRef {
+    assert(child.height == height - 1, "a page receives a child that cannot be its own")
+    let old = strata_exchange_address(word(index), child.reference.toOpaque())
+    return PageRef(Unmanaged.fromOpaque(old.unsafelyUnwrapped))
+  }
+
+  @inline(__always)
+  private func word(_ index: Int) -> UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+    UnsafeMutableRawPointer(children + index).assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+  }
+
   /// A child of an inner page, read from disk if it is not in memory.
   @inline(__always)
-  func child(_ index: Int) -> PageRef {
-    assert(index < count, "a page has no such child")
-    return children[index].loaded
-  }
+  func child(_ index: Int) -> PageRef { link(index).loaded }
 
   /// The number of entries under each child of an inner page.
   @inline(__always) var counts: UnsafeMutablePointer<UInt32> {

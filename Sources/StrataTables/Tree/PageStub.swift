@@ -6,29 +6,39 @@ internal import CStrata
 ///
 /// A stub is in the slots of inner pages where its page would be, and stays there: inner pages are shared by trees and
 /// by threads. The first thread that looks into the child reads it, and sets `loaded`; if two threads read it at the
-/// same time, one of them drops what it read. Everything else in a stub never changes.
+/// same time, one of them drops what it read. A leaf may be dropped again: see `PageCache`. The thread that writes
+/// states says when the page has another place. The bounds never change.
 struct PageStub {
-  /// The page; nil until it was read. Owned.
+  /// The page; nil until it was read, and after it was dropped. Owned.
   fileprivate var loaded: UnsafeMutableRawPointer?
-  /// Owned.
-  fileprivate var source: Unmanaged<PageSource>
+  /// The `PageSource`; nil once the page has another place. Owned.
+  fileprivate var source: UnsafeMutableRawPointer?
+  /// The `PageMove`; nil while the page is where the stub's own place says. Owned.
+  fileprivate var move: UnsafeMutableRawPointer?
   /// The lengths of the bounds; less than 0 for one that there is not.
   fileprivate var lowLength: Int32
   fileprivate var highLength: Int32
+  /// The index in the cache; -1 if the stub's page is not in it. Guarded by the cache's lock.
+  fileprivate var cacheIndex: Int32
+  /// 1 if the page was looked into since the cache last asked.
+  fileprivate var wasUsed: UInt8
 
-  @inline(__always)
-  static func of(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutablePointer<PageStub> {
+  static func of(_ header: UnsafeMutablePointer<PageHeader>) -> StubRef {
     assert(header.pointee.flags.contains(.stub), "a page is read as a stub")
-    return PageRef.area(header).assumingMemoryBound(to: PageStub.self)
+    return StubRef(stub: PageRef.area(header).assumingMemoryBound(to: PageStub.self))
   }
+}
 
-  fileprivate static func initialize(
-    _ stub: UnsafeMutablePointer<PageStub>, _ part: PagePart, _ source: PageSource
-  ) {
+/// An unowned reference to what a stub holds.
+struct StubRef: Equatable {
+  fileprivate let stub: UnsafeMutablePointer<PageStub>
+
+  fileprivate func initialize(_ part: PagePart, _ source: PageSource, loaded: PageRef?) {
     stub.initialize(
       to: PageStub(
-        loaded: nil, source: .passRetained(source), lowLength: Int32(part.low?.count ?? -1),
-        highLength: Int32(part.high?.count ?? -1)))
+        loaded: loaded?.reference.toOpaque(), source: Unmanaged.passRetained(source).toOpaque(), move: nil,
+        lowLength: Int32(part.low?.count ?? -1), highLength: Int32(part.high?.count ?? -1), cacheIndex: -1,
+        wasUsed: 0))
     var next = UnsafeMutableRawPointer(stub + 1)
     for bound in [part.low, part.high] {
       guard let bound else { continue }
@@ -38,29 +48,67 @@ struct PageStub {
       next += bound.count
     }
   }
-}
 
-extension UnsafeMutablePointer<PageStub> {
-  private var word: UnsafeMutablePointer<UnsafeMutableRawPointer?> {
-    UnsafeMutableRawPointer(self).assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+  /// The page if it is in memory. Valid during the caller's `PageReads`.
+  @inline(__always) var loaded: PageRef? {
+    strata_load_address(&stub.pointee.loaded).map { PageRef(Unmanaged.fromOpaque($0)) }
   }
 
-  fileprivate var loaded: PageRef? {
-    strata_load_address(word).map { PageRef(Unmanaged.fromOpaque($0)) }
-  }
-
-  /// Sets the page, whose reference is taken over. Returns the one to be used: that of the first thread.
-  fileprivate func take(_ page: PageRef) -> PageRef {
-    guard let first = strata_set_address(word, page.reference.toOpaque()) else { return page }
+  /// Sets the page, whose reference is taken over, unless another thread has set it. Returns whether it was set, and
+  /// the page to be used.
+  fileprivate func take(_ page: PageRef) -> (isFirst: Bool, page: PageRef) {
+    guard let first = strata_set_address(&stub.pointee.loaded, page.reference.toOpaque()) else { return (true, page) }
     page.release()
-    return PageRef(Unmanaged.fromOpaque(first))
+    return (false, PageRef(Unmanaged.fromOpaque(first)))
   }
 
-  fileprivate var source: Unmanaged<PageSource> { pointee.source }
+  /// Takes the page out, which the caller then owns. Called by the cache only.
+  func unload() -> PageRef? {
+    strata_exchange_address(&stub.pointee.loaded, nil).map { PageRef(Unmanaged.fromOpaque($0)) }
+  }
+
+  /// See `PageStub.cacheIndex`.
+  var cacheIndex: Int? {
+    get { stub.pointee.cacheIndex < 0 ? nil : Int(stub.pointee.cacheIndex) }
+    nonmutating set { stub.pointee.cacheIndex = newValue.map { Int32(truncatingIfNeeded: $0) } ?? -1 }
+  }
+
+  @inline(__always) fileprivate func mark() { strata_mark(&stub.pointee.wasUsed) }
+
+  /// Whether the page was looked into since the last call.
+  func unmark() -> Bool { strata_unmark(&stub.pointee.wasUsed) != 0 }
+
+  /// Where the page is on disk, and what reads it.
+  ///
+  /// - Parameter own: the stub's own place.
+  fileprivate func target(_ own: StoredPlace) -> (place: StoredPlace, source: PageSource) {
+    // What is replaced meanwhile is not released before the read ends.
+    let reads = PageReads()
+    defer { withExtendedLifetime(reads) {} }
+    while true {
+      if let move = strata_load_address(&stub.pointee.move) {
+        let move = Unmanaged<PageMove>.fromOpaque(move).takeUnretainedValue()
+        return (move.place, move.source)
+      }
+      if let source = strata_load_address(&stub.pointee.source) {
+        return (own, Unmanaged<PageSource>.fromOpaque(source).takeUnretainedValue())
+      }
+      // The page got another place in between.
+    }
+  }
+
+  /// From now on, the page is elsewhere. Called by the thread that writes states.
+  fileprivate func move(to move: PageMove) {
+    let old: [UnsafeMutableRawPointer?] = [
+      strata_exchange_address(&stub.pointee.move, Unmanaged.passRetained(move).toOpaque()),
+      strata_exchange_address(&stub.pointee.source, nil),
+    ]
+    move.source.cache.retire(old.compactMap { $0.map { Unmanaged.fromOpaque($0) } })
+  }
 
   fileprivate var bounds: (low: [UInt8]?, high: [UInt8]?) {
-    let bytes = UnsafeRawPointer(self + 1)
-    let (low, high) = (Int(pointee.lowLength), Int(pointee.highLength))
+    let bytes = UnsafeRawPointer(stub + 1)
+    let (low, high) = (Int(stub.pointee.lowLength), Int(stub.pointee.highLength))
     return (
       low < 0 ? nil : Array(UnsafeRawBufferPointer(start: bytes, count: low)),
       high < 0 ? nil : Array(UnsafeRawBufferPointer(start: bytes + Swift.max(0, low), count: high))
@@ -69,8 +117,13 @@ extension UnsafeMutablePointer<PageStub> {
 
   /// Releases what the stub owns.
   func end() {
+    let source = stub.pointee.source.map { Unmanaged<PageSource>.fromOpaque($0) }
+    let move = stub.pointee.move.map { Unmanaged<PageMove>.fromOpaque($0) }
+    source?._withUnsafeGuaranteedRef { $0.cache.remove(self) }
+    move?._withUnsafeGuaranteedRef { $0.source.cache.remove(self) }
     loaded?.release()
-    source.release()
+    source?.release()
+    move?.release()
   }
 }
 
@@ -86,31 +139,37 @@ struct PagePart {
 }
 
 extension PagePart {
-  init(_ stub: PageRef) {
+  /// The part that a stub is for.
+  init(_ stub: PageRef) { self.init(stub, at: stub.placeOnDisk) }
+
+  fileprivate init(_ stub: PageRef, at place: StoredPlace) {
     let bounds = PageStub.of(stub.header).bounds
     self.init(
-      place: stub.place.pointee, height: stub.height, total: stub.header.pointee.total, low: bounds.low,
+      place: place, height: stub.height, total: stub.header.pointee.total, low: bounds.low,
       high: bounds.high)
   }
 }
 
 extension PageRef {
   /// A new stub, owned by the caller.
-  init(stubFor part: PagePart, in source: PageSource) {
-    let length = MemoryLayout<PageStub>.size + (part.low?.count ?? 0) + (part.high?.count ?? 0)
+  ///
+  /// - Parameter loaded: its page, whose reference is taken over.
+  init(stubFor part: PagePart, in source: PageSource, loaded: PageRef? = nil) {
+    let length = MemoryLayout<PageStub>.stride + (part.low?.count ?? 0) + (part.high?.count ?? 0)
     self.init(
       creating: PageHeader(
         count: 0, height: UInt8(truncatingIfNeeded: part.height), flags: .stub, hint: PageHeader.noHint,
         prefixLength: 0, capacity: UInt32(truncatingIfNeeded: length), heapTop: 0, garbage: 0,
         total: part.total))
     place.pointee = part.place
-    PageStub.initialize(PageStub.of(header), part, source)
+    PageStub.of(header).initialize(part, source, loaded: loaded)
   }
 
   @inline(__always) var isStub: Bool { header.pointee.flags.contains(.stub) }
 
-  /// The page that a reference leads to: the page itself, or the one that a stub is for, which is read if nobody has
-  /// read it yet. Blocks for as long as the disk does, and never fails: see `PageSource`.
+  /// The page that a reference leads to: the page itself, or the one that a stub is for, which is read if it is not in
+  /// memory. Blocks for as long as the disk does, and never fails: see `PageSource`. A leaf is valid only during the
+  /// `PageReads` in which it was found.
   @inline(__always) var loaded: PageRef { _fastPath(!isStub) ? self : read() }
 
   @inline(never)
@@ -118,11 +177,18 @@ extension PageRef {
     let stub = PageStub.of(header)
     if let page = stub.loaded {
       page.prefetch()
+      stub.mark()
       return page
     }
-    let page = stub.source._withUnsafeGuaranteedRef { $0.page(PagePart(self)) }
+    let (place, source) = stub.target(self.place.pointee)
+    let page = source.page(PagePart(self, at: place))
     assert(page.height == height && page.total == total, "a stub's page is not the one it stands for")
-    return stub.take(page)
+    if isLeaf { page.place.pointee = .none }
+    let (isFirst, used) = stub.take(page)
+    stub.mark()
+    // Inner pages are not dropped: what is below them is found through them.
+    if isFirst, height == 0 { source.cache.add(stub) }
+    return used
   }
 
   /// The page that a reference leads to if it is in memory.
@@ -139,11 +205,23 @@ extension PageRef {
   @inline(never)
   private func isSameOnDisk(as other: PageRef) -> Bool {
     guard other.isStub, place.pointee == other.place.pointee else { return false }
-    let (one, two) = (PageStub.of(header).source, PageStub.of(other.header).source)
-    return one._withUnsafeGuaranteedRef { one in two._withUnsafeGuaranteedRef { one.isSameFolder(as: $0) } }
+    let one = PageStub.of(header).target(place.pointee)
+    let two = PageStub.of(other.header).target(other.place.pointee)
+    return one.place == two.place && one.source.isSameLineage(as: two.source)
   }
 
   /// Where the page of a reference is on disk, without reading it. For the thread that writes a state: see
   /// `StoredPlace`.
-  var placeOnDisk: StoredPlace { (loadedPage ?? self).place.pointee }
+  var placeOnDisk: StoredPlace {
+    guard isStub else { return place.pointee }
+    let stub = PageStub.of(header)
+    // An inner page has its new place before its stub.
+    if !isLeaf, let page = stub.loaded { return page.place.pointee }
+    return stub.target(place.pointee).place
+  }
+
+  /// Tells a stub where its page is now, which is durable there. Called by the thread that writes states.
+  func move(to place: StoredPlace, _ source: PageSource) {
+    PageStub.of(header).move(to: PageMove(place, source))
+  }
 }

@@ -6,8 +6,8 @@
 /// are counted once as long as that number is above zero. So adding or removing a tree costs O(pages that it shares
 /// with none of the others).
 ///
-/// A page that is read from disk later belongs to its stub, and is not counted: a tree must be found as it was
-/// added when it is removed.
+/// A tree must be found as it was added when it is removed. So a page that is read from disk later belongs to its stub,
+/// and is not counted; and no tree may be added that a checkpoint writes, since that puts stubs in the place of leaves.
 package struct PageTally {
   private var holders: [UnsafeMutableRawPointer: Int] = [:]
   /// The bytes of all pages, as `TreeStatistics` counts them.
@@ -18,13 +18,13 @@ package struct PageTally {
   /// Adds a tree, which must stay alive until it is removed.
   package mutating func add(_ tree: Tree) {
     guard let root = tree.root else { return }
-    withExtendedLifetime(root) { add(PageRef(root)) }
+    PageReads.of(root) { add(PageRef(root)) }
   }
 
   /// Removes a tree that was added.
   package mutating func remove(_ tree: Tree) {
     guard let root = tree.root else { return }
-    withExtendedLifetime(root) { remove(PageRef(root)) }
+    PageReads.of(root) { remove(PageRef(root)) }
     assert(!holders.isEmpty || bytes == 0, "bytes remain although no page is counted")
   }
 
@@ -34,7 +34,7 @@ package struct PageTally {
     guard count == 0 else { return }
     bytes += page.allocatedBytes
     guard !page.isLeaf, !page.isStub else { return }
-    for index in 0..<page.count { add(page.children[index]) }
+    for index in 0..<page.count { add(page.link(index)) }
   }
 
   private mutating func remove(_ page: PageRef) {
@@ -46,6 +46,6 @@ package struct PageTally {
     bytes -= page.allocatedBytes
     assert(bytes >= 0, "more bytes are removed than were counted")
     guard !page.isLeaf, !page.isStub else { return }
-    for index in 0..<page.count { remove(page.children[index]) }
+    for index in 0..<page.count { remove(page.link(index)) }
   }
 }

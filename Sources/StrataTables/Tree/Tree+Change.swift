@@ -50,6 +50,8 @@ extension Tree {
   }
 
   /// Finds the path to the key, and the key's value, which is valid until the tree is changed.
+  ///
+  /// The value is valid during the edit.
   @inline(never)
   private func find(_ edit: inout TreeEdit) -> UnsafeRawBufferPointer? {
     guard let root else { return nil }

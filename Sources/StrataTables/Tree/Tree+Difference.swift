@@ -53,6 +53,9 @@ extension Tree {
   static func walkDifferences(from old: Tree, to new: Tree, _ body: (Difference) -> Bool) {
     let roots = (old.root, new.root)
     guard roots.0 !== roots.1 else { return }
+    // Held to the end: the walk keeps references to leaves.
+    let reads = PageReads()
+    defer { withExtendedLifetime(reads) {} }
     withExtendedLifetime(roots) {
       var walk = DifferenceWalk()
       let isAtEnd = walk.run(roots.0.map { PageRef($0) }, roots.1.map { PageRef($0) }, body)

@@ -4,7 +4,7 @@ extension Tree {
   /// Checks every page in memory. Returns a sentence about the first broken invariant, nil if all hold. O(bytes).
   package func checkInvariants() -> String? {
     guard let root else { return nil }
-    return withExtendedLifetime(root) {
+    return PageReads.of(root) {
       let page = PageRef(root)
       if page.height > 0, page.count < 2 { return "the root has only one child" }
       do throws(BrokenLaw) {
@@ -99,7 +99,7 @@ extension Tree {
     }
     var total = 0
     for index in 0..<page.count {
-      let child = page.children[index]
+      let child = page.link(index)
       try hold(child.height == page.height - 1, page, "a child is not one level below its page")
       try hold(child.total == Int(page.counts[index]), page, "a count is not its child's total")
       total += child.total

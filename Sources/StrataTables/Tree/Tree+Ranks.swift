@@ -15,7 +15,7 @@ extension Tree {
     var ranks = [Int](repeating: 0, count: keys.count)
     guard let root else { return (ranks, keys.isEmpty) }
     var areAllFound = true
-    withExtendedLifetime(root) {
+    PageReads.of(root) {
       withUnsafeTemporaryAllocation(of: PageRef.self, capacity: Self.sideBySide) { pages in
         for start in stride(from: 0, to: keys.count, by: Self.sideBySide) {
           let group = start..<min(start + Self.sideBySide, keys.count)
@@ -40,8 +40,9 @@ extension Tree {
         let counts = page.counts
         for before in 0..<child { ranks[index] &+= Int(counts[before]) }
         // Whether the child is a stub is seen when its own turn comes: by then its header has arrived.
-        page.children[child].prefetch()
-        pages[index - group.lowerBound] = page.children[child]
+        let link = page.link(child)
+        link.prefetch()
+        pages[index - group.lowerBound] = link
       }
     }
     var areAllFound = true

@@ -8,12 +8,16 @@ extension Tree {
   package func withValue<Result, Failure: Error>(
     of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    let reads = PageReads()
     let root = self.root
-    defer { withExtendedLifetime(root) {} }
+    defer {
+      withExtendedLifetime(reads) {}
+      withExtendedLifetime(root) {}
+    }
     return try body(unownedValue(of: key))
   }
 
-  /// The value of a key. Valid as long as the root is held.
+  /// The value of a key. Valid as long as the root is held, during the caller's `PageReads`.
   @usableFromInline
   func unownedValue(of key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard let root else { return nil }
@@ -21,7 +25,7 @@ extension Tree {
       let run = ByteRun(key)
       var page = PageRef(root)
       while !page.isLeaf {
-        let child = page.children[page.childIndex(run)]
+        let child = page.link(page.childIndex(run))
         child.prefetch()
         page = child.loaded
       }
@@ -31,12 +35,12 @@ extension Tree {
   }
 
   /// Whether the tree has the key. O(log n).
-  package func contains(_ key: UnsafeRawBufferPointer) -> Bool { unownedValue(of: key) != nil }
+  package func contains(_ key: UnsafeRawBufferPointer) -> Bool { withValue(of: key) { $0 != nil } }
 
   /// The number of keys less than `key`, and whether the tree has `key`. O(log n).
   package func rank(of key: UnsafeRawBufferPointer) -> (rank: Int, isFound: Bool) {
     guard let root else { return (0, false) }
-    return withExtendedLifetime(root) {
+    return PageReads.of(root) {
       let run = ByteRun(key)
       var page = PageRef(root)
       var rank = 0
@@ -44,7 +48,7 @@ extension Tree {
         let index = page.childIndex(run)
         let counts = page.counts
         for before in 0..<index { rank &+= Int(counts[before]) }
-        let child = page.children[index]
+        let child = page.link(index)
         child.prefetch()
         page = child.loaded
       }

@@ -36,7 +36,7 @@ extension Tree {
     var seen: Set<ObjectIdentifier> = []
     for tree in trees {
       guard let root = tree.root else { continue }
-      withExtendedLifetime(root) {
+      PageReads.of(root) {
         let page = PageRef(root)
         result.height = max(result.height, page.height)
         count(page, &seen, &result)
@@ -61,7 +61,7 @@ extension Tree {
       result.leafBytesUsed += page.usedBytes + PageHeader.overhead
     } else {
       result.innerPages += 1
-      for index in 0..<page.count { count(page.children[index], &seen, &result) }
+      for index in 0..<page.count { count(page.link(index), &seen, &result) }
     }
   }
 }

@@ -6,15 +6,17 @@ extension TreeEdit {
     // What is on disk is the page before the change.
     if isOwned { page.place.pointee = .none }
     if page.isLeaf {
+      if page != leaf { place = page.find(key) }
       return isRemoving ? removeFromLeaf(page, isOwned: isOwned) : setInLeaf(page, isOwned: isOwned)
     }
     // A shared page will be copied, and the copy retains every child.
     if !isOwned { page.prefetchChildren() }
     let index = childIndex(in: page)
     let place = page.children + index
+    let child = page.link(index)
     // A page that was read for a stub is the stub's: other trees may refer to that.
-    let isChildOwned = isOwned && PageRef.isUnique(place) && !place.pointee.isStub
-    let outcome = change(place.pointee.loaded, isOwned: isChildOwned, isRemoving: isRemoving)
+    let isChildOwned = isOwned && !child.isStub && PageRef.isUnique(place)
+    let outcome = change(child.loaded, isOwned: isChildOwned, isRemoving: isRemoving)
     assert(isChildOwned || outcome != .inPlace, "a page shared with another tree was changed in place")
     switch outcome {
     case .inPlace:
@@ -22,7 +24,7 @@ extension TreeEdit {
         page.counts[index] = UInt32(truncatingIfNeeded: Int(page.counts[index]) + delta)
         page.header.pointee.total = UInt32(truncatingIfNeeded: page.total + delta)
       }
-      assert(Int(page.counts[index]) == place.pointee.total, "a count is not the total of its child")
+      assert(Int(page.counts[index]) == page.link(index).total, "a count is not the total of its child")
       if isUnderfull { return join(page, index, isOwned: isOwned, replacement: nil) ?? .inPlace }
       return .inPlace
     case .replaced:
@@ -79,8 +81,9 @@ extension TreeEdit {
     between.begin(page)
     var draft = InnerDraft(height: left.height)
     draft.append(left, 0..<left.count, &buffer)
-    right.children[0].retain()
-    draft.append(owned: right.children[0], separator: between.separator(page, index))
+    let first = right.link(0)
+    first.retain()
+    draft.append(owned: first, separator: between.separator(page, index))
     draft.append(right, 1..<right.count, &buffer)
     return draft.build(0..<draft.count)
   }

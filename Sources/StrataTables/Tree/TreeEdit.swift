@@ -14,12 +14,15 @@ enum EditOutcome {
 ///
 /// Pages are changed from the leaf upwards. Until a parent takes the new page, it still has the old one. So the tree
 /// itself keeps alive everything that is read while new pages are written.
-struct TreeEdit {
+struct TreeEdit: ~Copyable {
+  private let reads = PageReads()
   let layout: PageLayout
   let key: ByteRun
   var value: ByteRun
   /// The position of the key in its leaf.
   var place = PagePlace(index: 0, isFound: false, hasPrefix: true)
+  /// The leaf with that position. The cache may drop it before it is changed, and then the same entries are read again.
+  private(set) var leaf: PageRef?
   /// The path to the key as child indices: four bits for each height, from height 1 to 16.
   private var path: UInt64 = 0
   /// The change in the number of entries.
@@ -40,6 +43,8 @@ struct TreeEdit {
     self.value = value
   }
 
+  deinit { withExtendedLifetime(reads) {} }
+
   /// Finds the key and records the path to it. Lends its value, nil if the tree does not have the key.
   @inline(__always)
   mutating func find(in root: PageRef) -> UnsafeRawBufferPointer? {
@@ -47,11 +52,12 @@ struct TreeEdit {
     while !page.isLeaf {
       let index = page.childIndex(key)
       path = path << 4 | UInt64(truncatingIfNeeded: index)
-      let child = page.children[index]
+      let child = page.link(index)
       child.prefetch()
       page = child.loaded
     }
     place = page.find(key)
+    leaf = page
     return place.isFound ? page.value(place.index) : nil
   }
 

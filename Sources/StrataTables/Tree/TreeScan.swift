@@ -4,6 +4,7 @@
 @usableFromInline
 package struct TreeScan: ~Copyable {
   private let root: Page?
+  private var reads = PageReads()
   /// The number of entries that remain.
   private var left: Int
   private var page: PageRef?
@@ -24,10 +25,12 @@ package struct TreeScan: ~Copyable {
   }
 
   @usableFromInline
-  deinit { withExtendedLifetime(root) {} }
+  deinit {
+    withExtendedLifetime(reads) {}
+    withExtendedLifetime(root) {}
+  }
 
-  /// The next entry, nil after the last. The key is valid until the next call, the value as long as the scan
-  /// exists.
+  /// The next entry, nil after the last. Key and value are valid until the next call.
   @usableFromInline
   package mutating func next() -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
     guard left > 0 else { return nil }
@@ -44,6 +47,8 @@ package struct TreeScan: ~Copyable {
   /// Moves to the leaf that has the entry at `nextRank`.
   @inline(never)
   private mutating func advance() {
+    // Nobody uses the last leaf any longer. Otherwise a long scan would keep every leaf that the cache drops meanwhile.
+    reads.renew()
     if let parent, childIndex + 1 < parent.count {
       childIndex += 1
       index = 0

@@ -21,7 +21,7 @@ internal import Testing
     ) throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    var (faults, pages) = (0, 0)
+    var (faults, pages, dropped) = (0, 0, 0)
     for _ in 0..<Self.historyCount {
       var history = try LazyHistory(random.split())
       for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -29,12 +29,15 @@ internal import Testing
         try history.live()
         try history.save()
         pages += history.reader.loaded.pages
-        try history.reopen()
+        dropped += history.reader.cache.statistics.dropCount
+        if Bool.random(using: &random) { try history.reopen() } else { try history.goOn() }
       }
+      try history.checkHeld()
       faults += history.disk.faults.withLock { $0.count }
     }
     #expect(pages > 5 * Self.historyCount, "\(pages) pages")
     #expect((faults > Self.historyCount) == isDamaged, "\(faults) faults")
+    #expect(dropped > 5 * Self.historyCount, "\(dropped) pages dropped")
   }
 
   @Test(arguments: [false, true])
@@ -196,6 +199,9 @@ private struct LazyHistory {
   /// The tree as it was opened, another opening of it, and its model.
   private var opened: (tree: Tree, twin: Tree, model: TreeModel)
   private var saved: PageDisk.Saved
+  private var savedModel = TreeModel()
+  /// Versions that somebody holds, and their models.
+  private var held: [(tree: Tree, model: TreeModel)] = []
   private var damaged: Set<UInt32> = []
   private let largeValues: Bool
   private let pageSize: Int
@@ -216,7 +222,9 @@ private struct LazyHistory {
     }
     if Bool.random(using: &self.random) { tree = Tree(building: model, pageSize: pageSize) }
     saved = try disk.write(tree)
-    reader = try disk.reader()
+    savedModel = model
+    let limit = [0, 2_000, 20_000, 1 << 30].randomElement(using: &self.random)!
+    reader = try disk.reader(cache: PageCache(limit: limit))
     opened = (tree, tree, model)
     try reopen()
   }
@@ -225,8 +233,9 @@ private struct LazyHistory {
 
   /// Opens what was written last. Half of the time pages that are lost come from a tree of another shape.
   mutating func reopen() throws {
-    reader = try disk.reader()
+    reader = try disk.reader(cache: reader.cache)
     damaged = []
+    model = savedModel
     var healing = Tree(building: model, pageSize: pageSize)
     if Bool.random(using: &random) {
       healing = Tree(pageSize: pageSize)
@@ -238,6 +247,20 @@ private struct LazyHistory {
     opened = (tree, try disk.open(saved, from: reader, healing: healing), model)
     saved.tree = tree
     #expect(tree.count == model.keys.count)
+  }
+
+  /// Goes on with the tree that was written.
+  mutating func goOn() throws {
+    damaged = []
+    opened = (saved.tree, try disk.open(saved, from: reader, healing: saved.tree), savedModel)
+    if held.count < 3 { held.append((saved.tree, savedModel)) }
+  }
+
+  func checkHeld() throws {
+    for (tree, model) in held {
+      #expect(tree.model == model)
+      #expect(tree.checkInvariants() == nil)
+    }
   }
 
   /// Reads and edits.
@@ -326,12 +349,17 @@ private struct LazyHistory {
     }
     if !damaged.isEmpty { condemned.formUnion(damaged) }
     let next = try disk.write(tree, since: saved, givingUp: condemned)
-    let all = PageUsage(all: tree)
+    savedModel = model
+    reader = try disk.reader(after: reader)
+    // Nobody waits with a change until a checkpoint has ended.
+    for _ in 0..<Int.random(in: 0...3, using: &random) { change(50) }
+    disk.shelve(next, reader, healing: Tree(building: savedModel, pageSize: pageSize))
+    let all = PageUsage(all: next.tree)
     if damaged.isEmpty { #expect(next.stored.usage == all, "what is alive is counted wrongly") }
     #expect(condemned.isDisjoint(with: all.bytes.keys))
     saved = next
     saved.stored.usage = all
     for file in condemned { disk.remove(file) }
-    #expect(try disk.wholeTree(saved).model == model)
+    #expect(try disk.wholeTree(saved).model == savedModel && next.tree.model == savedModel)
   }
 }

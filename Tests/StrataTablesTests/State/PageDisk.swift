@@ -14,12 +14,14 @@ final class PageDisk: Sendable {
     var stored: StateTree
     var bytesWritten: UInt64
     var pagesWritten: Int
+    var written = WrittenPages()
   }
 
   let fileSystem = MemoryFileSystem()
   let store: EventStore
   let files: StateFiles
   let faults = Lock(StateFaults())
+  private let lastFile = Lock<UInt32>(0)
 
   init() throws {
     store = try EventStore.open(fileSystem, path: "/store", .readWrite, options: StoreOptions())
@@ -32,19 +34,31 @@ final class PageDisk: Sendable {
 
   /// Writes what of a tree is not on disk.
   func write(_ tree: Tree, since saved: Saved? = nil, givingUp condemned: Set<UInt32> = []) throws -> Saved {
-    var writer = StateWriter(files, continuing: nil, givingUp: condemned, above: 0) { () throws(StoreError) in
+    // No number is used twice, also after its file is gone.
+    let last = lastFile.withLock { $0 }
+    var writer = StateWriter(files, continuing: nil, givingUp: condemned, above: last) { () throws(StoreError) in
     }
     let live = PageUsage.live(tree, since: saved.map { ($0.tree, $0.stored.usage) })
     let stored = try writer.write(tree, live: live)
     try writer.finish()
+    lastFile.withLock { $0 = writer.begun.max() ?? last }
     return Saved(
-      tree: tree, stored: stored, bytesWritten: writer.bytesWritten, pagesWritten: writer.pagesWritten)
+      tree: tree, stored: stored, bytesWritten: writer.bytesWritten, pagesWritten: writer.pagesWritten,
+      written: writer.written)
   }
 
-  func reader() throws -> StateReader {
+  /// - Parameter earlier: a reader of an earlier state of the same lineage.
+  func reader(after earlier: StateReader? = nil, cache: PageCache? = nil) throws -> StateReader {
     var open: [UInt32: any File] = [:]
     for number in try files.pageFiles() { open[number] = files.openPages(number) }
-    return StateReader(open)
+    let cache = cache ?? earlier?.cache ?? PageCache(limit: 1 << 30)
+    return StateReader(open, earlier?.lineage ?? StateLineage(), cache)
+  }
+
+  /// Does with a tree what follows a checkpoint of it.
+  func shelve(_ saved: Saved, _ reader: StateReader, healing model: Tree?) {
+    let healing = TreeHealing(name: "a test's tree", faults: faults) { () throws(StoreError) in model }
+    saved.tree.shelve(saved.written, reader.source(of: saved.tree, healing) { _, _ in true })
   }
 
   /// A tree of which only the root is read. Pages that cannot be read have the entries of `model`.

@@ -1,13 +1,10 @@
-// Where the pages of one tree on disk come from.
+// Reading the pages of one tree of a state.
 
 internal import StrataBase
 internal import StrataLog
 
-/// Reads the pages of one tree when they are first looked into. Safe to use from several threads.
-///
-/// A read of a tree cannot fail: it has no way to say so, and a missing page must not look like missing entries. If a
-/// page cannot be read, or is not what its parent says, its content is made again from the log: see `StateHealing`.
-final class PageSource: Sendable {
+/// Reads the pages of one tree of a state, and checks them.
+struct StateTreeReader: Sendable {
   private let reader: StateReader
   private let layout: PageLayout
   private let isValid: StateEntryCheck
@@ -20,13 +17,13 @@ final class PageSource: Sendable {
     self.healing = healing
   }
 
-  /// Whether equal places mean equal bytes in both.
-  func isSameFolder(as other: PageSource) -> Bool { reader === other.reader }
+  /// What reads the pages of the tree when they are first looked into. A page that cannot be read, or is not what its
+  /// parent says, is made again from the log: see `StateHealing`.
+  var source: PageSource { PageSource(reader.lineage, reader.cache, page) }
 
-  /// The page of a stub, owned by the caller.
-  func page(_ part: PagePart) -> PageRef {
+  private func page(_ part: PagePart, _ source: PageSource) -> PageRef {
     do throws(StatePage.Damage) {
-      let page = try read(part)
+      let page = try read(part, source)
       reader.count(page)
       return page
     } catch {
@@ -36,8 +33,8 @@ final class PageSource: Sendable {
   }
 
   /// A page whose children are stubs, owned by the caller.
-  func read(_ part: PagePart) throws(StatePage.Damage) -> PageRef {
-    try read(part) { part in PageRef(stubFor: part, in: self) }
+  func read(_ part: PagePart, _ source: PageSource) throws(StatePage.Damage) -> PageRef {
+    try read(part) { part in PageRef(stubFor: part, in: source) }
   }
 
   /// A page with everything below it, owned by the caller. O(bytes).
