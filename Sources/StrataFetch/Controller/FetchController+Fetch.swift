@@ -161,7 +161,7 @@ extension ListRequest {
     ListSnapshot(
       version: ListVersion(
         set, table: rows.name, view: list.definition.identity, window: list.window,
-        isSectioned: list.isSectioned),
+        isSectioned: list.isSectioned, heldBy: rows.store),
       decode: rows.decode, decodeSection: decodeSection, encodeSection: encodeSection,
       token: set.chain.map { ListToken(storeID: rows.store.log.storeID, sequence: set.sequence, chain: $0) })
   }

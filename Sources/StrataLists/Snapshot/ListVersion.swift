@@ -1,5 +1,6 @@
 // One state of a list, untyped: a version of a table, a view over it, and its windows.
 
+package import StrataEvents
 package import StrataTables
 
 /// A list at one moment: an immutable value.
@@ -19,6 +20,8 @@ package final class ListVersion: Sendable {
   package let time: Int64?
   /// The events up to `sequence` that the projection could not apply.
   package let failures: ProjectionFailures
+  /// Counts the version as held; nil if it is not counted.
+  private let held: HeldVersion?
   /// The part that the window over the whole list leaves; nil if it leaves everything.
   let cut: ListCut?
   let sections: ShownSections
@@ -27,8 +30,9 @@ package final class ListVersion: Sendable {
   /// between the pin and the window's far end; if sections have windows with an offset, for each section.
   package init(
     table: Table, view: View, window: ListWindows, isSectioned: Bool, sequence: UInt64, time: Int64?,
-    failures: ProjectionFailures = ProjectionFailures()
+    failures: ProjectionFailures = ProjectionFailures(), held: HeldVersion? = nil
   ) {
+    self.held = held
     self.table = table
     self.view = view
     self.window = window
@@ -41,8 +45,11 @@ package final class ListVersion: Sendable {
   }
 
   /// The version of a state that holds the view. The view must have been added to the table.
+  ///
+  /// - Parameter store: where the version is counted as held, if it is.
   package convenience init(
-    _ set: TableSet, table name: String, view identity: ViewIdentity, window: ListWindows, isSectioned: Bool
+    _ set: TableSet, table name: String, view identity: ViewIdentity, window: ListWindows, isSectioned: Bool,
+    heldBy store: EventStore? = nil
   ) {
     let table = set[name]
     guard let view = table.view(identity) else {
@@ -50,7 +57,7 @@ package final class ListVersion: Sendable {
     }
     self.init(
       table: table, view: view, window: window, isSectioned: isSectioned, sequence: set.sequence,
-      time: set.time, failures: set.failures)
+      time: set.time, failures: set.failures, held: store?.hold(table, sequence: set.sequence))
   }
 }
 

@@ -21,7 +21,7 @@ public struct ProjectionStatus: Sendable, Equatable {
   public var saveError: StoreError?
   /// The pages that were read from the state on disk since it was opened, without those at its roots.
   public var pagesRead: Int
-  /// The bytes that those pages take in memory for as long as the tables have them.
+  /// The bytes of those pages. How many are in memory is said by `EventStore.memory()`.
   public var pageByteCount: Int
   /// The pages of the state on disk that could not be read. What they held was folded from the log again, so no answer
   /// was wrong; but the disk may be failing.

@@ -2,7 +2,12 @@
 
 extension TableSet {
   /// Every tree of the state.
-  package var trees: [Tree] { tables.flatMap { [$0.rows, $0.problems] + $0.views.flatMap(\.allTrees) } }
+  package var trees: [Tree] { tables.flatMap(\.trees) }
+}
+
+extension Table {
+  /// Every tree of the table and of its views.
+  var trees: [Tree] { [rows, problems] + views.flatMap(\.allTrees) }
 }
 
 extension View {

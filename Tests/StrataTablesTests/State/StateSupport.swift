@@ -55,6 +55,8 @@ enum StateStore {
     options.writesInStep = true
     options.savedFoldingMin = least
     options.closeFoldingMax = .seconds(60)
+    // Small enough that pages are dropped all the time.
+    options.pageCacheSize = 10_000
     return options
   }
 

@@ -1,0 +1,40 @@
+// The memory that the tables of a store take.
+
+public import StrataEvents
+internal import StrataLog
+
+/// The memory that the tables of one store take in this process, and the lists over them.
+public struct StoreMemory: Sendable, Equatable {
+  /// The bytes of saved rows and list entries that are in memory. What is beyond the bound is dropped, and read again
+  /// from the store's files when it is needed.
+  public var cacheByteCount: Int
+  /// The bound on them: `StoreOptions.pageCacheSize`.
+  public var cacheLimit: Int
+  /// The bytes that were dropped, and that a read which is going on may still use.
+  public var retiredByteCount: Int
+  /// The bytes of the newest version of all tables and lists, with what of them is in the cache.
+  public var newestByteCount: Int
+  /// The bytes that only older versions have, with what of them is in the cache: the snapshots of lists that an
+  /// application keeps, and those at past points.
+  public var heldByteCount: Int
+  /// The number of versions that snapshots of lists hold.
+  public var heldVersionCount: Int
+  /// The sequence of the oldest of them. Its age in events is the difference to the store's head.
+  public var oldestHeldSequence: UInt64?
+}
+
+extension EventStore {
+  /// The memory that the tables take that this object was asked for. O(pages in memory); reads nothing from disk.
+  public func memory() -> StoreMemory {
+    let cache = projectors.cache
+    let newest = projectors.inUse.flatMap { $0.published.trees }
+    let held = heldVersions.all
+    let counted = cache.statistics
+    let newestBytes = Tree.statistics(of: newest).bytesAllocated
+    let allBytes = Tree.statistics(of: newest + held.flatMap { $0.table.trees }).bytesAllocated
+    return StoreMemory(
+      cacheByteCount: counted.byteCount, cacheLimit: cache.limit, retiredByteCount: counted.retiredByteCount,
+      newestByteCount: newestBytes, heldByteCount: allBytes - newestBytes, heldVersionCount: held.count,
+      oldestHeldSequence: held.map(\.sequence).min())
+  }
+}
