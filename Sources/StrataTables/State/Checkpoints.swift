@@ -244,7 +244,8 @@ extension Checkpoints {
   func shelve(_ tables: TableSet, _ written: WrittenPages, _ reader: StateReader) {
     let healing = healing(tables.sequence, chain: tables.chain)
     for table in tables.tables where table.isWritten {
-      table.rows.shelve(written, reader.source(of: table.rows, healing.healing(table.name, .rows), StoredRow.isValid))
+      table.rows.shelve(
+        written, reader.source(of: table.rows, healing.healing(table.name, .rows), StoredRow.isValid))
       table.problems.shelve(
         written, reader.source(of: table.problems, healing.healing(table.name, .problems)) { _, _ in true })
       for view in table.keptViews {
@@ -252,7 +253,8 @@ extension Checkpoints {
         for kind in ViewTrees.Kind.allCases where !kind.isReadWhole {
           guard let tree = view.trees[kind] else { continue }
           let healing = healing.healing(table.name, .view(definition, kind))
-          tree.shelve(written, reader.source(of: tree, healing, kind.check(isCompared: definition.isCompared)))
+          tree.shelve(
+            written, reader.source(of: tree, healing, kind.check(isCompared: definition.isCompared)))
         }
       }
     }

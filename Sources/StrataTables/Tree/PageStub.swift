@@ -57,7 +57,9 @@ struct StubRef: Equatable {
   /// Sets the page, whose reference is taken over, unless another thread has set it. Returns whether it was set, and
   /// the page to be used.
   fileprivate func take(_ page: PageRef) -> (isFirst: Bool, page: PageRef) {
-    guard let first = strata_set_address(&stub.pointee.loaded, page.reference.toOpaque()) else { return (true, page) }
+    guard let first = strata_set_address(&stub.pointee.loaded, page.reference.toOpaque()) else {
+      return (true, page)
+    }
     page.release()
     return (false, PageRef(Unmanaged.fromOpaque(first)))
   }

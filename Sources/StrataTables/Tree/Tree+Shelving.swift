@@ -58,7 +58,8 @@ extension PageRef {
     _ leaf: PageRef, _ index: Int, _ low: [UInt8]?, _ high: [UInt8]?, _ source: PageSource
   ) {
     let part = PagePart(
-      place: leaf.place.pointee, height: 0, total: UInt32(truncatingIfNeeded: leaf.total), low: low, high: high)
+      place: leaf.place.pointee, height: 0, total: UInt32(truncatingIfNeeded: leaf.total), low: low,
+      high: high)
     // If a later version of the tree has the leaf too, the next checkpoint writes it again.
     leaf.place.pointee = .none
     // The stub takes over the reference to the leaf that the page had.

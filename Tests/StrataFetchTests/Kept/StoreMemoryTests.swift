@@ -36,11 +36,13 @@ internal import Testing
     return store
   }
 
-  @Test func `A walk through a saved list of any length stays within the bound, also in a snapshot that is held`()
+  @Test
+  func `A walk through a saved list of any length stays within the bound, also in a snapshot that is held`()
     async throws
   {
     let disk = SimulatedDisk()
-    try await FetchController(Self.list, from: Self.filled(disk).collection("task", of: Task.self)).performFetch()
+    try await FetchController(Self.list, from: Self.filled(disk).collection("task", of: Task.self))
+      .performFetch()
     let store = try Self.open(disk)
     let tasks = store.collection("task", of: Task.self)
     let controller = FetchController(Self.list, from: tasks)
@@ -75,11 +77,15 @@ internal import Testing
     try await store.checkpoint()
     let after = store.memory()
     #expect(after.cacheByteCount <= Self.limit && after.newestByteCount < 2 * Self.limit, "\(after)")
-    for index in 0..<Self.count where index % 97 == 0 { #expect(try await tasks["t\(index)"] == Self.task(index)) }
+    for index in 0..<Self.count where index % 97 == 0 {
+      #expect(try await tasks["t\(index)"] == Self.task(index))
+    }
     try await store.close()
   }
 
-  @Test func `Versions that snapshots hold are counted with what they alone have, until they go`() async throws {
+  @Test func `Versions that snapshots hold are counted with what they alone have, until they go`()
+    async throws
+  {
     let store = try await Self.filled(SimulatedDisk())
     let tasks = store.collection("task", of: Task.self)
     let controller = FetchController(Self.list, from: tasks)

@@ -17,7 +17,9 @@ internal import Testing
   }
 
   @Test(.serialized, arguments: [0, 10_000, 100_000])
-  func `No more leaves stay in memory than the bound allows, in whatever order they are read`(limit: Int) throws {
+  func `No more leaves stay in memory than the bound allows, in whatever order they are read`(limit: Int)
+    throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let model = Self.model(20_000)
     let disk = try PageDisk()
@@ -67,7 +69,10 @@ internal import Testing
     #expect(readAgain <= 20, "\(readAgain) times")
   }
 
-  @Test func `After a checkpoint the tree that was written is within the bound, and so are its later versions`() throws {
+  @Test
+  func `After a checkpoint the tree that was written is within the bound, and so are its later versions`()
+    throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var model = Self.model(10_000)
     let disk = try PageDisk()
@@ -112,7 +117,9 @@ internal import Testing
     #expect(cache.statistics.retiredByteCount == 0)
   }
 
-  @Test func `Threads that read find their versions while others are written, moved and dropped from memory`() throws {
+  @Test func `Threads that read find their versions while others are written, moved and dropped from memory`()
+    throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     #if DEBUG
       let historyCount = 3

@@ -36,7 +36,8 @@ final class PageDisk: Sendable {
   func write(_ tree: Tree, since saved: Saved? = nil, givingUp condemned: Set<UInt32> = []) throws -> Saved {
     // No number is used twice, also after its file is gone.
     let last = lastFile.withLock { $0 }
-    var writer = StateWriter(files, continuing: nil, givingUp: condemned, above: last) { () throws(StoreError) in
+    var writer = StateWriter(files, continuing: nil, givingUp: condemned, above: last) {
+      () throws(StoreError) in
     }
     let live = PageUsage.live(tree, since: saved.map { ($0.tree, $0.stored.usage) })
     let stored = try writer.write(tree, live: live)
