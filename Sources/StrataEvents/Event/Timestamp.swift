@@ -28,6 +28,19 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   public var date: Date { Date(timeIntervalSince1970: Double(nanoseconds) / 1e9) }
 }
 
+/// Encoded as its nanoseconds, an integer, which sorts and filters as the moment does. A reader of JSON that keeps numbers
+/// as `Double` rounds it to some 250 ns.
+extension Timestamp: Codable {
+  public init(from decoder: any Decoder) throws {
+    self.init(nanoseconds: try decoder.singleValueContainer().decode(Int64.self))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(nanoseconds)
+  }
+}
+
 extension Timestamp: CustomStringConvertible {
   /// UTC, nine digits, `Z`: `2026-11-20T18:17:16.000000000Z`.
   public var description: String {

@@ -299,12 +299,12 @@ package final class ViewLease: Sendable {
 final class Projectors: StoreAttachment, Sendable {
   private let all = Lock<[FoldingIdentity: Projector]>([:])
   private let threads: FairThreads
-  /// The leaves of all saved states of the store.
-  let cache: PageCache
+  /// The leaves of all saved states of the store; nil if none are saved.
+  let cache: PageCache?
 
-  init(on threads: FairThreads, cacheLimit: Int) {
+  init(on threads: FairThreads, _ options: StoreOptions) {
     self.threads = threads
-    cache = PageCache(limit: cacheLimit)
+    cache = options.savesStates ? PageCache(limit: options.pageCacheSize) : nil
   }
 
   func projector(_ log: Log, _ folding: Folding) -> Projector {
@@ -332,7 +332,7 @@ extension EventStore {
 
   /// The projectors of the projections that were asked for.
   var projectors: Projectors {
-    let (threads, size) = (machine.folds, log.options.pageCacheSize)
-    return attachment { Projectors(on: threads, cacheLimit: size) }
+    let (threads, options) = (machine.folds, log.options)
+    return attachment { Projectors(on: threads, options) }
   }
 }

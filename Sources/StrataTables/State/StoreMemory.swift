@@ -8,7 +8,7 @@ public struct StoreMemory: Sendable, Equatable {
   /// The bytes of saved rows and list entries that are in memory. What is beyond the bound is dropped, and read again
   /// from the store's files when it is needed.
   public var cacheByteCount: Int
-  /// The bound on them: `StoreOptions.pageCacheSize`.
+  /// The bound on them: `StoreOptions.pageCacheSize`, or 0 if no states are saved.
   public var cacheLimit: Int
   /// The bytes that were dropped, and that a read which is going on may still use.
   public var retiredByteCount: Int
@@ -29,12 +29,13 @@ extension EventStore {
     let cache = projectors.cache
     let newest = projectors.inUse.flatMap { $0.published.trees }
     let held = heldVersions.all
-    let counted = cache.statistics
+    let counted = cache?.statistics ?? PageCache.Statistics()
     let newestBytes = Tree.statistics(of: newest).bytesAllocated
     let allBytes = Tree.statistics(of: newest + held.flatMap { $0.table.trees }).bytesAllocated
     return StoreMemory(
-      cacheByteCount: counted.byteCount, cacheLimit: cache.limit, retiredByteCount: counted.retiredByteCount,
-      newestByteCount: newestBytes, heldByteCount: allBytes - newestBytes, heldVersionCount: held.count,
+      cacheByteCount: counted.byteCount, cacheLimit: cache?.limit ?? 0,
+      retiredByteCount: counted.retiredByteCount, newestByteCount: newestBytes,
+      heldByteCount: allBytes - newestBytes, heldVersionCount: held.count,
       oldestHeldSequence: held.map(\.sequence).min())
   }
 }

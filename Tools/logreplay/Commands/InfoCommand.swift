@@ -69,6 +69,8 @@ struct StoreInfo {
   var states: [SavedState] = []
   /// Nil if the log cannot be read to its end.
   var tables: TableCounts?
+  /// The bytes that the tables took in memory when their items had been counted.
+  var memoryBytes = 0
   /// Nil if the log cannot be read to its end, or the state of a consumer cannot be read.
   var consumers: [ConsumerStatus]?
 
@@ -127,6 +129,7 @@ struct StoreInfo {
     let fold = Fold.resuming(opened.log, .documents(only: nil), through: last)
     do throws(StoreError) { try fold.run(through: last) } catch { return opened.failure(error) }
     tables = TableCounts(fold.state, all: all)
+    memoryBytes = Tree.statistics(of: fold.state.trees).bytesAllocated
     return nil
   }
 
@@ -156,6 +159,7 @@ struct StoreInfo {
     line.field("derivedBytes", derivedBytes)
     line.array("checkpoints", states.map(\.json))
     line.array("tables", tables?.json ?? [])
+    line.field("memoryBytes", memoryBytes)
     line.array("consumers", consumers?.map(\.json) ?? [])
     line.field("clean", isClean)
     if tornBytes > 0 { line.field("tornBytes", tornBytes) }
@@ -181,6 +185,9 @@ struct StoreInfo {
       ("tables", tables?.text ?? "unknown, because the log is damaged"),
       ("closed cleanly", isClean ? "yes" : "no"),
     ]
+    if tables != nil {
+      lines.append(("memory", "\(memoryBytes) bytes of tables, which a process has at least"))
+    }
     for state in states { lines.append(("saved", state.text)) }
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
     if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
