@@ -20,6 +20,11 @@ struct CommandTests {
     #expect(value["firstTime"] == "2026-01-01T00:00:01.000000000Z")
     #expect(value["durability"] == "buffered" && value["clean"] == true && value["format"] == "1.0")
     #expect(value["tables"] == [["table": "incident", "items": 2]] && value["checkpoints"] == [])
+    guard case .int(let memory)? = value["memoryBytes"] else {
+      Issue.record("info does not say what the tables take in memory")
+      return
+    }
+    #expect((100...100_000).contains(memory))
     try await store.close()
   }
 

@@ -186,7 +186,7 @@ struct StoreInfo {
       ("closed cleanly", isClean ? "yes" : "no"),
     ]
     if tables != nil {
-      lines.append(("memory", "\(memoryBytes) bytes of tables, which a process has at least"))
+      lines.append(("memory", "\(memoryBytes) bytes, for as much of the tables as was read"))
     }
     for state in states { lines.append(("saved", state.text)) }
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
