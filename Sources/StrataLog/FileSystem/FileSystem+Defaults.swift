@@ -6,6 +6,9 @@ extension FileSystem {
   /// For a file system without change notifications.
   package func watch(_ folder: String) -> (any FolderWatch)? { nil }
 
+  /// For a file system without a limit.
+  package func freeSize(at path: String) -> UInt64? { nil }
+
   /// For a file system without identities.
   package func identity(of path: String) throws(StoreError) -> String? { nil }
 

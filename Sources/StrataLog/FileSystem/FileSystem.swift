@@ -56,6 +56,10 @@ package protocol FileSystem: Sendable {
   /// if this file system cannot notify: the caller polls instead.
   func watch(_ folder: String) -> (any FolderWatch)?
 
+  /// The bytes that this user may still write to the file system of a path, without what a quota says. Nil if the file
+  /// system cannot tell.
+  func freeSize(at path: String) -> UInt64?
+
   /// A text that is the same for two paths if and only if both lead to the same file or folder of the same file system.
   /// Nil if nothing is there, or if the file system cannot tell.
   func identity(of path: String) throws(StoreError) -> String?

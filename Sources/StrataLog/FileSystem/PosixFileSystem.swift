@@ -171,6 +171,13 @@ package struct PosixFileSystem: FileSystem {
 
   package func watch(_ folder: String) -> (any FolderWatch)? { PosixFolderWatch(folder) }
 
+  package func freeSize(at path: String) -> UInt64? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return nil }
+    let (size, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return isTooMuch ? .max : size
+  }
+
   package func identity(of path: String) throws(StoreError) -> String? {
     try Self.status(of: path)?.identity
   }

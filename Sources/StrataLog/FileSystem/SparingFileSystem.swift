@@ -46,5 +46,6 @@ struct SparingFileSystem: FileSystem {
   func timeText() -> String { base.timeText() }
   func absolutePath(_ path: String) -> String { base.absolutePath(path) }
   func watch(_ folder: String) -> (any FolderWatch)? { base.watch(folder) }
+  func freeSize(at path: String) -> UInt64? { base.freeSize(at: path) }
   func identity(of path: String) throws(StoreError) -> String? { try base.identity(of: path) }
 }

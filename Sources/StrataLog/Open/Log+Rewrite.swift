@@ -81,10 +81,9 @@ extension Log {
     in segments: [SegmentName], _ outcome: inout EraseOutcome,
     _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
   ) throws(StoreError) {
-    let (_, _, sealer) = try writer()
     for segment in segments {
       do throws(StoreError) {
-        switch try sealer.rewrite(segment, erasing: erases) {
+        switch try rewrite(segment, erasing: erases) {
         case .rewritten(let erased, let left):
           outcome.erased += erased
           if let left { throw .unsupported(left) }
@@ -102,6 +101,20 @@ extension Log {
         guard error.isLocal else { throw error }
         outcome.left.append((sequences(ofClosed: segment), error))
       }
+    }
+  }
+
+  /// Rewrites a segment, and tries once more if the disk was full and states could be removed: an erasure removes them in
+  /// any case.
+  private func rewrite(
+    _ segment: SegmentName, erasing erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
+  ) throws(StoreError) -> SegmentRewriter.Outcome {
+    let (queue, committer, sealer) = try writer()
+    do throws(StoreError) { return try sealer.rewrite(segment, erasing: erases) } catch {
+      guard case .full = error,
+        try queue.withTurn({ () throws(StoreError) in committer.makeRoom() })
+      else { throw error }
+      return try sealer.rewrite(segment, erasing: erases)
     }
   }
 

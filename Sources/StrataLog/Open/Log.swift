@@ -47,6 +47,10 @@ package final class Log: Sendable {
   package var storeID: StoreID { source.catalog.storeID }
   package var tail: VisibleTail { source.tail }
   package var mark: VisibleMark { source.tail.mark }
+  /// The room of derived files; nil for a reader, which has none to give.
+  package var derivedSpace: DerivedSpace? {
+    if case .writer(_, let committer, _) = role { committer.derivedSpace } else { nil }
+  }
   package var isReadOnly: Bool {
     if case .reader = role { return true }
     return false

@@ -71,12 +71,15 @@ extension StoreLayout {
   func removeStates(_ fileSystem: any FileSystem) throws(StoreError) {
     guard try fileSystem.kind(of: states) == .directory else { return }
     guard try !fileSystem.isLink(states) else { throw .linked(path: states) }
-    for name in try fileSystem.contents(ofDirectory: states) {
-      let folder = "\(states)/\(name)"
-      guard try fileSystem.kind(of: folder) == .directory else { continue }
-      guard try !fileSystem.isLink(folder) else { throw .linked(path: folder) }
-      try fileSystem.removeFiles(in: folder, where: StoreLayout.isStateFile)
-      try fileSystem.syncDirectory(folder)
-    }
+    for name in try fileSystem.contents(ofDirectory: states) { try removeState(name, fileSystem) }
+  }
+
+  /// Removes the files of the state in one folder below `states`, as `removeStates` does.
+  package func removeState(_ name: String, _ fileSystem: any FileSystem) throws(StoreError) {
+    let folder = "\(states)/\(name)"
+    guard try fileSystem.kind(of: folder) == .directory else { return }
+    guard try !fileSystem.isLink(folder) else { throw .linked(path: folder) }
+    try fileSystem.removeFiles(in: folder, where: StoreLayout.isStateFile)
+    try fileSystem.syncDirectory(folder)
   }
 }

@@ -108,6 +108,8 @@ public struct StoreOptions: Sendable {
   public var pageCacheSize = 64 << 20
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
+  /// How long no state is saved after the disk was full, unless the program asks for it.
+  package var fullDiskPause: Duration = .seconds(300)
   /// How long a close folds what was appended last, before it saves a state.
   package var closeFoldingMax: Duration = .seconds(2)
   /// A close saves the index of the active segment if at least this many of its events are in none.

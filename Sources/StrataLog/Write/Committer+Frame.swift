@@ -5,13 +5,16 @@ internal import StrataBase
 extension Committer {
   /// Writes the frame at the end of the log. On return it is visible, and as durable as the store's options require.
   ///
-  /// A failed write is undone, and the store goes on; a failure of a later step poisons the writer.
+  /// If the disk is full, states give way, and the write is tried once more. A failed write is undone, and the store
+  /// goes on; a failure of a later step poisons the writer.
   func writeFrame() throws(StoreError) {
     let end = state.link.offset + UInt64(state.frame.output.count)
     assert(state.frame.output.count > 0, "a frame to be written holds a block")
     assert(state.frame.link.offset == end, "a frame begins at the end of the log")
     do throws(StoreError) {
-      try state.active.file.write(state.frame.output.bytes, at: Int64(state.link.offset))
+      try makingRoom { () throws(StoreError) in
+        try state.active.file.write(state.frame.output.bytes, at: Int64(state.link.offset))
+      }
     } catch {
       throw takeBack(after: error)
     }
@@ -27,6 +30,21 @@ extension Committer {
       try writeHead(isClean: false, syncs: options.durability == .paranoid)
     }
     publish()
+  }
+
+  /// Runs a step that changes nothing if it fails, and runs it again if the disk was full and states could be removed.
+  func makingRoom(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    do throws(StoreError) { try body() } catch {
+      guard case .full = error, makeRoom() else { throw error }
+      try body()
+    }
+  }
+
+  /// Removes what is derived and takes room. Needs the turn. Returns whether there was anything.
+  func makeRoom() -> Bool {
+    assertHasTurn()
+    guard failure == nil, (try? state.lock.isIntact()) == true else { return false }
+    return derivedSpace.makeRoom()
   }
 
   /// Undoes a failed write: cuts the file back to the end of the last group, and the store goes on.

@@ -17,7 +17,8 @@ extension Committer {
     assertHasTurn()
     try checkGoesOn()
     try recoverIfTorn()
-    guard holdsEvents else { return }
+    guard holdsEvents, let refusal = try roll() else { return }
+    guard case .full = refusal, makeRoom() else { throw refusal }
     if let refusal = try roll() { throw refusal }
   }
 

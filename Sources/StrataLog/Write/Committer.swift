@@ -33,6 +33,7 @@ final class Committer: @unchecked Sendable {
   let queue: CommitQueue
   let sealer: Sealer
   let lookups: LookupThread
+  let derivedSpace: DerivedSpace
 
   var state: WriterState
   var decider: AppendDecider
@@ -58,6 +59,7 @@ final class Committer: @unchecked Sendable {
     self.queue = queue
     self.sealer = sealer
     lookups = LookupThread(index: index, queue: queue, on: options.machine)
+    derivedSpace = DerivedSpace(fileSystem, layout, pause: options.fullDiskPause)
     self.state = state
     decider = AppendDecider(index: index, source: source, clock: options.clock)
   }
@@ -99,7 +101,9 @@ final class Committer: @unchecked Sendable {
   private func commit(_ group: [PendingAppend]) {
     assert(!group.isEmpty, "a group holds an append")
     assertHasTurn()
-    do throws(StoreError) { try prepare() } catch { return refuse(group, error) }
+    do throws(StoreError) {
+      try makingRoom { () throws(StoreError) in try prepare() }
+    } catch { return refuse(group, error) }
     write(group)
     assertHasTurn()
   }

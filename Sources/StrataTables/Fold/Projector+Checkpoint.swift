@@ -40,7 +40,7 @@ extension Projector {
 
   /// Starts to save a state on another thread if folding what is not on disk takes long, unless that would write much
   /// more than the log has grown. A kept view that is not on disk at all is saved in any case, and so is a state of
-  /// which a page could not be read.
+  /// which a page could not be read, or that was removed from a full disk. While the disk is full nothing is saved.
   func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?) {
     guard let checkpoints, let erasures, !log.isReadOnly, !log.options.writesInStep, set.chain != nil else {
       return
@@ -50,7 +50,8 @@ extension Projector {
     // After a failure a view waits, as the rest does, until there is more to save.
     let isUrgent =
       (checkpoints.lacksView(of: set) || checkpoints.isDamaged) && (takesLong || checkpoints.failure == nil)
-    guard isUrgent || takesLong && isInProportion(checkpoints) else { return }
+      || checkpoints.gaveWay
+    guard isUrgent || takesLong && isInProportion(checkpoints), checkpoints.mayBeSaved else { return }
     let begins = state.withLock { state in
       defer { state.isSaving = true }
       return !state.isSaving
@@ -118,8 +119,10 @@ extension Projector {
     let set = published
     let isDue =
       exclusive.work.takes(log.options.savedFoldingMin) || checkpoints.lacksView(of: set)
-      || checkpoints.isDamaged
-    guard isForced || isDue, set.chain != nil, let erasures = exclusive.publishedErasures else { return nil }
+      || checkpoints.isDamaged || checkpoints.gaveWay
+    guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil,
+      let erasures = exclusive.publishedErasures
+    else { return nil }
     let written = try checkpoints.write(set, erasures)
     exclusive.work.begin()
     return written

@@ -26,8 +26,9 @@ extension Checkpoints {
     let isOwn = files.slots().first == known.slot
     guard tables.sequence >= log.mark.logBegin, !isOwn || needsSave(tables, known) else { return nil }
     do throws(StoreError) {
-      let written = try write(tables, erasures, &known)
+      let written = try writing { () throws(StoreError) in try write(tables, erasures, &known) }
       known.failure = nil
+      known.gaveWay = false
       known.isWriting = true
       let result = known
       state.withLock { $0 = result }
@@ -73,6 +74,7 @@ extension Checkpoints {
     guard let chain = tables.chain else {
       throw .invalid(what: "a state inside a block cannot be saved")
     }
+    let removalCount = log.derivedSpace?.removalCount ?? 0
     try files.createFolder()
     // Open before the check: an erasure after it takes the names of everything that is written from here on.
     let stateFile = try files.openState()
@@ -84,6 +86,9 @@ extension Checkpoints {
         throw .invalid(what: "the state may hold content that was erased since it was folded")
       }
     }
+    let goesOn: () throws(StoreError) -> Void = { [log] () throws(StoreError) in
+      try log.derivedSpace?.checkRoom(since: removalCount)
+    }
     try check()
     let damaged = faults.files.intersection(known.files)
     var trees = LiveTrees(tables, known.trees, damaged)
@@ -94,7 +99,7 @@ extension Checkpoints {
       isOwn: isOwn)
     var writer = StateWriter(
       files, continuing: plan.current ? known.current : nil, givingUp: plan.condemned,
-      above: known.files.max() ?? 0, check: check)
+      above: known.files.max() ?? 0, goesOn: goesOn, check: check)
     var directory = known.directory
     let reader: StateReader?
     do throws(StoreError) {
@@ -108,6 +113,7 @@ extension Checkpoints {
       } while !writer.begun.isSubset(of: entries.pageFiles)
         || writer.file.map { !entries.pageFiles.contains($0.number) } ?? false
       try writer.finish()
+      try goesOn()
       reader = openFiles(entries.pageFiles, isOwn: isOwn)
       try log.checkWrites()
       let slot = StateSlot(
@@ -125,6 +131,7 @@ extension Checkpoints {
       known.totalBytes += writer.bytesWritten
       known.lastBytes = writer.bytesWritten
     } catch {
+      if case .full = error { log.derivedSpace?.lacksRoom(for: writer.bytesMade) }
       writer.abandon()
       throw error
     }

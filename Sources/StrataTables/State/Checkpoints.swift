@@ -57,6 +57,8 @@ final class Checkpoints: Sendable {
     var totalBytes: UInt64 = 0
     var lastBytes: UInt64 = 0
     var failure: StoreError?
+    /// Whether the state was removed because the log needed the room, and no other one was written since.
+    var gaveWay = false
   }
 
   let log: Log
@@ -83,6 +85,7 @@ final class Checkpoints: Sendable {
     self.name = name
     self.fingerprint = fingerprint
     files = StateFiles(log, name)
+    log.derivedSpace?.add(self)
     self.cache = cache ?? PageCache(limit: log.options.pageCacheSize)
   }
 

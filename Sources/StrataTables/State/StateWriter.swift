@@ -22,6 +22,8 @@ struct StateWriter: ~Copyable {
   private let least: UInt32
   /// Called before the first byte is written to a new file: throws if nothing may be written any longer.
   private let check: () throws(StoreError) -> Void
+  /// Called before each step: throws if the log needs the room.
+  private let goesOn: () throws(StoreError) -> Void
   /// The file that is appended to.
   private(set) var file: StateFiles.PageFile?
   private var buffer = RawBuffer(capacity: 1 << 16)
@@ -38,15 +40,20 @@ struct StateWriter: ~Copyable {
   private(set) var begun: Set<UInt32> = []
   private(set) var bytesWritten: UInt64 = 0
   private(set) var pagesWritten = 0
+  /// The bytes of all pages so far, also of those that are not written to their file yet.
+  var bytesMade: UInt64 { bytesWritten + UInt64(buffer.count) }
 
   /// - Parameters:
   ///   - file: a file that this process began, to be continued.
   ///   - least: the greatest number in a place of the trees. Its file may be gone.
+  ///   - goesOn: throws if the log needs the room; called before each step that takes some.
+  ///   - check: throws if nothing may be written any longer; called when a file is begun.
   init(
     _ files: StateFiles, continuing file: StateFiles.PageFile?, givingUp condemned: Set<UInt32>,
-    above least: UInt32,
+    above least: UInt32, goesOn: @escaping () throws(StoreError) -> Void = {},
     check: @escaping () throws(StoreError) -> Void
   ) {
+    self.goesOn = goesOn
     self.files = files
     self.least = least
     self.file = file
@@ -141,6 +148,7 @@ struct StateWriter: ~Copyable {
 
   private mutating func flush() throws(StoreError) {
     guard let file, buffer.count > 0 else { return }
+    try goesOn()
     try file.file.write(buffer.bytes, at: Int64(file.length))
     try file.file.syncData()
     bytesWritten += UInt64(buffer.count)

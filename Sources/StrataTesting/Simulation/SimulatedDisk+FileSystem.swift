@@ -115,6 +115,11 @@ extension SimulatedDisk {
     }
   }
 
+  /// Returns what the capacity leaves. It is no call of a store that may fail.
+  package func freeSize(at path: String) -> UInt64? {
+    capacity.map { UInt64(max(0, $0 - usedSize)) }
+  }
+
   package func identity(of path: String) throws(StoreError) -> String? {
     guard try kind(of: path) != nil else { return nil }
     return "disk \(ObjectIdentifier(self)) \(PathParts(path).names.joined(separator: "/"))"

@@ -189,6 +189,82 @@ import Testing
     #expect(refused > 33 && refused < 233)
   }
 
+  /// Adds the files of two states, and one that is no state's. Returns their bytes.
+  private func addStates(to disk: SimulatedDisk) -> Int {
+    for (number, folder) in ["a-1", "b-22"].enumerated() {
+      disk.add("\(Self.layout.states)/\(folder)/\(StoreLayout.stateFile)", [UInt8](repeating: 1, count: 60))
+      disk.add(
+        "\(Self.layout.states)/\(folder)/\(StoreLayout.pageFileName(UInt32(number) + 1))",
+        [UInt8](repeating: 2, count: 400))
+    }
+    disk.add("\(Self.layout.states)/a-1/other", [3])
+    return 2 * 460
+  }
+
+  @Test
+  func `states give way to a group at each of its bytes, and to nothing that fails otherwise`()
+    throws
+  {
+    let group = [ModelAppend([event("a"), event("b")], id: "1"), ModelAppend([event("new", payload: 400)])]
+    let origin = SimulatedDisk()
+    var model = LogModel()
+    let first = try writer(origin)
+    try append(ModelAppend([event("s")]), to: first, &model)
+    try first.close()
+    let room = addStates(to: origin)
+    let length = try groupLength(group, on: origin.clone())
+    #expect(length < room)
+    for count in 0...length {
+      let disk = origin.clone()
+      let log = try writer(disk)
+      var model = model
+      disk.capacity = disk.usedSize + count
+      for (append, result) in zip(group, try log.appendBlocking(group.map { $0.draft() })) {
+        model.add(append, time: try result.get().time)
+      }
+      let names = disk.paths.filter { $0.hasPrefix(Self.layout.states) }
+      #expect(names.count == (count < length ? 1 : 5), "\(count) of \(length) bytes")
+      #expect(model.difference(from: log, countMin: model.appends.count) == nil)
+      let after = disk.crash(seed: UInt64(count), model: .dropAll)
+      try checkOpens(after, model, "\(count) of \(length) bytes")
+      try log.close()
+    }
+    let disk = origin.clone()
+    let log = try writer(disk)
+    disk.inject(SimulatedFailure(of: [.write], code: SystemErrorCode.inputOutput, partOfWrite: 0.5))
+    #expect(throws: StoreError.self) { try log.appendBlocking(group[0].draft()) }
+    #expect(disk.paths.filter { $0.hasPrefix(Self.layout.states) }.count == 5)
+    // A file that was replaced says that another writer may have the store, whose states they are.
+    disk.delete(Self.layout.lock)
+    disk.capacity = disk.usedSize
+    #expect(throws: StoreError.self) { try log.appendBlocking(group[0].draft()) }
+    #expect(disk.paths.filter { $0.hasPrefix(Self.layout.states) }.count == 5)
+  }
+
+  @Test func `states give way to a torn tail that is kept, and to the note of it`() throws {
+    let tail = (0..<99).map { UInt8($0 + 1) }
+    let origin = SimulatedDisk()
+    var model = LogModel()
+    let first = try writer(origin)
+    try append(ModelAppend([event("s")]), to: first, &model)
+    try first.close()
+    try CrashedWriter.unclean(origin, Self.root, Self.options())
+    let segment = Self.layout.segment(1)
+    origin.replace(segment, origin.contents(segment)! + tail)
+    _ = addStates(to: origin)
+    for free in stride(from: 0, to: 400, by: 7) {
+      let disk = origin.clone()
+      let log = try writer(disk)
+      disk.capacity = disk.usedSize + free
+      var model = model
+      try append(ModelAppend([event("s")]), to: log, &model)
+      let kept = disk.paths.filter { $0.hasPrefix(Self.layout.quarantine) }.map { disk.contents($0) }
+      #expect(kept == [tail], "room for \(free)")
+      #expect(model.difference(from: log, countMin: 2) == nil, "room for \(free)")
+      try log.close()
+    }
+  }
+
   @Test func `an index that cannot be written is no loss`() throws {
     let disk = SimulatedDisk()
     var model = LogModel()

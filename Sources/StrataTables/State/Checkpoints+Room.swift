@@ -1,0 +1,32 @@
+// States on a full disk: they give way to appends, and are written again later.
+
+internal import StrataBase
+internal import StrataLog
+
+extension Checkpoints: DerivedFileUser {
+  var derivedFolder: String { files.folder }
+
+  /// Gives up the page file that is appended to. Pages of older files may still have to be read, so their readers keep
+  /// those.
+  func giveWay() {
+    state.withLock { state in
+      // What is being written has ended, or ends without a name.
+      if !state.isWriting { state.current = nil }
+      state.gaveWay = state.gaveWay || state.saved != nil
+      state.saved = nil
+      state.savedViews = []
+    }
+  }
+
+  /// Whether the state was removed because the log needed the room, and no other one was written since.
+  var gaveWay: Bool { state.withLock { $0.gaveWay } }
+
+  /// Whether a state may be saved that the program did not ask for: not on a disk that was full a short time ago.
+  var mayBeSaved: Bool { log.derivedSpace?.allowsWriting ?? false }
+
+  /// Runs a body that writes a state, so that an append for which the disk has no room waits until the body has ended.
+  func writing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    guard let space = log.derivedSpace else { throw .readOnly }
+    return try space.write(body)
+  }
+}
