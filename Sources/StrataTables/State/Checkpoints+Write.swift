@@ -146,6 +146,7 @@ extension Checkpoints {
     for number in (try? files.pageFiles()) ?? [] where !known.files.contains(number) {
       files.removePageFile(number)
     }
+    removeLowerVersions()
     return Written(sequence: tables.sequence, bytes: writer.bytesWritten, pages: writer.pagesWritten)
   }
 }

@@ -10,6 +10,7 @@ struct StateName: Sendable, Hashable {
   let recordsTouches: Bool
   /// The bytes of a folder's name, without the version.
   private static let folderLengthMax = 120
+  private static let touchesSuffix = "-touches"
 
   init(name: String, version: Int, recordsTouches: Bool) {
     self.name = name
@@ -44,7 +45,17 @@ struct StateName: Sendable, Hashable {
       text =
         String(text.prefix(Self.folderLengthMax)) + "%" + Self.digits(XXH64.of(Array(name.utf8)), count: 16)
     }
-    return "\(text)-\(version)\(recordsTouches ? "-touches" : "")"
+    return "\(text)-\(version)\(recordsTouches ? Self.touchesSuffix : "")"
+  }
+
+  /// Whether a folder is that of a lower version of the same projection, whether or not it records touches.
+  func isAbove(folder other: String) -> Bool {
+    guard let dash = other.firstIndex(of: "-") else { return false }
+    var text = other[dash...].dropFirst()
+    let touches = text.hasSuffix(Self.touchesSuffix)
+    if touches { text = text.dropLast(Self.touchesSuffix.count) }
+    guard let lower = Int(text), lower < version else { return false }
+    return StateName(name: name, version: lower, recordsTouches: touches).folder == other
   }
 
   /// The hash that STATE holds.
