@@ -25,6 +25,7 @@ def view_of(fields, pages):
         last = kind
         trees[KINDS[kind]] = pages.saved_tree(fields, 1024 if KINDS[kind] in SMALL else 4096)
     demand(set(KINDS[:-1]) <= set(trees), "a view without one of its trees")
+    demand(fields.rest == 0 or fields.varint() > 0, "a number of processes that did not ask is written, and is 0")
     return View(table, name, identity, fingerprint, sequence, rows, trees)
 
 

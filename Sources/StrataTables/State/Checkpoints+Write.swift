@@ -64,8 +64,11 @@ extension Checkpoints {
     return views
   }
 
+  /// The views of a state, without those that will soon be forgotten: a process that asks for one of them saves it, even
+  /// if it has nothing else to save.
   static func views(of entries: StateEntries) -> Set<TableView> {
-    Set(entries.views.map { TableView(entries.tables[Int($0.table)].name, $0.kept) })
+    let lasting = entries.views.filter { $0.unaskedCount < ForgottenView.processCountMin / 2 }
+    return Set(lasting.map { TableView(entries.tables[Int($0.table)].name, $0.kept) })
   }
 
   private func write(
@@ -91,7 +94,7 @@ extension Checkpoints {
     }
     try check()
     let damaged = faults.files.intersection(known.files)
-    var trees = LiveTrees(tables, known.trees, damaged)
+    var trees = LiveTrees(tables, known.trees, damaged, without: forgottenViews(of: tables))
     trees.usage.add(PageUsage(all: known.directory))
     let isOwn = StateFiles.newestSlot(in: stateFile) == known.slot
     let plan = try StateGarbage.plan(
@@ -161,19 +164,26 @@ private struct LiveTrees {
   /// What is on disk of each tree, in the order in which trees are written.
   private var live: [SavedTrees.Key: PageUsage] = [:]
   private let damaged: Set<UInt32>
+  private let forgotten: Set<Checkpoints.TableView>
 
   /// - Parameters:
   ///   - saved: the trees that were written last.
   ///   - damaged: files with pages that could not be read.
-  init(_ tables: TableSet, _ saved: SavedTrees, _ damaged: Set<UInt32>) {
+  ///   - forgotten: views that are given up.
+  init(
+    _ tables: TableSet, _ saved: SavedTrees, _ damaged: Set<UInt32>,
+    without forgotten: Set<Checkpoints.TableView>
+  ) {
     before = saved
     self.damaged = damaged
+    self.forgotten = forgotten
     for table in tables.tables where table.isWritten {
       for (part, tree) in table.savedTrees {
         let key = SavedTrees.Key(table.name, part)
         let used = PageUsage.live(tree, since: before[key])
         live[key] = used
         usage.add(used)
+        if part == .rows { usage.note(rows: tree) }
       }
       for view in unopenedViews(of: table) { usage.add(view) }
     }
@@ -183,7 +193,8 @@ private struct LiveTrees {
   /// for.
   private func unopenedViews(of table: Table) -> [ViewOnDisk] {
     table.savedViews.compactMap { $0 as? ViewOnDisk }.filter { view in
-      damaged.isDisjoint(with: view.usage.bytes.keys)
+      damaged.isDisjoint(with: view.pageFiles)
+        && !forgotten.contains(Checkpoints.TableView(table.name, view.kept))
     }
   }
 
@@ -209,10 +220,12 @@ private struct LiveTrees {
         entries.views.append(
           StateEntries.View(table: number, kept: kept, roots: roots, sequence: tables.sequence))
       }
-      let unopened = unopenedViews(of: table).filter { files.isSuperset(of: $0.usage.bytes.keys) }
+      let unopened = unopenedViews(of: table).filter { files.isSuperset(of: $0.pageFiles) }
       for view in unopened {
         entries.views.append(
-          StateEntries.View(table: number, kept: view.kept, roots: view.roots, sequence: view.sequence))
+          StateEntries.View(
+            table: number, kept: view.kept, roots: view.roots, sequence: view.sequence,
+            unaskedCount: view.unaskedCount.addingSaturated(1)))
       }
       saved.add(unopened, of: table.name)
     }

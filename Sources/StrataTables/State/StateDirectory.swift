@@ -41,6 +41,8 @@ struct StateEntries {
     var roots: ViewOnDisk.Roots
     /// The sequence of the state in which the view was saved.
     var sequence: UInt64
+    /// The processes in a row that saved a state and did not ask for the view.
+    var unaskedCount: UInt64 = 0
   }
 
   struct Table {
@@ -150,8 +152,8 @@ extension StateEntries {
 }
 
 extension StateEntries.View {
-  /// Table, name, identity, fingerprint, sequence, the rows, and the trees that there are, each after its kind. Lists
-  /// begin with their length.
+  /// Table, name, identity, fingerprint, sequence, the rows, the trees that there are, each after its kind, and how many
+  /// processes did not ask for the view, if any. Lists begin with their length.
   fileprivate func append(to bytes: inout RawBuffer) {
     bytes.append(varint: UInt64(table))
     bytes.append(text: kept.name)
@@ -165,6 +167,7 @@ extension StateEntries.View {
       bytes.append(byte: UInt8(kind.rawValue))
       root.append(to: &bytes)
     }
+    if unaskedCount > 0 { bytes.append(varint: unaskedCount) }
   }
 
   fileprivate init?(_ cursor: inout ByteCursor) {
@@ -183,6 +186,9 @@ extension StateEntries.View {
       else { return nil }
       roots.view[kind] = tree
     }
+    guard cursor.remaining > 0 else { return }
+    guard let unasked = cursor.varint() else { return nil }
+    unaskedCount = unasked
   }
 }
 

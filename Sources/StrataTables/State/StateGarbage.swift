@@ -8,14 +8,27 @@ struct StateUsage {
   private(set) var trees = PageUsage()
   /// Files with pages of trees that are not open.
   private(set) var pinned: Set<UInt32> = []
+  /// The roots of the trees of rows that are counted.
+  private var rows: [StoredPlace] = []
 
   mutating func add(_ usage: PageUsage) { trees.add(usage) }
 
-  /// Adds a view that is not open: its pages cannot be written again, so the files that hold them stay.
+  /// Notes that the rows of a table are counted, so that they are not once more with a view of them.
+  mutating func note(rows tree: Tree) {
+    guard let root = tree.root else { return }
+    let place = withExtendedLifetime(root) { PageRef(root).placeOnDisk }
+    if !place.isNone { rows.append(place) }
+  }
+
+  /// Adds a view that is not open: its pages cannot be written again, so the files that hold them stay. Rows that several
+  /// views were made of count once. Rows of which some pages are in another tree, too, count twice: see `plan`.
   mutating func add(_ view: ViewOnDisk) {
-    let usage = view.usage
-    trees.add(usage)
-    pinned.formUnion(usage.bytes.keys)
+    for tree in view.roots.view.values { trees.add(tree.usage) }
+    pinned.formUnion(view.pageFiles)
+    let place = view.roots.rows.root.place
+    guard !rows.contains(place) else { return }
+    rows.append(place)
+    trees.add(view.roots.rows.usage)
   }
 
   var bytes: [UInt32: UInt64] { trees.bytes }
@@ -62,7 +75,10 @@ struct StateGarbage {
       lengths[number] = length
       plan.kept.insert(number)
     }
-    let live = usage.bytes.values.reduce(UInt64(0)) { $0.addingSaturated($1) }
+    // Pages that several views share may be counted more than once, but a file holds no more than its length.
+    let live = lengths.reduce(UInt64(0)) { sum, file in
+      sum.addingSaturated(min(usage.bytes[file.key] ?? 0, file.value))
+    }
     let total = lengths.values.reduce(UInt64(0)) { $0.addingSaturated($1) }
     if total > live.addingSaturated(live).addingSaturated(garbageMax) {
       for (number, length) in lengths

@@ -8,6 +8,7 @@ struct StateName: Sendable, Hashable {
   let name: String
   let version: Int
   let recordsTouches: Bool
+  private static let documents = "$documents"
   /// The bytes of a folder's name, without the version.
   private static let folderLengthMax = 120
   private static let touchesSuffix = "-touches"
@@ -22,13 +23,15 @@ struct StateName: Sendable, Hashable {
   init?(_ folding: Folding) {
     recordsTouches = folding.recordsTouches
     switch folding.withoutTouches {
-    case .documents(nil): (name, version) = ("$documents", 1)
+    case .documents(nil): (name, version) = (Self.documents, 1)
     case .own(let projection):
       let type = Swift.type(of: projection)
       (name, version) = (type.name, type.version)
     case .documents, .touching: return nil
     }
   }
+
+  var isOfDocuments: Bool { name == Self.documents }
 
   /// The name of the folder: small letters, digits, `_` and `$` as they are, all other bytes as `%` and two digits, so that no
   /// file system takes two names for one; a long name is cut and gets its hash.

@@ -15,6 +15,8 @@ final class ViewOnDisk: SavedView {
 
   let kept: KeptView
   let roots: Roots
+  /// The processes before this one, in a row, that saved a state and did not ask for the view.
+  let unaskedCount: UInt64
   /// The sequence of the state in which the view was saved.
   var sequence: UInt64 { healing.sequence }
   private let table: String
@@ -31,17 +33,18 @@ final class ViewOnDisk: SavedView {
     assert(view.sequence == healing.sequence, "a view is made again as of another sequence than its own")
     kept = view.kept
     roots = view.roots
+    unaskedCount = view.unaskedCount
     self.table = table
     self.reader = reader
     self.healing = healing
     self.rows = rows
   }
 
-  /// How many bytes of each page file the view and its rows use.
-  var usage: PageUsage {
-    var usage = roots.rows.usage
-    for tree in roots.view.values { usage.add(tree.usage) }
-    return usage
+  /// The page files in which the view and its rows have pages.
+  var pageFiles: Set<UInt32> {
+    var files = Set(roots.rows.usage.bytes.keys)
+    for tree in roots.view.values { files.formUnion(tree.usage.bytes.keys) }
+    return files
   }
 
   /// A tree of the view as it was saved, if a list has asked for the view.

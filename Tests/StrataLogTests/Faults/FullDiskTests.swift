@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test
-  func `states give way to a group at each of its bytes, and to nothing that fails otherwise`()
+  func `fault 71: states give way to a group at each of its bytes, and to nothing that fails otherwise`()
     throws
   {
     let group = [ModelAppend([event("a"), event("b")], id: "1"), ModelAppend([event("new", payload: 400)])]

@@ -70,7 +70,7 @@ internal import Testing
 
   @Test(arguments: [false, true])
   func
-    `at every number of free bytes an append succeeds, and states go only if it needs their room`(
+    `fault 71: at every number of free bytes an append succeeds, and states go only if it needs their room`(
       isAlsoRead: Bool
     ) async throws
   {

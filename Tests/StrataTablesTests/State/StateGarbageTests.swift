@@ -66,6 +66,51 @@ internal import Testing
     try store.closeBlocking()
   }
 
+  @Test func `rows that several unopened views were made of count once for what is worth a copy`()
+    async throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let disk = SimulatedDisk()
+    var options = StateStore.options()
+    options.segmentSizeTarget = 1 << 24
+    func change(_ store: EventStore) throws {
+      for number in 0..<300 {
+        let text = (0..<2_000).map { _ in UInt8.random(in: 0x21...0x7E, using: &random) }
+        try store.put("\(number)", ["t": .string(String(decoding: text, as: UTF8.self))])
+      }
+    }
+    var store = try StateStore.open(disk, options: options)
+    let projector = store.projector(StateStore.documents)
+    try change(store)
+    for name in ["a", "b", "c", "d", "e", "f"] {
+      let definition = ViewDefinition(
+        identity: ViewIdentity(name), sectionOrder: .key,
+        kept: KeptView(name: name, identity: "", fingerprint: 1)
+      ) { row, writer in
+        writer.append(Int64(row.document.count % 5))
+        return PlacedLengths(section: writer.count)
+      }
+      let lease = projector.lease(definition, of: "a")
+      _ = try await projector.state(reaching: store.head.sequence, with: lease)
+    }
+    try store.closeBlocking()
+    func size() -> Int { disk.pageFiles().reduce(0) { $0 + disk.contents($1)!.count } }
+    let live = size()
+    // The views stay as they are, and with them these rows; of what follows only the newest rows are alive.
+    store = try StateStore.open(disk, options: options)
+    var greatest = 0
+    for _ in 0..<12 {
+      try change(store)
+      try store.checkpointBlocking()
+      greatest = max(greatest, size())
+    }
+    // Two trees of rows are alive, and as much again may be garbage, while one state is written.
+    #expect(
+      live > 500_000 && greatest < 5 * live + 2 << 20, "\(greatest) bytes, \(live) with one tree of rows")
+    print("greatest \(greatest), live at first \(live)")
+    try store.closeBlocking()
+  }
+
   @Test func `a page file ends at its greatest length, and the next one holds the rest`() async throws {
     let disk = SimulatedDisk()
     var options = StateStore.options()
