@@ -109,7 +109,12 @@ extension Projector {
     let fold = currentFold()
     let target = log.mark.visible
     let slice = isForced ? TimeSlice() : TimeSlice(until: deadline)
-    if try exclusive.work.run(fold, through: target.sequence, slice) {
+    let isDone: Bool
+    do throws(StoreError) { isDone = try exclusive.work.run(fold, through: target.sequence, slice) } catch {
+      saveHalted(fold, error, isForced: isForced)
+      throw error
+    }
+    if isDone {
       if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
       if let kept { exclusive.work.addView(kept.definition, of: kept.table, to: fold) }
       if let dropped { fold.state.withTable(dropped.table) { $0.removeSavedView(dropped.name) } }

@@ -182,6 +182,7 @@ extension Projector {
       guard try exclusive.work.run(fold, through: target.sequence, slice) else { return isStillWanted() }
       if fold.state.sequence < target.sequence { throw .closed }
     } catch {
+      saveIfHalted(fold, error)
       fail(error)
       return false
     }

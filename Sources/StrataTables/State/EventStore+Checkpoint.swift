@@ -23,7 +23,9 @@ extension EventStore {
   /// There is rarely a reason to call it: states are saved in the background, and by `close` and `suspend`. O(log), and
   /// O(what changed since a state was last saved) if that is in memory. Runs on a separate thread.
   ///
-  /// Throws what folding throws; `full` and `unavailable` if a state could not be written, which loses nothing.
+  /// Throws what folding throws. If a projection halts at an event that it cannot apply, its state is saved up to that
+  /// event, and so are the others, before the error is thrown. Throws `full` and `unavailable` if a state could not be
+  /// written, which loses nothing.
   @discardableResult
   public func checkpoint() async throws -> [StateCheckpoint] {
     let thread = machine.thread("strata-checkpoint")
@@ -50,16 +52,25 @@ extension EventStore {
     guard !log.isReadOnly else { throw .readOnly }
     let documents = projector(.documents(only: nil))
     var made: [StateCheckpoint] = []
+    var halt: StoreError?
     for projector in projectors.inUse {
       guard let name = projector.checkpoints?.projectionName else { continue }
       let isOfDocuments = projector === documents
-      let written = try projector.save(
-        isForced: true, keeping: isOfDocuments ? kept : nil, dropping: isOfDocuments ? dropped : nil)
+      let written: Checkpoints.Written?
+      do throws(StoreError) {
+        written = try projector.save(
+          isForced: true, keeping: isOfDocuments ? kept : nil, dropping: isOfDocuments ? dropped : nil)
+      } catch {
+        guard error.reason == .halted else { throw error }
+        halt = halt ?? error
+        continue
+      }
       made.append(
         StateCheckpoint(
           projection: name, sequence: written?.sequence ?? projector.published.sequence,
           byteCount: written?.bytes ?? 0, pageCount: written?.pages ?? 0))
     }
+    if let halt { throw halt }
     return made.sorted { $0.projection < $1.projection }
   }
 }
