@@ -35,8 +35,9 @@ package struct CBORDecoder: Sendable {
     _ type: Value.Type = Value.self,
     from bytes: UnsafeRawBufferPointer
   ) throws -> Value {
-    let state = DecodingState(bytes, userInfo: userInfo)
-    defer { state.close() }
+    var state = SpareDecodingState.take()
+    state.begin(bytes, caseName: nil, userInfo: userInfo)
+    defer { SpareDecodingState.give(&state) }
     if refusesUnknownKeys { state.unknownKeys = UnknownKeys() }
     // Finding the keys of an object checks everything inside it, so another check is not needed.
     if !state.beginsWithMap { try state.checkIsOneItem() }
@@ -53,8 +54,9 @@ package struct CBORDecoder: Sendable {
   ) throws -> Value {
     var name = name
     return try name.withUTF8 { (name) throws -> Value in
-      let state = DecodingState(bytes, caseName: name, userInfo: userInfo)
-      defer { state.close() }
+      var state = SpareDecodingState.take()
+      state.begin(bytes, caseName: name, userInfo: userInfo)
+      defer { SpareDecodingState.give(&state) }
       guard state.isOpen else { throw state.corrupted(CodecError(.truncated, at: 0), path: []) }
       if !state.beginsWithMap { try state.checkIsOneItem() }
       let value = try Value(from: ItemDecoder(state: state, offset: ItemDecoder.ofCase))

@@ -53,16 +53,16 @@ package struct CBOREncoder: Sendable {
 /// An encoder whose memory is used again by the next call. Used by one thread at a time.
 package final class RepeatedCBOREncoder {
   /// The slots and bytes of the last call, unless they are in use.
-  private var spare: EncodingState?
+  @exclusivity(unchecked) private var spare: EncodingState?
 
   package init() {}
 
   /// Encodes a value as ``CBOREncoder`` does, and appends its CBOR to a writer. If this throws, nothing was appended.
   package func encode<Value: Encodable>(_ value: Value, to writer: inout CBORWriter) throws {
-    var state = spare ?? EncodingState(userInfo: [:])
     // A type that encodes something else while it is encoded finds another state.
-    spare = nil
+    var state = spare.take() ?? EncodingState(userInfo: [:], keepsContainers: true)
     defer {
+      state.endCall()
       // A type may have kept its encoder, and a large value would keep its memory.
       if isKnownUniquelyReferenced(&state), !state.isLarge {
         state.reset()

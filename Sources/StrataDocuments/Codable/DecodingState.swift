@@ -10,26 +10,41 @@
 /// The bytes of one call. Used by one thread only, and closed when the call returns: if a type has kept its decoder,
 /// the decoder then finds an empty input instead of freed memory.
 final class DecodingState {
-  let userInfo: [CodingUserInfoKey: any Sendable]
-  @exclusivity(unchecked) private(set) var bytes: UnsafeRawBufferPointer
+  @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  @exclusivity(unchecked) private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
   /// Whether the bytes are known to be one well-formed item.
   @exclusivity(unchecked) private(set) var isChecked = false
   /// The keys that the decoded type does not know so far; nil if they are ignored.
   @exclusivity(unchecked) var unknownKeys: UnknownKeys?
   /// The name of the case if the bytes are only the associated values of an enum: see `ItemDecoder.ofCase`.
-  let caseName: UnsafeBufferPointer<UInt8>?
+  @exclusivity(unchecked) private(set) var caseName: UnsafeBufferPointer<UInt8>?
   /// The same bytes within a map of one key, for types that do not ask for the keys of their case.
   @exclusivity(unchecked) private var whole: DecodingState?
   /// The containers around the item whose path was requested last, from the outermost to the innermost.
   private var trail: [PathContainer] = []
 
-  init(
-    _ bytes: UnsafeRawBufferPointer, caseName: UnsafeBufferPointer<UInt8>? = nil,
+  /// The containers of calls before this one; nil if no call follows.
+  private let kept: KeptContainers<MapIndex>?
+
+  /// A state that one call after the other may begin with.
+  init() { kept = KeptContainers() }
+
+  /// The state of one call.
+  init(_ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable]) {
+    kept = nil
+    self.bytes = bytes
+    self.userInfo = userInfo
+  }
+
+  /// Begins a call. The state is new, or its last call has ended.
+  func begin(
+    _ bytes: UnsafeRawBufferPointer, caseName: UnsafeBufferPointer<UInt8>?,
     userInfo: [CodingUserInfoKey: any Sendable]
   ) {
     self.bytes = bytes
     self.caseName = caseName
     self.userInfo = userInfo
+    isChecked = false
   }
 
   /// Whether the call is still running, so that the bytes may be read.
@@ -41,9 +56,32 @@ final class DecodingState {
       let copy = whole.bytes
       whole.close()
       copy.deallocate()
+      self.whole = nil
     }
     bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    caseName = nil
     if !trail.isEmpty { trail = [] }
+    if !userInfo.isEmpty { userInfo = [:] }
+    if unknownKeys != nil { unknownKeys = nil }
+    // A type that has kept a container keeps this state with it, which then serves no other call.
+    kept?.endCall { $0.owner = self }
+  }
+
+  /// The container of the object at an offset: one of an earlier call, or a new one.
+  func container<Key: CodingKey>(keyedBy type: Key.Type, at offset: Int) throws -> KeyedDecodingContainer<Key>
+  {
+    if let kept, let place = kept.lend(ObjectIdentifier(type)) {
+      let index = kept.content(at: place)
+      try index.read(at: offset)
+      unknownKeys?.open(index) { Key(stringValue: $0) != nil }
+      return kept.container(at: place, as: KeyedDecodingContainer<Key>.self)
+    }
+    let index = MapIndex(self)
+    try index.read(at: offset)
+    unknownKeys?.open(index) { Key(stringValue: $0) != nil }
+    let container = KeyedDecodingContainer(ItemKeyedContainer<Key>(index: index))
+    if let kept, kept.keep(container, ObjectIdentifier(type), index) { index.owner = nil }
+    return container
   }
 
   /// The number of levels around the bytes.

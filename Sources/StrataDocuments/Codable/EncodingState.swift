@@ -43,15 +43,21 @@ final class EncodingState {
   /// does not nest the document deeper, but it uses more stack.
   private static let callDepthMax = 4 * CodecLimits.depthMax
 
+  /// What owns the state if a container that it kept is in use after the call.
+  final class Owner { var state: EncodingState? }
+
   let userInfo: [CodingUserInfoKey: any Sendable]
+  /// The containers of the root in calls before this one; nil if no call follows.
+  private let kept: KeptContainers<Owner>?
   @exclusivity(unchecked) private var scratch = CBORWriter(capacity: 512)
   @exclusivity(unchecked) private var slots: UnsafeMutablePointer<EncodingSlot>
   @exclusivity(unchecked) private var slotCount = 1
   @exclusivity(unchecked) private var slotCapacity = 12
   @exclusivity(unchecked) private var callDepth = 0
 
-  init(userInfo: [CodingUserInfoKey: any Sendable]) {
+  init(userInfo: [CodingUserInfoKey: any Sendable], keepsContainers: Bool = false) {
     self.userInfo = userInfo
+    kept = keepsContainers ? KeptContainers() : nil
     slots = .allocate(capacity: slotCapacity)
     slots.initialize(to: EncodingSlot())
   }
@@ -67,6 +73,23 @@ final class EncodingState {
     slots.initialize(to: EncodingSlot())
     slotCount = 1
     callDepth = 0
+  }
+
+  /// Ends a call. A type that has kept a container keeps this state with it, which then serves no other call.
+  func endCall() { kept?.endCall { $0.state = self } }
+
+  /// The container of an object in a slot: one of an earlier call, or a new one.
+  func container<Key: CodingKey>(keyedBy type: Key.Type, in slot: Int) -> KeyedEncodingContainer<Key> {
+    guard slot == Self.root, let kept else {
+      return KeyedEncodingContainer(SlotKeyedContainer<Key>(state: self, slot: slot, owner: self))
+    }
+    if let place = kept.lend(ObjectIdentifier(type)) {
+      return kept.container(at: place, as: KeyedEncodingContainer<Key>.self)
+    }
+    let owner = Owner()
+    let container = KeyedEncodingContainer(SlotKeyedContainer<Key>(state: self, slot: slot, owner: owner))
+    if !kept.keep(container, ObjectIdentifier(type), owner) { owner.state = self }
+    return container
   }
 
   /// Whether anything was encoded in the slot.

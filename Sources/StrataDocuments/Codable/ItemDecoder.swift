@@ -13,9 +13,7 @@ struct ItemDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    let index = try MapIndex(state, at: offset)
-    state.unknownKeys?.open(index) { Key(stringValue: $0) != nil }
-    return KeyedDecodingContainer(ItemKeyedContainer<Key>(index: index))
+    try state.container(keyedBy: type, at: offset)
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -42,7 +40,7 @@ struct ItemKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   var allKeys: [Key] {
     // The key of an enum is asked for again at every value.
-    if let caseName = index.caseName { return CaseKeys.keys(caseName) }
+    if let caseName = index.caseName { return index.keys(ofCase: caseName) }
     return index.keys.compactMap { Key(stringValue: $0) }
   }
 

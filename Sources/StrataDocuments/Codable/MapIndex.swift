@@ -10,24 +10,43 @@ struct MapEntry {
 
 /// The entries of one object, in ascending order of (length, bytes) of their keys. Used by one thread only.
 final class MapIndex {
-  let state: DecodingState
+  unowned(unsafe) let state: DecodingState
+  /// The state, unless the state keeps this index.
+  @exclusivity(unchecked) var owner: DecodingState?
   /// The offset of the object.
-  let offset: Int
-  let count: Int
-  private let entries: UnsafeMutablePointer<MapEntry>
+  @exclusivity(unchecked) private(set) var offset = 0
+  @exclusivity(unchecked) private(set) var count = 0
+  /// The keys of cases that the container asked for.
+  @exclusivity(unchecked) private var caseKeys: CaseKeys?
+  @exclusivity(unchecked) private var entries: UnsafeMutablePointer<MapEntry>
+  @exclusivity(unchecked) private var capacity = 4
   /// The position at which the last search ended. Types look up the same key up to three times in a row.
   @exclusivity(unchecked) private var hint = 0
   /// Copies of those keys that are in chunks in the input.
-  private var joinedKeys: [UnsafeMutableBufferPointer<UInt8>] = []
+  @exclusivity(unchecked) private var joinedKeys: [UnsafeMutableBufferPointer<UInt8>] = []
+
+  init(_ state: DecodingState) {
+    self.state = state
+    owner = state
+    entries = .allocate(capacity: capacity)
+  }
+
+  deinit {
+    entries.deallocate()
+    for key in joinedKeys { key.deallocate() }
+  }
 
   /// Reads the map at an offset. Throws if the item is not a map, or if a key is not text or occurs twice.
-  init(_ state: DecodingState, at offset: Int) throws {
-    self.state = state
-    self.offset = offset
+  func read(at offset: Int) throws {
+    (self.offset, count, hint) = (offset, 0, 0)
+    if !joinedKeys.isEmpty {
+      for key in joinedKeys { key.deallocate() }
+      joinedKeys = []
+    }
     if offset == ItemDecoder.ofCase {
-      entries = .allocate(capacity: 1)
-      count = state.caseName == nil ? 0 : 1
-      if let caseName = state.caseName { entries.initialize(to: MapEntry(key: caseName, value: 0)) }
+      guard let caseName = state.caseName else { return }
+      entries.initialize(to: MapEntry(key: caseName, value: 0))
+      count = 1
       return
     }
     var reader = state.reader(at: offset)
@@ -37,19 +56,20 @@ final class MapIndex {
       guard case .map(let announced) = head else {
         throw state.mismatch(head, [String: Any].self, at: offset)
       }
-      count = try announced ?? Self.countPairs(reader)
-      entries = .allocate(capacity: count)
-      try fill(&reader)
+      let pairs = try announced ?? Self.countPairs(reader)
+      // Memory for a very large object is not kept.
+      if pairs > capacity || capacity > 256 {
+        entries.deallocate()
+        capacity = max(4, pairs)
+        entries = .allocate(capacity: capacity)
+      }
+      try fill(&reader, pairs)
+      count = pairs
       if announced == nil { _ = try reader.readBreak() }
       if offset == 0, !state.isChecked { try state.checkIsEnd(reader.offset) }
     } catch let error as CodecError {
       throw state.corrupted(error, path: state.path(to: offset))
     }
-  }
-
-  deinit {
-    entries.deallocate()
-    for key in joinedKeys { key.deallocate() }
   }
 
   private static func countPairs(_ reader: CBORReader) throws(CodecError) -> Int {
@@ -63,7 +83,7 @@ final class MapIndex {
     return count
   }
 
-  private func fill(_ reader: inout CBORReader) throws(CodecError) {
+  private func fill(_ reader: inout CBORReader, _ count: Int) throws(CodecError) {
     var isAscending = true
     let depth = state.outerDepth &+ 1
     for position in 0..<count {
@@ -72,7 +92,7 @@ final class MapIndex {
       try reader.skip(depth: depth)
       if position > 0, isAscending { isAscending = Self.order(entries[position - 1].key, key) < 0 }
     }
-    if !isAscending { try sort() }
+    if !isAscending { try sort(count) }
   }
 
   @inline(__always)
@@ -96,7 +116,7 @@ final class MapIndex {
     }
   }
 
-  private func sort() throws(CodecError) {
+  private func sort(_ count: Int) throws(CodecError) {
     var buffer = UnsafeMutableBufferPointer(start: entries, count: count)
     buffer.sort { Self.order($0.key, $1.key) < 0 }
     for position in 1..<max(1, count) where Self.order(entries[position - 1].key, entries[position].key) == 0
@@ -118,6 +138,13 @@ extension MapIndex {
   var keys: [String] {
     guard state.isOpen else { return [] }
     return (0..<count).map { String(decoding: entries[$0].key, as: UTF8.self) }
+  }
+
+  /// The keys of a case, of the type of keys that the index was made for.
+  func keys<Key: CodingKey>(ofCase name: UnsafeBufferPointer<UInt8>) -> [Key] {
+    let keys = caseKeys ?? CaseKeys()
+    caseKeys = keys
+    return keys.keys(name)
   }
 
   /// The name of the case if this is the map around the associated values of an enum.

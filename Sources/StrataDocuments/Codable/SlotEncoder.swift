@@ -10,7 +10,7 @@ struct SlotEncoder: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     state.begin(.map, in: slot)
-    return KeyedEncodingContainer(SlotKeyedContainer<Key>(state: state, slot: slot))
+    return state.container(keyedBy: type, in: slot)
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -25,52 +25,75 @@ struct SlotEncoder: Encoder {
 
 /// The container of an object that is being encoded.
 struct SlotKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let state: EncodingState
+  private let unretained: Unmanaged<EncodingState>
   let slot: Int
+  /// Keeps the state as long as it is needed: the state itself, or what the state keeps the container with.
+  private let owner: AnyObject
 
-  var codingPath: [any CodingKey] { state.path(to: slot) }
+  init(state: EncodingState, slot: Int, owner: AnyObject) {
+    unretained = .passUnretained(state)
+    self.slot = slot
+    self.owner = owner
+  }
 
+  /// The state, which the owner keeps.
   @inline(__always)
-  private func child(_ key: Key) -> Int { state.appendChild(of: slot, key: key.stringValue) }
+  private func with<Result>(_ body: (EncodingState) throws -> Result) rethrows -> Result {
+    try unretained._withUnsafeGuaranteedRef { try body($0) }
+  }
 
-  func encodeNil(forKey key: Key) { state.encodeNil(in: child(key)) }
-  func encode(_ value: Bool, forKey key: Key) { state.encode(value, in: child(key)) }
-  func encode(_ value: String, forKey key: Key) { state.encode(value, in: child(key)) }
-  func encode(_ value: Double, forKey key: Key) { state.encode(value, in: child(key)) }
-  func encode(_ value: Float, forKey key: Key) { state.encode(Double(value), in: child(key)) }
-  func encode(_ value: Int, forKey key: Key) { state.encode(Int64(value), in: child(key)) }
-  func encode(_ value: Int8, forKey key: Key) { state.encode(Int64(value), in: child(key)) }
-  func encode(_ value: Int16, forKey key: Key) { state.encode(Int64(value), in: child(key)) }
-  func encode(_ value: Int32, forKey key: Key) { state.encode(Int64(value), in: child(key)) }
-  func encode(_ value: Int64, forKey key: Key) { state.encode(value, in: child(key)) }
-  func encode(_ value: Int128, forKey key: Key) { state.encode(DocumentValue(value), in: child(key)) }
-  func encode(_ value: UInt, forKey key: Key) { state.encode(UInt64(value), in: child(key)) }
-  func encode(_ value: UInt8, forKey key: Key) { state.encode(UInt64(value), in: child(key)) }
-  func encode(_ value: UInt16, forKey key: Key) { state.encode(UInt64(value), in: child(key)) }
-  func encode(_ value: UInt32, forKey key: Key) { state.encode(UInt64(value), in: child(key)) }
-  func encode(_ value: UInt64, forKey key: Key) { state.encode(value, in: child(key)) }
-  func encode(_ value: UInt128, forKey key: Key) { state.encode(DocumentValue(value), in: child(key)) }
+  /// Calls the body with a new slot for the value of a key.
+  @inline(__always)
+  private func withChild<Result>(
+    _ key: Key, _ body: (EncodingState, Int) throws -> Result
+  ) rethrows -> Result {
+    try with { state in try body(state, state.appendChild(of: slot, key: key.stringValue)) }
+  }
+
+  var codingPath: [any CodingKey] { with { $0.path(to: slot) } }
+
+  func encodeNil(forKey key: Key) { withChild(key) { $0.encodeNil(in: $1) } }
+  func encode(_ value: Bool, forKey key: Key) { withChild(key) { $0.encode(value, in: $1) } }
+  func encode(_ value: String, forKey key: Key) { withChild(key) { $0.encode(value, in: $1) } }
+  func encode(_ value: Double, forKey key: Key) { withChild(key) { $0.encode(value, in: $1) } }
+  func encode(_ value: Float, forKey key: Key) { withChild(key) { $0.encode(Double(value), in: $1) } }
+  func encode(_ value: Int, forKey key: Key) { withChild(key) { $0.encode(Int64(value), in: $1) } }
+  func encode(_ value: Int8, forKey key: Key) { withChild(key) { $0.encode(Int64(value), in: $1) } }
+  func encode(_ value: Int16, forKey key: Key) { withChild(key) { $0.encode(Int64(value), in: $1) } }
+  func encode(_ value: Int32, forKey key: Key) { withChild(key) { $0.encode(Int64(value), in: $1) } }
+  func encode(_ value: Int64, forKey key: Key) { withChild(key) { $0.encode(value, in: $1) } }
+  func encode(_ value: Int128, forKey key: Key) { withChild(key) { $0.encode(DocumentValue(value), in: $1) } }
+  func encode(_ value: UInt, forKey key: Key) { withChild(key) { $0.encode(UInt64(value), in: $1) } }
+  func encode(_ value: UInt8, forKey key: Key) { withChild(key) { $0.encode(UInt64(value), in: $1) } }
+  func encode(_ value: UInt16, forKey key: Key) { withChild(key) { $0.encode(UInt64(value), in: $1) } }
+  func encode(_ value: UInt32, forKey key: Key) { withChild(key) { $0.encode(UInt64(value), in: $1) } }
+  func encode(_ value: UInt64, forKey key: Key) { withChild(key) { $0.encode(value, in: $1) } }
+  func encode(_ value: UInt128, forKey key: Key) {
+    withChild(key) { $0.encode(DocumentValue(value), in: $1) }
+  }
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-    try state.encode(value, in: child(key))
+    try withChild(key) { try $0.encode(value, in: $1) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type,
     forKey key: Key
   ) -> KeyedEncodingContainer<NestedKey> {
-    SlotEncoder(state: state, slot: child(key)).container(keyedBy: type)
+    withChild(key) { SlotEncoder(state: $0, slot: $1).container(keyedBy: type) }
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    SlotEncoder(state: state, slot: child(key)).unkeyedContainer()
+    withChild(key) { SlotEncoder(state: $0, slot: $1).unkeyedContainer() }
   }
 
   func superEncoder() -> any Encoder {
-    SlotEncoder(state: state, slot: state.appendChild(of: slot, key: DocumentKey.superclass.stringValue))
+    with { state in
+      SlotEncoder(state: state, slot: state.appendChild(of: slot, key: DocumentKey.superclass.stringValue))
+    }
   }
 
-  func superEncoder(forKey key: Key) -> any Encoder { SlotEncoder(state: state, slot: child(key)) }
+  func superEncoder(forKey key: Key) -> any Encoder { withChild(key) { SlotEncoder(state: $0, slot: $1) } }
 }
 
 /// The container of an array that is being encoded.
