@@ -148,8 +148,34 @@ extension CBORWriter {
   package mutating func writeEncoded(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
     reserve(bytes.count)
-    (base + count).copyMemory(from: source, byteCount: bytes.count)
+    Self.copy(bytes.count, from: source, to: base + count)
     count &+= bytes.count
+  }
+
+  /// Copies bytes. Most texts and keys are short: two words that may overlap, without a call.
+  @inline(__always)
+  private static func copy(_ count: Int, from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) {
+    if count > 16 { return target.copyMemory(from: source, byteCount: count) }
+    if count >= 8 {
+      let (head, tail) = (
+        source.loadUnaligned(as: UInt64.self),
+        source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+      )
+      target.storeBytes(of: head, as: UInt64.self)
+      target.storeBytes(of: tail, toByteOffset: count &- 8, as: UInt64.self)
+    } else if count >= 4 {
+      let (head, tail) = (
+        source.loadUnaligned(as: UInt32.self),
+        source.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+      )
+      target.storeBytes(of: head, as: UInt32.self)
+      target.storeBytes(of: tail, toByteOffset: count &- 4, as: UInt32.self)
+    } else {
+      for offset in 0..<count {
+        target.storeBytes(
+          of: source.load(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
+      }
+    }
   }
 
   @inline(__always)

@@ -24,8 +24,11 @@ public struct StreamName: Sendable {
   }
 
   public var id: String {
-    guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return "" }
-    return String(text[text.utf8.index(after: slash)...])
+    var text = text
+    return text.withUTF8 { utf8 in
+      guard let slash = utf8.firstIndex(of: UInt8(ascii: "/")) else { return "" }
+      return String(decoding: utf8[(slash + 1)...], as: UTF8.self)
+    }
   }
 }
 
