@@ -1,4 +1,4 @@
-// The rows of one table that the current event changed. They are put into the table when the event is over.
+// The rows of one table that the current event changed. They are put among its unplaced rows at the event's end.
 
 internal import StrataBase
 internal import StrataDocuments
@@ -35,8 +35,12 @@ final class ChangedRows {
   /// rows are read and written as several types.
   let type: RowType?
   let cache: RowCache
-  /// In the order in which the rows were first changed.
-  @exclusivity(unchecked) private(set) var changes: [RowChange] = []
+  /// In the order in which the rows were first changed: the first `changeCount` of this memory.
+  @exclusivity(unchecked) private var memory: UnsafeMutablePointer<RowChange>
+  @exclusivity(unchecked) private var capacity = 4
+  @exclusivity(unchecked) private(set) var changeCount = 0
+  /// Whether a row was removed, even if it was set again.
+  @exclusivity(unchecked) private(set) var hasRemovals = false
   @exclusivity(unchecked) private var places: [RowID: Int] = [:]
   /// The changes whose effect on the number of rows is in `difference`.
   @exclusivity(unchecked) private var countedCount = 0
@@ -45,57 +49,83 @@ final class ChangedRows {
   init(_ type: RowType?, _ cache: RowCache) {
     self.type = type
     self.cache = cache
+    memory = .allocate(capacity: capacity)
+  }
+
+  deinit { memory.deinitialize(count: changeCount).deallocate() }
+
+  /// Valid until the next change.
+  @inline(__always)
+  var changes: UnsafeMutableBufferPointer<RowChange> {
+    UnsafeMutableBufferPointer(start: memory, count: changeCount)
+  }
+
+  private func append(_ change: RowChange) {
+    if changeCount == capacity { move(toMemoryFor: capacity * 2) }
+    (memory + changeCount).initialize(to: change)
+    changeCount += 1
+  }
+
+  private func move(toMemoryFor count: Int) {
+    let other = UnsafeMutablePointer<RowChange>.allocate(capacity: count)
+    other.moveInitialize(from: memory, count: changeCount)
+    memory.deallocate()
+    (memory, capacity) = (other, count)
   }
 
   /// Another object with the same changes.
   func copy() -> ChangedRows {
     let copy = ChangedRows(type, cache)
-    (copy.changes, copy.places) = (changes, places)
+    for change in changes { copy.append(change) }
+    (copy.places, copy.hasRemovals) = (places, hasRemovals)
     (copy.countedCount, copy.difference) = (countedCount, difference)
     return copy
   }
 
   /// Forgets all changes.
   func clear() {
+    memory.deinitialize(count: changeCount)
+    (changeCount, hasRemovals) = (0, false)
     // An event that changes very many rows is rare.
-    changes.removeAll(keepingCapacity: changes.capacity <= 64)
+    if capacity > 64 { move(toMemoryFor: 4) }
     if !places.isEmpty { places = [:] }
     (countedCount, difference) = (0, 0)
   }
 
   /// The place of a row among the changes.
   func place(of id: String) -> Int? {
-    if changes.count > Self.searchedCountMax { return places[RowID(text: id)] }
-    for place in changes.indices where changes[place].id.hasSameUTF8(as: id) { return place }
+    if changeCount > Self.searchedCountMax { return places[RowID(text: id)] }
+    for place in 0..<changeCount where memory[place].id.hasSameUTF8(as: id) { return place }
     return nil
   }
 
   /// Sets or removes a row.
   func set(_ id: String, _ content: RowChange.Content) {
+    if case .removed = content { hasRemovals = true }
     if let place = place(of: id) {
-      let existed = changes[place].exists
-      changes[place].content = content
-      let exists = changes[place].exists
+      let existed = memory[place].exists
+      memory[place].content = content
+      let exists = memory[place].exists
       if place < countedCount { difference += (exists ? 1 : 0) - (existed ? 1 : 0) }
-      if !exists { changes[place].wasRemoved = true }
+      if !exists { memory[place].wasRemoved = true }
       return
     }
     var wasRemoved = false
     if case .removed = content { wasRemoved = true }
-    changes.append(RowChange(id: id, hash: RowCache.hash(id), content: content, wasRemoved: wasRemoved))
-    if changes.count == Self.searchedCountMax + 1 {
-      for place in changes.indices { places[RowID(text: changes[place].id)] = place }
-    } else if changes.count > Self.searchedCountMax {
-      places[RowID(text: id)] = changes.count - 1
+    append(RowChange(id: id, hash: cache.hash(of: id), content: content, wasRemoved: wasRemoved))
+    if changeCount == Self.searchedCountMax + 1 {
+      for place in 0..<changeCount { places[RowID(text: memory[place].id)] = place }
+    } else if changeCount > Self.searchedCountMax {
+      places[RowID(text: id)] = changeCount - 1
     }
   }
 
-  /// The number of rows that the changes add to the table. `existed` says whether the table has a row; it is asked once
+  /// The number of rows that the changes add to the table. `existed` says whether there was a row; it is asked once
   /// for each row. Amortised O(1) for each change.
-  func countDifference(_ existed: (String) -> Bool) -> Int {
-    while countedCount < changes.count {
-      let change = changes[countedCount]
-      difference += (change.exists ? 1 : 0) - (existed(change.id) ? 1 : 0)
+  func countDifference(_ existed: (_ id: String, _ hash: UInt64) -> Bool) -> Int {
+    while countedCount < changeCount {
+      let (id, hash) = (memory[countedCount].id, memory[countedCount].hash)
+      difference += (memory[countedCount].exists ? 1 : 0) - (existed(id, hash) ? 1 : 0)
       countedCount += 1
     }
     return difference
@@ -106,37 +136,52 @@ final class ChangedRows {
 
 extension ChangedRows {
   /// Encodes every row that may differ from the table's. Throws the reason why a row cannot be encoded.
-  func encode(_ table: String, _ kept: KeptRows, recordsTouches: Bool) throws(RowProblem) {
+  ///
+  /// - Parameter unplaced: where `put` will put them.
+  func encode(
+    for unplaced: UnplacedRows, of table: String, _ kept: KeptRows, recordsTouches: Bool
+  ) throws(RowProblem) {
+    let changes = changes
     for place in changes.indices {
+      let hash = changes[place].hash
+      unplaced.prefetchRow(hash)
       switch changes[place].content {
       case .removed: break
       case .document(let document): changes[place].document = kept.add(document)
       case .row(let row):
-        if !recordsTouches, cache.isStored(row, changes[place].id, changes[place].hash) { continue }
+        if !recordsTouches, cache.isStored(row, changes[place].id, hash) { continue }
         changes[place].document = try kept.encode(row, changes[place].id, of: table)
       }
+      unplaced.prefetchValue(hash)
     }
   }
 
-  /// Puts what was encoded into the table, and keeps it.
-  func put(into table: inout Table, at stamp: Stamp, _ kept: KeptRows, _ scratch: FoldScratch) {
-    for change in changes {
-      var id = change.id
-      guard let document = change.document else {
-        guard !change.exists else { continue }
-        id.withUTF8 { table.remove(id: UnsafeRawBufferPointer($0), scratch) }
-        cache.remove(id, change.hash)
+  /// Adds what was encoded to the rows that are to be put into the table, and keeps it.
+  ///
+  /// - Parameter table: the table without those rows. Needed only if `hasRemovals`.
+  func put(
+    into unplaced: UnplacedRows, of table: Table?, recordsTouches: Bool, at stamp: Stamp, _ kept: KeptRows
+  ) {
+    let changes = changes
+    for place in changes.indices {
+      let hash = changes[place].hash
+      var id = changes[place].id
+      guard let range = changes[place].document else {
+        guard !changes[place].exists else { continue }
+        id.withUTF8 { unplaced.remove(UnsafeRawBufferPointer($0), hash) }
+        cache.remove(id, hash)
         continue
       }
-      kept.withEncoded(document) { document in
-        id.withUTF8 { id in
-          let id = UnsafeRawBufferPointer(id)
-          if change.wasRemoved, !table.holds(document, id: id) { table.remove(id: id, scratch) }
-          table.put(id: id, document: document, at: stamp, scratch)
-        }
-        if case .row(let row) = change.content {
-          cache.keep(row, change.id, change.hash, document, isEncoded: true)
-        }
+      let document = kept.encoded(range)
+      let wasRemoved = changes[place].wasRemoved
+      id.withUTF8 { id in
+        let id = UnsafeRawBufferPointer(id)
+        unplaced.set(
+          id, hash, to: document, at: stamp, wasRemoved: wasRemoved, recordsTouches: recordsTouches
+        ) { table?.holds(document, id: id) ?? false }
+      }
+      if case .row(let row) = changes[place].content {
+        cache.keep(row, id, hash, document, isEncoded: true)
       }
     }
   }
@@ -152,7 +197,7 @@ extension ChangedRows {
       case .document: rows.set(change.id, change.content)
       case .row(let row):
         let range = try kept.encode(row, change.id, of: table)
-        kept.withEncoded(range) { rows.set(change.id, .document(Array($0))) }
+        rows.set(change.id, .document(Array(kept.encoded(range))))
       }
     }
     return rows

@@ -6,6 +6,9 @@ package import StrataLog
 
 /// A state, and a position in the log from which folding can continue. Belongs to one thread at a time; every call
 /// blocks for as long as the disk does.
+///
+/// While a call folds events of a projection, rows that they changed may not be in their tables yet: see
+/// `UnplacedRows`. They are put there before the call returns or lends the state.
 package final class Fold {
   private let log: Log
   private let folding: Folding
@@ -14,6 +17,7 @@ package final class Fold {
   private var cursor: LogCursor
   private let scratch = FoldScratch()
   private let keptRowCountMax: Int
+  private let unplacedCountMax: Int
   private let kept: KeptRows
   /// A block of which only the first events have been folded in.
   private var pending: DecodedBlock?
@@ -42,16 +46,19 @@ package final class Fold {
   ///
   /// - Parameters:
   ///   - keptRowCountMax: the number of decoded rows that are kept of each table of a projection.
+  ///   - unplacedCountMax: the number of changed rows of a table after which they are put into it.
   ///   - marksErasures: whether the state may be written to disk, so that `erasures` is needed.
   package init(
-    _ log: Log, _ folding: Folding, keptRowCountMax: Int = KeptRows.rowCountMax, marksErasures: Bool = false
+    _ log: Log, _ folding: Folding, keptRowCountMax: Int = KeptRows.rowCountMax,
+    unplacedCountMax: Int = UnplacedRows.countMax, marksErasures: Bool = false
   ) {
     self.marksErasures = marksErasures
     self.log = log
     self.folding = folding
     haltingName = folding.haltingName
     self.keptRowCountMax = keptRowCountMax
-    kept = KeptRows(rowCountMax: keptRowCountMax)
+    self.unplacedCountMax = unplacedCountMax
+    kept = KeptRows(rowCountMax: keptRowCountMax, unplacedCountMax: unplacedCountMax)
     let mark = log.mark
     headAtBegin = mark.sequence
     let begin = mark.logBegin - 1
@@ -67,7 +74,8 @@ package final class Fold {
   ///   - erasures: `erasures` of that fold, if the state may be written to disk.
   package init(
     _ log: Log, _ folding: Folding, from state: TableSet, headAtBegin: UInt64? = nil,
-    erasures: SegmentErasures? = nil, keptRowCountMax: Int = KeptRows.rowCountMax
+    erasures: SegmentErasures? = nil, keptRowCountMax: Int = KeptRows.rowCountMax,
+    unplacedCountMax: Int = UnplacedRows.countMax
   ) {
     self.erasures = erasures
     marksErasures = erasures != nil
@@ -75,7 +83,8 @@ package final class Fold {
     self.folding = folding
     haltingName = folding.haltingName
     self.keptRowCountMax = keptRowCountMax
-    kept = KeptRows(rowCountMax: keptRowCountMax)
+    self.unplacedCountMax = unplacedCountMax
+    kept = KeptRows(rowCountMax: keptRowCountMax, unplacedCountMax: unplacedCountMax)
     self.headAtBegin = headAtBegin ?? state.sequence
     cursor = log.cursor(after: state.sequence)
     self.state = state
@@ -89,6 +98,7 @@ package final class Fold {
   ///   continues where this one stopped.
   @discardableResult
   package func run(through last: UInt64, _ slice: TimeSlice? = nil) throws(StoreError) -> Bool {
+    defer { placeRows() }
     while true {
       if let failure { throw failure }
       if marksErasures, erasures == nil { erasures = try log.erasures() }
@@ -101,6 +111,9 @@ package final class Fold {
       if let slice, state.sequence < last || mustBeginAnew, slice.isOver { return false }
     }
   }
+
+  /// Puts the rows that events changed into the tables, without which the state is lent to nobody.
+  private func placeRows() { kept.place(into: &state, scratch) }
 
   private func nextBlock() throws(StoreError) -> DecodedBlock? {
     if let block = pending {
@@ -128,8 +141,12 @@ package final class Fold {
   /// Folds the log again up to the state's sequence, now without the erased content, and keeps the views. Returns false
   /// if the slice ended first.
   private func beginAnew(_ slice: TimeSlice?) throws(StoreError) -> Bool {
+    placeRows()
     let fold =
-      anew ?? Fold(log, folding, keptRowCountMax: keptRowCountMax, marksErasures: marksErasures)
+      anew
+      ?? Fold(
+        log, folding, keptRowCountMax: keptRowCountMax, unplacedCountMax: unplacedCountMax,
+        marksErasures: marksErasures)
     fold.tracksChain = tracksChain
     // If the run below fails, the next call begins from the start.
     anew = nil
@@ -164,6 +181,7 @@ package final class Fold {
     through last: UInt64, _ slice: TimeSlice? = nil, _ body: (borrowing TableSet) throws -> Void
   ) throws -> Bool {
     var refusal: (any Error)?
+    defer { placeRows() }
     while refusal == nil {
       if let failure { throw failure }
       if mustBeginAnew {
@@ -173,6 +191,7 @@ package final class Fold {
       }
       guard state.sequence < last, let block = try nextBlock() else { return true }
       try apply(block, through: last, slice) { () -> Bool in
+        placeRows()
         do { try body(state) } catch { refusal = error }
         return refusal == nil
       }
@@ -208,6 +227,7 @@ package final class Fold {
             return
           }
           state.sequence = sequence
+          if kept.isFull { placeRows() }
           state.time = append.commitTime
           state.chain = chain(after: event, sequence, head, in: block.header)
           if sequence > headAtBegin, ErasureEvent.isNote(event) { mustBeginAnew = true }

@@ -66,7 +66,8 @@ public struct ProjectionTables {
   package static var idLengthMax: Int { 32_000 }
 
   /// A row of a table. Setting nil removes the row. O(log n) plus the decoding of the row, or O(1) if the row was read or
-  /// written recently; at the end of the event, O(log n) plus the encoding of the row.
+  /// written recently; for a row that was set, the encoding of the row at the end of the event, and O(log n) once for
+  /// many events.
   ///
   /// If a row does not encode or decode, or its id is longer than `idLengthMax`, the event fails as if `apply` had
   /// thrown.
@@ -83,24 +84,27 @@ public struct ProjectionTables {
     }
   }
 
-  /// The number of rows in a table. O(1).
+  /// The number of rows in a table. O(1), and once O(log n) for each row that was written lately.
   public func count<Row>(of key: TableKey<Row>) -> Int {
     let table = set[key.name]
-    guard let open = tables.first(where: { $0.name.hasSameUTF8(as: key.name) }), open.rows.changes.count > 0
-    else {
-      return table.count
-    }
-    return table.count
-      + open.rows.countDifference { id in Self.withBytes(of: id) { table.rows.contains($0) } }
+    guard let open = tables.first(where: { $0.name.hasSameUTF8(as: key.name) }) else { return table.count }
+    let count = table.count + open.unplaced.countDifference(table)
+    guard open.rows.changeCount > 0 else { return count }
+    return count
+      + open.rows.countDifference { id, hash in
+        Self.withBytes(of: id) { id in
+          switch open.unplaced.find(id, hash) {
+          case .removed: false
+          case .document: true
+          case nil: table.rows.contains(id)
+          }
+        }
+      }
   }
 
   /// The ids of a table's rows, ordered by their bytes. O(n).
   public func ids<Row>(of key: TableKey<Row>) -> [String] {
-    var changed: [(id: String, exists: Bool)] = []
-    if let open = tables.first(where: { $0.name.hasSameUTF8(as: key.name) }) {
-      changed = open.rows.changes.map { ($0.id, $0.exists) }
-      changed.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
-    }
+    let changed = changedIDs(of: key.name)
     var ids: [String] = []
     var next = 0
     /// Adds the changed rows whose ids come before another, and returns whether the other was changed too.
@@ -119,6 +123,18 @@ public struct ProjectionTables {
     return ids
   }
 
+  /// The ids of the rows that this event changed, and of those that are not in their table yet, in order.
+  private func changedIDs(of table: String) -> [(id: String, exists: Bool)] {
+    guard let open = tables.first(where: { $0.name.hasSameUTF8(as: table) }) else { return [] }
+    var changed: [(id: String, exists: Bool)] = open.rows.changes.map { ($0.id, $0.exists) }
+    open.unplaced.forEachID { bytes, exists in
+      let id = String(decoding: bytes, as: UTF8.self)
+      if open.rows.place(of: id) == nil { changed.append((id, exists)) }
+    }
+    changed.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    return changed
+  }
+
   private mutating func note(_ what: String) { if problem == nil { problem = what } }
 
   /// Static, so that the body may change the tables. As a method it would hold a copy of them while it runs, and every
@@ -135,7 +151,8 @@ public struct ProjectionTables {
 
 extension ProjectionTables {
   private mutating func row<Row>(_ id: String, of key: TableKey<Row>) throws -> Row? {
-    let rows = tables[open(key)].rows
+    let table = open(key)
+    let rows = tables[table].rows
     if let place = rows.place(of: id) {
       switch rows.changes[place].content {
       case .removed: return nil
@@ -145,15 +162,25 @@ extension ProjectionTables {
     }
     // A copy of these tables that outlived its event does not see later rows.
     let isCurrent = kept.event == stamp.sequence
-    if isCurrent, let row = rows.cache.row(id) { return row.value(as: Row.self) }
+    if isCurrent, let row = rows.cache.address(of: id) {
+      return row.assumingMemoryBound(to: Row.self).pointee
+    }
+    func decoded(_ document: UnsafeRawBufferPointer) throws -> Row {
+      let row = try CBORDecoder().decode(Row.self, from: document)
+      if isCurrent, let type = rows.type {
+        rows.cache.keep(DecodedRow.make(row, type), id, RowCache.hash(id), document, isEncoded: false)
+      }
+      return row
+    }
+    let unplaced = tables[table].unplaced
     return try Self.withBytes(of: id) { (bytes) throws -> Row? in
-      try set[key.name].withRow(bytes) { (stored) throws -> Row? in
-        guard let document = stored?.document else { return nil }
-        let row = try CBORDecoder().decode(Row.self, from: document)
-        if isCurrent, let type = rows.type {
-          rows.cache.keep(DecodedRow.make(row, type), id, RowCache.hash(id), document, isEncoded: false)
-        }
-        return row
+      switch unplaced.find(bytes, rows.cache.hash(of: id)) {
+      case .removed: return nil
+      case .document(let document): return try decoded(document)
+      case nil: break
+      }
+      return try set[key.name].withRow(bytes) { (stored) throws -> Row? in
+        try (stored?.document).map { (document) throws in try decoded(document) }
       }
     }
   }
@@ -213,25 +240,39 @@ extension ProjectionTables {
 // MARK: The end of the event
 
 extension ProjectionTables {
-  /// Puts every row that this event changed into its table. If a row cannot be encoded or decoded, changes nothing and
-  /// returns the reason.
+  /// Takes over every row that this event changed. If a row cannot be encoded or decoded, changes nothing and returns
+  /// the reason.
   mutating func commit() -> String? {
     if let problem { return problem }
     do throws(RowProblem) {
-      for table in tables where table.rows.changes.count > 0 {
-        try table.rows.encode(table.name, kept, recordsTouches: set.recordsTouches)
+      for place in tables.indices where tables[place].rows.changeCount > 0 {
+        try tables[place].rows.encode(
+          for: tables[place].unplaced, of: tables[place].name, kept, recordsTouches: set.recordsTouches)
       }
     } catch {
       return error.what
     }
-    for table in tables where table.rows.changes.count > 0 {
-      set.withTable(table.name) { table.rows.put(into: &$0, at: stamp, kept, scratch) }
+    for place in tables.indices {
+      let rows = tables[place].rows
+      guard rows.changeCount > 0 else { continue }
+      // Tables are in the order in which they were first written to.
+      if tables[place].unplaced.count == 0 { set.withTable(tables[place].name) { _ in } }
+      if !isKnownUniquelyReferenced(&tables[place].unplaced) {
+        tables[place].unplaced = tables[place].unplaced.copy()
+      }
+      rows.put(
+        into: tables[place].unplaced, of: rows.hasRemovals ? set[tables[place].name] : nil,
+        recordsTouches: set.recordsTouches, at: stamp, kept)
     }
     return nil
   }
 
-  /// Ends the event: forgets what it changed and did not put into the tables, and returns the state.
+  /// Ends the event: forgets what it changed and did not take over, and returns the state.
   mutating func end() -> TableSet {
+    // Older tables were put in the place of those of this event: the fold does not know what is not in them yet.
+    if kept.event != stamp.sequence {
+      for place in tables.indices { tables[place].place(into: &set, scratch) }
+    }
     // Moved, not copied, so that both keep the only references.
     var (lent, moved) = ([KeptRows.OpenTable](), TableSet())
     swap(&lent, &tables)

@@ -4,7 +4,8 @@ internal import StrataBase
 internal import StrataDocuments
 
 /// Decoded rows by id, a bounded number of them. Of the rows whose ids share a set, the one that was not used for the
-/// longest time makes room.
+/// longest time makes room. Room is made for more rows only while rows are used again: those of a table that is only
+/// written to would just fill the processor's caches.
 ///
 /// It holds rows as they are after the events that were folded in, never a change of an event that may still fail.
 final class RowCache {
@@ -18,11 +19,16 @@ final class RowCache {
   private let wayCount: Int
   private let setCountMax: Int
   /// The hash of each entry, 0 where there is none. Apart, so that looking for a row touches no other.
-  @exclusivity(unchecked) private var hashes: [UInt64] = []
-  @exclusivity(unchecked) private var uses: [UInt64] = []
-  @exclusivity(unchecked) private var entries: [Entry?] = []
+  @exclusivity(unchecked) private var hashes: UnsafeMutablePointer<UInt64>
+  @exclusivity(unchecked) private var uses: UnsafeMutablePointer<UInt64>
+  /// Initialized where there is a hash.
+  @exclusivity(unchecked) private var entries: UnsafeMutablePointer<Entry>
   @exclusivity(unchecked) private var setCount = 0
   @exclusivity(unchecked) private var useCount: UInt64 = 0
+  /// How often rows were used again since there was room for more.
+  @exclusivity(unchecked) private var hitCount = 0
+  /// The place of the entry that was found last: an event often reads a row and then sets it.
+  @exclusivity(unchecked) private var last = 0
   /// The numbers of rows that were kept after they were read, and after they were written.
   @exclusivity(unchecked) private var readCount: UInt64 = 0
   @exclusivity(unchecked) private var writtenCount: UInt64 = 0
@@ -33,6 +39,26 @@ final class RowCache {
     wayCount = min(4, max(0, countMax))
     let most = wayCount == 0 ? 0 : countMax / wayCount
     setCountMax = most == 0 ? 0 : 1 << (Int.bitWidth - 1 - most.leadingZeroBitCount)
+    (hashes, uses, entries) = (.allocate(capacity: 0), .allocate(capacity: 0), .allocate(capacity: 0))
+  }
+
+  deinit { free() }
+
+  private func free() {
+    for place in 0..<setCount * wayCount where hashes[place] != 0 { (entries + place).deinitialize(count: 1) }
+    hashes.deallocate()
+    uses.deallocate()
+    entries.deallocate()
+  }
+
+  private func allocate(setCount count: Int) {
+    setCount = count
+    let countMax = count * wayCount
+    (hashes, uses) = (.allocate(capacity: countMax), .allocate(capacity: countMax))
+    hashes.initialize(repeating: 0, count: countMax)
+    uses.initialize(repeating: 0, count: countMax)
+    entries = .allocate(capacity: countMax)
+    (last, hitCount) = (0, 0)
   }
 
   /// The hash of a row's id, never 0.
@@ -41,19 +67,30 @@ final class RowCache {
     return id.withUTF8 { XXH64.of(UnsafeRawBufferPointer($0)) } | 1 << 63
   }
 
-  /// A row that is kept.
-  func row(_ id: String) -> DecodedRow? {
-    guard let place = place(of: id, Self.hash(id)) else { return nil }
+  /// The same, without computing it again for the row that was found last.
+  @inline(__always)
+  func hash(of id: String) -> UInt64 {
+    if setCount > 0, hashes[last] != 0, entries[last].id.hasSameBits(as: id) { return hashes[last] }
+    return Self.hash(id)
+  }
+
+  /// The address of a row that is kept, valid until another is kept or removed.
+  @inline(__always)
+  func address(of id: String) -> UnsafeMutableRawPointer? {
+    guard let place = place(of: id, hash(of: id)) else { return nil }
+    last = place
+    hitCount &+= 1
     useCount &+= 1
     uses[place] = useCount
-    return entries[place]?.row
+    return entries[place].row.address
   }
 
   /// Whether the table's bytes are those of this very value, so that it need not be encoded to be compared. False if that
   /// is not known.
   func isStored(_ row: DecodedRow, _ id: String, _ hash: UInt64) -> Bool {
-    guard let place = place(of: id, hash), let entry = entries[place], entry.isEncoded else { return false }
-    return row.hasSameBits(as: entry.row)
+    guard let place = place(of: id, hash), entries[place].isEncoded else { return false }
+    hitCount &+= 1
+    return row.hasSameBits(as: entries[place].row)
   }
 
   /// Keeps a row that the table holds.
@@ -66,20 +103,24 @@ final class RowCache {
     // A row that was read has come from its encoding, so that only one that was written tells what is lost there.
     if (isEncoded ? writtenCount : readCount).isPowerOfFour, !row.type.isFaithful(row.address, document) {
       isFaithful = false
-      (entries, hashes, uses, setCount) = ([], [], [], 0)
+      free()
+      allocate(setCount: 0)
       return
     }
     if setCount == 0 { resize(to: min(16, setCountMax)) }
     let place = place(of: id, hash) ?? freePlace(hash)
     useCount &+= 1
-    hashes[place] = hash
     uses[place] = useCount
-    entries[place] = Entry(id: id, row: row, isEncoded: isEncoded)
+    let entry = Entry(id: id, row: row, isEncoded: isEncoded)
+    if hashes[place] == 0 { (entries + place).initialize(to: entry) } else { entries[place] = entry }
+    hashes[place] = hash
+    last = place
   }
 
   func remove(_ id: String, _ hash: UInt64) {
     guard let place = place(of: id, hash) else { return }
-    (hashes[place], uses[place], entries[place]) = (0, 0, nil)
+    (entries + place).deinitialize(count: 1)
+    (hashes[place], uses[place]) = (0, 0)
   }
 
   @inline(__always)
@@ -92,7 +133,7 @@ final class RowCache {
   private func place(of id: String, _ hash: UInt64) -> Int? {
     guard setCount > 0 else { return nil }
     for place in places(hash) where hashes[place] == hash {
-      if let other = entries[place]?.id, other.hasSameUTF8(as: id) { return place }
+      if entries[place].id.hasSameUTF8(as: id) { return place }
     }
     return nil
   }
@@ -105,24 +146,25 @@ final class RowCache {
         if hashes[place] == 0 { return place }
         if uses[place] < uses[oldest] { oldest = place }
       }
-      if setCount == setCountMax { return oldest }
+      if setCount == setCountMax || hitCount < setCount { return oldest }
       resize(to: setCount * 2)
     }
   }
 
   private func resize(to count: Int) {
-    let old = (hashes, uses, entries)
-    setCount = count
-    hashes = Array(repeating: 0, count: count * wayCount)
-    uses = hashes
-    entries = Array(repeating: nil, count: count * wayCount)
-    for index in old.0.indices where old.0[index] != 0 {
+    let (hashes, uses, entries, oldCount) = (hashes, uses, entries, setCount * wayCount)
+    allocate(setCount: count)
+    for index in 0..<oldCount where hashes[index] != 0 {
       // A set is split in two, so there is room.
-      let place = places(old.0[index]).first { hashes[$0] == 0 }
-      assert(place != nil, "a set of rows grew when it was split")
-      guard let place else { continue }
-      (hashes[place], uses[place], entries[place]) = (old.0[index], old.1[index], old.2[index])
+      guard let place = places(hashes[index]).first(where: { self.hashes[$0] == 0 }) else {
+        preconditionFailure("a set of rows grew when it was split")
+      }
+      (self.hashes[place], self.uses[place]) = (hashes[index], uses[index])
+      (self.entries + place).moveInitialize(from: entries + index, count: 1)
     }
+    hashes.deallocate()
+    uses.deallocate()
+    entries.deallocate()
   }
 }
 
@@ -132,13 +174,17 @@ extension UInt64 {
 }
 
 extension String {
+  /// Whether both are the same string in memory, and so have the same bytes: short strings are their bits, and copies
+  /// of a long one share them.
+  @inline(__always)
+  func hasSameBits(as other: String) -> Bool {
+    unsafeBitCast(self, to: (UInt64, UInt64).self) == unsafeBitCast(other, to: (UInt64, UInt64).self)
+  }
+
   /// Whether both strings have the same UTF-8 bytes.
   @inline(__always)
   func hasSameUTF8(as other: String) -> Bool {
-    // Short strings are their bits, and copies of a long one share them.
-    if unsafeBitCast(self, to: (UInt64, UInt64).self) == unsafeBitCast(other, to: (UInt64, UInt64).self) {
-      return true
-    }
+    if hasSameBits(as: other) { return true }
     guard utf8.count == other.utf8.count else { return false }
     var (a, b) = (self, other)
     return a.withUTF8 { a in

@@ -14,6 +14,18 @@ enum StoredRow {
     buffer.append(contentsOf: row.document)
   }
 
+  /// Writes a row's value into memory of exactly its length.
+  static func write(
+    revision: UInt64, created: UInt64, time: Int64, _ document: UnsafeRawBufferPointer,
+    to value: UnsafeMutableRawBufferPointer
+  ) {
+    assert(value.count == headLength + document.count, "a row's value has another length than its memory")
+    value.storeBytes(of: revision.littleEndian, as: UInt64.self)
+    value.storeBytes(of: created.littleEndian, toByteOffset: 8, as: UInt64.self)
+    value.storeBytes(of: time.littleEndian, toByteOffset: 16, as: Int64.self)
+    UnsafeMutableRawBufferPointer(rebasing: value[headLength...]).copyMemory(from: document)
+  }
+
   /// Overwrites the creation sequence in a row's value.
   static func setCreated(_ created: UInt64, in value: UnsafeMutableRawBufferPointer) {
     value.storeBytes(of: created.littleEndian, toByteOffset: 8, as: UInt64.self)

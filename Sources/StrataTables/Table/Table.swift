@@ -79,17 +79,42 @@ package struct Table: Sendable {
 }
 
 extension Table {
+  /// What is known of a row that is put into the table.
+  enum Putting {
+    /// If its document is the one that the table has, nothing changes, unless touches are recorded.
+    case ifOther
+    /// It changed, even if its document is the one that the table has. A row of the table keeps its creation.
+    case changed
+    /// It was created.
+    case created
+  }
+
   /// Sets a row's document. A document equal to the row's current one leaves the row unchanged, unless touches are
   /// recorded.
   package mutating func put(
     id: UnsafeRawBufferPointer, document: UnsafeRawBufferPointer, at stamp: Stamp, _ scratch: FoldScratch
   ) {
+    let row = RowView(
+      id: id, revision: stamp.sequence, created: stamp.sequence, time: stamp.time, document: document)
+    StoredRow.write(row, to: &scratch.value)
+    scratch.value.withUnsafeMutableBytes { put(id: id, stored: $0, .ifOther, scratch) }
+  }
+
+  /// Sets a row to a value with its revision, its time, and the creation that it has if the table lacks it.
+  @inline(__always)
+  mutating func put(
+    id: UnsafeRawBufferPointer, stored: UnsafeMutableRawBufferPointer, _ putting: Putting,
+    _ scratch: FoldScratch
+  ) {
     isWritten = true
     clearProblem(id)
     scratch.prepare(viewCount: views.count)
-    var row = RowView(
-      id: id, revision: stamp.sequence, created: stamp.sequence, time: stamp.time, document: document)
-    guard Self.set(&row, in: &rows, views, recordsTouches: recordsTouches, scratch) else { return }
+    let isForced = recordsTouches || putting != .ifOther
+    guard
+      Self.set(
+        id, stored, in: &rows, views, isForced: isForced, keepsCreation: putting != .created, scratch)
+    else { return }
+    let row = StoredRow.view(id: id, UnsafeRawBufferPointer(stored))
     for index in views.indices {
       scratch.new[index].place(row, by: views[index].definition, &scratch.writer)
       views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
@@ -100,25 +125,25 @@ extension Table {
   /// Sets a row if its document differs, and finds the previous positions in the views, in one descent of the
   /// tree. Returns false if nothing changed.
   private static func set(
-    _ row: inout RowView, in rows: inout Tree, _ views: [View], recordsTouches: Bool, _ scratch: FoldScratch
+    _ id: UnsafeRawBufferPointer, _ new: UnsafeMutableRawBufferPointer, in rows: inout Tree, _ views: [View],
+    isForced: Bool, keepsCreation: Bool, _ scratch: FoldScratch
   ) -> Bool {
-    StoredRow.write(row, to: &scratch.value)
     var isChanged = true
-    scratch.value.withUnsafeMutableBytes { new in
-      _ = rows.set(row.id, UnsafeRawBufferPointer(new)) { value in
-        guard let value else { return true }
-        let old = StoredRow.view(id: row.id, value)
-        if !recordsTouches, old.document.hasSameBytes(as: row.document) {
-          isChanged = false
-          return false
-        }
-        row.created = old.created
-        StoredRow.setCreated(old.created, in: new)
-        for index in views.indices {
-          scratch.old[index].place(old, by: views[index].definition, &scratch.writer)
-        }
-        return true
+    _ = rows.set(id, UnsafeRawBufferPointer(new)) { value in
+      guard let value else { return true }
+      let old = StoredRow.view(id: id, value)
+      if !isForced,
+        old.document.hasSameBytes(
+          as: UnsafeRawBufferPointer(rebasing: new[StoredRow.headLength...]))
+      {
+        isChanged = false
+        return false
       }
+      if keepsCreation { StoredRow.setCreated(old.created, in: new) }
+      for index in views.indices {
+        scratch.old[index].place(old, by: views[index].definition, &scratch.writer)
+      }
+      return true
     }
     return isChanged
   }
