@@ -137,19 +137,23 @@ final class ChangedRows {
 extension ChangedRows {
   /// Encodes every row that may differ from the table's. Throws the reason why a row cannot be encoded.
   ///
-  /// - Parameter unplaced: where `put` will put them.
+  /// - Parameters:
+  ///   - unplaced: where `put` will put them.
+  ///   - mayCompare: whether the cache knows what the table has, and a row need not be encoded to be compared.
   func encode(
-    for unplaced: UnplacedRows, of table: String, _ kept: KeptRows, recordsTouches: Bool
+    for unplaced: UnplacedRows, of table: String, _ kept: KeptRows, mayCompare: Bool
   ) throws(RowProblem) {
     let changes = changes
     for place in changes.indices {
       let hash = changes[place].hash
       unplaced.prefetchRow(hash)
+      // A copy of the tables may have been encoded at the end of its own event.
+      changes[place].document = nil
       switch changes[place].content {
       case .removed: break
       case .document(let document): changes[place].document = kept.add(document)
       case .row(let row):
-        if !recordsTouches, cache.isStored(row, changes[place].id, hash) { continue }
+        if mayCompare, cache.isStored(row, changes[place].id, hash) { continue }
         changes[place].document = try kept.encode(row, changes[place].id, of: table)
       }
       unplaced.prefetchValue(hash)

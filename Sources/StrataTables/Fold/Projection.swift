@@ -244,10 +244,12 @@ extension ProjectionTables {
   /// the reason.
   mutating func commit() -> String? {
     if let problem { return problem }
+    // The cache holds rows as they are after the event before, and not those of an older event's tables.
+    let mayCompare = !set.recordsTouches && kept.event == stamp.sequence
     do throws(RowProblem) {
       for place in tables.indices where tables[place].rows.changeCount > 0 {
         try tables[place].rows.encode(
-          for: tables[place].unplaced, of: tables[place].name, kept, recordsTouches: set.recordsTouches)
+          for: tables[place].unplaced, of: tables[place].name, kept, mayCompare: mayCompare)
       }
     } catch {
       return error.what

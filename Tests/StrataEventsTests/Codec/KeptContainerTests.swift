@@ -104,8 +104,8 @@ private struct Inner: Codable, Equatable, Sendable {
       let bytes = try CBOREncoder().encode(["number": number, "other": 1])
       kept.append(try CBORDecoder().decode(Keeper.self, from: bytes))
       #expect(kept.map(\.number) == Array(0...number))
-      for keeper in kept {
-        #expect(keeper.source?.allKeys.isEmpty == true && keeper.source?.contains(.number) == false)
+      for source in kept.compactMap(\.source) {
+        #expect(source.allKeys.isEmpty && !source.contains(.number))
       }
       if number % 5 == 4 { kept[number].source = nil }
     }
