@@ -6,9 +6,10 @@ internal import StrataLog
 extension Checkpoints: DerivedFileUser {
   var derivedFolder: String { files.folder }
 
-  /// Gives up the page file that is appended to. Pages of older files may still have to be read, so their readers keep
-  /// those.
+  /// Closes all page files. What of them is not in memory is folded from the log again when it is needed: once, and for
+  /// as long as the tables have it that takes memory.
   func giveWay() {
+    reader.withLock { $0 }?.lineage.giveWay()
     state.withLock { state in
       // What is being written has ended, or ends without a name.
       if !state.isWriting { state.current = nil }

@@ -70,7 +70,7 @@ final class Checkpoints: Sendable {
   /// Guarded by itself: a read of any thread may find a fault.
   private let faultsFound = Lock(StateFaults())
   /// The files of the newest state that was read or written.
-  private let reader = Lock<StateReader?>(nil)
+  let reader = Lock<StateReader?>(nil)
   private let cache: PageCache
 
   /// Nil for a folding whose states are not kept.
@@ -85,8 +85,8 @@ final class Checkpoints: Sendable {
     self.name = name
     self.fingerprint = fingerprint
     files = StateFiles(log, name)
-    log.derivedSpace?.add(self)
     self.cache = cache ?? PageCache(limit: log.options.pageCacheSize)
+    log.derivedSpace?.add(self)
   }
 
   var projectionName: String { name.name }
@@ -236,7 +236,7 @@ extension Checkpoints {
     let last = reader.withLock { $0 }
     var open: [UInt32: any File] = [:]
     for number in numbers {
-      guard let file = (isOwn ? last?.files[number] : nil) ?? files.openPages(number) else { return nil }
+      guard let file = (isOwn ? last?.file(number) : nil) ?? files.openPages(number) else { return nil }
       open[number] = file
     }
     let lineage = (isOwn ? last?.lineage : nil) ?? StateLineage(counts: last?.lineage.counts)

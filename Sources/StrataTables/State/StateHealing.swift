@@ -152,12 +152,16 @@ struct TreeHealing: Sendable {
     }
     // Other pages on disk name that place. The next checkpoint gives up the file, and writes the page to another one.
     found.place.pointee = part.place
+    if !damage.isWanted { note(fault, in: part.place.file) }
+    return found
+  }
+
+  private func note(_ fault: String, in file: UInt32) {
     faults.withLock { faults in
       faults.count += 1
       faults.last = fault
-      faults.files.insert(part.place.file)
+      faults.files.insert(file)
     }
-    return found
   }
 
   /// The caller waits for bytes that exist nowhere any longer, and has no error to return. A wrong answer is worse.

@@ -12,8 +12,17 @@ enum StatePage {
   /// What is wrong with a record.
   struct Damage: Error {
     var what: String
+    /// Whether the program gave up the file itself.
+    var isWanted = false
 
     init(_ what: String) { self.what = what }
+
+    /// The file was closed because the log needed its room.
+    static var gaveWay: Damage {
+      var damage = Damage("a page is in a file that gave way to appends on a full disk")
+      damage.isWanted = true
+      return damage
+    }
   }
 }
 

@@ -6,9 +6,26 @@ internal import StrataLog
 /// States of one folder, of which each was written by adding to the one before it. A page file of one is the same file
 /// in each of them.
 final class StateLineage: Sendable {
+  private struct Entry {
+    weak var reader: StateReader?
+  }
+
   let counts: Lock<StateReader.Loaded>
+  private let readers = Lock<[Entry]>([])
 
   init(counts: Lock<StateReader.Loaded>? = nil) { self.counts = counts ?? Lock(StateReader.Loaded()) }
+
+  fileprivate func add(_ reader: StateReader) {
+    readers.withLock { readers in
+      readers.removeAll { $0.reader == nil }
+      readers.append(Entry(reader: reader))
+    }
+  }
+
+  /// Closes the files of all states, so that the disk has their room. What is read from them later is folded again.
+  func giveWay() {
+    for reader in readers.withLock({ $0.compactMap(\.reader) }) { reader.giveWay() }
+  }
 }
 
 /// The page files of one state. Removing them takes only their names: they stay open for as long as a tree may
@@ -21,14 +38,27 @@ final class StateReader: Sendable {
     var bytes = 0
   }
 
-  let files: [UInt32: any File]
+  /// Nil once they gave way.
+  private let open: Lock<[UInt32: any File]?>
   let lineage: StateLineage
   let cache: PageCache
 
   init(_ files: [UInt32: any File], _ lineage: StateLineage, _ cache: PageCache) {
-    self.files = files
+    open = Lock(files)
     self.lineage = lineage
     self.cache = cache
+    lineage.add(self)
+  }
+
+  func file(_ number: UInt32) -> (any File)? { open.withLock { $0?[number] } }
+
+  fileprivate func giveWay() {
+    // The files are closed when the last read of them has ended.
+    let old = open.withLock { open in
+      defer { open = nil }
+      return open
+    }
+    withExtendedLifetime(old) {}
   }
 
   var loaded: Loaded { lineage.counts.withLock { $0 } }
@@ -85,8 +115,9 @@ final class StateReader: Sendable {
   func withRaw<Result>(
     of place: StoredPlace, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
   ) throws(StatePage.Damage) -> Result {
-    guard let file = files[place.file] else {
-      throw StatePage.Damage("a page is in a file that is not named")
+    guard let file = file(place.file) else {
+      throw open.withLock({ $0 == nil })
+        ? .gaveWay : StatePage.Damage("a page is in a file that is not named")
     }
     let size = (try? file.size()) ?? 0
     // Nothing is allocated for a record that the file cannot hold.
