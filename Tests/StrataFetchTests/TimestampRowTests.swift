@@ -26,7 +26,8 @@ internal import Testing
         left: index % 2 == 0 ? nil : Timestamp(nanoseconds: -nanoseconds))
     }
     try await visits.put(rows.shuffled())
-    let snapshot = try await FetchController(ListRequest(Visit.self).sorted(by: \.seen), from: visits).performFetch()
+    let snapshot = try await FetchController(ListRequest(Visit.self).sorted(by: \.seen), from: visits)
+      .performFetch()
     #expect(snapshot.itemIdentifiers == rows.map(\.id))
     #expect(rows.allSatisfy { row in snapshot.row(for: row.id) == row })
     let fields = try ListRequest(DocumentRow.self).sorted(byField: FieldPath("seen"), .reverse)
@@ -38,6 +39,8 @@ internal import Testing
     let time = Timestamp(nanoseconds: 1_763_900_000_000_000_001)
     #expect(try JSONDecoder().decode(Timestamp.self, from: JSONEncoder().encode(time)) == time)
     #expect(try DocumentValue(encoding: [time]) == [.int(time.nanoseconds)])
-    #expect(throws: DecodingError.self) { try JSONDecoder().decode(Timestamp.self, from: Data("\"now\"".utf8)) }
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(Timestamp.self, from: Data("\"now\"".utf8))
+    }
   }
 }

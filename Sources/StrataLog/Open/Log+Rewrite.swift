@@ -112,7 +112,7 @@ extension Log {
     let (queue, committer, sealer) = try writer()
     do throws(StoreError) { return try sealer.rewrite(segment, erasing: erases) } catch {
       guard case .full = error,
-        try queue.withTurn({ () throws(StoreError) in committer.makeRoom() })
+        try queue.withTurn({ () throws(StoreError) in committer.makeRoom(isErasing: true) })
       else { throw error }
       return try sealer.rewrite(segment, erasing: erases)
     }

@@ -41,10 +41,10 @@ extension Committer {
   }
 
   /// Removes what is derived and takes room. Needs the turn. Returns whether there was anything.
-  func makeRoom() -> Bool {
+  func makeRoom(isErasing: Bool = false) -> Bool {
     assertHasTurn()
     guard failure == nil, (try? state.lock.isIntact()) == true else { return false }
-    return derivedSpace.makeRoom()
+    return derivedSpace.makeRoom(isErasing: isErasing)
   }
 
   /// Undoes a failed write: cuts the file back to the end of the last group, and the store goes on.

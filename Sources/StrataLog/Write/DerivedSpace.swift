@@ -7,8 +7,11 @@ package protocol DerivedFileUser: AnyObject, Sendable {
   /// The folder of its files.
   var derivedFolder: String { get }
 
-  /// Closes what it only appends to, because the files of its folder are about to be removed.
-  func giveWay()
+  /// Closes its files, because those of its folder are about to be removed.
+  ///
+  /// - Parameter isErasing: whether events are about to be erased. Then it keeps open what cannot be made from the log
+  ///   any longer once they are.
+  func giveWay(isErasing: Bool)
 }
 
 /// What a writer knows of the states in `derived/`, which may be removed at any time, so that appends have the room.
@@ -116,15 +119,16 @@ package final class DerivedSpace: Sendable {
   /// writes there but a process that lost its lock, whose state is without a name from then on. What readers have open
   /// takes room until they close it. Blocks.
   ///
+  /// - Parameter isErasing: whether the room is for an erasure.
   /// - Returns: whether there was anything to remove.
-  func makeRoom() -> Bool {
+  func makeRoom(isErasing: Bool) -> Bool {
     state.withLock { state in
       state.isGivingWay = true
       state.removalCount += 1
       state.lastFull = .now()
     }
     _ = state.wait(timeout: Self.patience) { $0.writerCount == 0 }
-    for user in users { user.giveWay() }
+    for user in users { user.giveWay(isErasing: isErasing) }
     let removed = layout.giveUpStates(fileSystem)
     state.withLock { state in
       state.isGivingWay = false

@@ -8,8 +8,9 @@ extension Checkpoints: DerivedFileUser {
 
   /// Closes all page files. What of them is not in memory is folded from the log again when it is needed: once, and for
   /// as long as the tables have it that takes memory.
-  func giveWay() {
-    reader.withLock { $0 }?.lineage.giveWay()
+  /// Before an erasure they stay open: a snapshot that somebody holds cannot be folded from what is left.
+  func giveWay(isErasing: Bool) {
+    if !isErasing { reader.withLock { $0 }?.lineage.giveWay() }
     state.withLock { state in
       // What is being written has ended, or ends without a name.
       if !state.isWriting { state.current = nil }
