@@ -239,7 +239,7 @@ private struct LiveTrees {
   ) throws(StoreError) -> StateTree {
     var made = try writer.write(tree, live: live[key] ?? PageUsage())
     // What was below a damaged page on disk is not known.
-    if !damaged.isEmpty { made.usage = PageUsage(all: tree) }
+    if !damaged.isEmpty { made.usage = PageUsage(all: tree, writer.written) }
     saved[key] = (tree, made.usage)
     return made
   }

@@ -45,16 +45,18 @@ struct PageUsage: Equatable, Sendable {
 
 extension PageUsage {
   /// The bytes of all pages of a tree that are on disk. O(pages); reads the inner pages that are not in memory.
-  init(all tree: Tree) {
+  ///
+  /// - Parameter written: what is being written of the tree: stubs do not know new places yet.
+  init(all tree: Tree, _ written: WrittenPages = WrittenPages()) {
     guard let root = tree.root else { return }
-    withExtendedLifetime(root) { addAll(PageRef(root)) }
+    withExtendedLifetime(root) { addAll(PageRef(root), written) }
   }
 
-  private mutating func addAll(_ page: PageRef) {
-    add(page.placeOnDisk)
+  private mutating func addAll(_ page: PageRef, _ written: WrittenPages) {
+    add(written.place(of: page))
     guard !page.isLeaf else { return }
     let page = page.loaded
-    for index in 0..<page.count { addAll(page.link(index)) }
+    for index in 0..<page.count { addAll(page.link(index), written) }
   }
 
   /// The bytes of the pages of a tree that are on disk already. O(pages that changed since an older version of the tree

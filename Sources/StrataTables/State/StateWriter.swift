@@ -100,8 +100,8 @@ struct StateWriter: ~Copyable {
   /// Appends a page, and returns its place.
   private mutating func append(_ page: PageRef, before: StoredPlace) throws(StoreError) -> StoredPlace {
     raw.removeAll()
-    let moved = written.moved
-    StatePage.encode(page, to: &raw) { moved[$0.reference.toOpaque()] ?? $0.placeOnDisk }
+    let written = written
+    StatePage.encode(page, to: &raw) { written.place(of: $0) }
     let place = try append(raw.bytes)
     usage.remove(before)
     usage.add(place)

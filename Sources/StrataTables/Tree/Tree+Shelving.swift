@@ -27,6 +27,9 @@ extension Tree {
 }
 
 extension WrittenPages {
+  /// Where the page of a reference is, once what was written is durable.
+  func place(of page: PageRef) -> StoredPlace { moved[page.reference.toOpaque()] ?? page.placeOnDisk }
+
   fileprivate func concerns(_ page: PageRef) -> Bool {
     areFilesGivenUp || inner.contains(page.reference.toOpaque())
   }
@@ -43,7 +46,7 @@ extension PageRef {
       let after = index + 1 < count ? Array(buffer.separator(self, index).buffer) : high
       let child = link(index)
       if child.isStub, written.areFilesGivenUp {
-        child.move(to: written.moved[child.reference.toOpaque()] ?? child.placeOnDisk, source)
+        child.move(to: written.place(of: child), source)
       }
       if child.isLeaf {
         if !child.isStub, !child.place.pointee.isNone { shelve(child, index, before, after, source) }
