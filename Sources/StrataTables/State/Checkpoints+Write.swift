@@ -94,8 +94,13 @@ extension Checkpoints {
     }
     try check()
     let damaged = faults.files.intersection(known.files)
-    var trees = LiveTrees(tables, known.trees, damaged, without: forgottenViews(of: tables))
-    trees.usage.add(PageUsage(all: known.directory))
+    var trees: LiveTrees
+    do throws(PageLoss) {
+      trees = try LiveTrees(tables, known.trees, damaged, without: forgottenViews(of: tables))
+      trees.usage.add(try PageUsage(all: known.directory))
+    } catch {
+      throw StoreError(error)
+    }
     let isOwn = StateFiles.newestSlot(in: stateFile) == known.slot
     let plan = try StateGarbage.plan(
       trees.usage, files, known.files, damaged: damaged, current: known.current?.number,
@@ -173,14 +178,14 @@ private struct LiveTrees {
   init(
     _ tables: TableSet, _ saved: SavedTrees, _ damaged: Set<UInt32>,
     without forgotten: Set<Checkpoints.TableView>
-  ) {
+  ) throws(PageLoss) {
     before = saved
     self.damaged = damaged
     self.forgotten = forgotten
     for table in tables.tables where table.isWritten {
       for (part, tree) in table.savedTrees {
         let key = SavedTrees.Key(table.name, part)
-        let used = PageUsage.live(tree, since: before[key])
+        let used = try PageUsage.live(tree, since: before[key])
         live[key] = used
         usage.add(used)
         if part == .rows { usage.note(rows: tree) }
@@ -239,7 +244,11 @@ private struct LiveTrees {
   ) throws(StoreError) -> StateTree {
     var made = try writer.write(tree, live: live[key] ?? PageUsage())
     // What was below a damaged page on disk is not known.
-    if !damaged.isEmpty { made.usage = PageUsage(all: tree, writer.written) }
+    if !damaged.isEmpty {
+      do throws(PageLoss) { made.usage = try PageUsage(all: tree, writer.written) } catch {
+        throw StoreError(error)
+      }
+    }
     saved[key] = (tree, made.usage)
     return made
   }

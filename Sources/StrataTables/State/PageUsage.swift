@@ -47,23 +47,26 @@ extension PageUsage {
   /// The bytes of all pages of a tree that are on disk. O(pages); reads the inner pages that are not in memory.
   ///
   /// - Parameter written: what is being written of the tree: stubs do not know new places yet.
-  init(all tree: Tree, _ written: WrittenPages = WrittenPages()) {
+  init(all tree: Tree, _ written: WrittenPages = WrittenPages()) throws(PageLoss) {
     guard let root = tree.root else { return }
-    withExtendedLifetime(root) { addAll(PageRef(root), written) }
+    defer { withExtendedLifetime(root) {} }
+    try addAll(PageRef(root), written)
   }
 
-  private mutating func addAll(_ page: PageRef, _ written: WrittenPages) {
+  private mutating func addAll(_ page: PageRef, _ written: WrittenPages) throws(PageLoss) {
     add(written.place(of: page))
     guard !page.isLeaf else { return }
-    let page = page.loaded
-    for index in 0..<page.count { addAll(page.link(index), written) }
+    let page = try page.loadedOrLoss()
+    for index in 0..<page.count { try addAll(page.link(index), written) }
   }
 
   /// The bytes of the pages of a tree that are on disk already. O(pages that changed since an older version of the tree
   /// was saved); reads inner pages that are not in memory only if they are no longer part of the tree.
   ///
   /// - Parameter saved: the last version that was saved, and the bytes of its pages; nil if there is none.
-  static func live(_ tree: Tree, since saved: (tree: Tree, usage: PageUsage)?) -> PageUsage {
+  static func live(
+    _ tree: Tree, since saved: (tree: Tree, usage: PageUsage)?
+  ) throws(PageLoss) -> PageUsage {
     guard let root = tree.root else { return PageUsage() }
     if let saved, saved.tree.root === root { return saved.usage }
     var border = PageBorder()
@@ -71,21 +74,22 @@ extension PageUsage {
     guard border.count > 0 else { return PageUsage() }
     if let saved, let before = saved.tree.root {
       var usage = saved.usage
-      let met = withExtendedLifetime(before) { usage.removeDead(PageRef(before), outside: border) }
+      defer { withExtendedLifetime(before) {} }
+      let met = try usage.removeDead(PageRef(before), outside: border)
       if met == border.count { return usage }
     }
     // The tree does not come from the one that was saved last.
-    return PageUsage(all: tree)
+    return try PageUsage(all: tree)
   }
 
   /// Removes the pages of an older version that are not at the border or below it. Returns how many are at the border.
-  private mutating func removeDead(_ page: PageRef, outside border: PageBorder) -> Int {
+  private mutating func removeDead(_ page: PageRef, outside border: PageBorder) throws(PageLoss) -> Int {
     if border.contains(page) { return 1 }
     remove(page.placeOnDisk)
     guard !page.isLeaf else { return 0 }
-    let page = page.loaded
+    let page = try page.loadedOrLoss()
     var met = 0
-    for index in 0..<page.count { met += removeDead(page.link(index), outside: border) }
+    for index in 0..<page.count { met += try removeDead(page.link(index), outside: border) }
     return met
   }
 }

@@ -140,15 +140,16 @@ struct TreeHealing: Sendable {
   let tree: @Sendable () throws(StoreError) -> Tree?
 
   /// A page that could not be read, with everything below it, owned by the caller.
-  func page(_ part: PagePart, _ layout: PageLayout, _ damage: StatePage.Damage) -> PageRef {
+  func page(_ part: PagePart, _ layout: PageLayout, _ damage: StatePage.Damage) throws(PageLoss) -> PageRef {
     let place = "page file \(part.place.file), offset \(part.place.offset)"
     let fault = "\(damage.what): \(name), \(place)"
     let found: PageRef?
     do throws(StoreError) { found = try tree()?.page(part, layout) } catch {
-      Self.stop("\(fault). The log cannot replace it: \(error). Verify the store, then open it again.")
+      throw PageLoss(
+        what: "\(fault). The log cannot replace it: \(error). Verify the store, then open it again.")
     }
     guard let found else {
-      Self.stop("\(fault). The log no longer has what it held. Open the store again.")
+      throw PageLoss(what: "\(fault). The log no longer has what it held. Open the store again.")
     }
     // Other pages on disk name that place. The next checkpoint gives up the file, and writes the page to another one.
     found.place.pointee = part.place
@@ -162,11 +163,6 @@ struct TreeHealing: Sendable {
       faults.last = fault
       faults.files.insert(file)
     }
-  }
-
-  /// The caller waits for bytes that exist nowhere any longer, and has no error to return. A wrong answer is worse.
-  private static func stop(_ what: String) -> Never {
-    fatalError("\(what) What is under derived/ may be deleted: it is folded from the log again.")
   }
 }
 

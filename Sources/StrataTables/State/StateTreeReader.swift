@@ -21,14 +21,14 @@ struct StateTreeReader: Sendable {
   /// parent says, is made again from the log: see `StateHealing`.
   var source: PageSource { PageSource(reader.lineage, reader.cache, page) }
 
-  private func page(_ part: PagePart, _ source: PageSource) -> PageRef {
+  private func page(_ part: PagePart, _ source: PageSource) throws(PageLoss) -> PageRef {
     do throws(StatePage.Damage) {
       let page = try read(part, source)
       reader.count(page)
       return page
     } catch {
       guard let healing else { preconditionFailure("a page without healing is read late: \(error.what)") }
-      return healing.page(part, layout, error)
+      return try healing.page(part, layout, error)
     }
   }
 

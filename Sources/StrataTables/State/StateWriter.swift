@@ -83,7 +83,7 @@ struct StateWriter: ~Copyable {
   private mutating func write(child: PageRef) throws(StoreError) -> Bool {
     if child.isLeaf, child.isStub { return try write(stub: child) }
     if let page = child.loadedPage { return try write(page) }
-    return condemned.isEmpty ? false : try write(child.loaded)
+    return condemned.isEmpty ? false : try write(try Self.loaded(child))
   }
 
   /// Writes a leaf that a stub is for, if its file is given up. The stub has the new place when everything is durable.
@@ -93,8 +93,12 @@ struct StateWriter: ~Copyable {
     // The cache may drop the leaf meanwhile.
     let reads = PageReads()
     defer { withExtendedLifetime(reads) {} }
-    written.moved[stub.reference.toOpaque()] = try append(stub.loaded, before: before)
+    written.moved[stub.reference.toOpaque()] = try append(try Self.loaded(stub), before: before)
     return true
+  }
+
+  private static func loaded(_ stub: PageRef) throws(StoreError) -> PageRef {
+    do throws(PageLoss) { return try stub.loadedOrLoss() } catch { throw StoreError(error) }
   }
 
   /// Appends a page, and returns its place.
@@ -172,4 +176,9 @@ struct StateWriter: ~Copyable {
     file = nil
     for number in begun { files.removePageFile(number) }
   }
+}
+
+extension StoreError {
+  /// A state that cannot be written, because a page of it cannot be read.
+  init(_ loss: PageLoss) { self = .invalid(what: loss.what, next: "delete derived/, which is made again") }
 }

@@ -4,12 +4,13 @@
 /// threads.
 ///
 /// A read of a tree cannot fail: it has no way to say so, and a missing page must not look like missing entries. So
-/// `read` returns the page that the stub is for, whatever the disk says.
+/// `read` makes a page again that the disk has lost. If nothing is left that it could be made of, a read ends the process:
+/// its caller waits for bytes that exist nowhere any longer, and a wrong answer is worse. What writes states can give up.
 final class PageSource: Sendable {
   private let lineage: any AnyObject & Sendable
   /// Where leaves are kept that were read.
   let cache: PageCache
-  private let read: @Sendable (PagePart, PageSource) -> PageRef
+  private let read: @Sendable (PagePart, PageSource) throws(PageLoss) -> PageRef
 
   /// - Parameters:
   ///   - lineage: the same object for sources whose places mean the same bytes if they are equal.
@@ -17,7 +18,7 @@ final class PageSource: Sendable {
   ///     as the disk does.
   init(
     _ lineage: any AnyObject & Sendable, _ cache: PageCache,
-    _ read: @escaping @Sendable (PagePart, PageSource) -> PageRef
+    _ read: @escaping @Sendable (PagePart, PageSource) throws(PageLoss) -> PageRef
   ) {
     self.lineage = lineage
     self.cache = cache
@@ -28,7 +29,18 @@ final class PageSource: Sendable {
   func isSameLineage(as other: PageSource) -> Bool { lineage === other.lineage }
 
   /// The page of a stub, owned by the caller.
-  func page(_ part: PagePart) -> PageRef { read(part, self) }
+  func page(_ part: PagePart) throws(PageLoss) -> PageRef { try read(part, self) }
+}
+
+/// A page that is lost for good.
+struct PageLoss: Error {
+  /// What was lost and why, in sentences.
+  var what: String
+
+  /// Ends the process with a message.
+  func stop() -> Never {
+    fatalError("\(what) What is under derived/ may be deleted: it is folded from the log again.")
+  }
 }
 
 /// Where a page is that was written again, because its file is given up.

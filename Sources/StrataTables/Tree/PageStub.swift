@@ -176,6 +176,13 @@ extension PageRef {
 
   @inline(never)
   private func read() -> PageRef {
+    do throws(PageLoss) { return try readOrLoss() } catch { error.stop() }
+  }
+
+  /// The same as `loaded` for a caller that can do without the page.
+  func loadedOrLoss() throws(PageLoss) -> PageRef { isStub ? try readOrLoss() : self }
+
+  private func readOrLoss() throws(PageLoss) -> PageRef {
     let stub = PageStub.of(header)
     if let page = stub.loaded {
       page.prefetch()
@@ -183,7 +190,7 @@ extension PageRef {
       return page
     }
     let (place, source) = stub.target(self.place.pointee)
-    let page = source.page(PagePart(self, at: place))
+    let page = try source.page(PagePart(self, at: place))
     assert(page.height == height && page.total == total, "a stub's page is not the one it stands for")
     if isLeaf { page.place.pointee = .none }
     let (isFirst, used) = stub.take(page)

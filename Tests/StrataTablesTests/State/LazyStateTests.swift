@@ -119,7 +119,7 @@ internal import Testing
         let saved = checkpoints.state.withLock { $0.trees }
         for table in projector.published.tables {
           let rows = try #require(saved[SavedTrees.Key(table.name, .rows)])
-          #expect(rows.usage == PageUsage(all: rows.tree), "what is alive is counted wrongly")
+          #expect(try rows.usage == PageUsage(all: rows.tree), "what is alive is counted wrongly")
         }
         let length = try Self.pageFiles(disk).reduce(UInt64(0)) { sum, name in
           let file = try disk.open("\(Self.folder)/\(name)", .read)

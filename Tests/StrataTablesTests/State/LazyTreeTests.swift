@@ -125,7 +125,7 @@ internal import Testing
     let height = tree.statistics.height
     let later = try disk.write(tree, since: opened)
     #expect(later.pagesWritten == height + 1 && reader.loaded.pages == height)
-    #expect(later.stored.usage == PageUsage(all: tree))
+    #expect(try later.stored.usage == PageUsage(all: tree))
   }
 
   @Test
@@ -354,7 +354,7 @@ private struct LazyHistory {
     // Nobody waits with a change until a checkpoint has ended.
     for _ in 0..<Int.random(in: 0...3, using: &random) { change(50) }
     disk.shelve(next, reader, healing: Tree(building: savedModel, pageSize: pageSize))
-    let all = PageUsage(all: next.tree)
+    let all = try PageUsage(all: next.tree)
     if damaged.isEmpty { #expect(next.stored.usage == all, "what is alive is counted wrongly") }
     #expect(condemned.isDisjoint(with: all.bytes.keys))
     saved = next

@@ -17,7 +17,9 @@ internal import Testing
   }
 
   @Test(.serialized, arguments: [0, 10_000, 100_000])
-  func `fault 74: No more leaves stay in memory than the bound allows, in whatever order they are read`(limit: Int)
+  func `fault 74: No more leaves stay in memory than the bound allows, in whatever order they are read`(
+    limit: Int
+  )
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
@@ -117,7 +119,9 @@ internal import Testing
     #expect(cache.statistics.retiredByteCount == 0)
   }
 
-  @Test func `fault 73: Threads that read find their versions while others are written, moved and dropped from memory`()
+  @Test
+  func
+    `fault 73: Threads that read find their versions while others are written, moved and dropped from memory`()
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())

@@ -39,7 +39,7 @@ final class PageDisk: Sendable {
     var writer = StateWriter(files, continuing: nil, givingUp: condemned, above: last) {
       () throws(StoreError) in
     }
-    let live = PageUsage.live(tree, since: saved.map { ($0.tree, $0.stored.usage) })
+    let live = try PageUsage.live(tree, since: saved.map { ($0.tree, $0.stored.usage) })
     let stored = try writer.write(tree, live: live)
     try writer.finish()
     lastFile.withLock { $0 = writer.begun.max() ?? last }

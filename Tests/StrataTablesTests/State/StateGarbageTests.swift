@@ -10,13 +10,14 @@ internal import Testing
 
 @Suite struct StateGarbageTests {
   /// The bytes of the page files of the documents' state, and those of them that the state uses.
-  private func sizes(_ disk: SimulatedDisk, _ store: EventStore) -> (total: Int, live: Int, files: Int) {
+  private func sizes(_ disk: SimulatedDisk, _ store: EventStore) throws -> (total: Int, live: Int, files: Int)
+  {
     let files = disk.pageFiles()
     var usage = StateUsage()
     let set = store.projector(StateStore.documents).published
     for table in set.tables {
-      usage.add(PageUsage(all: table.rows))
-      usage.add(PageUsage(all: table.problems))
+      usage.add(try PageUsage(all: table.rows))
+      usage.add(try PageUsage(all: table.problems))
     }
     let live = usage.bytes.values.reduce(0, +)
     return (files.reduce(0) { $0 + disk.contents($1)!.count }, Int(live), files.count)
@@ -44,7 +45,7 @@ internal import Testing
         for number in 0..<60 { try store.put("\(number)", ["t": .string(events.text() + events.text())]) }
       }
       written += try store.checkpointBlocking().reduce(0) { $0 + Int($1.byteCount) }
-      let (total, live, files) = sizes(disk, store)
+      let (total, live, files) = try sizes(disk, store)
       // The directory, and the header of each file.
       let bound = 3 * (live + 8_192) + 1 << 20 + 64 * files
       #expect(
