@@ -103,8 +103,8 @@ public struct StoreOptions: Sendable {
   /// from its beginning. What is saved can be deleted at any time: nothing but time is lost.
   public var savesStates = true
   /// The most bytes of saved tables that the store keeps in memory; what is beyond that is read again from its files
-  /// when it is needed. Rows that are not saved yet come on top, and the inner pages of the tables, which take about a
-  /// thirtieth of the rows. Without `savesStates`, everything is in memory.
+  /// when it is needed. Rows that are not saved yet come on top, and for each page of 4 KiB that was looked into some hundred
+  /// bytes that say where it is. Without `savesStates`, everything is in memory.
   public var pageCacheSize = 64 << 20
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)

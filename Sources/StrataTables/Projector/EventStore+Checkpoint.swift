@@ -25,7 +25,7 @@ extension EventStore {
   ///
   /// Throws what folding throws. If a projection halts at an event that it cannot apply, its state is saved up to that
   /// event, and so are the others, before the error is thrown. Throws `full` and `unavailable` if a state could not be
-  /// written, which loses nothing.
+  /// written, and `invalid` if a page of it can be read neither from the disk nor from the log; that loses nothing.
   @discardableResult
   public func checkpoint() async throws -> [StateCheckpoint] {
     let thread = machine.thread("strata-checkpoint")

@@ -21,9 +21,10 @@ struct StateFaults: Sendable, Equatable {
 /// Folds the log again up to the sequence of a saved state: once, when the first page of it cannot be read. Safe to use
 /// from several threads, of which one at a time makes pages while the others wait.
 ///
-/// If the log cannot be read either, or has another content than when the state was saved, there is no answer that
-/// would be right, and none can be refused: the process ends with a message. An erasure may have this effect on a tree
-/// that somebody held while it was carried out, if in addition the disk then loses a page of that tree.
+/// If the log cannot be read either, or has another content than when the state was saved, no answer would be right, and
+/// `PageLoss` is thrown: what writes states gives up, and a read, which cannot refuse, ends the process with a message.
+/// An erasure may have this effect on a tree that somebody held while it was carried out, if in addition the disk then
+/// loses a page of that tree.
 final class StateHealing: Sendable {
   enum Part: Sendable {
     case rows, problems

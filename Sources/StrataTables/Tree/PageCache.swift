@@ -8,7 +8,7 @@ internal import StrataBase
 ///
 /// Dropped is the page of a stub: the stub stays, and reads the page again when somebody next looks into it. All trees
 /// that share the stub lose the page, also versions that somebody holds. Inner pages stay as long as a tree has them,
-/// which is about a thirtieth of the leaves; and so do leaves that are not on disk yet.
+/// and with them the stubs, of some hundred bytes each; and so do leaves that are not on disk yet.
 ///
 /// Which page is dropped is decided by CLOCK (F. Corbató, "A Paging Experiment with the Multics System", 1968): a hand
 /// goes around the stubs, and drops pages that were not looked into since it last passed.
@@ -28,7 +28,7 @@ package final class PageCache: Sendable {
     package var dropCount = 0
   }
 
-  /// Leaves and other objects that nobody can reach any longer who did not find them before.
+  /// Leaves and other objects that no tree leads to any longer. Reads that found them before may still use them.
   private struct Retired {
     var objects: [Unmanaged<AnyObject>] = []
     var byteCount = 0
@@ -54,7 +54,7 @@ package final class PageCache: Sendable {
   }
 
   deinit {
-    // Every stub has a reference to the cache, so that there is none any longer, and nobody who reads.
+    // Every stub holds the cache. So no stub is left, and no read of one.
     for retired in state.withLock({ $0.retired }) { Self.release(retired.objects) }
   }
 
