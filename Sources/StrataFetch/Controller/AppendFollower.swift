@@ -80,15 +80,17 @@ final class AppendFollower: @unchecked Sendable {
     }
   }
 
-  /// A state with one more view. Building the view takes time, but blocks no thread of the cooperative pool.
+  /// A state with one more view, which is built in slices.
   static func state<Item>(
     _ state: TableSet, of rows: RowTable<Item>, adding view: ViewDefinition
   ) async throws -> TableSet {
-    let table = rows.name
-    let parallel = rows.store.machine.parallel
-    return try await rows.store.machine.follows.result { _ in
+    let machine = rows.store.machine
+    guard state[rows.name].view(view.identity) == nil else { return state }
+    let building = ViewBuilding(view, of: state[rows.name], on: machine.parallel)
+    return try await machine.follows.result { slice in
+      guard let built = building.goOn(slice) else { return nil }
       var state = state
-      state.withTable(table) { $0.addView(view, on: parallel) }
+      state.withTable(rows.name) { $0.add(built) }
       return state
     }
   }

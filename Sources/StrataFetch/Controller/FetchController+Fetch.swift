@@ -93,11 +93,19 @@ extension FetchController {
     while true {
       let prepared = try prepared()
       if let shown = prepared.published, shown.sequence >= sequence { return shown }
-      counts.withLock { $0.fetches += 1 }
+      let number = counts.withLock { counts in
+        counts.fetches += 1
+        return counts.fetches
+      }
       // The published sequence never goes back, even if the request in force reads another fold.
       let wanted = max(sequence, state.withLock { $0.published?.list.sequence } ?? 0)
+      let projector = prepared.rows.projector
+      fetching.withLock {
+        $0 = AwaitedState(number: number, projector: projector, sequence: wanted, lease: prepared.lease)
+      }
+      defer { fetching.withLock { if $0?.number == number { $0 = nil } } }
       let set = try await ListError.wrapping {
-        try await prepared.rows.projector.state(reaching: wanted, with: prepared.lease)
+        try await projector.state(reaching: wanted, with: prepared.lease)
       }
       let list = prepared.fetched(set)
       switch change({ $0.publish(list, of: prepared.epoch) }) {

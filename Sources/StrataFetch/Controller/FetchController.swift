@@ -46,6 +46,7 @@ where Item.ID: DocumentID {
   //   announcement  its own lock: a number, and the tasks that wait for the next one
   //   counts        its own lock: statistics
   //   building      its own lock: which task makes the list of a new request
+  //   fetching      its own lock: what the fetch that began last waits for
   //
   // No two of these locks are held at the same time. A consumer's position belongs to the consumer: see `ListConsumer`.
   typealias State = ControllerState<ListRequest<Item, Section>, FetchedList<Item, Section>>
@@ -57,6 +58,8 @@ where Item.ID: DocumentID {
   /// The turn to make the list of a new request. One task at a time, so that of many requests at once, those that have
   /// been replaced by then are never begun.
   let building = Turns<OneThing>()
+  /// What the fetch that began last waits for; nil if it is over.
+  let fetching = Lock<AwaitedState?>(nil)
 
   /// - Parameter source: a collection of documents, or a table of a projection.
   public init(

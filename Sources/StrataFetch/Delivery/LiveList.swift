@@ -22,6 +22,8 @@ where Item.ID: DocumentID {
   }
 
   public private(set) var phase: Phase = .loading
+  /// How far the list has come while it is loading; nil before that is known, and afterwards.
+  public private(set) var progress: FetchProgress?
   /// The list that is shown; nil while it is loading.
   public private(set) var snapshot: ListSnapshot<Item, Section>?
   /// The update that led to `snapshot`.
@@ -29,6 +31,8 @@ where Item.ID: DocumentID {
   /// The controller whose updates are shown.
   @ObservationIgnored public nonisolated let controller: FetchController<Item, Section>
   @ObservationIgnored private var following: Task<Void, Never>?
+  /// The task that keeps `progress` up to date while the list is loading.
+  @ObservationIgnored private var loading: Task<Void, Never>?
   /// The request that was in force when following began.
   @ObservationIgnored private var followed: ListRequest<Item, Section>?
   /// Whether following ended with an error.
@@ -46,13 +50,17 @@ where Item.ID: DocumentID {
     follow()
   }
 
-  isolated deinit { following?.cancel() }
+  isolated deinit {
+    following?.cancel()
+    loading?.cancel()
+  }
 
   /// Stops following. What was shown stays.
   public func cancel() {
     following?.cancel()
     following = nil
     hasFailed = false
+    endLoading()
   }
 
   /// Replaces the request; the list changes by one difference. A list that has failed starts again, so this is also how
@@ -84,18 +92,39 @@ where Item.ID: DocumentID {
         self?.fail(error)
       }
     }
+    if snapshot == nil { load() }
+  }
+
+  private func load() {
+    loading?.cancel()
+    loading = Task { [weak self] in
+      while (try? await Task.sleep(for: .milliseconds(100))) != nil {
+        // It may have been cancelled after it slept.
+        guard let self, !Task.isCancelled else { return }
+        let progress = controller.progress
+        if self.progress != progress { self.progress = progress }
+      }
+    }
+  }
+
+  private func endLoading() {
+    loading?.cancel()
+    loading = nil
+    progress = nil
   }
 
   private func show(_ update: ListUpdate<Item, Section>) {
     snapshot = update.after
     lastUpdate = update
     phase = .ready
+    if loading != nil { endLoading() }
   }
 
   private func end() {
     guard following != nil else { return }
     phase = .ended
     following = nil
+    endLoading()
   }
 
   private func fail(_ error: ListError) {
@@ -104,6 +133,7 @@ where Item.ID: DocumentID {
     if followed != controller.request { return follow() }
     phase = .failed(error)
     following = nil
+    endLoading()
     hasFailed = true
   }
 

@@ -106,6 +106,8 @@ public struct StoreOptions: Sendable {
   /// when it is needed. Rows that are not saved yet come on top, and for each page of 4 KiB that was looked into some hundred
   /// bytes that say where it is. Without `savesStates`, everything is in memory.
   public var pageCacheSize = 64 << 20
+  /// The number of rows of a table from which its views are built beside the folding.
+  package var viewBuildingMin = 16_384
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
   /// How long no state is saved after the disk was full, unless the program asks for it.

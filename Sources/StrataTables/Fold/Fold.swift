@@ -3,6 +3,7 @@
 package import StrataBase
 internal import StrataEvents
 package import StrataLog
+internal import Synchronization
 
 /// A state, and a position in the log from which folding can continue. Belongs to one thread at a time; every call
 /// blocks for as long as the disk does.
@@ -28,12 +29,16 @@ package final class Fold {
   package private(set) var erasures: SegmentErasures?
   /// Whether `erasures` is asked for. Costs a look at the header of each segment.
   private let marksErasures: Bool
+  /// How far the fold has come, for other threads.
+  private(set) var reached = ReachedSequence()
   /// The bytes of the blocks that were read, as they are on disk.
   private(set) var bytesRead: UInt64 = 0
   /// Whether an erasure was carried out that the state does not reflect.
   private var mustBeginAnew = false
   /// The fold from the start that will then replace the state, as far as it has come.
   private var anew: Fold?
+  /// A view that is being built of the state.
+  private var building: ViewBuilding?
   /// Why folding cannot continue. Nothing after the damage is ever folded in, however often the fold is called.
   private var failure: StoreError?
   /// Whether the state's chain is known at the end of every event, and not only at the ends of blocks. Costs two hashes
@@ -88,6 +93,7 @@ package final class Fold {
     self.headAtBegin = headAtBegin ?? state.sequence
     cursor = log.cursor(after: state.sequence)
     self.state = state
+    reached.set(state.sequence)
     self.state.beginLines()
   }
 
@@ -108,6 +114,7 @@ package final class Fold {
       }
       guard state.sequence < last, let block = try nextBlock() else { return true }
       try apply(block, through: last, slice)
+      reached.set(state.sequence)
       if let slice, state.sequence < last || mustBeginAnew, slice.isOver { return false }
     }
   }
@@ -131,6 +138,21 @@ package final class Fold {
     state.withTable(table) { $0.addView(definition, on: parallel) }
   }
 
+  /// The same in slices. Returns false if the slice ended first; the next call with the same view then goes on.
+  package func addView(
+    _ definition: ViewDefinition, of table: String, _ slice: TimeSlice
+  ) -> Bool {
+    guard state[table].view(definition.identity) == nil, !state.withTable(table, { $0.openView(definition) })
+    else { return true }
+    let building =
+      building ?? ViewBuilding(definition, of: state[table], on: log.options.machine.parallel)
+    self.building = building
+    guard let view = building.goOn(slice) else { return false }
+    state.withTable(table) { $0.add(view) }
+    self.building = nil
+    return true
+  }
+
   /// Ensures that the state has its chain. If no event was folded, or the state ends inside a block, reads it from the
   /// log.
   package func findChain() throws(StoreError) {
@@ -148,6 +170,7 @@ package final class Fold {
         log, folding, keptRowCountMax: keptRowCountMax, unplacedCountMax: unplacedCountMax,
         marksErasures: marksErasures)
     fold.tracksChain = tracksChain
+    fold.reached = reached
     // If the run below fails, the next call begins from the start.
     anew = nil
     guard try fold.run(through: state.sequence, slice) else {
@@ -161,6 +184,7 @@ package final class Fold {
       for view in table.views { fold.addView(view.definition, of: table.name) }
     }
     state = fold.state
+    building = nil
     kept.removeAll()
     // The new fold did not see what was erased in the meantime either, so the notes of those erasures no longer matter.
     // Later blocks are read again: a block that was read before an erasure still holds the erased content.
@@ -206,6 +230,7 @@ package final class Fold {
     _ block: DecodedBlock, through last: UInt64, _ slice: TimeSlice?, ended: () -> Bool = { true }
   ) throws(StoreError) {
     let done = state.sequence
+    building = nil
     var goesOn = true
     var halt: StoreError?
     try wrapping(block) { () throws(ContentProblem) in
@@ -277,4 +302,13 @@ package final class Fold {
       throw error
     }
   }
+}
+
+/// The sequence up to which a fold has come, which other threads may read.
+package final class ReachedSequence: Sendable {
+  private let sequence = Atomic<UInt64>(0)
+
+  func set(_ sequence: UInt64) { self.sequence.store(sequence, ordering: .relaxed) }
+
+  package var value: UInt64 { sequence.load(ordering: .relaxed) }
 }

@@ -38,7 +38,7 @@ final class Replay: @unchecked Sendable {
       guard try fold.run(through: sequence, slice) else { return nil }
       guard fold.state.sequence == sequence else { throw .closed }
       try fold.findChain()
-      if let view { fold.addView(view.definition, of: view.table) }
+      if let view, !fold.addView(view.definition, of: view.table, slice ?? TimeSlice()) { return nil }
       states[sequence] = fold.state
       rest.removeLast()
     }

@@ -29,6 +29,22 @@ struct FoldingWork {
     if definition.kept != nil { nanoseconds += MonotonicTime.now().nanoseconds - begin }
   }
 
+  /// Opens a saved view. Returns false if there is none, or it is of another definition.
+  mutating func open(_ definition: ViewDefinition, of table: String, in fold: Fold) -> Bool {
+    let begin = MonotonicTime.now().nanoseconds
+    defer { nanoseconds += MonotonicTime.now().nanoseconds - begin }
+    return fold.state.withTable(table) { $0.openView(definition) }
+  }
+
+  /// Adds a view that was built beside the folding.
+  mutating func add(_ awaited: AwaitedView, to fold: Fold) {
+    fold.state.withTable(awaited.table) { table in
+      awaited.follow(table.rows)
+      if let view = awaited.view { table.add(view) }
+    }
+    if awaited.building.definition.kept != nil { nanoseconds += awaited.nanoseconds }
+  }
+
   func takes(_ least: Duration) -> Bool { Duration.nanoseconds(nanoseconds) >= least }
 
   mutating func begin() { (nanoseconds, bytes) = (0, 0) }

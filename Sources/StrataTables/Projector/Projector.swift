@@ -15,6 +15,9 @@ package import StrataLog
 /// callers are answered immediately, and the next pass continues from what was folded until then. `State` is guarded by
 /// its lock. `Exclusive` belongs to the thread that runs the slice; `isFolding` ensures that there is only one.
 ///
+/// A view of a large table is built in slices of its own, while passes go on for the other callers: see
+/// `Projector+Views.swift`.
+///
 /// The first pass begins with the state that an earlier process saved, if there is one. States are saved in the
 /// background, while other passes run: see `Projector+Checkpoint.swift`.
 package final class Projector: Sendable {
@@ -44,6 +47,10 @@ package final class Projector: Sendable {
     var holders: [ViewKey: Int] = [:]
     /// Views without a lease, to be removed before the next fold.
     var unused: Set<ViewKey> = []
+    /// Views that callers wait for, and that are built beside the folding.
+    var awaited: [ViewKey: Awaited] = [:]
+    /// How far the fold has come.
+    var reached: ReachedSequence?
   }
 
   struct ViewKey: Hashable {
@@ -73,9 +80,9 @@ package final class Projector: Sendable {
   let exclusive = Exclusive()
   /// The states on disk; nil if they are not kept.
   let checkpoints: Checkpoints?
-  private let threads: FairThreads
+  let threads: FairThreads
   /// Over for the folding thread when other folds have their turn, and while no caller waits.
-  private let slice = TimeSlice()
+  let slice = TimeSlice()
 
   /// - Parameter cache: keeps leaves of saved states in memory; nil for one of its own.
   package init(
@@ -162,12 +169,13 @@ package final class Projector: Sendable {
   }
 
   private func cancel(_ ticket: UInt64) {
-    let waiter = state.withLock { state in
+    let (waiter, views) = state.withLock { state in
       let waiter = state.waiters.cancel(ticket)
       if waiter != nil, state.waiters.isEmpty { slice.setWanted(false) }
-      return waiter
+      return (waiter, state.giveUpViews())
     }
     waiter?.resume(returning: .failure(CancellationError()))
+    end(views)
   }
 }
 
@@ -188,7 +196,7 @@ extension Projector {
     }
     if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
     for (table, definition) in state.withLock({ $0.waiters.wishes.compactMap(\.view) }) {
-      exclusive.work.addView(definition, of: table, to: fold)
+      provide(definition, of: table, in: fold)
     }
     // Before it is published: from then on another thread may fold on.
     saveIfDue(fold.state, fold.erasures)
@@ -206,7 +214,10 @@ extension Projector {
       fold = Fold(log, folding, marksErasures: checkpoints != nil && !log.isReadOnly)
     }
     exclusive.fold = fold
-    state.withLock { $0.hasBegun = true }
+    state.withLock { state in
+      state.hasBegun = true
+      state.reached = fold.reached
+    }
     return fold
   }
 
@@ -244,15 +255,17 @@ extension Projector {
   func publish(_ set: TableSet, keepsFold: Bool = false) -> Bool {
     exclusive.target = nil
     exclusive.publishedErasures = exclusive.fold?.erasures
-    let (ready, isMore, old) = state.withLock { state in
+    let (ready, isMore, views, old) = state.withLock { state in
       let old = state.published
       state.published = set
       let ready = state.waiters.take { $0.isTrue(of: set) }
-      let isMore = !state.waiters.isEmpty
+      let views = state.giveUpViews()
+      let isMore = state.needsPass
       state.isFolding = isMore || keepsFold
-      return (ready, isMore, old)
+      return (ready, isMore, views, old)
     }
     for continuation in ready { continuation.resume(returning: .success(set)) }
+    end(views)
     if !isMore { state.signalAll() }
     // The pages that only the old state holds are freed outside the lock.
     withExtendedLifetime(old) {}
@@ -263,18 +276,19 @@ extension Projector {
   /// is never published.
   func fail(_ error: StoreError) {
     exclusive.target = nil
-    let waiters = state.withLock { state in
+    let (waiters, views) = state.withLock { state in
       state.isFolding = false
-      return state.waiters.takeAll()
+      return (state.waiters.takeAll(), state.giveUpViews())
     }
     for continuation in waiters { continuation.resume(returning: .failure(error)) }
+    end(views)
     state.signalAll()
   }
 
   /// Continues with a pass for the callers that wait, or ends without one.
   func yieldFold() {
     let isWanted = state.withLock { state in
-      state.isFolding = !state.waiters.isEmpty
+      state.isFolding = state.needsPass
       return state.isFolding
     }
     if isWanted { threads.start(slice) { [self] in foldOn() } } else { state.signalAll() }

@@ -197,13 +197,27 @@ extension Table {
   /// Adds a view over the current rows, which is kept up to date from then on: the saved one if it was saved, otherwise
   /// a new one. O(n log n), or for a saved one what opening it costs: see `SavedView`.
   package mutating func addView(_ definition: ViewDefinition, on parallel: Parallel = .none) {
-    guard view(definition.identity) == nil else { return }
-    var view: View?
-    if let name = definition.kept?.name, let saved = savedViews.first(where: { $0.kept.name == name }) {
-      view = saved.view(definition, over: rows)
-      savedViews.removeAll { $0 === saved }
+    guard view(definition.identity) == nil, !openView(definition) else { return }
+    views.append(View(definition, of: self, on: parallel))
+  }
+
+  /// Adds the saved view of a definition. Returns false if none was saved, or the saved one is of another definition or
+  /// cannot be read; it is then forgotten.
+  mutating func openView(_ definition: ViewDefinition) -> Bool {
+    guard let name = definition.kept?.name, let saved = savedViews.first(where: { $0.kept.name == name })
+    else {
+      return false
     }
-    views.append(view ?? View(definition, of: self, on: parallel))
+    let view = saved.view(definition, over: rows)
+    savedViews.removeAll { $0 === saved }
+    if let view { views.append(view) }
+    return view != nil
+  }
+
+  /// Adds a view that was built from the current rows.
+  package mutating func add(_ view: View) {
+    assert(self.view(view.definition.identity) == nil, "a table has a view once")
+    views.append(view)
   }
 
   /// Begins a new lineage of states in each view.

@@ -1,11 +1,13 @@
 // Keys appended in any order and lent in ascending order, for building a view in one pass.
 
+internal import StrataBase
+
 /// Keys of rows in one buffer, with the values that sections are ordered by, and sorted by their bytes once all have
-/// been appended.
-struct SortedKeys: Sendable {
+/// been appended. Belongs to one thread until it is sorted, and is not changed after that.
+final class SortedKeys: @unchecked Sendable {
   private struct Entry {
-    /// The first eight bytes, which decide most comparisons.
-    var head: UInt64
+    /// Eight bytes from where not all keys are the same, which decide most comparisons. Set by `sort`.
+    var head: UInt64 = 0
     var offset: Int
     var length: UInt16
     var sectionLength: UInt16
@@ -25,70 +27,124 @@ struct SortedKeys: Sendable {
     var id: UnsafeRawBufferPointer { .init(rebasing: bytes[(bytes.count - idLength)...]) }
   }
 
-  private var bytes: [UInt8] = []
+  private var bytes = RawBuffer(capacity: 1 << 12)
   private var entries: [Entry] = []
+  /// The number of bytes with which all keys begin.
+  private var commonLength = 0
 
-  mutating func append(_ key: PlacedKey) {
+  func append(_ key: PlacedKey) {
+    let entry = Entry(
+      offset: bytes.count, length: UInt16(key.bytes.count), sectionLength: UInt16(key.sectionLength),
+      idLength: UInt16(key.idLength), valueLength: UInt16(key.value.count))
+    key.bytes.withUnsafeBytes { bytes.append($0) }
+    key.value.withUnsafeBytes { bytes.append($0) }
+    let run = ByteRun(self.key(entry))
+    commonLength =
+      entries.isEmpty ? run.count : min(commonLength, ByteRun(self.key(entries[0])).commonPrefixLength(run))
+    entries.append(entry)
+  }
+
+  /// Sorts the keys, which merging requires. O(n log n).
+  func sort() {
+    let base = UnsafeRawPointer(bytes.base)
+    for index in entries.indices {
+      entries[index].head = Self.head(Self.key(entries[index], base), after: commonLength)
+    }
+    entries.sort { a, b in
+      a.head != b.head ? a.head < b.head : Self.key(a, base).order(Self.key(b, base)) < 0
+    }
+  }
+
+  private func key(_ entry: Entry) -> UnsafeRawBufferPointer { Self.key(entry, bytes.base) }
+
+  private static func key(_ entry: Entry, _ base: UnsafeRawPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + entry.offset, count: Int(entry.length))
+  }
+
+  /// The eight bytes of a key after its first ones as a number, padded with zeros. Keys with the same first bytes are in
+  /// the order of these numbers where they differ.
+  private static func head(_ key: UnsafeRawBufferPointer, after length: Int) -> UInt64 {
+    if key.count >= length + 8 {
+      return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: length, as: UInt64.self))
+    }
     var head: UInt64 = 0
-    for index in 0..<8 { head = head << 8 | UInt64(index < key.bytes.count ? key.bytes[index] : 0) }
-    entries.append(
-      Entry(
-        head: head, offset: bytes.count, length: UInt16(key.bytes.count),
-        sectionLength: UInt16(key.sectionLength), idLength: UInt16(key.idLength),
-        valueLength: UInt16(key.value.count)))
-    bytes.append(contentsOf: key.bytes)
-    bytes.append(contentsOf: key.value)
+    for index in length..<length + 8 { head = head << 8 | UInt64(index < key.count ? key[index] : 0) }
+    return head
   }
+}
 
-  /// Sorts the keys, which `forEachAscending` requires. O(n log n).
-  mutating func sort() {
-    bytes.withUnsafeBytes { bytes in
-      entries.sort { a, b in
-        a.head != b.head ? a.head < b.head : Self.key(a, bytes).order(Self.key(b, bytes)) < 0
+extension SortedKeys {
+  /// Lends the keys of several sorted parts in ascending order. O(log parts) for each key.
+  struct Merge {
+    private struct Cursor {
+      let part: Int
+      var index = 0
+      /// The head of the part's next key, after the bytes that the keys of all parts begin with.
+      var head: UInt64
+    }
+
+    private let parts: [SortedKeys]
+    private let commonLength: Int
+    /// The parts that have keys left: a heap by their next keys.
+    private var heap: [Cursor] = []
+
+    init(_ all: [SortedKeys]) {
+      let parts = all.filter { !$0.entries.isEmpty }
+      self.parts = parts
+      commonLength = parts.reduce(Int.max) { length, part in
+        min(
+          length, part.commonLength, ByteRun(parts[0].key(at: 0)).commonPrefixLength(ByteRun(part.key(at: 0)))
+        )
       }
+      for part in parts.indices { heap.append(Cursor(part: part, head: head(ofKey: 0, in: part))) }
+      for place in (0..<heap.count / 2).reversed() { sink(place) }
     }
-  }
 
-  /// Lends the keys of several sorted parts in ascending order. O(keys × parts).
-  static func forEachAscending(_ parts: [SortedKeys], _ body: (Key) -> Void) {
-    var cursors = parts.filter { !$0.entries.isEmpty }.map { Cursor(keys: $0) }
-    while !cursors.isEmpty {
-      var least = 0
-      for index in cursors.indices.dropFirst() where cursors[index].isBefore(cursors[least]) { least = index }
-      cursors[least].lendNext(body)
-      if cursors[least].isAtEnd { cursors.remove(at: least) }
-    }
-  }
-
-  /// The keys of a part that are still to be lent.
-  private struct Cursor {
-    let keys: SortedKeys
-    var index = 0
-
-    var isAtEnd: Bool { index == keys.entries.count }
-
-    func isBefore(_ other: Cursor) -> Bool {
-      let (mine, its) = (keys.entries[index], other.keys.entries[other.index])
-      guard mine.head == its.head else { return mine.head < its.head }
-      return keys.bytes.withUnsafeBytes { bytes in
-        other.keys.bytes.withUnsafeBytes { SortedKeys.key(mine, bytes).order(SortedKeys.key(its, $0)) < 0 }
+    /// The least of the keys that are left, nil if there is none. Valid as long as the merge.
+    mutating func next() -> Key? {
+      guard let cursor = heap.first else { return nil }
+      let part = parts[cursor.part]
+      let entry = part.entries[cursor.index]
+      if cursor.index + 1 < part.entries.count {
+        heap[0].index += 1
+        heap[0].head = head(ofKey: cursor.index + 1, in: cursor.part)
+      } else {
+        heap[0] = heap[heap.count - 1]
+        heap.removeLast()
       }
+      sink(0)
+      let bytes = part.key(entry)
+      return Key(
+        bytes: bytes, sectionLength: Int(entry.sectionLength), idLength: Int(entry.idLength),
+        value: UnsafeRawBufferPointer(
+          start: part.bytes.base + entry.offset + bytes.count, count: Int(entry.valueLength)))
     }
 
-    mutating func lendNext(_ body: (Key) -> Void) {
-      let entry = keys.entries[index]
-      index += 1
-      keys.bytes.withUnsafeBytes { bytes in
-        let end = entry.offset + Int(entry.length)
-        body(
-          Key(
-            bytes: SortedKeys.key(entry, bytes), sectionLength: Int(entry.sectionLength),
-            idLength: Int(entry.idLength), value: .init(rebasing: bytes[end..<end + Int(entry.valueLength)])))
+    private func head(ofKey index: Int, in part: Int) -> UInt64 {
+      SortedKeys.head(parts[part].key(at: index), after: commonLength)
+    }
+
+    private func isBefore(_ a: Cursor, _ b: Cursor) -> Bool {
+      if a.head != b.head { return a.head < b.head }
+      return parts[a.part].key(at: a.index).order(parts[b.part].key(at: b.index)) < 0
+    }
+
+    /// Moves a cursor down to where the heap needs it.
+    private mutating func sink(_ place: Int) {
+      guard place < heap.count else { return }
+      let sinking = heap[place]
+      var place = place
+      while true {
+        var child = 2 * place + 1
+        guard child < heap.count else { break }
+        if child + 1 < heap.count, isBefore(heap[child + 1], heap[child]) { child += 1 }
+        guard isBefore(heap[child], sinking) else { break }
+        heap[place] = heap[child]
+        place = child
       }
+      heap[place] = sinking
     }
   }
 
-  private static func key(_ entry: Entry, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: bytes[entry.offset..<entry.offset + Int(entry.length)])
-  }
+  private func key(at index: Int) -> UnsafeRawBufferPointer { key(entries[index]) }
 }

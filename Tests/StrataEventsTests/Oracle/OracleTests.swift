@@ -256,7 +256,8 @@ extension StoreFiles {
           in: StreamName("\(category)\(Int.random(in: 0..<30, using: &random))"),
           payload: EventPayload(codec: .bytes, bytes: bytes))
       }
-      let id = number % 3 == 0 ? nil : "append:\(number)"
+      // The last one has an id: it may be alone in its segment.
+      let id = number % 3 == 1 ? nil : "append:\(number)"
       if number == 200 { try store.sealBlocking() }
       try store.appendBlocking(events, id: id)
     }
