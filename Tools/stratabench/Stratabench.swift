@@ -3,6 +3,18 @@
 internal import ArgumentParser
 
 @main
+enum Program {
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    // A workload runs this program again for what is measured of a whole process.
+    if arguments.first == StateProbe.configuration.commandName {
+      await StateProbe.main(Array(arguments.dropFirst()))
+    } else {
+      await Stratabench.main(arguments)
+    }
+  }
+}
+
 struct Stratabench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stratabench",
@@ -79,7 +91,7 @@ struct Workload: Sendable {
       rounds: 3,
       run: costs),
     .init(
-      name: "states", about: "starts with and without states on disk, and what writing them costs",
+      name: "states", about: "starts with states on disk, their memory, and what writing them costs",
       run: states),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]

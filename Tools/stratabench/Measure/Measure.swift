@@ -30,6 +30,12 @@ func median(_ values: [Double]) -> Double {
     ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
 }
 
+/// The least value that this many hundredths of the values do not exceed.
+func percentile(_ hundredths: Int, _ values: [Double]) -> Double {
+  guard !values.isEmpty else { return .nan }
+  return values.sorted()[min(values.count - 1, values.count * hundredths / 100)]
+}
+
 /// The median of the ratios of each round, for two workloads that took turns.
 func medianRatio(_ times: [Double], to limits: [Double]) -> Double {
   median(zip(times, limits).map { $0 / $1 })

@@ -1,0 +1,82 @@
+// A store of the workload of states: how it is filled, and how its rows change.
+
+internal import Foundation
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+internal import StrataTables
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// A store of many events over a tenth of that many rows, or over as many.
+struct StateStore {
+  let path: String
+  let eventCount: Int
+  private(set) var rows: [StateRow]
+
+  var rowCount: Int { rows.count }
+  /// What figures of this store begin with.
+  var name: String { "\(eventCount) events, \(rowCount) rows" }
+  var layout: StoreLayout { StoreLayout(root: path) }
+
+  /// Writes the store: each row once, and then changes of random rows. It has no state.
+  init(_ path: String, eventCount: Int, rowCount: Int) async throws {
+    self.path = path
+    self.eventCount = eventCount
+    rows = StateRow.rows(rowCount)
+    var options = StoreOptions()
+    options.savesStates = false
+    options.durability = .buffered
+    let store = try await EventStore.open(at: path, options: options)
+    var random = SystemRandomNumberGenerator()
+    for start in stride(from: 0, to: eventCount, by: 1000) {
+      var events: [NewEvent] = []
+      for number in start..<min(start + 1000, eventCount) {
+        events.append(number < rowCount ? rows[number].event : change(&random))
+      }
+      try await store.append(events)
+    }
+    try await store.close()
+  }
+
+  /// The event of a random row that gets another note, and stays where it is in the list.
+  mutating func change(_ random: inout SystemRandomNumberGenerator) -> NewEvent {
+    let place = Int.random(in: rows.indices, using: &random)
+    rows[place].note = Int.random(in: 0..<1_000_000, using: &random)
+    return rows[place].event
+  }
+
+  /// The events of random rows that get other notes.
+  mutating func changes(_ count: Int) -> [NewEvent] {
+    var random = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in change(&random) }
+  }
+
+  /// The event of a random row that moves to another position of its section.
+  mutating func move() -> NewEvent {
+    let place = Int.random(in: rows.indices)
+    rows[place].time = Int.random(in: 0..<10_000_000)
+    return rows[place].event
+  }
+
+  /// Folds everything that the log has.
+  static func fold(_ store: EventStore) async throws {
+    let row = try await store.documents(StateList.category)[StateRow.id(0)]
+    precondition(row != nil, "the store has its rows")
+  }
+
+  /// Makes the next reads of a store's files come from the disk, where the system can do that.
+  static func dropFromPageCache(_ path: String) {
+    #if canImport(Glibc)
+      for case let name as String in FileManager.default.enumerator(atPath: path) ?? .init() {
+        let descriptor = Glibc.open("\(path)/\(name)", O_RDONLY)
+        guard descriptor >= 0 else { continue }
+        fdatasync(descriptor)
+        posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+        Glibc.close(descriptor)
+      }
+    #endif
+  }
+}
