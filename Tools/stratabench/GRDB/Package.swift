@@ -2,6 +2,14 @@
 import PackageDescription
 
 // Compares Strata with other libraries. A separate package, so that using or testing Strata does not build them.
+let houseRules: [SwiftSetting] = [
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+let libraries: [Target.Dependency] = ["Strata", .product(name: "GRDB", package: "GRDB.swift")]
+
 let package = Package(
   name: "StrataBenchmarks",
   platforms: [.macOS(.v15)],
@@ -10,14 +18,10 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],
   targets: [
-    .executableTarget(
-      name: "SectionedLists",
-      dependencies: ["Strata", .product(name: "GRDB", package: "GRDB.swift")],
-      swiftSettings: [
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("ExistentialAny"),
-      ])
+    // Lists that change.
+    .executableTarget(name: "SectionedLists", dependencies: libraries, swiftSettings: houseRules),
+    // Lists that are on disk. Two of its files are links to those of `stratabench`.
+    .executableTarget(name: "SavedLists", dependencies: libraries, swiftSettings: houseRules),
   ],
   swiftLanguageModes: [.v6]
 )

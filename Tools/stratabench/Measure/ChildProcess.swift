@@ -1,7 +1,6 @@
 // Runs another process and measures it whole: from its start to its end.
 
 internal import Foundation
-internal import StrataBase
 
 #if canImport(Darwin)
   internal import Darwin
@@ -49,7 +48,7 @@ struct ChildProcess {
     var words = ([program] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process: pid_t = 0
-    let start = MonotonicTime.now()
+    let start = ContinuousClock.now
     let error = posix_spawn(&process, program, &actions, nil, &words, environ)
     close(ends[1])
     guard error == 0 else { throw Failure(description: "\(program) does not start: error \(error)") }
@@ -63,7 +62,7 @@ struct ChildProcess {
     }
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    seconds = start.seconds
+    seconds = (ContinuousClock.now - start) / .seconds(1)
     output = String(decoding: bytes, as: UTF8.self)
     guard status == 0 else {
       throw Failure(description: "\(program) \(arguments.joined(separator: " ")) ended with status \(status)")

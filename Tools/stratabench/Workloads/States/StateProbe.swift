@@ -30,10 +30,12 @@ struct StateProbe: AsyncParsableCommand {
     var figures: Figures = [:]
     // What any process has that uses the library, before it opens a store.
     figures["base"] = ProcessMemory.now().map { Double($0.resident) }
+    let start = MonotonicTime.now()
     var options = StoreOptions()
     options.pageCacheSize = cache
     let store = try await EventStore.open(at: path, .readOnly, options: options)
     let snapshot = try await StateList.readFirstPage(store, StateList.kept)
+    figures["page"] = start.seconds
     if reads > 0 {
       figures["reads"] = Self.readRows(snapshot, reads)
       figures["walk"] = Self.walk(snapshot)

@@ -7,9 +7,11 @@ internal import StrataLog
 internal import StrataTables
 
 extension Workload {
-  /// Random changes, and the checkpoint after them.
+  /// Random changes, and the checkpoint after them. No state is saved in the background meanwhile.
   static func checkpoints(_ filled: inout StateStore) async throws {
-    let store = try await EventStore.open(at: filled.path)
+    var options = StoreOptions()
+    options.savedFoldingMin = .seconds(3600)
+    let store = try await EventStore.open(at: filled.path, options: options)
     try await StateStore.fold(store)
     for count in [100, 1000, 10_000] {
       try await store.append(filled.changes(count))
@@ -116,6 +118,10 @@ private struct Growth {
     // A sealed segment is shorter than what was appended to it.
     options.sealsInBackground = false
     let layout = StoreLayout(root: path)
+    // What was appended before counts as growth for a process that has to fold it.
+    let before = try await EventStore.open(at: path, options: options)
+    try await before.checkpoint()
+    try await before.close()
     let begin = bytesOnDisk(layout.log)
     let store = try await EventStore.open(at: path, options: options)
     let start = now()
