@@ -44,9 +44,9 @@ struct ObservedTickets {
 
   init(_ rows: [Ticket], _ path: String?, _ columns: Columns) async throws {
     if let path {
-      var configuration = Configuration()
-      configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-      writer = try DatabasePool(path: path, configuration: configuration)
+      writer = try DatabasePool(path: path)
+      // After the pool was opened, because that sets it to NORMAL, with which no transaction is synced.
+      try await writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
     } else {
       writer = try DatabaseQueue()
     }
