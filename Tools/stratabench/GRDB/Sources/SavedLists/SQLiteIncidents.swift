@@ -18,11 +18,12 @@ struct SQLiteIncidents: SavedIncidents {
     var configuration = Configuration()
     configuration.readonly = access == .read
     configuration.prepareDatabase { database in
-      try database.execute(
-        sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(pageCacheSize >> 10)")
+      try database.execute(sql: "PRAGMA cache_size = -\(pageCacheSize >> 10)")
     }
     database = try DatabasePool(path: path, configuration: configuration)
     guard access == .write else { return }
+    // After the pool was opened, because that sets it to NORMAL.
+    try await database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
     try await database.write {
       try $0.execute(
         sql: """
