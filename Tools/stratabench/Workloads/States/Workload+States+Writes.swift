@@ -7,12 +7,13 @@ internal import StrataLog
 internal import StrataTables
 
 extension Workload {
-  /// Random changes, and the checkpoint after them. No state is saved in the background meanwhile.
+  /// Random changes, and the checkpoint after them, by a process that shows the kept list. No state is saved in the
+  /// background meanwhile.
   static func checkpoints(_ filled: inout StateStore) async throws {
     var options = StoreOptions()
     options.savedFoldingMin = .seconds(3600)
     let store = try await EventStore.open(at: filled.path, options: options)
-    try await StateStore.fold(store)
+    try await StateList.readFirstPage(store, StateList.kept)
     for count in [100, 1000, 10_000] {
       try await store.append(filled.changes(count))
       try await StateStore.fold(store)
@@ -34,6 +35,7 @@ extension Workload {
     options.sealsInBackground = false
     options.savedFoldingMin = .seconds(3600)
     let store = try await EventStore.open(at: filled.path, options: options)
+    try await StateList.readFirstPage(store, StateList.kept)
     let appends = SmallAppends(store)
     var quiet: [Double] = []
     var busy: [Double] = []
@@ -72,7 +74,8 @@ extension Workload {
   /// The bytes that are written for states, in the background and at the close, while random rows change all the time
   /// and every append is folded, beside the bytes that the log grows by.
   static func bytesOfCheckpoints(_ filled: inout StateStore) async throws {
-    let growth = try await Growth(filled.path) { store in
+    let growth = try await Growth(filled.path, isListed: true) { store in
+      try await StateList.readFirstPage(store, StateList.kept)
       for _ in 0..<2_000 {
         try await store.append(filled.changes(100))
         try await StateStore.fold(store)
@@ -88,7 +91,7 @@ extension Workload {
     let text = StateRow.text(1, length: 1_000_000)
     for isForced in [false, true] {
       let path = bench.scratch.fresh("large")
-      let growth = try await Growth(path) { store in
+      let growth = try await Growth(path, isListed: false) { store in
         for number in 0..<1_000 {
           try await store.append([
             NewEvent(
@@ -113,13 +116,15 @@ private struct Growth {
   private let log: Int
   private let seconds: Double
 
-  init(_ path: String, _ body: (EventStore) async throws -> Void) async throws {
+  /// - Parameter isListed: whether the store has the kept list.
+  init(_ path: String, isListed: Bool, _ body: (EventStore) async throws -> Void) async throws {
     var options = StoreOptions()
     // A sealed segment is shorter than what was appended to it.
     options.sealsInBackground = false
     let layout = StoreLayout(root: path)
     // What was appended before counts as growth for a process that has to fold it.
     let before = try await EventStore.open(at: path, options: options)
+    if isListed { try await StateList.readFirstPage(before, StateList.kept) }
     try await before.checkpoint()
     try await before.close()
     let begin = bytesOnDisk(layout.log)
