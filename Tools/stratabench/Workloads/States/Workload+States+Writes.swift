@@ -27,9 +27,9 @@ extension Workload {
 
   // MARK: Appends meanwhile
 
-  /// How long callers wait for a synced append of one event, of eight tasks at a time: while nothing else is written, and
-  /// while a checkpoint writes the pages of many random changes. The two take turns. Nothing else writes: no state is
-  /// saved and no segment is sealed in the background.
+  /// How long callers wait for a synced append of one event, of eight tasks at a time: while nothing else is written,
+  /// and while a checkpoint writes the pages of many random changes. The two take turns. Nothing else writes: no state
+  /// is saved and no segment is sealed in the background.
   static func appendsBesideCheckpoints(_ filled: inout StateStore, _ rounds: Int) async throws {
     var options = StoreOptions()
     options.sealsInBackground = false

@@ -1,4 +1,4 @@
-// Measures states on disk: what a start costs without one and with one, in time and memory, and what they cost to write.
+// Measures states on disk: what a start costs without one and with one, in time and memory, and what writing them costs.
 
 internal import StrataEvents
 internal import StrataLog

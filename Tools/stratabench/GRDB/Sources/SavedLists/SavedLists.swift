@@ -1,5 +1,5 @@
-// Measures a list that is on disk, with Strata's kept lists and with SQLite through GRDB: from the start of a process to
-// the first page, random rows, a change and the page after it, and what is written for a large row.
+// Measures a list that is on disk, with Strata's kept lists and with SQLite through GRDB: from the start of a process
+// to the first page, random rows, a change and the page after it, and what is written for a large row.
 //
 // Both have the same rows and give the same pages, as values of the same type, through public interfaces. Processes
 // take turns in each round. The programs stay in the system's page cache; the files of the stores are dropped from it
