@@ -1,4 +1,5 @@
-// Measures states on disk: what a start costs without one and with one, in time and memory, and what writing them costs.
+// Measures states on disk: what a start costs without one and with one, in time and memory, and what it costs to write
+// them.
 
 internal import StrataEvents
 internal import StrataLog
