@@ -14,6 +14,8 @@ internal import Foundation
 struct ChildProcess {
   /// The time from its start until its end was known, in seconds.
   private(set) var seconds = 0.0
+  /// The processor time of all its threads, in seconds. Other programs on the machine affect it little.
+  private(set) var processorSeconds = 0.0
   /// What it wrote to standard output.
   private(set) var output = ""
 
@@ -61,8 +63,11 @@ struct ChildProcess {
       bytes += buffer[..<count]
     }
     var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    var usage = rusage()
+    while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
     seconds = (ContinuousClock.now - start) / .seconds(1)
+    processorSeconds = [usage.ru_utime, usage.ru_stime]
+      .reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
     output = String(decoding: bytes, as: UTF8.self)
     guard status == 0 else {
       throw Failure(description: "\(program) \(arguments.joined(separator: " ")) ended with status \(status)")

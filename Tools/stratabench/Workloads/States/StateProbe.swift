@@ -75,21 +75,23 @@ struct StateProbe: AsyncParsableCommand {
 // MARK: In the process that measures
 
 extension StateProbe {
-  /// The time of a whole process that reads the first page of the kept list, and its figures.
-  static func firstPage(_ path: String) throws -> (seconds: Double, figures: Figures) { try measure([path]) }
+  /// A whole process that reads the first page of the kept list, and its figures.
+  static func firstPage(_ path: String) throws -> (child: ChildProcess, figures: Figures) {
+    try measure([path])
+  }
 
   /// The figures of a process that reads random rows and then the whole list.
   static func read(_ path: String, count: Int, cache: Int) throws -> Figures {
     try measure([path, "--reads", "\(count)", "--cache", "\(cache)"]).figures
   }
 
-  private static func measure(_ arguments: [String]) throws -> (seconds: Double, figures: Figures) {
+  private static func measure(_ arguments: [String]) throws -> (child: ChildProcess, figures: Figures) {
     let child = try ChildProcess(ChildProcess.own, [configuration.commandName ?? ""] + arguments)
     var figures: Figures = [:]
     for line in child.output.split(separator: "\n") {
       let words = line.split(separator: " ")
       if words.count == 2, let value = Double(words[1]) { figures[String(words[0])] = value }
     }
-    return (child.seconds, figures)
+    return (child, figures)
   }
 }

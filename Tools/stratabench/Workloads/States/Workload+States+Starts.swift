@@ -83,12 +83,15 @@ extension Workload {
       }
       report("\(name)\(suffix)", milliseconds(last))
       var memory = StateProbe.Figures()
+      var processor: [Double] = []
       let whole = try await times {
-        let (seconds, figures) = try StateProbe.firstPage(path)
+        let (child, figures) = try StateProbe.firstPage(path)
         memory = figures
-        return seconds
+        processor.append(child.processorSeconds)
+        return child.seconds
       }
-      report("  the whole process", milliseconds(whole))
+      report(
+        "  the whole process", "\(milliseconds(whole)), processor time \(milliseconds(median(processor)))")
       if isAfterClose { aim("whole process", whole * 1e3, 60, "ms") }
       if let resident = memory["resident"], let peak = memory["peak"] {
         report(
@@ -98,13 +101,16 @@ extension Workload {
         aim("resident memory", peak / Double(1 << 20), 100, "MiB")
       }
       guard let logreplay else { continue }
+      processor = []
       let tool = try await times {
         let child = try ChildProcess(
           logreplay, ["at", path, "--view", StateList.name, "--limit", "\(StateList.pageLength)"])
         precondition(child.output.contains("PROD"), "logreplay prints the page")
+        processor.append(child.processorSeconds)
         return child.seconds
       }
-      report("  logreplay at --view", milliseconds(tool))
+      report(
+        "  logreplay at --view", "\(milliseconds(tool)), processor time \(milliseconds(median(processor)))")
     }
     return last
   }

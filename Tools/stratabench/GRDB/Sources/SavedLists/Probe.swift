@@ -23,17 +23,18 @@ enum Probe: String {
 
   // MARK: In the process that measures
 
-  /// The time of a whole process, and its figures.
+  /// The figures of a process. Those of the whole of it are `whole` and `processor`.
   func run<Library: SavedIncidents>(
     _ library: Library.Type, _ path: String, rows: Int = 0
-  ) throws -> (seconds: Double, figures: Figures) {
+  ) throws -> Figures {
     let child = try ChildProcess(ChildProcess.own, [Self.mark, Library.library, rawValue, path, "\(rows)"])
     var figures: Figures = [:]
     for line in child.output.split(separator: "\n") {
       let words = line.split(separator: " ")
       if words.count == 2 { figures[String(words[0])] = Double(words[1]) }
     }
-    return (child.seconds, figures)
+    (figures["whole"], figures["processor"]) = (child.seconds, child.processorSeconds)
+    return figures
   }
 
   // MARK: In the process that is measured

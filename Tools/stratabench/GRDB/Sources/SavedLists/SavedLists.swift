@@ -41,8 +41,8 @@ struct SavedLists {
     for (name, probe) in [("one field of it", Probe.largeField), ("its text", .largeText)] {
       let strata = try probe.run(StrataIncidents.self, folder.appendingPathComponent("\(name).strata").path)
       let sqlite = try probe.run(SQLiteIncidents.self, folder.appendingPathComponent("\(name).sqlite").path)
-      report("\(name): seconds", strata.figures["large"], sqlite.figures["large"], "%.2f")
-      report("\(name): MB written", strata.figures["written"], sqlite.figures["written"], "%.1f", scale: 1e-6)
+      report("\(name): seconds", strata["large"], sqlite["large"], "%.2f")
+      report("\(name): MB written", strata["written"], sqlite["written"], "%.1f", scale: 1e-6)
     }
   }
 }
@@ -87,17 +87,14 @@ private struct Comparison {
     var times: [(strata: Probe.Figures, sqlite: Probe.Figures)] = []
     for _ in 0..<rounds {
       if !isCached { for path in [strata, sqlite] { dropFromPageCache(path) } }
-      var turn = (
-        try Probe.page.run(StrataIncidents.self, strata), try Probe.page.run(SQLiteIncidents.self, sqlite)
-      )
-      turn.0.figures["whole"] = turn.0.seconds
-      turn.1.figures["whole"] = turn.1.seconds
-      times.append((turn.0.figures, turn.1.figures))
+      times.append(
+        (try Probe.page.run(StrataIncidents.self, strata), try Probe.page.run(SQLiteIncidents.self, sqlite)))
     }
     print(isCached ? "  files in the system's page cache" : "  files not in the system's page cache")
     for (key, name, format, scale) in [
       ("page", "  the first page, ms", "%.2f", 1e3), ("counts", "  and the section counts, ms", "%.2f", 1e3),
       ("whole", "  the whole process, ms", "%.1f", 1e3),
+      ("processor", "  its processor time, ms", "%.1f", 1e3),
       ("peak", "  its memory, MiB", "%.1f", 1 / Double(1 << 20)),
     ] {
       report(
@@ -111,9 +108,9 @@ private struct Comparison {
     var times: (strata: [Double], sqlite: [Double]) = ([], [])
     for _ in 0..<min(rounds, 5) {
       times.strata.append(
-        try Probe.rows.run(StrataIncidents.self, strata, rows: size).figures["rows"] ?? .nan)
+        try Probe.rows.run(StrataIncidents.self, strata, rows: size)["rows"] ?? .nan)
       times.sqlite.append(
-        try Probe.rows.run(SQLiteIncidents.self, sqlite, rows: size).figures["rows"] ?? .nan)
+        try Probe.rows.run(SQLiteIncidents.self, sqlite, rows: size)["rows"] ?? .nan)
     }
     report(
       "a random row, µs", median(times.strata), median(times.sqlite), "%.1f",
