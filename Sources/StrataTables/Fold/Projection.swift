@@ -258,7 +258,7 @@ extension ProjectionTables {
       let rows = tables[place].rows
       guard rows.changeCount > 0 else { continue }
       // Tables are in the order in which they were first written to.
-      if tables[place].unplaced.count == 0 { set.withTable(tables[place].name) { _ in } }
+      if tables[place].unplaced.count == 0 { set.withTable(tables[place].name) { $0.noteWritten() } }
       if !isKnownUniquelyReferenced(&tables[place].unplaced) {
         tables[place].unplaced = tables[place].unplaced.copy()
       }

@@ -148,6 +148,9 @@ extension Table {
     return isChanged
   }
 
+  /// Notes that an event is about the table, before its rows are put into it.
+  mutating func noteWritten() { isWritten = true }
+
   /// Removes a row. Does nothing if the table does not have it.
   package mutating func remove(id: UnsafeRawBufferPointer, _ scratch: FoldScratch) {
     isWritten = true

@@ -12,7 +12,7 @@ package struct TableSet: Sendable {
   package internal(set) var appendCount: UInt64 = 0
   /// Whether a write of an equal document raises its row's revision.
   package let recordsTouches: Bool
-  /// The tables in the order in which they were first written to.
+  /// The tables in the order in which they were first written to, then those that only a request named.
   package private(set) var tables: [Table] = []
   /// Events that the projection could not apply.
   package internal(set) var failures = ProjectionFailures()
@@ -51,7 +51,19 @@ package struct TableSet: Sendable {
   package mutating func withTable<Result>(
     _ name: UnsafeRawBufferPointer, _ body: (inout Table) -> Result
   ) -> Result {
-    body(&tables[index(of: name)])
+    let index = index(of: name)
+    let wasWritten = tables[index].isWritten
+    let result = body(&tables[index])
+    if !wasWritten, tables[index].isWritten { moveAheadOfUnwritten(index) }
+    return result
+  }
+
+  /// Moves a table that was now written to for the first time ahead of those that only a request named.
+  private mutating func moveAheadOfUnwritten(_ index: Int) {
+    guard let first = tables[..<index].firstIndex(where: { !$0.isWritten }) else { return }
+    let table = tables.remove(at: index)
+    tables.insert(table, at: first)
+    lastIndex = first
   }
 
   package mutating func withTable<Result>(_ name: String, _ body: (inout Table) -> Result) -> Result {

@@ -21,7 +21,7 @@ internal import Testing
 
   /// A view of the rows by their number, sectioned by its remainder. Rows with the number 7 cannot be placed, and those
   /// with 8 are not shown.
-  private static func definition(
+  static func definition(
     _ name: String?, _ order: SectionOrder = .key, identity: String = "", fingerprint: UInt64 = 1,
     modulus: Int64 = 4
   ) -> ViewDefinition {
