@@ -47,6 +47,9 @@ package final class PageCache: Sendable {
   /// The bound in bytes.
   package let limit: Int
   private let state = Lock(State())
+  /// What told where pages were before they were moved. Such an object holds its cache, so a cache that held it would
+  /// never end, and neither would the page files that the object has open.
+  private static let moved = Lock<[Retired]>([])
 
   package init(limit: Int) {
     self.limit = limit
@@ -70,9 +73,10 @@ package final class PageCache: Sendable {
         state.statistics.byteCount += page.allocatedBytes
       }
       if state.statistics.byteCount > limit { drop(&state) }
-      return state.retired.isEmpty ? [] : Self.takeFree(&state)
+      return Self.takeFree(&state)
     }
     Self.release(free)
+    Self.releaseMoved()
   }
 
   /// Takes the page of a stub out of the cache, and leaves it in the stub.
@@ -90,14 +94,21 @@ package final class PageCache: Sendable {
     last.cacheIndex = index
   }
 
-  /// Releases objects once every read that is going on has ended. Nobody can reach them any longer.
-  func retire(_ objects: [Unmanaged<AnyObject>]) {
-    let free = state.withLock { state in
-      state.retired.append(Retired(objects: objects))
-      return Self.takeFree(&state)
-    }
-    Self.release(free)
+  /// Releases objects that told where pages were, once every read that is going on has ended. Nobody can reach them any
+  /// longer.
+  static func retire(_ objects: [Unmanaged<AnyObject>]) {
+    moved.withLock { $0.append(Retired(objects: objects)) }
+    releaseMoved()
   }
+
+  /// Releases what was retired, and is used by no read any longer. Called whenever a cache of the process has something
+  /// to do.
+  static func releaseMoved() {
+    release(moved.withLock { takeFree(&$0).flatMap(\.objects) })
+  }
+
+  /// Frees the leaves that were dropped, and are used by no read any longer.
+  func releaseDropped() { Self.release(state.withLock { Self.takeFree(&$0) }) }
 
   /// Drops pages until a sixteenth of the bound is free.
   private func drop(_ state: inout State) {
@@ -124,18 +135,24 @@ package final class PageCache: Sendable {
     state.retired.append(dropped)
   }
 
-  /// What was retired and nobody can be reading any longer.
   private static func takeFree(_ state: inout State) -> [Unmanaged<AnyObject>] {
+    let free = takeFree(&state.retired)
+    for retired in free { state.statistics.retiredByteCount -= retired.byteCount }
+    return free.flatMap(\.objects)
+  }
+
+  /// What was retired and nobody can be reading any longer.
+  private static func takeFree(_ all: inout [Retired]) -> [Retired] {
+    if all.isEmpty { return [] }
     let busy = strata_reads()
-    var free: [Unmanaged<AnyObject>] = []
-    state.retired.removeAll { retired in
+    var free: [Retired] = []
+    all.removeAll { retired in
       assert(retired.busy != 0, "pages that are free were not taken")
       guard retired.busy & busy == 0 else { return false }
-      free += retired.objects
-      state.statistics.retiredByteCount -= retired.byteCount
+      free.append(retired)
       return true
     }
-    for index in state.retired.indices { state.retired[index].busy &= busy }
+    for index in all.indices { all[index].busy &= busy }
     return free
   }
 

@@ -105,7 +105,7 @@ struct StubRef: Equatable {
       strata_exchange_address(&stub.pointee.move, Unmanaged.passRetained(move).toOpaque()),
       strata_exchange_address(&stub.pointee.source, nil),
     ]
-    move.source.cache.retire(old.compactMap { $0.map { Unmanaged.fromOpaque($0) } })
+    PageCache.retire(old.compactMap { $0.map { Unmanaged.fromOpaque($0) } })
   }
 
   fileprivate var bounds: (low: [UInt8]?, high: [UInt8]?) {

@@ -115,8 +115,32 @@ internal import Testing
     #expect(cache.statistics.pageCount == 0 && cache.statistics.byteCount == 0)
     #expect(weakReader == nil)
     // What was dropped is freed when somebody looks after the reads that were going on, also those of other tests.
-    for _ in 0..<100_000 where cache.statistics.retiredByteCount > 0 { cache.retire([]) }
+    for _ in 0..<100_000 where cache.statistics.retiredByteCount > 0 { cache.releaseDropped() }
     #expect(cache.statistics.retiredByteCount == 0)
+  }
+
+  @Test func `What was moved while somebody read is freed after that read, even without its cache`()
+    throws
+  {
+    let disk = try PageDisk()
+    weak var weakReader: StateReader?
+    do {
+      let reads = PageReads()
+      do {
+        let tree = Tree(building: Self.model(3_000), pageSize: 512)
+        let saved = try disk.write(tree)
+        let reader = try disk.reader(cache: PageCache(limit: 30_000))
+        weakReader = reader
+        disk.shelve(saved, reader, healing: nil)
+        let moved = try disk.write(tree, since: saved, givingUp: Set(saved.stored.usage.bytes.keys))
+        disk.shelve(moved, try disk.reader(after: reader), healing: nil)
+      }
+      #expect(weakReader != nil, "a read that is going on may use the files")
+      withExtendedLifetime(reads) {}
+    }
+    // Reads of other tests go on at the same time.
+    for _ in 0..<100_000 where weakReader != nil { PageCache.releaseMoved() }
+    #expect(weakReader == nil)
   }
 
   @Test
