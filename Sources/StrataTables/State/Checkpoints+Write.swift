@@ -22,9 +22,10 @@ extension Checkpoints {
       state.signalAll()
     }
     var known = state.withLock { $0 }
-    // Somebody may have removed the state, or written another one while the store was suspended.
-    let isOwn = files.slots().first == known.slot
-    guard tables.sequence >= log.mark.logBegin, !isOwn || needsSave(tables, known) else { return nil }
+    // Somebody may have removed the state or a part of it, or written another one while the store was suspended.
+    let present = (try? files.pageFiles()) ?? []
+    let isThere = files.slots().first == known.slot && present.isSuperset(of: known.files)
+    guard tables.sequence >= log.mark.logBegin, !isThere || needsSave(tables, known) else { return nil }
     do throws(StoreError) {
       let written = try writing { () throws(StoreError) in try write(tables, erasures, &known) }
       known.failure = nil
@@ -146,8 +147,10 @@ extension Checkpoints {
     if let reader {
       shelve(tables, writer.written, reader)
     } else {
-      // Somebody removes the files at this moment. The next state is written whole.
-      (known.slot, known.current) = (nil, nil)
+      // Somebody removes the files at this moment. The next state is written whole: stubs name the old files still, so
+      // what was counted of the new ones does not hold.
+      (known.slot, known.current, known.saved) = (nil, nil, nil)
+      (known.trees, known.savedViews) = (SavedTrees(), [])
     }
     forgetFaults(in: damaged)
     // What cannot be removed now is removed after a later checkpoint.
