@@ -71,7 +71,9 @@ private struct HaltingTally: Projection {
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    for round in 0..<60 {
+    let runs = StateRuns()
+    while runs.next() {
+      let round = runs.count
       let disk = SimulatedDisk()
       var store = try StateStore.open(disk)
       var halt: UInt64 = 0

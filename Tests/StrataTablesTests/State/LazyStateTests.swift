@@ -16,12 +16,8 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var (faults, pages, written) = (0, 0, 0)
-    #if DEBUG
-      let historyCount = 12
-    #else
-      let historyCount = 100
-    #endif
-    for _ in 0..<historyCount {
+    let runs = StateRuns()
+    while runs.next() {
       let disk = MemoryFileSystem()
       var options = Self.options()
       options.savedFoldingMin = Bool.random(using: &random) ? .zero : .seconds(60)

@@ -7,13 +7,6 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct LazyTreeTests {
-  /// A build without optimisation takes some fifty times as long for each.
-  #if DEBUG
-    private static let historyCount = 20
-  #else
-    private static let historyCount = 400
-  #endif
-
   @Test(arguments: [false, true])
   func
     `A tree that is read page by page is its model through reads, edits, checkpoints and garbage collection`(
@@ -22,7 +15,8 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var (faults, pages, dropped) = (0, 0, 0)
-    for _ in 0..<Self.historyCount {
+    let runs = StateRuns()
+    while runs.next() {
       var history = try LazyHistory(random.split())
       for _ in 0..<Int.random(in: 1...4, using: &random) {
         if isDamaged { try history.damage() }
@@ -35,16 +29,17 @@ internal import Testing
       try history.checkHeld()
       faults += history.disk.faults.withLock { $0.count }
     }
-    #expect(pages > 5 * Self.historyCount, "\(pages) pages")
-    #expect((faults > Self.historyCount) == isDamaged, "\(faults) faults")
-    #expect(dropped > 5 * Self.historyCount, "\(dropped) pages dropped")
+    #expect(pages > 5 * runs.count, "\(pages) pages")
+    #expect((faults > runs.count) == isDamaged, "\(faults) faults")
+    #expect(dropped > 5 * runs.count, "\(dropped) pages dropped")
   }
 
   @Test(arguments: [false, true])
   func `Threads that read one tree at the same time all find the model`(isDamaged: Bool) throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let parallel = Parallel(threads: .system, threadCountMax: 4)
-    for _ in 0..<Self.historyCount / 4 {
+    let runs = StateRuns()
+    while runs.next() {
       var history = try LazyHistory(random.split())
       if isDamaged { try history.damage() }
       let (tree, model) = (history.tree, history.model)

@@ -149,12 +149,9 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    #if DEBUG
-      let historyCount = 3
-    #else
-      let historyCount = 30
-    #endif
-    for _ in 0..<historyCount {
+    // Each has thirty versions.
+    let runs = StateRuns(parts: 10)
+    while runs.next() {
       try Self.readWhileWriting(&random, limit: [0, 5_000, 50_000].randomElement(using: &random)!)
     }
   }

@@ -32,6 +32,11 @@ internal import Testing
     }
   }
 
+  /// The state with which a process begins after a power cut.
+  private enum Begin {
+    case nothing, before, written
+  }
+
   /// What is right after a fault: the answers, and a state that is written and used again.
   private func check(_ disk: SimulatedDisk, _ what: String, head: UInt64) async throws -> UInt64? {
     var store = try StateStore.open(disk)
@@ -61,34 +66,40 @@ internal import Testing
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let seed = random.next()
-    let counted = try Workload(seed: seed, isNew: isNew)
-    let count = try counted.disk.changeCount { _ = try counted.store.checkpointBlocking() }
-    #expect(count > 15)
-    var begins: [UInt64?: Int] = [:]
-    for change in 1...count {
-      let work = try Workload(seed: seed, isNew: isNew)
-      work.disk.cutPower(atChange: change)
-      #expect(throws: StoreError.self) { try work.store.checkpointBlocking() }
-      #expect(work.disk.isPoweredOff)
-      for (number, model) in [CrashModel.dropAll, .reorder, .reorder, .garbage, .lossless].enumerated() {
-        let after = work.disk.crash(seed: random.next(), model: model)
-        let begin = try await check(
-          after, "seed \(seed), change \(change), crash \(number)", head: work.store.head.sequence)
-        // Torn sectors may hold garbage where a page was before.
-        #expect(begin != nil || model == .garbage, "seed \(seed), change \(change), \(model)")
-        begins[begin, default: 0] += 1
+    let runs = StateRuns()
+    var begins: [Begin: Int] = [:]
+    while runs.isShort {
+      let seed = random.next()
+      let counted = try Workload(seed: seed, isNew: isNew)
+      let count = try counted.disk.changeCount { _ = try counted.store.checkpointBlocking() }
+      #expect(count > 15)
+      for change in 1...count {
+        let work = try Workload(seed: seed, isNew: isNew)
+        work.disk.cutPower(atChange: change)
+        #expect(throws: StoreError.self) { try work.store.checkpointBlocking() }
+        #expect(work.disk.isPoweredOff)
+        for (number, model) in [CrashModel.dropAll, .reorder, .reorder, .garbage, .lossless].enumerated() {
+          runs.add()
+          let what = "seed \(seed), change \(change), crash \(number)"
+          let after = work.disk.crash(seed: random.next(), model: model)
+          let head = work.store.head.sequence
+          let begin = try await check(after, what, head: head)
+          // Torn sectors may hold garbage where a page was before.
+          #expect(begin != nil || model == .garbage, "\(what), \(model)")
+          begins[begin == nil ? .nothing : begin == head ? .written : .before, default: 0] += 1
+        }
       }
     }
-    // Some began with the state before, some with the one that was being written.
-    #expect(begins.count >= 2 && begins.allSatisfy { $0.key == nil || $0.value > 4 }, "\(begins)")
+    #expect(begins[.before, default: 0] > 4 && begins[.written, default: 0] > 4, "\(begins)")
   }
 
   @Test(arguments: [false, true])
   func `a call that fails during a checkpoint fails the checkpoint alone`(isLasting: Bool) async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed("isLasting \(isLasting)"))
     var failed = 0
-    for isNew in [false, true] {
-      let seed: UInt64 = isNew ? 11 : 12
+    let runs = StateRuns()
+    while runs.isShort {
+      let (seed, isNew) = (random.next(), Bool.random(using: &random))
       let counted = try Workload(seed: seed, isNew: isNew)
       let calls = Lock(0)
       counted.disk.onOperation { call in
@@ -96,59 +107,68 @@ internal import Testing
         return .proceed
       }
       _ = try counted.store.checkpointBlocking()
-      let count = calls.withLock { $0 }
-      for code in [SystemErrorCode.inputOutput, SystemErrorCode.noSpace] {
-        for number in 1...count {
-          let what = "call \(number) of \(count) fails with \(code)"
-          var work = try Workload(seed: seed, isNew: isNew)
-          let calls = Lock(0)
-          // Only what concerns the states fails: a log that cannot be read or written is another matter.
-          work.disk.onOperation { call in
-            guard call.path.hasPrefix(StateStore.layout.states) else { return .proceed }
-            let current = calls.withLock { calls in
-              calls += 1
-              return calls
-            }
-            return current == number || isLasting && current > number ? .fail(code) : .proceed
-          }
-          do throws(StoreError) { try work.store.checkpointBlocking() } catch { failed += 1 }
-          if isLasting {
-            try work.events.append(to: work.store)
-            #expect(throws: Never.self, "\(what)") { try work.store.closeBlocking() }
-            work.disk.onOperation(nil)
-          } else {
-            work.disk.onOperation(nil)
-            try work.events.append(to: work.store)
-            let written = try work.store.checkpointBlocking()
-            #expect(
-              written.allSatisfy { $0.sequence == work.store.head.sequence }, "\(what)")
-            if number % 2 == 0 {
-              try work.store.closeBlocking()
-            }
-          }
-          let head = work.store.head.sequence
-          let after = number % 2 == 0 || isLasting ? work.disk : work.disk.crash(seed: 4, model: .dropAll)
-          let begin = try await check(after, what, head: head)
-          if !isLasting { #expect(begin == head, "\(what): the state is not used") }
-        }
+      for number in 1...calls.withLock({ $0 }) {
+        runs.add()
+        let code = Bool.random(using: &random) ? SystemErrorCode.inputOutput : SystemErrorCode.noSpace
+        let what = "seed \(seed), isNew \(isNew), call \(number) fails with \(code)"
+        let work = try Workload(seed: seed, isNew: isNew)
+        if try await fail(number, code, isLasting, work, what) { failed += 1 }
       }
     }
-    #expect(failed > 40)
+    #expect(failed > runs.count / 8, "\(failed) of \(runs.count)")
+  }
+
+  /// Makes one call of a checkpoint fail, or that one and all after it. Returns whether the checkpoint failed.
+  private func fail(
+    _ number: Int, _ code: Int32, _ isLasting: Bool, _ work: Workload, _ what: String
+  ) async throws -> Bool {
+    var work = work
+    let calls = Lock(0)
+    // Only what concerns the states fails: a log that cannot be read or written is another matter.
+    work.disk.onOperation { call in
+      guard call.path.hasPrefix(StateStore.layout.states) else { return .proceed }
+      let current = calls.withLock { calls in
+        calls += 1
+        return calls
+      }
+      return current == number || isLasting && current > number ? .fail(code) : .proceed
+    }
+    let hasFailed = (try? work.store.checkpointBlocking()) == nil
+    if isLasting {
+      try work.events.append(to: work.store)
+      #expect(throws: Never.self, "\(what)") { try work.store.closeBlocking() }
+      work.disk.onOperation(nil)
+    } else {
+      work.disk.onOperation(nil)
+      try work.events.append(to: work.store)
+      let written = try work.store.checkpointBlocking()
+      #expect(written.allSatisfy { $0.sequence == work.store.head.sequence }, "\(what)")
+      if number % 2 == 0 { try work.store.closeBlocking() }
+    }
+    let head = work.store.head.sequence
+    let after = number % 2 == 0 || isLasting ? work.disk : work.disk.crash(seed: 4, model: .dropAll)
+    let begin = try await check(after, what, head: head)
+    if !isLasting { #expect(begin == head, "\(what): the state is not used") }
+    return hasFailed
   }
 
   @Test func `a sync that is lost during a checkpoint gives no wrong answer`() async throws {
-    for number in 1...12 {
-      for isReported in [false, true] {
-        let work = try Workload(seed: 21, isNew: number % 2 == 0)
-        work.disk.inject(SimulatedSyncFailure(number: number, keepsData: false, isReported: isReported))
-        let isWritten = (try? work.store.checkpointBlocking()) != nil
-        if work.disk.hasPendingFailures { continue }
-        #expect(isWritten == !isReported)
-        let head = work.store.head.sequence
-        for seed: UInt64 in 0..<4 {
-          let after = work.disk.crash(seed: seed, model: seed == 0 ? .dropAll : .reorder)
-          _ = try await check(after, "sync \(number), \(seed)", head: head)
-        }
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns()
+    while runs.isShort {
+      let seed = random.next()
+      let number = Int.random(in: 1...12, using: &random)
+      let isReported = Bool.random(using: &random)
+      let work = try Workload(seed: seed, isNew: Bool.random(using: &random))
+      work.disk.inject(SimulatedSyncFailure(number: number, keepsData: false, isReported: isReported))
+      let isWritten = (try? work.store.checkpointBlocking()) != nil
+      if work.disk.hasPendingFailures { continue }
+      #expect(isWritten == !isReported)
+      let head = work.store.head.sequence
+      for model in [CrashModel.dropAll, .reorder, .reorder, .reorder] {
+        runs.add()
+        let after = work.disk.crash(seed: random.next(), model: model)
+        _ = try await check(after, "seed \(seed), sync \(number), \(model)", head: head)
       }
     }
   }
@@ -158,15 +178,19 @@ internal import Testing
     `fault 61: a disk that is full at any byte of a checkpoint keeps the log and the answers`()
     async throws
   {
-    let counted = try Workload(seed: 31, isNew: true)
-    let room = counted.disk.usedSize
-    _ = try counted.store.checkpointBlocking()
-    let needed = counted.disk.usedSize - room
-    #expect(needed > 2_000)
-    for isNew in [false, true] {
-      for free in stride(from: 0, to: needed, by: 53) {
-        let what = "\(free) of \(needed) bytes are free"
-        let work = try Workload(seed: 31, isNew: isNew)
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns()
+    while runs.isShort {
+      let (seed, isNew) = (random.next(), Bool.random(using: &random))
+      let counted = try Workload(seed: seed, isNew: isNew)
+      let room = counted.disk.usedSize
+      _ = try counted.store.checkpointBlocking()
+      // Less if the checkpoint has removed files.
+      let needed = max(4_000, counted.disk.usedSize - room)
+      for free in stride(from: Int.random(in: 0..<53, using: &random), to: needed, by: 53) {
+        runs.add()
+        let what = "seed \(seed), isNew \(isNew), \(free) of \(needed) bytes are free"
+        let work = try Workload(seed: seed, isNew: isNew)
         work.disk.capacity = work.disk.usedSize + free
         _ = try? work.store.checkpointBlocking()
         #expect(throws: Never.self, "\(what)") { try work.store.closeBlocking() }
@@ -178,25 +202,32 @@ internal import Testing
   }
 
   @Test func `a checkpoint that fails leaves the log the room that there was`() throws {
-    for free in stride(from: 0, through: 60_000, by: 997) {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns()
+    var failed = 0
+    while runs.next() {
+      let free = Int.random(in: 0...60_000, using: &random)
       let disk = SimulatedDisk()
-      var events = StateEvents(seed: 41)
+      var events = StateEvents(seed: random.next())
       let store = try StateStore.open(disk)
       for _ in 0..<20 { try events.append(to: store) }
       try store.checkpointBlocking()
       for number in 0..<8 {
-        let text = String((0..<9_000).map { _ in "abcdefghij".randomElement()! })
+        let text = String((0..<9_000).map { _ in "abcdefghij".randomElement(using: &random)! })
         try store.put("\(number)", ["t": .string(text)])
       }
       disk.capacity = disk.usedSize + free
       let before = disk.pageFiles().map { disk.contents($0)!.count }
-      guard (try? store.checkpointBlocking()) == nil else {
+      if (try? store.checkpointBlocking()) != nil {
         #expect(free > 20_000)
-        break
+      } else {
+        failed += 1
+        #expect(
+          disk.pageFiles().map { disk.contents($0)!.count } == before, "\(free) bytes were free")
       }
-      #expect(disk.pageFiles().map { disk.contents($0)!.count } == before, "\(free) bytes were free")
       disk.capacity = nil
       try store.closeBlocking()
     }
+    #expect(failed > runs.count / 4)
   }
 }

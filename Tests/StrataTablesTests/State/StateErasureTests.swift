@@ -34,9 +34,13 @@ enum SecretStore {
   }
 
   /// Appends events, in the midst of which is the secret.
-  static func fill(_ store: EventStore) throws {
+  ///
+  /// - Parameter events: other events that are appended between them.
+  static func fill(_ store: EventStore, _ events: StateEvents? = nil) throws {
+    var events = events
     for number in 0..<24 {
       try store.put("\(number % 4)", in: "person", ["n": .int(Int64(number)), "t": .string("t\(number)")])
+      if number % 3 == 0 { try events?.append(to: store) }
       try store.appendAny([NewEvent("counted", in: "counter/\(number % 3)", .int(Int64(number)))])
       guard number == 11 else { continue }
       let text = DocumentValue.string(String(decoding: secret, as: UTF8.self))
@@ -46,10 +50,10 @@ enum SecretStore {
   }
 
   /// A disk with such a store, closed.
-  static func disk() throws -> SimulatedDisk {
+  static func disk(_ events: StateEvents? = nil) throws -> SimulatedDisk {
     let disk = SimulatedDisk()
     let store = try open(disk)
-    try fill(store)
+    try fill(store, events)
     try store.checkpointBlocking()
     try store.closeBlocking()
     return disk
@@ -104,41 +108,53 @@ enum SecretStore {
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let origin = try Secret.disk()
-    let counted = origin.clone()
-    var store = try Secret.open(counted)
-    for folding in [StateStore.documents, StateStore.tally] { _ = try await store.difference(of: folding) }
-    let count = try counted.changeCount { try store.eraseBlocking(Secret.erasure) }
+    let runs = StateRuns()
     var finished = 0
-    for change in 1...count {
-      let disk = origin.clone()
-      store = try Secret.open(disk)
-      // The process has folded what it will erase.
+    while runs.isShort {
+      let seed = random.next()
+      let origin = try Secret.disk(StateEvents(seed: seed))
+      let counted = origin.clone()
+      var store = try Secret.open(counted)
       for folding in [StateStore.documents, StateStore.tally] { _ = try await store.difference(of: folding) }
-      disk.cutPower(atChange: change)
-      #expect(throws: StoreError.self) { try store.eraseBlocking(Secret.erasure) }
-      for model in change % 2 == 0 ? [CrashModel.reorder] : [.dropAll, .lossless] {
-        let after = disk.crash(seed: random.next(), model: model)
-        let again = try Secret.open(after)
-        let orders = try again.eventsBlocking(in: "$erasures", limit: 9)
-        if orders.isEmpty {
-          try again.closeBlocking()
-          continue
+      let count = try counted.changeCount { try store.eraseBlocking(Secret.erasure) }
+      for change in 1...count {
+        let disk = origin.clone()
+        store = try Secret.open(disk)
+        // The process has folded what it will erase.
+        for folding in [StateStore.documents, StateStore.tally] {
+          _ = try await store.difference(of: folding)
         }
-        finished += 1
-        try await Secret.check(again, after, "change \(change) of \(count), \(model)")
+        disk.cutPower(atChange: change)
+        #expect(throws: StoreError.self) { try store.eraseBlocking(Secret.erasure) }
+        for model in change % 2 == 0 ? [CrashModel.reorder] : [.dropAll, .lossless] {
+          runs.add()
+          let after = disk.crash(seed: random.next(), model: model)
+          let again = try Secret.open(after)
+          let orders = try again.eventsBlocking(in: "$erasures", limit: 9)
+          if orders.isEmpty {
+            try again.closeBlocking()
+            continue
+          }
+          finished += 1
+          try await Secret.check(again, after, "seed \(seed), change \(change) of \(count), \(model)")
+        }
       }
     }
-    #expect(finished > count / 2)
+    #expect(finished > runs.count / 3)
   }
 
   @Test func `a state that is being written while events are erased is gone or without them`() async throws {
-    let origin = try Secret.disk()
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns()
     var kinds: [Bool: Int] = [:]
-    for isContinued in [false, true] {
-      var number = 0
+    while runs.isShort {
+      let seed = random.next()
+      let origin = try Secret.disk(StateEvents(seed: seed))
+      let isContinued = Bool.random(using: &random)
+      var number = Int.random(in: -4...0, using: &random)
       while true {
-        number += isContinued ? 2 : 5
+        number += 5
+        runs.add()
         let disk = origin.clone()
         let store = try Secret.open(disk)
         if isContinued {
@@ -169,7 +185,7 @@ enum SecretStore {
           break
         }
         kinds[isWritten, default: 0] += 1
-        try await Secret.check(store, disk, "call \(number) of a checkpoint")
+        try await Secret.check(store, disk, "seed \(seed), call \(number) of a checkpoint")
       }
       #expect(number > 40)
     }
@@ -180,40 +196,51 @@ enum SecretStore {
   func `a process that was suspended while it wrote a state leaves nothing that another one has erased`()
     async throws
   {
-    let origin = try Secret.disk()
-    var number = 0
-    while true {
-      number += 3
-      let disk = origin.clone()
-      let store = try Secret.open(disk, closeFoldingMax: .zero)
-      for folding in [StateStore.documents, StateStore.tally] { _ = try await store.difference(of: folding) }
-      try store.put("8", in: "person", ["n": 1])
-      let calls = Lock((left: number, error: Optional<any Error>.none))
-      disk.onOperation { call in
-        let isDue = calls.withLock { calls in
-          calls.left -= 1
-          return calls.left == 0
-        }
-        guard isDue else { return .proceed }
-        do {
-          try store.suspendBlocking()
-          let other = try Secret.open(disk)
-          try other.eraseBlocking(Secret.erasure)
-          try other.checkpointBlocking()
-          try other.closeBlocking()
-        } catch { calls.withLock { $0.error = error } }
-        return .proceed
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns()
+    while runs.isShort {
+      let seed = random.next()
+      let origin = try Secret.disk(StateEvents(seed: seed))
+      var number = Int.random(in: -2...0, using: &random)
+      while try await suspend(origin, atCall: number + 3, "seed \(seed), call \(number + 3)") {
+        number += 3
+        runs.add()
       }
-      _ = try? store.checkpointBlocking()
-      disk.onOperation(nil)
-      let (left, error) = calls.withLock { $0 }
-      #expect(error == nil, "call \(number)")
-      if left > 0 { break }
-      #expect(Secret.holders(disk) == [], "call \(number)")
-      try store.resumeBlocking()
-      try await Secret.check(store, disk, "call \(number) of a checkpoint, resumed")
+      #expect(number > 40)
     }
-    #expect(number > 40)
+  }
+
+  /// Suspends a process during a call of its checkpoint, while another one erases. False if there is no such call.
+  private func suspend(_ origin: SimulatedDisk, atCall number: Int, _ what: String) async throws -> Bool {
+    let disk = origin.clone()
+    let store = try Secret.open(disk, closeFoldingMax: .zero)
+    for folding in [StateStore.documents, StateStore.tally] { _ = try await store.difference(of: folding) }
+    try store.put("8", in: "person", ["n": 1])
+    let calls = Lock((left: number, error: Optional<any Error>.none))
+    disk.onOperation { call in
+      let isDue = calls.withLock { calls in
+        calls.left -= 1
+        return calls.left == 0
+      }
+      guard isDue else { return .proceed }
+      do {
+        try store.suspendBlocking()
+        let other = try Secret.open(disk)
+        try other.eraseBlocking(Secret.erasure)
+        try other.checkpointBlocking()
+        try other.closeBlocking()
+      } catch { calls.withLock { $0.error = error } }
+      return .proceed
+    }
+    _ = try? store.checkpointBlocking()
+    disk.onOperation(nil)
+    let (left, error) = calls.withLock { $0 }
+    #expect(error == nil, "\(what)")
+    if left > 0 { return false }
+    #expect(Secret.holders(disk) == [], "\(what)")
+    try store.resumeBlocking()
+    try await Secret.check(store, disk, "\(what) of a checkpoint, resumed")
+    return true
   }
 
   @Test func `a state whose fold began before an erasure is not written after it, however slowly it goes on`()
@@ -341,8 +368,11 @@ enum SecretStore {
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let origin = try Secret.disk()
-    for round in 0..<60 {
+    let runs = StateRuns()
+    var origin = try Secret.disk()
+    while runs.next() {
+      let round = runs.count
+      if round % 20 == 0 { origin = try Secret.disk(StateEvents(seed: random.next())) }
       let disk = origin.clone()
       let store = try Secret.open(disk)
       for folding in [StateStore.documents, StateStore.tally] { _ = try await store.difference(of: folding) }

@@ -32,9 +32,17 @@ internal import Testing
 
   /// A disk with a store whose state has more bytes than `put` appends, and so has one of another program, which nobody
   /// has open.
-  private static func disk() throws -> SimulatedDisk {
+  ///
+  /// - Parameter events: events that are appended before and after the state of an earlier process.
+  private static func disk(_ events: StateEvents? = nil) throws -> SimulatedDisk {
     let disk = SimulatedDisk()
-    let store = try open(disk)
+    var store = try open(disk)
+    if var events {
+      for _ in 0..<9 { try events.append(to: store) }
+      try store.closeBlocking()
+      store = try open(disk)
+      for _ in 0..<9 { try events.append(to: store) }
+    }
     for number in 0..<20 { try store.put("\(number)", ["t": text(600, seed: UInt64(number))]) }
     try store.checkpointBlocking()
     try store.closeBlocking()
@@ -49,8 +57,7 @@ internal import Testing
   }
 
   /// The bytes that an append takes.
-  private static func length() throws -> Int {
-    let disk = try disk()
+  private static func length(_ disk: SimulatedDisk) throws -> Int {
     let store = try open(disk)
     let before = disk.usedSize
     try put(store)
@@ -74,31 +81,39 @@ internal import Testing
       isAlsoRead: Bool
     ) async throws
   {
-    let origin = try Self.disk()
-    let length = try Self.length()
-    #expect(length > 3_000)
-    for free in 0..<length + 3 where free % 37 == 0 || free > length - 3 {
-      let what = "\(free) of \(length) bytes are free"
-      let disk = origin.clone()
-      let store = try Self.open(disk)
-      if isAlsoRead {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed("isAlsoRead \(isAlsoRead)"))
+    let runs = StateRuns()
+    while runs.isShort {
+      let seed = random.next()
+      let origin = try Self.disk(StateEvents(seed: seed))
+      let length = try Self.length(origin.clone())
+      #expect(length > 3_000)
+      let first = Int.random(in: 0..<37, using: &random)
+      for free in 0..<length + 3 where free % 37 == first || free > length - 3 {
+        runs.add()
+        let what = "seed \(seed), \(free) of \(length) bytes are free"
+        let disk = origin.clone()
+        let store = try Self.open(disk)
+        if isAlsoRead {
+          let difference = try await store.difference(of: StateStore.documents)
+          #expect(difference == nil)
+        }
+        let states = disk.statePaths
+        disk.capacity = disk.usedSize + free
+        try Self.put(store)
+        #expect(disk.statePaths == (free < length ? [] : states), "\(what)")
         let difference = try await store.difference(of: StateStore.documents)
-        #expect(difference == nil)
+        #expect(difference == nil, "\(what)")
+        let head = store.head.sequence
+        // Nothing that was acknowledged depends on the disk from here on.
+        let after = disk.crash(seed: UInt64(free), model: .dropAll)
+        after.capacity = nil
+        try await check(
+          after, head: head, saved: free < length ? nil : head - 1, "\(what), after a power cut")
+        disk.capacity = nil
+        try store.closeBlocking()
+        try await check(disk, head: head, saved: head, "\(what), closed with room")
       }
-      let states = disk.statePaths
-      disk.capacity = disk.usedSize + free
-      try Self.put(store)
-      #expect(disk.statePaths == (free < length ? [] : states), "\(what)")
-      let difference = try await store.difference(of: StateStore.documents)
-      #expect(difference == nil, "\(what)")
-      let head = store.head.sequence
-      // Nothing that was acknowledged depends on the disk from here on.
-      let after = disk.crash(seed: UInt64(free), model: .dropAll)
-      after.capacity = nil
-      try await check(after, head: head, saved: free < length ? nil : head - 1, "\(what), after a power cut")
-      disk.capacity = nil
-      try store.closeBlocking()
-      try await check(disk, head: head, saved: head, "\(what), closed with room")
     }
   }
 

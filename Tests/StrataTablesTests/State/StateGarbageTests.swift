@@ -37,10 +37,12 @@ internal import Testing
     events.rowCount = 60
     var (greatest, removed, filesMax, written) = (0, 0, 0, 0)
     var before = 0
-    for round in 0..<3_000 {
+    let runs = StateRuns(3_000, isLight: true)
+    while runs.next() {
+      let round = runs.count - 1
       try events.append(to: store)
       // First many short processes, then a long one whose file is soon more garbage than life.
-      let isLong = round >= 1_500
+      let isLong = round >= runs.countMin / 2
       if round % (isLong ? 3 : 100) == 0 {
         for number in 0..<60 { try store.put("\(number)", ["t": .string(events.text() + events.text())]) }
       }

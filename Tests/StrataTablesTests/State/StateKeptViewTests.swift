@@ -59,7 +59,7 @@ internal import Testing
   ]
 
   /// All that a view shows: sections, counts, ids and problems.
-  private static func content(_ view: View) -> [String] {
+  static func content(_ view: View) -> [String] {
     var content: [String] = []
     for place in 0..<view.sectionCount {
       view.withSection(at: place) { section, count in content.append("\(Array(section)): \(count)") }
@@ -114,7 +114,9 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed(name))
     var restored = 0
-    for round in 0..<25 {
+    let runs = StateRuns(parts: Self.orders.count)
+    while runs.next() {
+      let round = runs.count
       let disk = SimulatedDisk()
       let definition = Self.definition(name, order)
       var store = try StateStore.open(disk)
@@ -141,7 +143,7 @@ internal import Testing
         try store.closeBlocking()
       }
     }
-    #expect(restored > 25)
+    #expect(restored > runs.count)
   }
 
   @Test func `a view is restored by reading it, without placing a row`() async throws {

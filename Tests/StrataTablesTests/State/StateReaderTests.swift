@@ -65,70 +65,96 @@ internal import Testing
 
   @Test(arguments: [false, true])
   func `a reader whose writer saves another state during any of its calls answers right`(isNew: Bool) throws {
-    let origin = try Self.disk(seed: 5)
-    var begins = 0
-    var number = 0
-    while true {
-      number += 1
-      let disk = origin.clone()
-      let writer = try Writer(disk, seed: UInt64(number))
-      let rounds = number % 3 + 1
-      let reader = try StateStore.open(disk, .readOnly)
-      let left = Lock(number)
-      let failure = Lock<(any Error)?>(nil)
-      disk.onOperation { call in
-        let isDue = left.withLock { left in
-          left -= 1
-          return left == 0
-        }
-        guard isDue else { return .proceed }
-        do {
-          for _ in 0..<rounds { try writer.goOn(isNew: isNew) }
-        } catch { failure.withLock { $0 = error } }
-        return .proceed
+    var random = SeededGenerator(seed: SeededGenerator.testSeed("isNew \(isNew)"))
+    let runs = StateRuns()
+    var (begins, walks) = (0, 0)
+    while runs.isShort {
+      let seed = random.next()
+      let origin = try Self.disk(seed: seed)
+      var number = 0
+      while true {
+        number += 1
+        runs.add()
+        let what = "seed \(seed), call \(number)"
+        let disk = origin.clone()
+        let (isLast, hasBegun) = try save(disk, atCall: number, isNew: isNew, random.next(), what)
+        begins += hasBegun ? 1 : 0
+        #expect(disk.isClosed, "\(what): \(disk.openFileCount) files are open")
+        if isLast { break }
       }
-      begins += try check(reader, StateStore.documents, "call \(number)") > 0 ? 1 : 0
-      disk.onOperation(nil)
-      #expect(failure.withLock { $0 } == nil, "call \(number)")
-      #expect(try check(reader, StateStore.tally, "call \(number), afterwards") > 0)
-      try reader.closeBlocking()
-      try writer.store.closeBlocking()
-      if left.withLock({ $0 > 0 }) { break }
+      #expect(number > 25)
+      walks += 1
     }
-    #expect(number > 25 && begins + 3 > number, "\(begins) of \(number)")
+    #expect(begins + 3 * walks > runs.count, "\(begins) of \(runs.count)")
   }
 
-  @Test func `fault 64: a reader that opens during any call of a checkpoint answers right`() throws {
-    let disk = try Self.disk(seed: 6)
-    let writer = try Writer(disk, seed: 6)
-    let calls = Lock((count: 0, begins: 0, isReading: false))
+  /// Folds a state of a reader, whose writer goes on during a call. Returns whether there was no such call, and whether
+  /// the fold began with a state.
+  private func save(
+    _ disk: SimulatedDisk, atCall number: Int, isNew: Bool, _ seed: UInt64, _ what: String
+  ) throws -> (isLast: Bool, hasBegun: Bool) {
+    let writer = try Writer(disk, seed: seed)
+    let reader = try StateStore.open(disk, .readOnly)
+    let left = Lock(number)
+    let failure = Lock<(any Error)?>(nil)
     disk.onOperation { call in
-      guard call.path.hasPrefix(StateStore.layout.states) else { return .proceed }
-      let isDue = calls.withLock { calls in
-        defer { calls.isReading = true }
-        return !calls.isReading
+      let isDue = left.withLock { left in
+        left -= 1
+        return left == 0
       }
       guard isDue else { return .proceed }
       do {
-        let reader = try StateStore.open(disk, .readOnly)
-        for folding in [StateStore.documents, StateStore.tally] {
-          let begin = try self.check(reader, folding, "\(call.operation) of \(call.path)")
-          calls.withLock { $0.begins += begin > 0 ? 1 : 0 }
-        }
-        try reader.closeBlocking()
-      } catch { Issue.record("\(call.operation) of \(call.path): \(error)") }
-      calls.withLock { calls in
-        calls.count += 1
-        calls.isReading = false
-      }
+        for _ in 0..<number % 3 + 1 { try writer.goOn(isNew: isNew) }
+      } catch { failure.withLock { $0 = error } }
       return .proceed
     }
-    for round in 0..<6 { try writer.goOn(isNew: round % 2 == 1) }
+    let hasBegun = try check(reader, StateStore.documents, what) > 0
     disk.onOperation(nil)
-    let (count, begins, _) = calls.withLock { $0 }
-    // A state is there at every moment.
-    #expect(count > 200 && begins == 2 * count, "\(begins) of \(count)")
+    #expect(failure.withLock { $0 } == nil, "\(what)")
+    #expect(try check(reader, StateStore.tally, "\(what), afterwards") > 0)
+    try reader.closeBlocking()
     try writer.store.closeBlocking()
+    return (left.withLock { $0 > 0 }, hasBegun)
+  }
+
+  @Test func `fault 64: a reader that opens during any call of a checkpoint answers right`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns()
+    while runs.isShort {
+      let seed = random.next()
+      let disk = try Self.disk(seed: seed)
+      let writer = try Writer(disk, seed: seed)
+      let calls = Lock((count: 0, begins: 0, isReading: false))
+      disk.onOperation { call in
+        guard call.path.hasPrefix(StateStore.layout.states) else { return .proceed }
+        let isDue = calls.withLock { calls in
+          defer { calls.isReading = true }
+          return !calls.isReading
+        }
+        guard isDue else { return .proceed }
+        let what = "seed \(seed), \(call.operation) of \(call.path)"
+        do {
+          let reader = try StateStore.open(disk, .readOnly)
+          for folding in [StateStore.documents, StateStore.tally] {
+            let begin = try self.check(reader, folding, what)
+            calls.withLock { $0.begins += begin > 0 ? 1 : 0 }
+          }
+          try reader.closeBlocking()
+        } catch { Issue.record("\(what): \(error)") }
+        calls.withLock { calls in
+          calls.count += 1
+          calls.isReading = false
+        }
+        return .proceed
+      }
+      for round in 0..<6 { try writer.goOn(isNew: round % 2 == 1) }
+      disk.onOperation(nil)
+      let (count, begins, _) = calls.withLock { $0 }
+      // A state is there at every moment.
+      #expect(count > 200 && begins == 2 * count, "seed \(seed): \(begins) of \(count)")
+      try writer.store.closeBlocking()
+      runs.add(count)
+    }
   }
 
   @Test func `a reader writes nothing, and its checkpoint is refused`() async throws {
@@ -147,18 +173,22 @@ internal import Testing
   @Test func `states saved in the background are right, and so are the answers meanwhile`() async throws {
     var options = StateStore.options()
     options.writesInStep = false
-    for seed: UInt64 in 0..<6 {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns()
+    while runs.isShort {
+      let seed = random.next()
       let disk = SimulatedDisk()
       var events = StateEvents(seed: seed)
       var store = try StateStore.open(disk, options: options)
       for round in 0..<30 {
+        runs.add()
         try events.append(to: store)
         let current = store
         try await withThrowingTaskGroup(of: String?.self) { group in
           for folding in [StateStore.documents, StateStore.tally, StateStore.documents] {
             group.addTask { try await current.difference(of: folding) }
           }
-          for try await difference in group { #expect(difference == nil) }
+          for try await difference in group { #expect(difference == nil, "seed \(seed), round \(round)") }
         }
         if round == 15 {
           try store.closeBlocking()
@@ -170,8 +200,8 @@ internal import Testing
       store = try StateStore.open(disk, options: options)
       for folding in [StateStore.documents, StateStore.tally] {
         let difference = try await store.difference(of: folding)
-        #expect(difference == nil)
-        #expect((store.projector(folding).checkpoints?.savedSequence ?? 0) == head)
+        #expect(difference == nil, "seed \(seed)")
+        #expect((store.projector(folding).checkpoints?.savedSequence ?? 0) == head, "seed \(seed)")
       }
       try store.closeBlocking()
     }

@@ -79,6 +79,12 @@ enum StateStore {
 }
 
 extension SimulatedDisk {
+  /// Whether no file is open, once the reads that other tests are at have ended. No store may be left.
+  var isClosed: Bool {
+    for _ in 0..<1_000_000 where openFileCount > 0 { PageCache.releaseMoved() }
+    return openFileCount == 0
+  }
+
   /// The paths of the files of all states.
   var statePaths: [String] { paths.filter { $0.hasPrefix(StateStore.layout.states + "/") } }
 
