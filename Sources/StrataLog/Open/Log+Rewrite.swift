@@ -81,6 +81,7 @@ extension Log {
     in segments: [SegmentName], _ outcome: inout EraseOutcome,
     _ erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
   ) throws(StoreError) {
+    if !segments.isEmpty { derivedSpace?.willErase() }
     for segment in segments {
       do throws(StoreError) {
         switch try rewrite(segment, erasing: erases) {

@@ -12,6 +12,9 @@ package protocol DerivedFileUser: AnyObject, Sendable {
   /// - Parameter isErasing: whether events are about to be erased. Then it keeps open what cannot be made from the log
   ///   any longer once they are.
   func giveWay(isErasing: Bool)
+
+  /// Called before content of events is erased: what can be made from the log alone is made now, or never.
+  func willErase()
 }
 
 /// What a writer knows of the states in `derived/`, which may be removed at any time, so that appends have the room.
@@ -65,6 +68,9 @@ package final class DerivedSpace: Sendable {
   package func isUsed(_ folder: String) -> Bool {
     users.contains { $0.derivedFolder == folder }
   }
+
+  /// Announces that content of events is about to be erased. Blocks.
+  func willErase() { for user in users { user.willErase() } }
 
   private var users: [any DerivedFileUser] { state.withLock { $0.users.compactMap(\.object) } }
 

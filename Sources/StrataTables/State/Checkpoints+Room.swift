@@ -10,7 +10,11 @@ extension Checkpoints: DerivedFileUser {
   /// as long as the tables have it that takes memory.
   /// Before an erasure they stay open: a snapshot that somebody holds cannot be folded from what is left.
   func giveWay(isErasing: Bool) {
-    if !isErasing { reader.withLock { $0 }?.lineage.giveWay() }
+    if !isErasing, let lineage = reader.withLock({ $0 })?.lineage, lineage.givesWay {
+      // Before they are: an erasure that begins now must know.
+      for healing in healings.withLock({ $0.compactMap(\.healing) }) { healing.noteFilesGone() }
+      lineage.giveWay()
+    }
     state.withLock { state in
       // What is being written has ended, or ends without a name.
       if !state.isWriting { state.current = nil }
@@ -18,6 +22,12 @@ extension Checkpoints: DerivedFileUser {
       state.saved = nil
       state.savedViews = []
     }
+  }
+
+  /// What has given way is folded for those that still hold it, and what has not stays open from now on.
+  func willErase() {
+    reader.withLock { $0 }?.lineage.staysOpen()
+    for healing in healings.withLock({ $0.compactMap(\.healing) }) { healing.makeIfFilesGone() }
   }
 
   /// Whether the state was removed because the log needed the room, and no other one was written since.

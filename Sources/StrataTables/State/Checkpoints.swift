@@ -27,6 +27,10 @@ final class Checkpoints: Sendable {
     var pages: Int
   }
 
+  struct LiveHealing {
+    weak var healing: StateHealing?
+  }
+
   /// A view of a state.
   struct TableView: Hashable {
     var table: [UInt8]
@@ -72,6 +76,8 @@ final class Checkpoints: Sendable {
   /// The files of the newest state that was read or written.
   let reader = Lock<StateReader?>(nil)
   private let cache: PageCache
+  /// What makes pages again of the states that somebody holds.
+  let healings = Lock<[LiveHealing]>([])
 
   /// Nil for a folding whose states are not kept.
   ///
@@ -221,8 +227,13 @@ extension Checkpoints {
   }
 
   private func healing(_ sequence: UInt64, chain: UInt64?) -> StateHealing {
-    StateHealing(
+    let healing = StateHealing(
       log, folding, sequence: sequence, chain: chain, folder: files.folder, faults: faultsFound)
+    healings.withLock { healings in
+      healings.removeAll { $0.healing == nil }
+      healings.append(LiveHealing(healing: healing))
+    }
+    return healing
   }
 }
 

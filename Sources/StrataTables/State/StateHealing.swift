@@ -24,7 +24,7 @@ struct StateFaults: Sendable, Equatable {
 /// If the log cannot be read either, or has another content than when the state was saved, no answer would be right, and
 /// `PageLoss` is thrown: what writes states gives up, and a read, which cannot refuse, ends the process with a message.
 /// An erasure may have this effect on a tree that somebody held while it was carried out, if in addition the disk then
-/// loses a page of that tree.
+/// loses a page of that tree. What gave way on a full disk before is folded before the erasure.
 final class StateHealing: Sendable {
   enum Part: Sendable {
     case rows, problems
@@ -33,6 +33,8 @@ final class StateHealing: Sendable {
 
   private struct Result {
     var isBusy = false
+    /// Whether the state's files were closed, so that the disk has their room.
+    var areFilesGone = false
     var tables: TableSet?
     var views: [ViewIdentity: View] = [:]
   }
@@ -80,7 +82,11 @@ final class StateHealing: Sendable {
     defer {
       made.isBusy = false
       let done = made
-      result.withLock { $0 = done }
+      result.withLock { result in
+        let areFilesGone = result.areFilesGone
+        result = done
+        result.areFilesGone = areFilesGone
+      }
       result.signalAll()
     }
     let tables = if let tables = made.tables { tables } else { try foldAgain() }
@@ -93,6 +99,14 @@ final class StateHealing: Sendable {
       made.views[definition.identity] = view
       return view.trees[kind]
     }
+  }
+
+  func noteFilesGone() { result.withLock { $0.areFilesGone = true } }
+
+  /// Folds the log now if pages of the state can come from nowhere else.
+  func makeIfFilesGone() {
+    guard result.withLock({ $0.areFilesGone && $0.tables == nil }) else { return }
+    _ = try? tree("", .rows)
   }
 
   private func foldAgain() throws(StoreError) -> TableSet {

@@ -12,6 +12,7 @@ final class StateLineage: Sendable {
 
   let counts: Lock<StateReader.Loaded>
   private let readers = Lock<[Entry]>([])
+  private let mayGiveWay = Lock(true)
 
   init(counts: Lock<StateReader.Loaded>? = nil) { self.counts = counts ?? Lock(StateReader.Loaded()) }
 
@@ -22,10 +23,16 @@ final class StateLineage: Sendable {
     }
   }
 
+  var givesWay: Bool { mayGiveWay.withLock { $0 } }
+
   /// Closes the files of all states, so that the disk has their room. What is read from them later is folded again.
   func giveWay() {
+    guard givesWay else { return }
     for reader in readers.withLock({ $0.compactMap(\.reader) }) { reader.giveWay() }
   }
+
+  /// From now on, the files give way to nothing: the log will not have what is in them.
+  func staysOpen() { mayGiveWay.withLock { $0 = false } }
 }
 
 /// The page files of one state. Removing them takes only their names: they stay open for as long as a tree may

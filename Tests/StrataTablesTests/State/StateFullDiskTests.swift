@@ -273,6 +273,32 @@ internal import Testing
     try await check(disk, head: head, saved: nil, "erased")
   }
 
+  @Test(arguments: [false, true])
+  func `a snapshot that is held outlives a full disk and an erasure, in whichever order they come`(
+    isErasedFirst: Bool
+  ) async throws {
+    let disk = try Self.disk()
+    let store = try Self.open(disk)
+    let projector = store.projector(StateStore.documents)
+    let expected = Fold(store.log, StateStore.documents)
+    try expected.run(through: .max)
+    // Of its pages only the roots are in memory.
+    let held = try await projector.state(reaching: store.head.sequence)
+    #expect(projector.checkpoints?.savedSequence == held.sequence)
+    func erase() throws { try store.eraseBlocking(Erasure(streams: ["a/3"], because: "asked to")) }
+    if isErasedFirst { try erase() }
+    disk.capacity = disk.usedSize + 100
+    // After the erasure there is no state that could give way.
+    _ = try? Self.put(store)
+    #expect(disk.statePaths == [])
+    disk.capacity = nil
+    if !isErasedFirst { try erase() }
+    #expect(held["a"].count == 20 && held.stateHash == expected.state.stateHash)
+    let difference = try await store.difference(of: StateStore.documents)
+    #expect(difference == nil)
+    try store.closeBlocking()
+  }
+
   @Test func `if the states cannot be removed the append is refused, and the next one tries again`() throws {
     let disk = try Self.disk()
     let store = try Self.open(disk)
