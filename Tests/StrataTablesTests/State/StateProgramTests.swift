@@ -129,6 +129,7 @@ private struct ProgramHistory {
     case 16: try restart()
     case 17: try await suspend(what)
     case 18: try damages ? damage() : erase()
+    case 19 where Bool.random(using: &events.random): try fillDisk()
     default:
       let held = (writer, reader)
       held.0.checkHeld(what)
@@ -227,6 +228,21 @@ private struct ProgramHistory {
     let first = UInt64.random(in: 1...last, using: &events.random)
     try writer.store.eraseBlocking(Erasure(sequences: [first...min(last, first + 3)], because: "asked to"))
     #expect(disk.statePaths == [], "\(name)")
+  }
+
+  /// Appends while the disk is full, so that states give way.
+  private mutating func fillDisk() throws {
+    disk.capacity = disk.usedSize + Int.random(in: 0..<500, using: &events.random)
+    defer { disk.capacity = nil }
+    let text = events.text() + String(repeating: "z", count: 600)
+    do {
+      try writer.store.appendAny([
+        NewEvent(DocumentEvent.put, in: "a/1", payload: EventPayload(["n": 1, "t": .string(text)]))
+      ])
+    } catch let error as StoreError {
+      // Without states there may be no room even so.
+      guard case .full = error else { throw error }
+    }
   }
 
   /// Damages or deletes some files of states, or all of them, under the processes that use them.
