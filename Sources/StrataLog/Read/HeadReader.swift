@@ -52,7 +52,11 @@ struct HeadReader {
       looks += 1
       let sight = Result { () throws(StoreError) in try assessed(head) }
       let after = try state()
-      if !after.isAlive, after.head == head { return try sight.get() }
+      if !after.isAlive, after.head == head {
+        let seen = try sight.get()
+        settledHead = head
+        return seen
+      }
       // A writer may undo what it was writing meanwhile, and write something else there.
       if let last = catalog.names.last { catalog.forget(last) }
     }
