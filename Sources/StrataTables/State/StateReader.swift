@@ -45,19 +45,25 @@ final class StateReader: Sendable {
     var bytes = 0
   }
 
+  private struct OpenFile {
+    let file: any File
+    /// The length that it was last seen to have; files only grow.
+    var size: Int64 = 0
+  }
+
   /// Nil once they gave way.
-  private let open: Lock<[UInt32: any File]?>
+  private let open: Lock<[UInt32: OpenFile]?>
   let lineage: StateLineage
   let cache: PageCache
 
   init(_ files: [UInt32: any File], _ lineage: StateLineage, _ cache: PageCache) {
-    open = Lock(files)
+    open = Lock(files.mapValues { OpenFile(file: $0) })
     self.lineage = lineage
     self.cache = cache
     lineage.add(self)
   }
 
-  func file(_ number: UInt32) -> (any File)? { open.withLock { $0?[number] } }
+  func file(_ number: UInt32) -> (any File)? { open.withLock { $0?[number]?.file } }
 
   fileprivate func giveWay() {
     // The files are closed when the last read of them has ended.
@@ -126,16 +132,22 @@ final class StateReader: Sendable {
       throw open.withLock({ $0 == nil })
         ? .gaveWay : StatePage.Damage("a page is in a file that is not named")
     }
-    let size = (try? file.size()) ?? 0
     // Nothing is allocated for a record that the file cannot hold.
-    guard Int64(place.offset) + Int64(place.length) <= size else {
-      throw StatePage.Damage("a page is past the end of its file")
-    }
+    guard isWithinFile(place, file) else { throw StatePage.Damage("a page is past the end of its file") }
     let record = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(place.length), alignment: 16)
     defer { record.deallocate() }
     guard (try? file.read(into: record, at: Int64(place.offset))) == record.count else {
       throw StatePage.Damage("a page cannot be read")
     }
     return try StatePage.withRaw(UnsafeRawBufferPointer(record), of: place, body)
+  }
+
+  /// Whether a file is known to be, or is now, long enough for a record.
+  private func isWithinFile(_ place: StoredPlace, _ file: any File) -> Bool {
+    let end = Int64(place.offset) + Int64(place.length)
+    if end <= open.withLock({ $0?[place.file]?.size ?? 0 }) { return true }
+    let size = (try? file.size()) ?? 0
+    open.withLock { $0?[place.file]?.size = size }
+    return end <= size
   }
 }
