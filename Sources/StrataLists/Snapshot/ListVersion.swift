@@ -75,6 +75,9 @@ extension ListVersion {
     return cut?.range(ofSectionAt: rank, own: own) ?? own
   }
 
+  /// Whether the list certainly shows every row of its table. O(1).
+  var showsEveryRow: Bool { !isCut && view.count == table.count }
+
   /// Whether a window may hide items of the list.
   var isCut: Bool { cut != nil || !window.section.isAll }
 
