@@ -110,6 +110,9 @@ public struct StoreOptions: Sendable {
   package var viewBuildingMin = 16_384
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
+  /// Whether a state that another build of the program saved is used until it was folded again. Not while a program is
+  /// being developed: its author expects to see what the code makes now.
+  package var usesStatesOfOtherBuilds = StoreOptions.isReleaseBuild
   /// How long no state is saved after the disk was full, unless the program asks for it.
   package var fullDiskPause: Duration = .seconds(300)
   /// How long a close folds what was appended last, before it saves a state.
@@ -120,6 +123,12 @@ public struct StoreOptions: Sendable {
   package static let savedIndexEventsMinDefault = 4096
 
   public init() {}
+
+  #if DEBUG
+    private static let isReleaseBuild = false
+  #else
+    private static let isReleaseBuild = true
+  #endif
 
   #if canImport(Darwin)
     private static let defaultPreallocationStep = 0

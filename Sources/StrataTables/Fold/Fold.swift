@@ -153,6 +153,9 @@ package final class Fold {
     return true
   }
 
+  /// How far a view is that is being built in slices.
+  var viewProgress: (done: Int, of: Int)? { building?.progress }
+
   /// Ensures that the state has its chain. If no event was folded, or the state ends inside a block, reads it from the
   /// log.
   package func findChain() throws(StoreError) {

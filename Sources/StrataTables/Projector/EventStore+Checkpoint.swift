@@ -44,10 +44,12 @@ extension EventStore {
   /// - Parameters:
   ///   - kept: a list of a table of the documents that is saved with it.
   ///   - dropped: the name of a saved list of a table of the documents that is given up.
+  ///   - progress: called from time to time while the documents' tables are folded and the kept list is built.
   @discardableResult
   package func checkpointBlocking(
     keeping kept: (table: String, definition: ViewDefinition)?,
-    dropping dropped: (table: String, name: String)? = nil
+    dropping dropped: (table: String, name: String)? = nil,
+    progress: ((StateProgress) -> Void)? = nil
   ) throws(StoreError) -> [StateCheckpoint] {
     guard !log.isReadOnly else { throw .readOnly }
     let documents = projector(.documents(only: nil))
@@ -59,7 +61,8 @@ extension EventStore {
       let written: Checkpoints.Written?
       do throws(StoreError) {
         written = try projector.save(
-          isForced: true, keeping: isOfDocuments ? kept : nil, dropping: isOfDocuments ? dropped : nil)
+          isForced: true, keeping: isOfDocuments ? kept : nil, dropping: isOfDocuments ? dropped : nil,
+          progress: isOfDocuments ? progress : nil)
       } catch {
         guard error.reason == .halted else { throw error }
         halt = halt ?? error

@@ -17,6 +17,13 @@ public struct ProjectionStatus: Sendable, Equatable {
   public var savedSequence: UInt64?
   /// The bytes that this process has written for states.
   public var savedByteCount: UInt64
+  /// Whether another build of the program made the tables that this process began with, and this one is still folding
+  /// the log to compare.
+  public var isBeingCompared: Bool
+  /// Whether this build of the program made other tables from the same events than the one before it, although the
+  /// projection's version is the same. The tables are those of this build now; raise the version with the next change,
+  /// so that nobody is shown the old ones until then.
+  public var isVersionNotRaised: Bool
   /// Why the last state could not be written. Nothing is lost, but the next start folds more.
   public var saveError: StoreError?
   /// The pages that were read from the state on disk since it was opened, without those at its roots.
@@ -42,6 +49,8 @@ extension EventStore {
       return ProjectionStatus(
         name: checkpoints.projectionName, sequence: sequence, lag: head - min(head, sequence),
         savedSequence: checkpoints.savedSequence, savedByteCount: checkpoints.bytesWritten.total,
+        isBeingCompared: projector.state.withLock { $0.origin.confirmation != nil },
+        isVersionNotRaised: projector.state.withLock { $0.origin.isVersionNotRaised },
         saveError: checkpoints.failure, pagesRead: loaded.pages, pageByteCount: loaded.bytes,
         pagesLost: faults.count, lastLoss: faults.last)
     }

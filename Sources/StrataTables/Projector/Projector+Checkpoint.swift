@@ -23,9 +23,19 @@ struct FoldingWork {
   }
 
   /// A view that is saved counts as folding: without a saved one it would have to be built again.
-  mutating func addView(_ definition: ViewDefinition, of table: String, to fold: Fold) {
+  ///
+  /// - Parameter progress: called every 50 ms.
+  mutating func addView(
+    _ definition: ViewDefinition, of table: String, to fold: Fold, _ progress: SaveProgress? = nil
+  ) {
     let begin = MonotonicTime.now().nanoseconds
-    fold.addView(definition, of: table)
+    if let progress {
+      while !fold.addView(definition, of: table, .short) {
+        if let (done, count) = fold.viewProgress { progress(.rows(done, of: count)) }
+      }
+    } else {
+      fold.addView(definition, of: table)
+    }
     if definition.kept != nil { nanoseconds += MonotonicTime.now().nanoseconds - begin }
   }
 
@@ -45,9 +55,25 @@ struct FoldingWork {
     if awaited.building.definition.kept != nil { nanoseconds += awaited.nanoseconds }
   }
 
+  /// Folds up to a sequence, and reports how far it has come every 50 ms.
+  mutating func run(_ fold: Fold, through last: UInt64, _ progress: SaveProgress) throws(StoreError) {
+    while try !run(fold, through: last, .short) {
+      progress(.events(Int(fold.state.sequence), of: Int(last)))
+    }
+  }
+
   func takes(_ least: Duration) -> Bool { Duration.nanoseconds(nanoseconds) >= least }
 
   mutating func begin() { (nanoseconds, bytes) = (0, 0) }
+}
+
+typealias SaveProgress = (StateProgress) -> Void
+
+extension TimeSlice {
+  /// A slice between two reports of progress.
+  fileprivate static var short: TimeSlice {
+    TimeSlice(until: MonotonicTime.now().advanced(by: .milliseconds(50)))
+  }
 }
 
 extension Projector {
@@ -66,7 +92,7 @@ extension Projector {
     // After a failure a view waits, as the rest does, until there is more to save.
     let isUrgent =
       (checkpoints.lacksView(of: set) || checkpoints.isDamaged) && (takesLong || checkpoints.failure == nil)
-      || checkpoints.gaveWay
+      || checkpoints.gaveWay || isConfirmed
     guard isUrgent || takesLong && isInProportion(checkpoints), checkpoints.mayBeSaved else { return }
     let begins = state.withLock { state in
       defer { state.isSaving = true }
@@ -74,9 +100,10 @@ extension Projector {
     }
     guard begins else { return }
     exclusive.work.begin()
+    let build = otherBuild
     let thread = try? log.options.machine.start("strata-checkpoint") { [self] in
       // A failure is kept in `checkpoints`: nothing was promised.
-      _ = try? checkpoints.write(set, erasures)
+      _ = try? checkpoints.write(set, erasures, by: build)
       endSaving()
     }
     if thread == nil { endSaving() }
@@ -101,11 +128,12 @@ extension Projector {
   ///   - isForced: whether the state is folded and saved in any case.
   ///   - kept: a view of a table to be saved with it.
   ///   - dropped: the name of a saved view of a table that is given up.
+  ///   - progress: called from time to time while a forced save folds and builds.
   /// - Returns: what was written; nil if there was nothing to write, or the state could not be folded in time.
   @discardableResult
   func save(
     isForced: Bool = false, keeping kept: (table: String, definition: ViewDefinition)? = nil,
-    dropping dropped: (table: String, name: String)? = nil
+    dropping dropped: (table: String, name: String)? = nil, progress: SaveProgress? = nil
   ) throws(StoreError) -> Checkpoints.Written? {
     guard let checkpoints, !log.isReadOnly else { return nil }
     let limit = log.options.closeFoldingMax
@@ -122,17 +150,22 @@ extension Projector {
       guard state.wait(timeout: limit, until: take) else { return nil }
     }
     defer { yieldFold() }
+    takeConfirmation()
     let fold = currentFold()
     let target = log.mark.visible
     let slice = isForced ? TimeSlice() : TimeSlice(until: deadline)
     let isDone: Bool
-    do throws(StoreError) { isDone = try exclusive.work.run(fold, through: target.sequence, slice) } catch {
+    do throws(StoreError) {
+      if isForced, let progress { try exclusive.work.run(fold, through: target.sequence, progress) }
+      isDone = try exclusive.work.run(fold, through: target.sequence, slice)
+    } catch {
       saveHalted(fold, error, isForced: isForced)
       throw error
     }
     if isDone {
       if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
-      if let kept { exclusive.work.addView(kept.definition, of: kept.table, to: fold) }
+      noteOrigin(fold)
+      if let kept { exclusive.work.addView(kept.definition, of: kept.table, to: fold, progress) }
       if let dropped { fold.state.withTable(dropped.table) { $0.removeSavedView(dropped.name) } }
       _ = publish(fold.state, keepsFold: true)
     }
@@ -140,11 +173,11 @@ extension Projector {
     let set = published
     let isDue =
       exclusive.work.takes(log.options.savedFoldingMin) || checkpoints.lacksView(of: set)
-      || checkpoints.isDamaged || checkpoints.gaveWay
+      || checkpoints.isDamaged || checkpoints.gaveWay || isConfirmed
     guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil,
       let erasures = exclusive.publishedErasures
     else { return nil }
-    let written = try checkpoints.write(set, erasures)
+    let written = try checkpoints.write(set, erasures, by: otherBuild)
     exclusive.work.begin()
     return written
   }

@@ -20,7 +20,7 @@ extension Projector {
     guard let checkpoints, isForced || exclusive.work.takes(log.options.savedFoldingMin),
       isForced || checkpoints.mayBeSaved, let halted = Halted(fold, error)
     else { return }
-    guard (try? checkpoints.write(halted.state, halted.erasures)) != nil else { return }
+    guard (try? checkpoints.write(halted.state, halted.erasures, by: otherBuild)) != nil else { return }
     exclusive.work.begin()
   }
 }

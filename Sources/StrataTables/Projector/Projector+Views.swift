@@ -44,14 +44,16 @@ final class AwaitedView: @unchecked Sendable {
 }
 
 extension Projector.State {
-  /// Whether the next pass would do something for a waiting caller. A view that is being built begins one itself.
+  /// Whether another pass has something to do: for a waiting caller, unless the view that is being built for it will
+  /// begin one, or because a comparison has ended.
   var needsPass: Bool {
-    waiters.wishes.contains { wish in
-      guard let (table, definition) = wish.view,
-        let awaited = awaited[Projector.ViewKey(table, definition)]
-      else { return true }
-      return awaited.isBuilt
-    }
+    origin.isConfirmed
+      || waiters.wishes.contains { wish in
+        guard let (table, definition) = wish.view,
+          let awaited = awaited[Projector.ViewKey(table, definition)]
+        else { return true }
+        return awaited.isBuilt
+      }
   }
 
   /// Gives up the views that no caller waits for any longer, and returns them.

@@ -51,6 +51,8 @@ package final class Projector: Sendable {
     var awaited: [ViewKey: Awaited] = [:]
     /// How far the fold has come.
     var reached: ReachedSequence?
+    /// Which build of the program made the tables.
+    var origin = Origin()
   }
 
   struct ViewKey: Hashable {
@@ -75,7 +77,7 @@ package final class Projector: Sendable {
   }
 
   let log: Log
-  private let folding: Folding
+  let folding: Folding
   let state: Gate<State>
   let exclusive = Exclusive()
   /// The states on disk; nil if they are not kept.
@@ -184,6 +186,7 @@ package final class Projector: Sendable {
 extension Projector {
   /// Runs one slice of a pass, on a thread of `threads`. Returns true if there is more to do.
   func foldOn() -> Bool {
+    if exclusive.target == nil { takeConfirmation() }
     let fold = currentFold()
     let target = exclusive.target ?? beginPass(fold)
     do throws(StoreError) {
@@ -195,6 +198,7 @@ extension Projector {
       return false
     }
     if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
+    noteOrigin(fold)
     for (table, definition) in state.withLock({ $0.waiters.wishes.compactMap(\.view) }) {
       provide(definition, of: table, in: fold)
     }
@@ -207,9 +211,10 @@ extension Projector {
   func currentFold() -> Fold {
     if let fold = exclusive.fold { return fold }
     let fold: Fold
-    if let restored = checkpoints?.restore() {
+    if let restored = checkpoints?.restore(isOfAnyBuild: log.options.usesStatesOfOtherBuilds) {
       fold = Fold(
         log, folding, from: restored.tables, headAtBegin: restored.head, erasures: restored.erasures)
+      confirm(restored)
     } else {
       fold = Fold(log, folding, marksErasures: checkpoints != nil && !log.isReadOnly)
     }
@@ -337,7 +342,10 @@ final class Projectors: StoreAttachment, Sendable {
 
   func storeWillClose() {
     // What cannot be saved is folded again by the next open.
-    for projector in inUse { _ = try? projector.save() }
+    for projector in inUse {
+      projector.endConfirmation()
+      _ = try? projector.save()
+    }
   }
 }
 

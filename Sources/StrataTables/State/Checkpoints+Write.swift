@@ -7,11 +7,16 @@ extension Checkpoints {
   /// Writes the pages of a state that are not on disk yet, and makes it the one that the next open finds. Waits for
   /// another write of this object to end. Blocks.
   ///
-  /// - Parameter erasures: what was erased in the log before the state's fold began. If more is erased by now, nothing
-  ///   is written.
+  /// - Parameters:
+  ///   - erasures: what was erased in the log before the state's fold began. If more is erased by now, nothing is
+  ///     written.
+  ///   - otherBuild: the build of the program that made the tables; nil for this one.
   /// - Returns: nil if the state is on disk already.
   @discardableResult
-  func write(_ tables: TableSet, _ erasures: SegmentErasures) throws(StoreError) -> Written? {
+  func write(
+    _ tables: TableSet, _ erasures: SegmentErasures, by otherBuild: UInt64? = nil
+  ) throws(StoreError) -> Written? {
+    let build = otherBuild ?? fingerprint.build
     state.wait { state in
       if state.isWriting { return false }
       state.isWriting = true
@@ -22,12 +27,14 @@ extension Checkpoints {
       state.signalAll()
     }
     var known = state.withLock { $0 }
+    // What this build made takes the place of what another one made, and never the other way round.
+    if let saved = known.slot?.build, saved == fingerprint.build, build != saved { return nil }
     // Somebody may have removed the state or a part of it, or written another one while the store was suspended.
     let present = (try? files.pageFiles()) ?? []
     let isThere = files.slots().first == known.slot && present.isSuperset(of: known.files)
-    guard tables.sequence >= log.mark.logBegin, !isThere || needsSave(tables, known) else { return nil }
+    guard tables.sequence >= log.mark.logBegin, !isThere || needsSave(tables, build, known) else { return nil }
     do throws(StoreError) {
-      let written = try writing { () throws(StoreError) in try write(tables, erasures, &known) }
+      let written = try writing { () throws(StoreError) in try write(tables, erasures, build, &known) }
       known.failure = nil
       known.gaveWay = false
       known.isWriting = true
@@ -50,7 +57,8 @@ extension Checkpoints {
     !Self.keptViews(of: tables).isSubset(of: known.savedViews)
   }
 
-  private func needsSave(_ tables: TableSet, _ known: State) -> Bool {
+  private func needsSave(_ tables: TableSet, _ build: UInt64, _ known: State) -> Bool {
+    if let slot = known.slot, slot.build != build { return true }
     guard let saved = known.saved, saved >= tables.sequence else { return true }
     if saved == tables.sequence, !faults.files.isDisjoint(with: known.files) { return true }
     return saved == tables.sequence && lacksView(of: tables, known)
@@ -73,7 +81,7 @@ extension Checkpoints {
   }
 
   private func write(
-    _ tables: TableSet, _ erasures: SegmentErasures, _ known: inout State
+    _ tables: TableSet, _ erasures: SegmentErasures, _ build: UInt64, _ known: inout State
   ) throws(StoreError) -> Written {
     guard let chain = tables.chain else {
       throw .invalid(what: "a state inside a block cannot be saved")
@@ -126,9 +134,9 @@ extension Checkpoints {
       reader = openFiles(entries.pageFiles, isOwn: isOwn)
       try log.checkWrites()
       let slot = StateSlot(
-        storeID: log.storeID, name: name.hash, fingerprint: fingerprint, sequence: tables.sequence,
-        chain: chain,
-        appends: tables.appendCount, time: tables.time, erasures: erasures.hash(through: tables.sequence),
+        storeID: log.storeID, name: name.hash, fingerprint: fingerprint.code, build: build,
+        sequence: tables.sequence, chain: chain, appends: tables.appendCount, time: tables.time,
+        erasures: erasures.hash(through: tables.sequence),
         root: root.root)
       known.slot = try files.write(slot, to: stateFile)
       known.trees = trees.saved

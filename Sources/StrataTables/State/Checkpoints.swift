@@ -17,6 +17,8 @@ final class Checkpoints: Sendable {
     var erasures: SegmentErasures
     /// The head of the log before the state was read: the notes of erasures up to there do not concern the state.
     var head: UInt64
+    /// The build of the program that made the tables, if it is not this one.
+    var otherBuild: UInt64?
   }
 
   /// What a checkpoint wrote.
@@ -69,12 +71,14 @@ final class Checkpoints: Sendable {
   private let folding: Folding
   let files: StateFiles
   let name: StateName
-  let fingerprint: UInt64
+  let fingerprint: StateFingerprint
   let state = Gate(State())
   /// Guarded by itself: a read of any thread may find a fault.
   private let faultsFound = Lock(StateFaults())
   /// The files of the newest state that was read or written.
   let reader = Lock<StateReader?>(nil)
+  /// Whether the tables are of another build, so that the log may not make the same pages again.
+  let areFilesNeeded = Lock(false)
   private let cache: PageCache
   /// What makes pages again of the states that somebody holds.
   let healings = Lock<[LiveHealing]>([])
@@ -84,7 +88,7 @@ final class Checkpoints: Sendable {
   /// - Parameter cache: keeps the leaves that are read; nil for one of its own.
   init?(_ log: Log, _ folding: Folding, _ cache: PageCache? = nil) {
     guard log.options.savesStates, let name = StateName(folding),
-      let fingerprint = StateFingerprint.of(folding)
+      let fingerprint = StateFingerprint(folding)
     else { return nil }
     self.log = log
     self.folding = folding
@@ -100,6 +104,8 @@ final class Checkpoints: Sendable {
   var savedSequence: UInt64? { state.withLock { $0.saved } }
   /// The bytes that this process has written for states, and those of its last checkpoint.
   var bytesWritten: (total: UInt64, last: UInt64) { state.withLock { ($0.totalBytes, $0.lastBytes) } }
+  /// Whether the newest state on disk is of another build of the program.
+  var isSavedByOther: Bool { state.withLock { $0.slot.map { $0.build != fingerprint.build } ?? false } }
   /// Why the last checkpoint could not be written.
   var failure: StoreError? { state.withLock { $0.failure } }
   /// The pages that could not be read.
@@ -123,7 +129,9 @@ final class Checkpoints: Sendable {
 extension Checkpoints {
   /// The newest state that is valid and holds nothing after a sequence; nil if there is none. O(tables): other pages than
   /// roots are read later. Blocks.
-  func restore(through last: UInt64 = .max) -> Restored? {
+  ///
+  /// - Parameter isOfAnyBuild: whether a state that another build of the program saved will do.
+  func restore(through last: UInt64 = .max, isOfAnyBuild: Bool = false) -> Restored? {
     var before: (slots: [StateSlot], head: UInt64)?
     // A writer beside this reader may replace the files of both slots while they are read.
     for _ in 0..<5 {
@@ -134,8 +142,12 @@ extension Checkpoints {
       let slots = files.slots()
       if let before, before == (slots, head) { return nil }
       for slot in slots where slot.sequence <= last {
+        let isOther = slot.build != fingerprint.build
+        guard !isOther || isOfAnyBuild else { continue }
         if let tables = tables(of: slot, erasures) {
-          return Restored(tables: tables, erasures: erasures, head: head)
+          areFilesNeeded.withLock { $0 = isOther }
+          return Restored(
+            tables: tables, erasures: erasures, head: head, otherBuild: isOther ? slot.build : nil)
         }
       }
       before = (slots, head)
@@ -145,7 +157,7 @@ extension Checkpoints {
 
   private func tables(of slot: StateSlot, _ erasures: SegmentErasures) -> TableSet? {
     let mark = log.mark
-    guard slot.storeID == log.storeID, slot.name == name.hash, slot.fingerprint == fingerprint,
+    guard slot.storeID == log.storeID, slot.name == name.hash, slot.fingerprint == fingerprint.code,
       slot.sequence <= mark.sequence, slot.sequence >= mark.logBegin, slot.appends <= mark.appends,
       slot.erasures == erasures.hash(through: slot.sequence),
       (try? log.chain(after: slot.sequence)) == slot.chain

@@ -78,19 +78,29 @@ extension Folding {
 }
 
 /// What decides the result of a fold besides the events: Strata's own code and, for a projection of the application,
-/// the program. A state of another fingerprint is folded again.
-enum StateFingerprint {
+/// its type and the build of the program.
+struct StateFingerprint {
+  /// Strata's code and the projection's type. A state of another one is folded again.
+  let code: UInt64
+  /// The build of the program; 0 for a fold that runs none of its code. A state of another one is used until it was
+  /// folded again.
+  let build: UInt64
+
   /// Raised whenever Strata's fold of the same events gives other tables than before.
   private static let foldNumber = 1
 
-  static func of(_ folding: Folding) -> UInt64? {
-    var text = "fold \(foldNumber)"
+  /// Nil if nothing says which build of the program this is.
+  init?(_ folding: Folding) {
+    var text = "fold \(Self.foldNumber)"
+    var build: UInt64 = 0
     if case .own(let projection) = folding.withoutTouches {
       let type = Swift.type(of: projection)
       // Without an identity of the program nothing says whether its code is the same.
-      guard let build = ProgramImage.identity(of: type) else { return nil }
-      text += " of \(String(reflecting: type)) in \(build)"
+      guard let identity = ProgramImage.identity(of: type) else { return nil }
+      text += " of \(String(reflecting: type))"
+      build = XXH64.of(Array(identity.utf8))
     }
-    return XXH64.of(Array(text.utf8))
+    code = XXH64.of(Array(text.utf8))
+    self.build = build
   }
 }

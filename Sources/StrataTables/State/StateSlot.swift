@@ -33,6 +33,7 @@ struct StateSlot: Equatable {
     static let offset = 112
     static let length = 120
     static let checksumOfRoot = 124
+    static let build = 128
     static let checksum = 508
   }
 
@@ -43,6 +44,8 @@ struct StateSlot: Equatable {
   var name: UInt64
   /// What decides the result of the fold besides the log: see `StateFingerprint`.
   var fingerprint: UInt64
+  /// The build of the program whose code made the tables; 0 if that decides nothing.
+  var build: UInt64 = 0
   /// The last event that is folded in, the chain after it, and the number of appends up to it.
   var sequence: UInt64
   var chain: UInt64
@@ -80,6 +83,7 @@ extension StateSlot {
       base.setLittleEndian(root.place.offset, at: Offset.offset)
       base.setLittleEndian(root.place.length, at: Offset.length)
       base.setLittleEndian(root.place.checksum, at: Offset.checksumOfRoot)
+      base.setLittleEndian(build, at: Offset.build)
       let crc = CRC32C.of(UnsafeRawBufferPointer(start: base, count: Offset.checksum))
       base.setLittleEndian(crc, at: Offset.checksum)
     }
@@ -100,6 +104,7 @@ extension StateSlot {
     generation = base.littleEndian(UInt64.self, at: Offset.generation)
     name = base.littleEndian(UInt64.self, at: Offset.name)
     fingerprint = base.littleEndian(UInt64.self, at: Offset.fingerprint)
+    build = base.littleEndian(UInt64.self, at: Offset.build)
     sequence = base.littleEndian(UInt64.self, at: Offset.sequence)
     chain = base.littleEndian(UInt64.self, at: Offset.chain)
     appends = base.littleEndian(UInt64.self, at: Offset.appends)

@@ -70,7 +70,7 @@ private struct VersionedTally: Projection {
     let changes: [(String, (inout StateSlot) -> Void)] = [
       ("another store", { $0.storeID = StoreID(low: 1, high: 3) }),
       ("another name, version, or recording of touches", { $0.name ^= 1 }),
-      ("another build of the program, or another type", { $0.fingerprint ^= 1 }),
+      ("another type, or other code of Strata", { $0.fingerprint ^= 1 }),
       ("a sequence before", { $0.sequence -= 1 }),
       ("a sequence that the log does not have", { $0.sequence += 1 }),
       ("a sequence before the log", { $0.sequence = 0 }),
@@ -226,7 +226,8 @@ private struct VersionedTally: Projection {
       store = try EventStore.open(disk, path: path, .readWrite, options: StateStore.options())
       let difference = try await store.difference(of: folding)
       #expect(difference == nil)
-      #expect(store.projector(folding).checkpoints?.savedSequence == (round == 4 ? nil : head))
+      // Also the close sees that files are missing.
+      #expect(store.projector(folding).checkpoints?.savedSequence == head)
     }
     try store.closeBlocking()
   }
