@@ -23,9 +23,11 @@ struct CheckpointCommand: BlockingCommand {
     let store = try OpenedStore.openForWriting(target.store, wait)
     defer { try? store.closeBlocking() }
     let made: [StateCheckpoint]
-    do throws(StoreError) { made = try store.checkpointBlocking() } catch {
+    let bars = StateBars()
+    do throws(StoreError) { made = try store.checkpointBlocking(keeping: nil, progress: bars.update) } catch {
       throw CommandFailure(reading: target.store, error)
     }
+    bars.finish()
     var writer = OutputWriter()
     if output.format.isJSON {
       var line = JSONLine.document()

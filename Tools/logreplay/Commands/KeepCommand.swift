@@ -81,8 +81,10 @@ struct KeepCommand: BlockingCommand {
       try append(NewEvent(DocumentEvent.put, in: KeptList.stream(of: name), list.document), to: opened)
     }
     let definition = query.list.definition
+    let bars = StateBars()
+    defer { bars.finish() }
     do throws(StoreError) {
-      let made = try opened.store.checkpointBlocking(keeping: (table, definition))
+      let made = try opened.store.checkpointBlocking(keeping: (table, definition), progress: bars.update)
       let state = opened.store.projector(.documents(only: nil)).published
       let view = state[table].view(definition.identity)
       return KeepReport(

@@ -5,6 +5,8 @@ internal import StrataBase
 /// A line on standard error that is updated in place. Shows nothing if standard error is not a terminal.
 final class ProgressBar {
   private let title: String
+  /// What is counted in millions a second.
+  private let unit: String
   private let isShown: Bool
   private let began = MonotonicTime.now()
   private var last: MonotonicTime?
@@ -14,12 +16,13 @@ final class ProgressBar {
   /// The longest time that is shown: a sparse file may claim any length.
   private static let secondsMax: Double = 1e9
 
-  init(_ title: String) {
+  init(_ title: String, unit: String = "MB/s") {
     self.title = title
+    self.unit = unit
     isShown = Terminal.isError
   }
 
-  /// Shows how many of all bytes are done.
+  /// Shows how many of all bytes, or of what else is counted, are done.
   func update(_ done: UInt64, of all: UInt64) {
     guard isShown, all > 0, last.map({ $0.elapsed >= Self.interval }) ?? true else { return }
     last = .now()
@@ -32,7 +35,8 @@ final class ProgressBar {
     if seconds > 1, share > 0 {
       let rate = Double(done) / seconds / 1e6
       let left = min((seconds / share - seconds).rounded(.up), Self.secondsMax)
-      text += "  \(Int(rate)) MB/s  \(Int(left)) s left"
+      let digits = rate < 10 ? "\(Double(Int(rate * 10)) / 10)" : "\(Int(rate))"
+      text += "  \(digits) \(unit)  \(Int(left)) s left"
     }
     show("\r\u{1B}[K" + text)
   }
