@@ -29,6 +29,8 @@ package final class ViewBuilding: @unchecked Sendable {
   /// The number of rows of a part. Their keys fit into a processor's cache while they are sorted, and are made between
   /// two looks at the slice.
   private static let partSize = 8_192
+  /// The number of rows from which several threads make the keys. Fewer rows are not worth a thread.
+  private static let parallelCountMin = 4_096
   /// The number of keys that are merged between two looks at the slice.
   private static let mergeSize = 4_096
 
@@ -51,7 +53,8 @@ package final class ViewBuilding: @unchecked Sendable {
     self.definition = definition
     rows = table.rows
     self.parallel = parallel
-    self.partCount = partCount ?? max(1, (table.count + Self.partSize / 2) / Self.partSize)
+    let fewest = table.count < Self.parallelCountMin ? 1 : parallel.threadCountMax
+    self.partCount = partCount ?? max(fewest, (table.count + Self.partSize / 2) / Self.partSize)
     parts = Lock(Parts(placed: Array(repeating: nil, count: self.partCount)))
   }
 
@@ -105,12 +108,57 @@ private struct PlacedRows: Sendable {
   init(_ rows: Tree, _ range: Range<Int>, _ definition: ViewDefinition) {
     var key = PlacedKey()
     var writer = SortKeyWriter()
-    rows.forEach(in: range) { id, value in
-      key.place(StoredRow.view(id: id, value), by: definition, &writer)
-      if let problem = key.problem { problems.append((Array(id), problem)) }
-      if key.isShown { keys.append(key) }
+    var few = FewRows()
+    var start = range.lowerBound
+    while start < range.upperBound {
+      start += few.read(rows, start..<range.upperBound)
+      few.forEach { id, value in
+        key.place(StoredRow.view(id: id, value), by: definition, &writer)
+        if let problem = key.problem { problems.append((Array(id), problem)) }
+        if key.isShown { keys.append(key) }
+      }
     }
     keys.sort()
+  }
+}
+
+/// A copy of a few rows of a tree. The program's code may take its time over them: while a tree is read, no page that
+/// is dropped anywhere in the process is freed.
+private struct FewRows: ~Copyable {
+  private static let countMax = 64
+  private static let byteCountMax = 1 << 18
+
+  private struct IsEnough: Error {}
+
+  private var bytes = RawBuffer(capacity: 1 << 14)
+  private var lengths: [(id: Int, value: Int)] = []
+
+  /// Copies the first rows of a range, and returns how many.
+  mutating func read(_ rows: Tree, _ range: Range<Int>) -> Int {
+    bytes.removeAll()
+    lengths.removeAll(keepingCapacity: true)
+    let end = min(range.upperBound, range.lowerBound + Self.countMax)
+    do throws(IsEnough) {
+      try rows.forEach(in: range.lowerBound..<end) { (id, value) throws(IsEnough) in
+        bytes.append(id)
+        bytes.append(value)
+        lengths.append((id.count, value.count))
+        if bytes.count >= Self.byteCountMax { throw IsEnough() }
+      }
+    } catch {}
+    return lengths.count
+  }
+
+  /// Lends the rows that were copied.
+  func forEach(_ body: (_ id: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
+    var offset = 0
+    for length in lengths {
+      let value = offset + length.id
+      body(
+        UnsafeRawBufferPointer(start: bytes.base + offset, count: length.id),
+        UnsafeRawBufferPointer(start: bytes.base + value, count: length.value))
+      offset = value + length.value
+    }
   }
 }
 

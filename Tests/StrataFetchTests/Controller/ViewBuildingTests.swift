@@ -34,12 +34,15 @@ internal import Testing
   }
 
   private static let all = ListRequest(Chore.self).sorted(by: \.title)
+  /// Held requests keep no thread from other tests.
+  private static let machine = StoreMachine(threads: .system)
 
   private func fixture(_ count: Int, buildingMin: Int = 1) async throws -> (
     EventStore, DocumentCollection<Chore>
   ) {
     var options = StoreOptions()
     options.viewBuildingMin = buildingMin
+    options.machine = Self.machine
     let store = EventStore.inMemory(options: options)
     let chores = store.collection("task", of: Chore.self)
     try await chores.put((0..<count).map { Chore(id: $0, title: "t\($0)") })
@@ -146,19 +149,23 @@ internal import Testing
   }
 
   @Test
-  func `Progress goes up to the number of rows, and is not reported after the fetch`() async throws {
+  func `Progress is at most the number of rows, and is not reported after the fetch`() async throws {
     let (store, chores) = try await fixture(20_000)
+    let barrier = Barrier()
     let reports = Lock<[FetchProgress]>([])
+    // The other thread goes on, and so does this one after that.
     let list = FetchController(
-      Self.all.filtered(id: "slow") { chore in
-        if chore.id % 1_000 == 0 { Thread.sleep(forTimeInterval: 0.01) }
+      Self.all.filtered(id: "held") { chore in
+        if chore.id == 0 { barrier.pass() }
         return true
       }, from: chores)
     #expect(list.progress == nil)
-    let snapshot = try await list.performFetch { progress in reports.withLock { $0.append(progress) } }
+    let snapshot = try await list.performFetch { progress in
+      reports.withLock { $0.append(progress) }
+      if progress.work == .buildingList { barrier.open() }
+    }
     let seen = reports.withLock { $0 }
     #expect(snapshot.numberOfItems == 20_000)
-    #expect(!seen.isEmpty)
     #expect(list.progress == nil)
     for report in seen {
       #expect((0...report.totalCount).contains(report.completedCount))
@@ -170,6 +177,23 @@ internal import Testing
     #expect(rows.map(\.completedCount) == rows.map(\.completedCount).sorted())
     try await Task.sleep(for: .milliseconds(120))
     #expect(reports.withLock { $0.count } == seen.count)
+    try await store.close()
+  }
+
+  @Test @MainActor
+  func `A live list says how far it is while it is loading, and not after that`() async throws {
+    let (store, chores) = try await fixture(20)
+    let barrier = Barrier()
+    let list = LiveList(held(barrier), from: chores)
+    while list.progress?.work != .buildingList { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(list.progress?.totalCount == 20)
+    #expect(list.progress?.fraction == 0)
+    barrier.open()
+    while list.snapshot == nil { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(list.progress == nil)
+    try await Task.sleep(for: .milliseconds(250))
+    #expect(list.progress == nil)
+    list.cancel()
     try await store.close()
   }
 
