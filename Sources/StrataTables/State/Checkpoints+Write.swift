@@ -32,7 +32,9 @@ extension Checkpoints {
     // Somebody may have removed the state or a part of it, or written another one while the store was suspended.
     let present = (try? files.pageFiles()) ?? []
     let isThere = files.slots().first == known.slot && present.isSuperset(of: known.files)
-    guard tables.sequence >= log.mark.logBegin, !isThere || needsSave(tables, build, known) else { return nil }
+    guard tables.sequence >= log.mark.logBegin, !isThere || needsSave(tables, build, known) else {
+      return nil
+    }
     do throws(StoreError) {
       let written = try writing { () throws(StoreError) in try write(tables, erasures, build, &known) }
       known.failure = nil
