@@ -170,10 +170,10 @@ struct FormatTable {
         ("appends up to", Offset.appends), ("commit time", Offset.time),
         ("hash of the erasures", Offset.erasures), ("flags", Offset.flags), ("root: entries", Offset.total),
         ("root: height", Offset.height), ("root: page file", Offset.file), ("root: offset", Offset.offset),
-        ("root: length", Offset.length), ("root: checksum", Offset.checksumOfRoot),
+        ("root: length", Offset.length), ("root: checksum", Offset.checksumOfRoot), ("build", Offset.build),
         ("CRC32C of bytes", Offset.checksum),
       ])
-    #expect(table.rows.count == 22 && StateSlot.offsets == [0, 4096] && StateSlot.timeFlag == 1)
+    #expect(table.rows.count == 23 && StateSlot.offsets == [0, 4096] && StateSlot.timeFlag == 1)
     #expect(String(decoding: StateSlot.magic, as: UTF8.self) == "STRATAST")
   }
 
