@@ -81,6 +81,8 @@ struct Workload: Sendable {
       name: "lists", about: "changes, differences and first fetches of lists, next to an array", rounds: 15,
       run: lists),
     .init(
+      name: "fetch", about: "first fetches of lists, next to sorting an array", rounds: 3, run: firstFetches),
+    .init(
       name: "snapshots", about: "turning an array into a snapshot, and its difference into stages",
       rounds: 15,
       run: snapshots),

@@ -71,7 +71,7 @@ private struct HaltingTally: Projection {
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(250)
     while runs.next() {
       let round = runs.count
       let disk = SimulatedDisk()

@@ -16,7 +16,7 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var (faults, pages, written) = (0, 0, 0)
-    let runs = StateRuns()
+    let runs = StateRuns(250)
     while runs.next() {
       let disk = MemoryFileSystem()
       var options = Self.options()

@@ -66,7 +66,7 @@ internal import Testing
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(100)
     var begins: [Begin: Int] = [:]
     while runs.isShort {
       let seed = random.next()
@@ -97,7 +97,7 @@ internal import Testing
   func `a call that fails during a checkpoint fails the checkpoint alone`(isLasting: Bool) async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed("isLasting \(isLasting)"))
     var failed = 0
-    let runs = StateRuns()
+    let runs = StateRuns(100)
     while runs.isShort {
       let (seed, isNew) = (random.next(), Bool.random(using: &random))
       let counted = try Workload(seed: seed, isNew: isNew)
@@ -154,7 +154,7 @@ internal import Testing
 
   @Test func `a sync that is lost during a checkpoint gives no wrong answer`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(100)
     while runs.isShort {
       let seed = random.next()
       let number = Int.random(in: 1...12, using: &random)
@@ -179,7 +179,7 @@ internal import Testing
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(100)
     while runs.isShort {
       let (seed, isNew) = (random.next(), Bool.random(using: &random))
       let counted = try Workload(seed: seed, isNew: isNew)
@@ -203,7 +203,7 @@ internal import Testing
 
   @Test func `a checkpoint that fails leaves the log the room that there was`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(100)
     var failed = 0
     while runs.next() {
       let free = Int.random(in: 0...60_000, using: &random)

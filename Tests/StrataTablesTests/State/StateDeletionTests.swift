@@ -47,7 +47,7 @@ internal import Testing
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(250)
     var (seed, number) = (random.next(), 0)
     while runs.isShort {
       number += Int.random(in: 1...4, using: &random)

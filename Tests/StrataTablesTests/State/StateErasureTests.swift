@@ -108,7 +108,7 @@ enum SecretStore {
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(125)
     var finished = 0
     while runs.isShort {
       let seed = random.next()
@@ -145,7 +145,7 @@ enum SecretStore {
 
   @Test func `a state that is being written while events are erased is gone or without them`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(125)
     var kinds: [Bool: Int] = [:]
     while runs.isShort {
       let seed = random.next()
@@ -197,7 +197,7 @@ enum SecretStore {
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(125)
     while runs.isShort {
       let seed = random.next()
       let origin = try Secret.disk(StateEvents(seed: seed))
@@ -368,7 +368,7 @@ enum SecretStore {
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(125)
     var origin = try Secret.disk()
     while runs.next() {
       let round = runs.count

@@ -81,7 +81,7 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var restored = (count: 0, wholly: 0)
-    let runs = StateRuns(600)
+    let runs = StateRuns(250)
     while runs.next() {
       let seed = random.next()
       var history = try History(seed: seed)

@@ -272,7 +272,7 @@ private struct ProgramHistory {
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(125)
     var (states, lists, removed, faults) = (0, 0, 0, 0)
     while runs.next() {
       let seed = random.next()

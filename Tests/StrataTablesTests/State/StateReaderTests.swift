@@ -66,7 +66,7 @@ internal import Testing
   @Test(arguments: [false, true])
   func `a reader whose writer saves another state during any of its calls answers right`(isNew: Bool) throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed("isNew \(isNew)"))
-    let runs = StateRuns()
+    let runs = StateRuns(170)
     var (begins, walks) = (0, 0)
     while runs.isShort {
       let seed = random.next()
@@ -119,7 +119,7 @@ internal import Testing
 
   @Test func `fault 64: a reader that opens during any call of a checkpoint answers right`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(170)
     while runs.isShort {
       let seed = random.next()
       let disk = try Self.disk(seed: seed)
@@ -174,7 +174,7 @@ internal import Testing
     var options = StateStore.options()
     options.writesInStep = false
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(170)
     while runs.isShort {
       let seed = random.next()
       let disk = SimulatedDisk()

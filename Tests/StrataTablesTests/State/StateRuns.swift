@@ -5,7 +5,8 @@ internal import Testing
 
 /// Counts the random histories of one test, and prints when the test ends how many there were.
 ///
-/// An ordinary run has 500 or more. The environment variable `RUNS` asks for more, and never for fewer. A build without
+/// An ordinary run has 500 or more, or a part of them where several tests are of one property or each takes long. The
+/// environment variable `RUNS` asks for more, and never for fewer. A build without
 /// optimisation takes some fifty times as long for each, and runs a twentieth.
 final class StateRuns {
   let countMin: Int

@@ -31,6 +31,18 @@ extension Workload {
           fold.state.withTable("incident") { $0.addView(list.definition) }
           try fold.run(through: UInt64(count))
         })
+      for isParallel in [false, true] {
+        times["from nothing, \(isParallel ? "all" : "one")", default: []].append(
+          try seconds {
+            let fold = Fold(store.log, .documents(only: nil))
+            try fold.run(through: UInt64(count))
+            if isParallel {
+              fold.addView(list.definition, of: "incident")
+            } else {
+              fold.state.withTable("incident") { $0.addView(list.definition) }
+            }
+          })
+      }
       times["published each append", default: []].append(
         try ProcessorTime.of {
           let fold = Fold(store.log, .documents(only: nil))
@@ -53,6 +65,10 @@ extension Workload {
     line("reading the log, one event per append", "log")
     line("log → table", "table")
     line("log → table and view", "table and view")
+    for processors in ["one", "all"] {
+      let time = median(times["from nothing, \(processors)"] ?? [])
+      report("  the table first, then the view, on \(processors)", "\(rate(count, time)) by the clock")
+    }
     line("log → both, published per append", "published each append")
     let fanned = median(times["one event"] ?? [])
     report("one event that writes \(Fanning.rowCount) rows of a projection", rate(Fanning.rowCount, fanned))
