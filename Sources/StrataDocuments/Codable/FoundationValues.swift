@@ -64,22 +64,36 @@ extension Date {
 }
 
 extension UUID {
+  /// The 36 characters, in upper case, without the detour of Foundation's own through C's formatted output.
+  package var text: String {
+    String(unsafeUninitializedCapacity: Self.textLength) { text in
+      writeText(to: text)
+      return Self.textLength
+    }
+  }
+
   /// Calls `body` with the 36 characters, in upper case.
-  func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { text in
-      withUnsafeBytes(of: uuid) { bytes in
-        var position = 0
-        for index in 0..<16 {
-          if index == 4 || index == 6 || index == 8 || index == 10 {
-            text[position] = UInt8(ascii: "-")
-            position &+= 1
-          }
-          text[position] = Self.digit(bytes[index] >> 4)
-          text[position &+ 1] = Self.digit(bytes[index] & 0xF)
-          position &+= 2
-        }
-      }
+  package func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.textLength) { text in
+      writeText(to: text)
       return body(UnsafeBufferPointer(text))
+    }
+  }
+
+  private static var textLength: Int { 36 }
+
+  private func writeText(to text: UnsafeMutableBufferPointer<UInt8>) {
+    withUnsafeBytes(of: uuid) { bytes in
+      var position = 0
+      for index in 0..<16 {
+        if index == 4 || index == 6 || index == 8 || index == 10 {
+          text[position] = UInt8(ascii: "-")
+          position &+= 1
+        }
+        text[position] = Self.digit(bytes[index] >> 4)
+        text[position &+ 1] = Self.digit(bytes[index] & 0xF)
+        position &+= 2
+      }
     }
   }
 
@@ -88,36 +102,50 @@ extension UUID {
     nibble < 10 ? UInt8(ascii: "0") &+ nibble : UInt8(ascii: "A") &+ nibble &- 10
   }
 
-  /// Creates a UUID from 36 characters, in upper or lower case.
-  init?(text: UnsafeBufferPointer<UInt8>) {
-    guard text.count == 36 else { return nil }
-    var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    let isValid = withUnsafeMutableBytes(of: &uuid) { bytes in
-      var position = 0
-      for index in 0..<16 {
-        if index == 4 || index == 6 || index == 8 || index == 10 {
-          guard text[position] == UInt8(ascii: "-") else { return false }
-          position &+= 1
-        }
-        let high = Self.nibble(text[position])
-        let low = Self.nibble(text[position &+ 1])
-        guard high | low < 16 else { return false }
-        bytes[index] = high << 4 | low
-        position &+= 2
-      }
-      return true
-    }
-    guard isValid else { return nil }
-    self.init(uuid: uuid)
+  /// Creates a UUID from its text in upper or lower case; nil for anything else.
+  package init?(text: String) {
+    var text = text
+    guard let value = text.withUTF8({ UUID(text: $0) }) else { return nil }
+    self = value
   }
 
-  /// The value of a hexadecimal digit, 255 for other characters.
+  /// Creates a UUID from 36 characters, in upper or lower case.
+  init?(text: UnsafeBufferPointer<UInt8>) {
+    guard text.count == Self.textLength, let base = text.baseAddress else { return nil }
+    let bytes = UnsafeRawPointer(base)
+    // The hyphens are at 8, 13, 18 and 23.
+    guard bytes.load(fromByteOffset: 8, as: UInt8.self) == UInt8(ascii: "-"),
+      bytes.load(fromByteOffset: 13, as: UInt8.self) == UInt8(ascii: "-"),
+      bytes.load(fromByteOffset: 18, as: UInt8.self) == UInt8(ascii: "-"),
+      bytes.load(fromByteOffset: 23, as: UInt8.self) == UInt8(ascii: "-"),
+      let first = Self.value(of: bytes, 0, 4), let second = Self.value(of: bytes, 9, 14),
+      let third = Self.value(of: bytes, 19, 24), let fourth = Self.value(of: bytes, 28, 32)
+    else { return nil }
+    let words = (UInt64(first) << 32 | UInt64(second), UInt64(third) << 32 | UInt64(fourth))
+    self.init(uuid: unsafeBitCast((words.0.bigEndian, words.1.bigEndian), to: uuid_t.self))
+  }
+
+  /// The value of twice four hexadecimal digits; nil if there is any other character. All eight are looked at in one
+  /// word, in which the first is the lowest byte.
   @inline(__always)
-  private static func nibble(_ digit: UInt8) -> UInt8 {
-    let decimal = digit &- UInt8(ascii: "0")
-    if decimal <= 9 { return decimal }
-    let letter = (digit | 0x20) &- UInt8(ascii: "a")
-    return letter < 6 ? letter &+ 10 : 255
+  private static func value(of text: UnsafeRawPointer, _ first: Int, _ second: Int) -> UInt32? {
+    let low = UInt32(littleEndian: text.loadUnaligned(fromByteOffset: first, as: UInt32.self))
+    let high = UInt32(littleEndian: text.loadUnaligned(fromByteOffset: second, as: UInt32.self))
+    let digits = UInt64(low) | UInt64(high) << 32
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let tops = ones << 7
+    // Bit 7 of each byte: whether it is at least, or above, a character. No byte carries into the next, since none has
+    // bit 7 itself.
+    guard digits & tops == 0 else { return nil }
+    let lower = digits | ones << 5
+    let isDigit = (digits &+ ones &* (128 - 0x30)) & ~(digits &+ ones &* (128 - 0x3A))
+    let isLetter = (lower &+ ones &* (128 - 0x61)) & ~(lower &+ ones &* (128 - 0x67))
+    guard (isDigit | isLetter) & tops == tops else { return nil }
+    let nibbles = (digits & (ones &* 0x0F)) &+ ((isLetter & tops) >> 7) &* 9
+    // The nibbles of two bytes make one, those of four two, and so on; the first is the highest.
+    let bytes = (nibbles << 4 | nibbles >> 8) & 0x00FF_00FF_00FF_00FF
+    let pairs = (bytes << 8 | bytes >> 16) & 0x0000_FFFF_0000_FFFF
+    return UInt32(truncatingIfNeeded: pairs << 16 | pairs >> 32)
   }
 }
 

@@ -1,5 +1,7 @@
 // UUIDs as ids of documents.
 
+internal import StrataDocuments
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -8,7 +10,7 @@
 
 extension UUID: DocumentID {
   /// The usual text form, in upper case.
-  public var documentID: String { uuidString }
+  public var documentID: String { text }
 
-  public init?(documentID: String) { self.init(uuidString: documentID) }
+  public init?(documentID: String) { self.init(text: documentID) }
 }

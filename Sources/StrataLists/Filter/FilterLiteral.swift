@@ -45,7 +45,7 @@ extension Substring: FilterLiteral {
 
 /// The text, as documents hold it: 36 characters, in capitals.
 extension UUID: FilterLiteral {
-  public var filterArgument: FilterArgument { uuidString.filterArgument }
+  public var filterArgument: FilterArgument { text.filterArgument }
 }
 
 // MARK: Numbers
