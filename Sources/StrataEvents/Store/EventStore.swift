@@ -37,7 +37,7 @@ public final class EventStore: Sendable {
 
   /// Lets the attachments do what must be done before the log is closed or suspended. Blocks.
   func endAttachments() {
-    guard (try? log.checkWrites()) != nil else { return }
+    guard (try? log.isReadOnly ? log.checkOpen() : log.checkWrites()) != nil else { return }
     for kept in attachments.withLock({ Array($0.values) }) {
       (kept as? any StoreAttachment)?.storeWillClose()
     }

@@ -80,7 +80,7 @@ final class AppendFollower: @unchecked Sendable {
     }
   }
 
-  /// A state with one more view, which is built in slices.
+  /// A state with one more view: the saved one, or one that is built in slices.
   static func state<Item>(
     _ state: TableSet, of rows: RowTable<Item>, adding view: ViewDefinition
   ) async throws -> TableSet {

@@ -64,7 +64,7 @@ extension Log {
   }
 
   /// Throws if the log is suspended or closed, so that nothing follows new events.
-  func checkOpen() throws(StoreError) {
+  package func checkOpen() throws(StoreError) {
     switch phase.withLock({ $0 }) {
     case .open, .changing: break
     case .suspended: throw .suspended

@@ -102,6 +102,10 @@ public struct StoreOptions: Sendable {
   /// Whether the tables of projections are saved in the store's folder, so that opening it again need not fold the log
   /// from its beginning. What is saved can be deleted at any time: nothing but time is lost.
   public var savesStates = true
+  /// Whether a process that opened the store for reading saves tables, too: those of projections that the writer does
+  /// not fold, and where it may write to the store's folder. Without it, such a process folds them again each time it
+  /// starts, and writes nothing at all.
+  public var readersSaveStates = true
   /// The most bytes of saved tables that the store keeps in memory; what is beyond that is read again from its files
   /// when it is needed. Rows that are not saved yet come on top, and for each page of 4 KiB that was looked into some hundred
   /// bytes that say where it is. Without `savesStates`, everything is in memory.

@@ -13,7 +13,8 @@ public import StrataEvents
 public protocol Projection: Sendable {
   /// The projection's name in the store. Name and version together identify the function.
   static var name: String { get }
-  /// The version of `apply`. Raise it whenever `apply` changes its meaning.
+  /// The version of `apply`. Raise it whenever `apply` changes its meaning: a state of the same version that an earlier
+  /// build of the program saved is shown until the log has been folded again and compared.
   static var version: Int { get }
   /// What happens to an event that `apply` cannot apply; `record` by default.
   static var onFailure: ProjectionFailurePolicy { get }

@@ -29,12 +29,8 @@ struct FoldingWork {
     _ definition: ViewDefinition, of table: String, to fold: Fold, _ progress: SaveProgress? = nil
   ) {
     let begin = MonotonicTime.now().nanoseconds
-    if let progress {
-      while !fold.addView(definition, of: table, .short) {
-        if let (done, count) = fold.viewProgress { progress(.rows(done, of: count)) }
-      }
-    } else {
-      fold.addView(definition, of: table)
+    while !fold.addView(definition, of: table, progress == nil ? TimeSlice() : .short) {
+      if let (done, count) = fold.viewProgress { progress?(.rows(done, of: count)) }
     }
     if definition.kept != nil { nanoseconds += MonotonicTime.now().nanoseconds - begin }
   }
@@ -82,17 +78,17 @@ extension Projector {
 
   /// Starts to save a state on another thread if folding what is not on disk takes long, unless that would write much
   /// more than the log has grown. A kept view that is not on disk at all is saved in any case, and so is a state of
-  /// which a page could not be read, or that was removed from a full disk. While the disk is full nothing is saved.
+  /// which a page could not be read, that was removed from a full disk, or that is on disk as one of another build.
+  /// While the disk is full nothing is saved.
   func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?) {
-    guard let checkpoints, let erasures, !log.isReadOnly, !log.options.writesInStep, set.chain != nil else {
+    guard let checkpoints, let erasures, log.savesStates, !log.options.writesInStep, set.chain != nil else {
       return
     }
     let work = exclusive.work
     let takesLong = work.takes(log.options.savedFoldingMin)
     // After a failure a view waits, as the rest does, until there is more to save.
     let isUrgent =
-      (checkpoints.lacksView(of: set) || checkpoints.isDamaged) && (takesLong || checkpoints.failure == nil)
-      || checkpoints.gaveWay || isConfirmed
+      isWanting(checkpoints, set) && (takesLong || checkpoints.failure == nil) || checkpoints.gaveWay
     guard isUrgent || takesLong && isInProportion(checkpoints), checkpoints.mayBeSaved else { return }
     let begins = state.withLock { state in
       defer { state.isSaving = true }
@@ -107,6 +103,12 @@ extension Projector {
       endSaving()
     }
     if thread == nil { endSaving() }
+  }
+
+  /// Whether the state on disk lacks something that folding does not give. A reader leaves it to the writer.
+  private func isWanting(_ checkpoints: Checkpoints, _ set: TableSet) -> Bool {
+    !log.isReadOnly
+      && (checkpoints.lacksView(of: set) || checkpoints.isDamaged || isSavedByOtherBuild)
   }
 
   private func isInProportion(_ checkpoints: Checkpoints) -> Bool {
@@ -135,7 +137,7 @@ extension Projector {
     isForced: Bool = false, keeping kept: (table: String, definition: ViewDefinition)? = nil,
     dropping dropped: (table: String, name: String)? = nil, progress: SaveProgress? = nil
   ) throws(StoreError) -> Checkpoints.Written? {
-    guard let checkpoints, !log.isReadOnly else { return nil }
+    guard let checkpoints, log.savesStates else { return nil }
     let limit = log.options.closeFoldingMax
     let deadline = MonotonicTime.now().advanced(by: limit)
     guard isForced || state.withLock({ $0.hasBegun || $0.isFolding }) else { return nil }
@@ -172,12 +174,11 @@ extension Projector {
     // A fold that did not come to its end may be inside an append; what was published is not.
     let set = published
     let isDue =
-      exclusive.work.takes(log.options.savedFoldingMin) || checkpoints.lacksView(of: set)
-      || checkpoints.isDamaged || checkpoints.gaveWay || isConfirmed
+      exclusive.work.takes(log.options.savedFoldingMin) || isWanting(checkpoints, set) || checkpoints.gaveWay
     guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil,
       let erasures = exclusive.publishedErasures
     else { return nil }
-    let written = try checkpoints.write(set, erasures, by: otherBuild)
+    let written = try checkpoints.write(set, erasures, by: exclusive.publishedBuild)
     exclusive.work.begin()
     return written
   }

@@ -45,7 +45,7 @@ final class Confirmation: @unchecked Sendable {
     } catch {
       // The fold of the tables halts there, too, when it has taken over.
       guard error.reason == .halted else { throw error }
-      outcome = .other
+      outcome = fold.headAtBegin != heads.fold ? .incomparable : .other
       return true
     }
   }
@@ -56,17 +56,22 @@ extension Projector {
   struct Origin {
     /// The build whose state the fold began with, if that is not this one, and `headAtBegin` of the fold then.
     var other: (build: UInt64, head: UInt64)?
-    /// The fold that is made to compare, and whether it has ended.
+    /// The fold that is made to compare, and whether its outcome is known.
     var confirmation: Confirmation?
-    var isConfirmed = false
+    var isCompared = false
     /// Whether this build made other tables than the one before it, with the same version.
     var isVersionNotRaised = false
+
+    mutating func takeConfirmation() -> Confirmation? {
+      defer { (confirmation, isCompared) = (nil, false) }
+      return confirmation
+    }
   }
 
   /// Begins to fold again what another build saved.
   func confirm(_ restored: Checkpoints.Restored) {
     guard let build = restored.otherBuild else { return }
-    let fold = Fold(log, folding, marksErasures: !log.isReadOnly)
+    let fold = Fold(log, folding, marksErasures: log.savesStates)
     let confirmation = Confirmation(restored.tables, head: restored.head, fold)
     state.withLock { state in
       state.origin.other = (build, restored.head)
@@ -82,13 +87,12 @@ extension Projector {
       guard try confirmation.goOn({ log.mark.visible.sequence }) else { return true }
     } catch {
       // The store was closed, or the log cannot be read. The next process compares.
-      state.withLock { $0.origin.confirmation = nil }
-      state.signalAll()
+      endConfirmation()
       return false
     }
     let begins = state.withLock { state in
       guard state.origin.confirmation === confirmation else { return false }
-      state.origin.isConfirmed = true
+      state.origin.isCompared = true
       defer { state.isFolding = true }
       return !state.isFolding
     }
@@ -98,11 +102,7 @@ extension Projector {
 
   /// Takes over what a confirmation has found out, at the beginning of a pass.
   func takeConfirmation() {
-    let confirmation = state.withLock { state -> Confirmation? in
-      guard state.origin.isConfirmed else { return nil }
-      defer { (state.origin.confirmation, state.origin.isConfirmed) = (nil, false) }
-      return state.origin.confirmation
-    }
+    let confirmation = state.withLock { $0.origin.isCompared ? $0.origin.takeConfirmation() : nil }
     guard let confirmation, let old = exclusive.fold, old.headAtBegin == confirmation.heads.restored else {
       return
     }
@@ -114,7 +114,10 @@ extension Projector {
       }
       exclusive.fold = confirmation.fold
       tablesAreOfThisBuild()
-      state.withLock { $0.origin.isVersionNotRaised = true }
+      state.withLock { state in
+        state.origin.isVersionNotRaised = true
+        state.reached = confirmation.fold.reached
+      }
     case .incomparable, nil: break
     }
   }
@@ -126,28 +129,20 @@ extension Projector {
   }
 
   private func tablesAreOfThisBuild() {
-    let confirmation = state.withLock { state in
-      state.origin.other = nil
-      defer { (state.origin.confirmation, state.origin.isConfirmed) = (nil, false) }
-      return state.origin.confirmation
-    }
-    confirmation?.slice.setWanted(false)
+    state.withLock { $0.origin.other = nil }
+    endConfirmation()
     checkpoints?.areFilesNeeded.withLock { $0 = false }
   }
 
   /// Ends a confirmation that runs.
   func endConfirmation() {
-    let confirmation = state.withLock { state in
-      defer { (state.origin.confirmation, state.origin.isConfirmed) = (nil, false) }
-      return state.origin.confirmation
-    }
-    confirmation?.slice.setWanted(false)
+    state.withLock { $0.origin.takeConfirmation() }?.slice.setWanted(false)
     state.signalAll()
   }
 
-  /// Whether this build makes the tables that another one saved, so that saving them again spares the next start of this
-  /// build the comparison.
-  var isConfirmed: Bool { otherBuild == nil && checkpoints?.isSavedByOther ?? false }
+  /// Whether the state on disk is one of another build, and the tables are of this one, so that saving them spares the
+  /// next start of this build the comparison.
+  var isSavedByOtherBuild: Bool { otherBuild == nil && checkpoints?.isSavedByOther ?? false }
 
   /// The build that made the tables; nil for this one.
   var otherBuild: UInt64? { state.withLock { $0.origin.other?.build } }

@@ -8,7 +8,7 @@ extension Projector {
   /// Starts to save the state of a fold that halted, as `saveIfDue` does with one that is published. Other errors are no
   /// reason to save.
   func saveIfHalted(_ fold: Fold, _ error: StoreError) {
-    guard let checkpoints, !log.isReadOnly, !log.options.writesInStep else { return }
+    guard let checkpoints, log.savesStates, !log.options.writesInStep else { return }
     guard exclusive.work.takes(log.options.savedFoldingMin) || checkpoints.gaveWay else { return }
     guard let halted = Halted(fold, error) else { return }
     saveIfDue(halted.state, halted.erasures)

@@ -47,7 +47,7 @@ extension Projector.State {
   /// Whether another pass has something to do: for a waiting caller, unless the view that is being built for it will
   /// begin one, or because a comparison has ended.
   var needsPass: Bool {
-    origin.isConfirmed
+    origin.isCompared
       || waiters.wishes.contains { wish in
         guard let (table, definition) = wish.view,
           let awaited = awaited[Projector.ViewKey(table, definition)]

@@ -74,6 +74,8 @@ package final class Projector: Sendable {
     var work = FoldingWork()
     /// What was erased in the log before the fold of the published state began. The fold may have begun again since.
     var publishedErasures: SegmentErasures?
+    /// The build of the program that made the published state; nil for this one.
+    var publishedBuild: UInt64?
   }
 
   let log: Log
@@ -216,7 +218,7 @@ extension Projector {
         log, folding, from: restored.tables, headAtBegin: restored.head, erasures: restored.erasures)
       confirm(restored)
     } else {
-      fold = Fold(log, folding, marksErasures: checkpoints != nil && !log.isReadOnly)
+      fold = Fold(log, folding, marksErasures: checkpoints != nil && log.savesStates)
     }
     exclusive.fold = fold
     state.withLock { state in
@@ -260,6 +262,7 @@ extension Projector {
   func publish(_ set: TableSet, keepsFold: Bool = false) -> Bool {
     exclusive.target = nil
     exclusive.publishedErasures = exclusive.fold?.erasures
+    exclusive.publishedBuild = otherBuild
     let (ready, isMore, views, old) = state.withLock { state in
       let old = state.published
       state.published = set

@@ -36,12 +36,18 @@ extension Checkpoints: DerivedFileUser {
   /// Whether the state was removed because the log needed the room, and no other one was written since.
   var gaveWay: Bool { state.withLock { $0.gaveWay } }
 
-  /// Whether a state may be saved that the program did not ask for: not on a disk that was full a short time ago.
-  var mayBeSaved: Bool { log.derivedSpace?.allowsWriting ?? false }
+  /// Whether a state may be saved that the program did not ask for: not on a disk that was full a short time ago, and by
+  /// a reader not soon after it failed.
+  var mayBeSaved: Bool {
+    if let space = log.derivedSpace { return space.allowsWriting }
+    guard log.savesStates else { return false }
+    return state.withLock { $0.lastFailure.map { $0.elapsed >= log.options.fullDiskPause } ?? true }
+  }
 
   /// Runs a body that writes a state, so that an append for which the disk has no room waits until the body has ended.
   func writing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    guard let space = log.derivedSpace else { throw .readOnly }
-    return try space.write(body)
+    if let space = log.derivedSpace { return try space.write(body) }
+    guard log.savesStates else { throw .readOnly }
+    return try body()
   }
 }

@@ -27,17 +27,24 @@ extension Checkpoints {
       state.signalAll()
     }
     var known = state.withLock { $0 }
+    if isSavedByWriter(&known) {
+      let result = known
+      state.withLock { $0 = result }
+      return nil
+    }
     // What this build made takes the place of what another one made, and never the other way round.
     if let saved = known.slot?.build, saved == fingerprint.build, build != saved { return nil }
     // Somebody may have removed the state or a part of it, or written another one while the store was suspended.
-    let present = (try? files.pageFiles()) ?? []
-    let isThere = files.slots().first == known.slot && present.isSuperset(of: known.files)
-    guard tables.sequence >= log.mark.logBegin, !isThere || needsSave(tables, build, known) else {
+    let isThere = home(at: known.folder).map { files in
+      let present = (try? files.pageFiles()) ?? []
+      return files.slots().first == known.slot && present.isSuperset(of: known.files)
+    }
+    guard tables.sequence >= log.mark.logBegin, isThere != true || needsSave(tables, build, known) else {
       return nil
     }
     do throws(StoreError) {
       let written = try writing { () throws(StoreError) in try write(tables, erasures, build, &known) }
-      known.failure = nil
+      (known.failure, known.lastFailure) = (nil, nil)
       known.gaveWay = false
       known.isWriting = true
       let result = known
@@ -46,7 +53,7 @@ extension Checkpoints {
     } catch {
       state.withLock { state in
         state.current = nil
-        state.failure = error
+        (state.failure, state.lastFailure) = (error, .now())
       }
       throw error
     }
@@ -89,19 +96,20 @@ extension Checkpoints {
       throw .invalid(what: "a state inside a block cannot be saved")
     }
     let removalCount = log.derivedSpace?.removalCount ?? 0
-    try files.createFolder()
+    try checkMayWrite()
+    let files = try filesToWrite(known.folder)
     // Open before the check: an erasure after it takes the names of everything that is written from here on.
     let stateFile = try files.openState()
     defer { stateFile.close() }
-    let check: () throws(StoreError) -> Void = { [log] () throws(StoreError) in
-      try log.checkWrites()
+    let check: () throws(StoreError) -> Void = { [self] () throws(StoreError) in
+      try checkMayWrite()
       let now = try log.erasuresOnDisk()
       guard now.hash(through: tables.sequence) == erasures.hash(through: tables.sequence) else {
         throw .invalid(what: "the state may hold content that was erased since it was folded")
       }
     }
-    let goesOn: () throws(StoreError) -> Void = { [log] () throws(StoreError) in
-      try log.derivedSpace?.checkRoom(since: removalCount)
+    let goesOn: () throws(StoreError) -> Void = { [self] () throws(StoreError) in
+      try checkRoom(since: removalCount)
     }
     try check()
     let damaged = faults.files.intersection(known.files)
@@ -112,7 +120,7 @@ extension Checkpoints {
     } catch {
       throw StoreError(error)
     }
-    let isOwn = StateFiles.newestSlot(in: stateFile) == known.slot
+    let isOwn = files.folder == known.folder && StateFiles.newestSlot(in: stateFile) == known.slot
     let plan = try StateGarbage.plan(
       trees.usage, files, known.files, damaged: damaged, current: known.current?.number,
       isOwn: isOwn)
@@ -133,14 +141,15 @@ extension Checkpoints {
         || writer.file.map { !entries.pageFiles.contains($0.number) } ?? false
       try writer.finish()
       try goesOn()
-      reader = openFiles(entries.pageFiles, isOwn: isOwn)
-      try log.checkWrites()
+      reader = openFiles(entries.pageFiles, in: files, isOwn: isOwn)
+      try checkMayWrite()
       let slot = StateSlot(
         storeID: log.storeID, name: name.hash, fingerprint: fingerprint.code, build: build,
         sequence: tables.sequence, chain: chain, appends: tables.appendCount, time: tables.time,
         erasures: erasures.hash(through: tables.sequence),
         root: root.root)
       known.slot = try files.write(slot, to: stateFile)
+      known.folder = files.folder
       known.trees = trees.saved
       known.directory = directory
       known.files = entries.pageFiles
@@ -155,7 +164,7 @@ extension Checkpoints {
       throw error
     }
     if let reader {
-      shelve(tables, writer.written, reader)
+      shelve(tables, writer.written, reader, in: files.folder)
     } else {
       // Somebody removes the files at this moment. The next state is written whole: stubs name the old files still, so
       // what was counted of the new ones does not hold.
@@ -167,7 +176,7 @@ extension Checkpoints {
     for number in (try? files.pageFiles()) ?? [] where !known.files.contains(number) {
       files.removePageFile(number)
     }
-    removeLowerVersions()
+    removeOldStates(tables.sequence)
     return Written(sequence: tables.sequence, bytes: writer.bytesWritten, pages: writer.pagesWritten)
   }
 }

@@ -3,7 +3,8 @@
 internal import StrataBase
 internal import StrataLog
 
-/// Reads and writes the state of one projection of one store, in `derived/state/NAME-VERSION/`.
+/// Reads and writes the state of one projection of one store, in `derived/state/NAME-VERSION/`. A process that only reads
+/// writes to a folder beside it: see `StateHome`.
 ///
 /// Nothing there is truth. A state that does not fit the log, the erasures in it, or the code that folds it, or whose
 /// directory or roots are damaged, is ignored: the caller folds the log instead. All other pages are read when they are
@@ -56,6 +57,8 @@ final class Checkpoints: Sendable {
     var current: StateFiles.PageFile?
     /// The slot of the newest state that was read or written.
     var slot: StateSlot?
+    /// The folder of that state.
+    var folder = ""
     /// The sequence of the newest state on disk that is known to be valid; nil if there is none.
     var saved: UInt64?
     /// The views in that state.
@@ -63,13 +66,18 @@ final class Checkpoints: Sendable {
     var totalBytes: UInt64 = 0
     var lastBytes: UInt64 = 0
     var failure: StoreError?
+    /// When that was.
+    var lastFailure: MonotonicTime?
     /// Whether the state was removed because the log needed the room, and no other one was written since.
     var gaveWay = false
   }
 
   let log: Log
   private let folding: Folding
+  /// The folder of the store's writer.
   let files: StateFiles
+  /// Where a process writes that only reads; nil until then.
+  let home = Lock<StateHome?>(nil)
   let name: StateName
   let fingerprint: StateFingerprint
   let state = Gate(State())
@@ -96,6 +104,7 @@ final class Checkpoints: Sendable {
     self.fingerprint = fingerprint
     files = StateFiles(log, name)
     self.cache = cache ?? PageCache(limit: log.options.pageCacheSize)
+    if !log.isReadOnly { state.withLock { $0.folder = files.folder } }
     log.derivedSpace?.add(self)
   }
 
@@ -133,18 +142,25 @@ extension Checkpoints {
   /// - Parameter isOfAnyBuild: whether a state that another build of the program saved will do.
   func restore(through last: UInt64 = .max, isOfAnyBuild: Bool = false) -> Restored? {
     var before: (slots: [StateSlot], head: UInt64)?
+    let ownBuild = fingerprint.build
     // A writer beside this reader may replace the files of both slots while they are read.
     for _ in 0..<5 {
       // It may also have saved a state after this reader last looked at its log.
       try? log.refresh()
       let head = log.mark.sequence
       guard let erasures = try? log.erasures() else { return nil }
-      let slots = files.slots()
+      var found: [(files: StateFiles, slot: StateSlot)] = []
+      for files in folders() { found += files.slots().map { (files, $0) } }
+      let slots = found.map(\.slot)
       if let before, before == (slots, head) { return nil }
-      for slot in slots where slot.sequence <= last {
-        let isOther = slot.build != fingerprint.build
+      found.sort { a, b in
+        if (a.slot.build == ownBuild) != (b.slot.build == ownBuild) { return a.slot.build == ownBuild }
+        return (a.slot.sequence, a.slot.generation) > (b.slot.sequence, b.slot.generation)
+      }
+      for (files, slot) in found where slot.sequence <= last {
+        let isOther = slot.build != ownBuild
         guard !isOther || isOfAnyBuild else { continue }
-        if let tables = tables(of: slot, erasures) {
+        if let tables = tables(of: slot, in: files, erasures) {
           areFilesNeeded.withLock { $0 = isOther }
           return Restored(
             tables: tables, erasures: erasures, head: head, otherBuild: isOther ? slot.build : nil)
@@ -155,17 +171,19 @@ extension Checkpoints {
     return nil
   }
 
-  private func tables(of slot: StateSlot, _ erasures: SegmentErasures) -> TableSet? {
+  private func tables(
+    of slot: StateSlot, in files: StateFiles, _ erasures: SegmentErasures
+  ) -> TableSet? {
     let mark = log.mark
     guard slot.storeID == log.storeID, slot.name == name.hash, slot.fingerprint == fingerprint.code,
       slot.sequence <= mark.sequence, slot.sequence >= mark.logBegin, slot.appends <= mark.appends,
       slot.erasures == erasures.hash(through: slot.sequence),
       (try? log.chain(after: slot.sequence)) == slot.chain
     else { return nil }
-    return try? read(slot)
+    return try? read(slot, files)
   }
 
-  private func read(_ slot: StateSlot) throws(StatePage.Damage) -> TableSet {
+  private func read(_ slot: StateSlot, _ files: StateFiles) throws(StatePage.Damage) -> TableSet {
     var open: [UInt32: any File] = [:]
     // A state without tables has an empty directory, which has no page.
     if slot.root.total > 0 {
@@ -187,13 +205,14 @@ extension Checkpoints {
     open = open.filter { entries.pageFiles.contains($0.key) }
     guard open.count == entries.pageFiles.count else { throw StatePage.Damage("a page file is missing") }
     let reader = StateReader(open, lineage, cache)
-    let (tables, trees) = try self.tables(entries, reader, slot)
+    let (tables, trees) = try self.tables(entries, reader, slot, in: files.folder)
     self.reader.withLock { $0 = reader }
     state.withLock { state in
       state.trees = trees
       state.directory = directory
       state.files = entries.pageFiles
       state.slot = slot
+      state.folder = files.folder
       state.saved = slot.sequence
       state.savedViews = Self.views(of: entries)
     }
@@ -204,11 +223,11 @@ extension Checkpoints {
   }
 
   private func tables(
-    _ entries: StateEntries, _ reader: StateReader, _ slot: StateSlot
+    _ entries: StateEntries, _ reader: StateReader, _ slot: StateSlot, in folder: String
   ) throws(StatePage.Damage) -> ([Table], SavedTrees) {
     var trees = SavedTrees()
     var tables: [Table] = []
-    let healing = healing(slot.sequence, chain: slot.chain)
+    let healing = healing(slot.sequence, chain: slot.chain, in: folder)
     // A view may have been saved in an older state, and left as it was since then.
     var healings = [slot.sequence: healing]
     for (index, table) in entries.tables.enumerated() {
@@ -224,7 +243,7 @@ extension Checkpoints {
       var views: [ViewOnDisk] = []
       for view in entries.views where view.table == UInt32(index) {
         guard view.sequence <= slot.sequence else { throw StatePage.Damage("a view is newer than its state") }
-        let healing = healings[view.sequence] ?? self.healing(view.sequence, chain: nil)
+        let healing = healings[view.sequence] ?? self.healing(view.sequence, chain: nil, in: folder)
         healings[view.sequence] = healing
         let isOfRows = view.roots.rows.root == table.rows.root
         views.append(ViewOnDisk(view, of: table.name, reader, healing, rows: isOfRows ? rows : nil))
@@ -238,9 +257,9 @@ extension Checkpoints {
     return (tables, trees)
   }
 
-  private func healing(_ sequence: UInt64, chain: UInt64?) -> StateHealing {
+  private func healing(_ sequence: UInt64, chain: UInt64?, in folder: String) -> StateHealing {
     let healing = StateHealing(
-      log, folding, sequence: sequence, chain: chain, folder: files.folder, faults: faultsFound)
+      log, folding, sequence: sequence, chain: chain, folder: folder, faults: faultsFound)
     healings.withLock { healings in
       healings.removeAll { $0.healing == nil }
       healings.append(LiveHealing(healing: healing))
@@ -255,7 +274,7 @@ extension Checkpoints {
   /// Opens the page files of a state that is being written; nil if one of them is missing.
   ///
   /// - Parameter isOwn: whether the state adds to the one that was read or written last.
-  func openFiles(_ numbers: Set<UInt32>, isOwn: Bool) -> StateReader? {
+  func openFiles(_ numbers: Set<UInt32>, in files: StateFiles, isOwn: Bool) -> StateReader? {
     let last = reader.withLock { $0 }
     var open: [UInt32: any File] = [:]
     for number in numbers {
@@ -267,8 +286,8 @@ extension Checkpoints {
   }
 
   /// Lets the cache drop the leaves of a state that is on disk now.
-  func shelve(_ tables: TableSet, _ written: WrittenPages, _ reader: StateReader) {
-    let healing = healing(tables.sequence, chain: tables.chain)
+  func shelve(_ tables: TableSet, _ written: WrittenPages, _ reader: StateReader, in folder: String) {
+    let healing = healing(tables.sequence, chain: tables.chain, in: folder)
     for table in tables.tables where table.isWritten {
       table.rows.shelve(
         written, reader.source(of: table.rows, healing.healing(table.name, .rows), StoredRow.isValid))

@@ -45,7 +45,7 @@ struct StateFiles: Sendable {
 
   /// Creates the folder if it is missing. Throws `linked` for a link: an erasure removes nothing through one.
   func createFolder() throws(StoreError) {
-    for path in [parent, folder] where try fileSystem.isLink(path) { throw .linked(path: path) }
+    for path in [derived, parent, folder] where try fileSystem.isLink(path) { throw .linked(path: path) }
     guard try fileSystem.kind(of: folder) == nil else { return }
     let isNew = try fileSystem.kind(of: parent) == nil
     try fileSystem.createDirectory(folder)

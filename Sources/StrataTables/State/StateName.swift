@@ -12,6 +12,7 @@ struct StateName: Sendable, Hashable {
   /// The bytes of a folder's name, without the version.
   private static let folderLengthMax = 120
   private static let touchesSuffix = "-touches"
+  private static let readerMark: Character = "~"
 
   init(name: String, version: Int, recordsTouches: Bool) {
     self.name = name
@@ -49,6 +50,23 @@ struct StateName: Sendable, Hashable {
         String(text.prefix(Self.folderLengthMax)) + "%" + Self.digits(XXH64.of(Array(name.utf8)), count: 16)
     }
     return "\(text)-\(version)\(recordsTouches ? Self.touchesSuffix : "")"
+  }
+
+  /// The name of a folder for what processes save that only read. Each has a number that no other uses at the time.
+  func folder(ofReader number: Int) -> String { "\(folder)\(Self.readerMark)\(number)" }
+
+  /// The number of such a folder of this state; nil for any other folder.
+  func readerNumber(ofFolder other: String) -> Int? {
+    guard let mark = other.lastIndex(of: Self.readerMark), let number = Int(other[mark...].dropFirst()),
+      number > 0, folder(ofReader: number) == other
+    else { return nil }
+    return number
+  }
+
+  /// Whether a folder is one of readers, of this version of the projection or a lower one.
+  func isReaderFolder(_ other: String) -> Bool {
+    guard let mark = other.lastIndex(of: Self.readerMark) else { return false }
+    return readerNumber(ofFolder: other) != nil || isAbove(folder: String(other[..<mark]))
   }
 
   /// Whether a folder is that of a lower version of the same projection, whether or not it records touches.

@@ -206,7 +206,7 @@ extension Table {
 
   /// Adds the saved view of a definition. Returns false if none was saved, or the saved one is of another definition or
   /// cannot be read; it is then forgotten.
-  mutating func openView(_ definition: ViewDefinition) -> Bool {
+  package mutating func openView(_ definition: ViewDefinition) -> Bool {
     guard let name = definition.kept?.name, let saved = savedViews.first(where: { $0.kept.name == name })
     else {
       return false

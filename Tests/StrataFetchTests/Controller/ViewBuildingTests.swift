@@ -19,7 +19,7 @@ internal import Testing
     func pass() {
       gate.withLock { $0.hasArrived = true }
       gate.signalAll()
-      gate.wait { $0.isOpen ? true : nil }
+      gate.wait(until: { $0.isOpen })
     }
 
     func open() {

@@ -125,6 +125,8 @@ internal import Testing
     let disk = try PageDisk()
     weak var weakReader: StateReader?
     do {
+      // Reads count from the first cache of the process on.
+      _ = PageCache(limit: 1)
       let reads = PageReads()
       do {
         let tree = Tree(building: Self.model(3_000), pageSize: 512)

@@ -22,7 +22,7 @@ private struct ChangingTally: Projection {
   }
 
   func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
-    Self.held.wait { $0 < event.sequence ? true : nil }
+    Self.held.wait(until: { $0 < event.sequence })
     let code = Self.code.withLock { $0 }
     let id = event.stream.id
     let row = TallyProjection.Row(
@@ -87,7 +87,7 @@ private struct ChangingTally: Projection {
 
   /// Waits until the comparison has ended and what it found is published.
   private func settle(_ projector: Projector) {
-    projector.state.wait { !$0.isFolding && $0.origin.confirmation == nil ? true : nil }
+    projector.state.wait(until: { !$0.isFolding && $0.origin.confirmation == nil })
   }
 
   private func status(_ store: EventStore) throws -> ProjectionStatus {
@@ -181,6 +181,36 @@ private struct ChangingTally: Projection {
     let checkpoints = try #require(later.checkpoints)
     #expect(try checkpoints.write(old, erasures, by: other) == nil)
     #expect(try savedBuild(disk) == ownBuild)
+    try next.closeBlocking()
+  }
+
+  @Test func `a close that has no time to fold does not save the other build's tables as this build's`()
+    async throws
+  {
+    let disk = try disk()
+    ChangingTally.code.withLock { $0 = 2 }
+    var options = options()
+    options.closeFoldingMax = .milliseconds(1)
+    let store = try StateStore.open(disk, options: options)
+    let projector = store.projector(Self.folding)
+    // As if a pass went on until the outcome is known, so that nobody takes it over.
+    projector.state.withLock { $0.isFolding = true }
+    let fold = projector.currentFold()
+    fold.state.chain = store.log.mark.visible.chain
+    _ = projector.publish(fold.state, keepsFold: true)
+    while !projector.state.withLock({ $0.origin.isCompared }) { try await Task.sleep(for: .milliseconds(1)) }
+    var events = StateEvents(seed: 12)
+    for _ in 0..<200 { try events.append(to: store) }
+    projector.state.withLock { $0.isFolding = false }
+    try store.closeBlocking()
+    let next = try StateStore.open(disk, options: self.options())
+    let restored = Projector(next.log, Self.folding).checkpoints?.restore()
+    if let restored {
+      let again = Fold(next.log, Self.folding)
+      try again.run(through: restored.tables.sequence)
+      #expect(again.state.hasSameContent(as: restored.tables))
+    }
+    #expect(try savedBuild(disk) != nil)
     try next.closeBlocking()
   }
 

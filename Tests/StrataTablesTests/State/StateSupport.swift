@@ -57,6 +57,7 @@ enum StateStore {
     options.closeFoldingMax = .seconds(60)
     // Small enough that pages are dropped all the time.
     options.pageCacheSize = 10_000
+    options.readersSaveStates = false
     return options
   }
 

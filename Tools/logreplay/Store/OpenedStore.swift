@@ -21,6 +21,8 @@ struct OpenedStore: Sendable {
   static func open(_ path: String) throws(CommandFailure) -> OpenedStore {
     var options = StoreOptions()
     options.readsDamaged = true
+    // A command that reads writes nothing.
+    options.readersSaveStates = false
     do throws(StoreError) {
       return OpenedStore(
         path: path, store: try EventStore.openBlocking(at: path, .readOnly, options: options))
