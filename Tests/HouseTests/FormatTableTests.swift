@@ -189,6 +189,33 @@ struct FormatTable {
     #expect(row.rows.last?.offset == StoredRow.headLength)
   }
 
+  @Test func `manifests and runs are where FORMAT.md says`() throws {
+    let manifest = try FormatTable("manifest header")
+    manifest.expectNoGaps(length: HistoryManifest.headLength)
+    try expect(
+      manifest,
+      [
+        ("magic", 0), ("format major", 8), ("format minor", 10), ("length of the manifest", 12),
+        ("store UUID", 16), ("name hash", 32), ("fingerprint", 40), ("build", 48), ("next number", 56),
+        ("CRC32C of the manifest", 60),
+      ])
+    let run = try FormatTable("run header")
+    run.expectNoGaps(length: RunFile.headerLength)
+    #expect(RunFile.major == 1 && RunFile.minor == 0)
+    #expect(String(decoding: HistoryManifest.magic, as: UTF8.self) == "STRATAHM")
+    #expect(String(decoding: RunFile.magic, as: UTF8.self) == "STRATARN")
+    let text = try Repository.text("FORMAT.md").replacingOccurrences(of: "\n", with: " ")
+    let limits = RunLimits()
+    for sentence in [
+      "After 4,096 changes or 4 MiB of documents", "65,536 changes or more", "at most 2²⁰ versions",
+      "Pages end at 4,096 bytes", "every 16th after it",
+      "height, at least 1, at most \(RunTreeRoot.heightMax)",
+    ] { #expect(text.contains(sentence), "FORMAT.md does not say: \(sentence)") }
+    #expect((limits.changeCountMax, limits.byteCountMax, limits.mergedCount) == (4_096, 4 << 20, 8))
+    #expect(limits.baseChangeCountMin == 65_536 && limits.mergedVersionCountMax == 1 << 20)
+    #expect((limits.pageLength, limits.largeLength, limits.wholeInterval) == (4_096, 4_096, 16))
+  }
+
   @Test func `the page sizes of the trees of a view are those that FORMAT.md says`() throws {
     let text = try Repository.text("FORMAT.md")
     for kind in ViewTrees.Kind.allCases {

@@ -5,6 +5,7 @@
     strata_reader.py verify-many         reads store paths from standard input, prints one verify object per line
     strata_reader.py indexes STORE       prints what each index file holds, and how it differs from the log
     strata_reader.py states STORE        prints what each state holds, and how it differs from the log
+    strata_reader.py histories STORE     prints what each history holds, and how it differs from the log
     strata_reader.py payloads STORE DIR  writes LZ4 payloads as files for `lz4 -dc`, with the expected bytes
     strata_reader.py annotate STORE      prints HEAD and the segments of a small store as annotated hex
     strata_reader.py rebuild FILE DIR    writes the files of such hex, which may be surrounded by other text
@@ -18,6 +19,7 @@ import struct
 import sys
 
 from strata_check import Check, exit_code, verify
+from strata_history import compare as compare_histories
 from strata_index import compare
 from strata_json import as_line, event_object, verify_object
 from strata_payloads import raw_payload
@@ -75,6 +77,15 @@ def command_states(path):
     return code
 
 
+def command_histories(path):
+    """Prints one line for each history; exit code 65 if one differs."""
+    code = 0
+    for answer in compare_histories(FolderStore(path)):
+        code = code if answer["differs"] is None else 65
+        sys.stdout.write(as_line(answer) + "\n")
+    return code
+
+
 def command_payloads(path, folder):
     """Writes NAME-OFFSET.lz4, a legacy LZ4 file, and NAME-OFFSET.raw for each LZ4 block."""
     os.makedirs(folder, exist_ok=True)
@@ -120,6 +131,7 @@ def main(arguments):
         "verify-many": (command_verify_many, 0),
         "indexes": (command_indexes, 1),
         "states": (command_states, 1),
+        "histories": (command_histories, 1),
         "payloads": (command_payloads, 2),
         "annotate": (command_annotate, 1),
         "rebuild": (command_rebuild, 2),

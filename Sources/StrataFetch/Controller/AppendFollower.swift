@@ -88,8 +88,9 @@ final class AppendFollower: @unchecked Sendable {
     guard state[rows.name].view(view.identity) == nil else { return state }
     let building = ViewBuilding(view, of: state[rows.name], on: machine.parallel)
     return try await machine.follows.result { slice in
-      guard let built = building.goOn(slice) else { return nil }
       var state = state
+      if state.withTable(rows.name, { $0.openView(view) }) { return state }
+      guard let built = building.goOn(slice) else { return nil }
       state.withTable(rows.name) { $0.add(built) }
       return state
     }

@@ -6,19 +6,19 @@
 // About 1 in 100 absent keys passes the filter.
 
 /// The filter over the keys of an index file, as bytes.
-enum KeyFilter {
+package enum KeyFilter {
   static var bitsPerKey: Int { 10 }
   static var blockLength: Int { 64 }
   /// How many bits are set for each key.
   static var probeCount: Int { 6 }
 
   /// The length in bytes of a filter for that many keys: whole blocks, 0 for no keys.
-  static func length(forKeys count: Int) -> Int {
+  package static func length(forKeys count: Int) -> Int {
     (count * bitsPerKey + blockLength * 8 - 1) / (blockLength * 8) * blockLength
   }
 
   /// Makes a filter of keys with these hashes.
-  static func make(_ hashes: [UInt64]) -> [UInt8] {
+  package static func make(_ hashes: [UInt64]) -> [UInt8] {
     var filter = [UInt8](repeating: 0, count: length(forKeys: hashes.count))
     filter.withUnsafeMutableBytes { filter in
       for hash in hashes {
@@ -34,7 +34,7 @@ enum KeyFilter {
 
   /// False if no key with this hash was given to `make`.
   @inline(__always)
-  static func mayContain(_ hash: UInt64, in filter: UnsafeRawBufferPointer) -> Bool {
+  package static func mayContain(_ hash: UInt64, in filter: UnsafeRawBufferPointer) -> Bool {
     guard filter.count >= blockLength else { return false }
     let probes = Probes(hash, filterLength: filter.count)
     for probe in 0..<probeCount {

@@ -28,11 +28,12 @@ extension Log {
     try sealer.checkLock()
   }
 
-  /// Removes the files of all states, of whatever projection: they may hold content that was erased. What another
+  /// Removes the files of all states and histories, of whatever projection: they may hold content that was erased. What another
   /// thread or process is writing to one of them is without a name from then on. Throws `linked` if one of their folders
   /// is a link, which nothing is removed through. Blocks.
   package func removeStates() throws(StoreError) {
     try checkWrites()
     try layout.removeStates(source.catalog.fileSystem)
+    derivedSpace?.didErase()
   }
 }

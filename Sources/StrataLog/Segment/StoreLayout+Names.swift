@@ -30,16 +30,36 @@ extension StoreLayout {
   static func isStateFile(_ name: String) -> Bool { name == stateFile || pageFileNumber(name) != nil }
 
   /// The number that the name of a page file says; nil for other names.
-  package static func pageFileNumber(_ name: String) -> UInt32? {
-    guard name.hasSuffix(pagesSuffix) else { return nil }
-    let digits = name.dropLast(pagesSuffix.count).utf8
+  package static func pageFileNumber(_ name: String) -> UInt32? { number(name, pagesSuffix) }
+
+  /// The name of a page file.
+  package static func pageFileName(_ number: UInt32) -> String { digits(number) + pagesSuffix }
+
+  /// Whether a name in the folder of a history is that of one of its files.
+  package static func isHistoryFile(_ name: String) -> Bool {
+    if name == manifestFile || runFileNumber(name) != nil { return true }
+    guard name.hasPrefix(manifestFile + "-"), name.hasSuffix(temporarySuffix) else { return false }
+    return isToken(name.dropFirst(manifestFile.count + 1).dropLast(temporarySuffix.count).utf8)
+  }
+
+  /// Whether a name in the folder of a state or of a history is that of one of its files.
+  static func isDerivedFile(_ name: String) -> Bool { isStateFile(name) || isHistoryFile(name) }
+
+  /// The number that the name of a run's file says; nil for other names.
+  package static func runFileNumber(_ name: String) -> UInt32? { number(name, runSuffix) }
+
+  /// The name of a run's file.
+  package static func runFileName(_ number: UInt32) -> String { digits(number) + runSuffix }
+
+  private static func number(_ name: String, _ suffix: String) -> UInt32? {
+    guard name.hasSuffix(suffix) else { return nil }
+    let digits = name.dropLast(suffix.count).utf8
     return digits.count == 10 && isNumber(digits) ? UInt32(String(digits) ?? "") : nil
   }
 
-  /// The name of a page file.
-  package static func pageFileName(_ number: UInt32) -> String {
+  private static func digits(_ number: UInt32) -> String {
     let digits = String(number)
-    return String(repeating: "0", count: max(0, 10 - digits.count)) + digits + pagesSuffix
+    return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
   }
 
   /// Whether this is a segment's name, or an index's.

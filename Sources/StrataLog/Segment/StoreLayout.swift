@@ -25,10 +25,14 @@ package struct StoreLayout: Sendable {
   package static let derivedName = "derived"
   /// The folder of the states of projections, relative to the store's.
   package static let statesPath = "derived/state"
+  /// The folder of the histories of projections, relative to the store's.
+  package static let historiesPath = "derived/history"
   package static let quarantineName = "quarantine"
   package static let stateFile = "STATE"
   package static let temporarySuffix = ".tmp"
   package static let pagesSuffix = ".pages"
+  package static let manifestFile = "MANIFEST"
+  package static let runSuffix = ".run"
   package static let tailSuffix = ".tail"
 
   package var head: String { "\(root)/\(Self.headName)" }
@@ -39,6 +43,9 @@ package struct StoreLayout: Sendable {
 
   /// The folder of the states of projections: one folder for each.
   package var states: String { "\(root)/\(Self.statesPath)" }
+
+  /// The folder of the histories of projections: one folder for each.
+  package var histories: String { "\(root)/\(Self.historiesPath)" }
 
   package func segment(_ name: SegmentName) -> String { "\(log)/\(name.fileName)" }
 

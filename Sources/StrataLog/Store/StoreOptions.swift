@@ -106,6 +106,12 @@ public struct StoreOptions: Sendable {
   /// not fold, and where it may write to the store's folder. Without it, such a process folds them again each time it
   /// starts, and writes nothing at all.
   public var readersSaveStates = true
+  /// Whether every version of every row is kept in the store's folder, so that rows and lists of the past need no replay.
+  /// Off by default: it takes room, and a thread that follows the log. Only a process that writes keeps it, for the
+  /// documents and projections that it reads. What is kept can be deleted at any time: nothing but time is lost.
+  public var history = StoreHistory.off
+  /// The limits of the files of which a history consists.
+  package var runLimits = RunLimits()
   /// The most bytes of saved tables that the store keeps in memory; what is beyond that is read again from its files
   /// when it is needed. Rows that are not saved yet come on top, and for each page of 4 KiB that was looked into some hundred
   /// bytes that say where it is. Without `savesStates`, everything is in memory.

@@ -15,6 +15,14 @@ package protocol DerivedFileUser: AnyObject, Sendable {
 
   /// Called before content of events is erased: what can be made from the log alone is made now, or never.
   func willErase()
+
+  /// Called when content of events was erased, and the files were removed. What was read from them, or made from the log
+  /// before, may hold it.
+  func didErase()
+}
+
+extension DerivedFileUser {
+  package func didErase() {}
 }
 
 /// What a writer knows of the states in `derived/`, which may be removed at any time, so that appends have the room.
@@ -71,6 +79,9 @@ package final class DerivedSpace: Sendable {
 
   /// Announces that content of events is about to be erased. Blocks.
   func willErase() { for user in users { user.willErase() } }
+
+  /// Announces that the content is erased and the files are removed.
+  func didErase() { for user in users { user.didErase() } }
 
   private var users: [any DerivedFileUser] { state.withLock { $0.users.compactMap(\.object) } }
 
@@ -145,24 +156,26 @@ package final class DerivedSpace: Sendable {
 }
 
 extension StoreLayout {
-  /// Removes the files of all states that can be removed. Returns their bytes.
+  /// Removes the files of all states and histories that can be removed. Returns their bytes.
   fileprivate func giveUpStates(_ fileSystem: any FileSystem) -> UInt64 {
-    guard let names = try? fileSystem.contents(ofDirectory: states),
-      (try? fileSystem.isLink(states)) == false
-    else { return 0 }
     var removed: UInt64 = 0
-    for name in names {
-      let folder = "\(states)/\(name)"
-      let before = bytesOfState(in: folder, fileSystem)
-      guard before > 0, (try? removeState(name, fileSystem)) != nil else { continue }
-      removed = removed.addingSaturated(before)
+    for parent in [states, histories] {
+      guard let names = try? fileSystem.contents(ofDirectory: parent),
+        (try? fileSystem.isLink(parent)) == false
+      else { continue }
+      for name in names {
+        let folder = "\(parent)/\(name)"
+        let before = bytesOfDerived(in: folder, fileSystem)
+        guard before > 0, (try? removeDerived(in: folder, fileSystem)) != nil else { continue }
+        removed = removed.addingSaturated(before)
+      }
     }
     return removed
   }
 
-  private func bytesOfState(in folder: String, _ fileSystem: any FileSystem) -> UInt64 {
+  private func bytesOfDerived(in folder: String, _ fileSystem: any FileSystem) -> UInt64 {
     var sum: UInt64 = 0
-    for name in (try? fileSystem.contents(ofDirectory: folder)) ?? [] where StoreLayout.isStateFile(name) {
+    for name in (try? fileSystem.contents(ofDirectory: folder)) ?? [] where StoreLayout.isDerivedFile(name) {
       guard let file = try? fileSystem.open("\(folder)/\(name)", .read) else { continue }
       defer { file.close() }
       sum = sum.addingSaturated((try? file.size()).flatMap(UInt64.init(exactly:)) ?? 0)

@@ -134,8 +134,7 @@ package final class Fold {
 
   /// Adds a view to a table of the state, built on threads of the store's machine. O(n log n).
   package func addView(_ definition: ViewDefinition, of table: String) {
-    let parallel = log.options.machine.parallel
-    state.withTable(table) { $0.addView(definition, on: parallel) }
+    while !addView(definition, of: table, TimeSlice()) {}
   }
 
   /// The same in slices. Returns false if the slice ended first; the next call with the same view then goes on.
@@ -151,6 +150,17 @@ package final class Fold {
     state.withTable(table) { $0.add(view) }
     self.building = nil
     return true
+  }
+
+  /// Continues from another state, which the same events gave.
+  func goOn(from state: TableSet) {
+    assert(!mustBeginAnew, "a fold goes on from a state that may hold what was erased")
+    kept.removeAll()
+    building = nil
+    pending = nil
+    self.state = state
+    cursor = log.cursor(after: state.sequence)
+    reached.set(state.sequence)
   }
 
   /// How far a view is that is being built in slices.
@@ -217,20 +227,63 @@ package final class Fold {
         continue
       }
       guard state.sequence < last, let block = try nextBlock() else { return true }
-      try apply(block, through: last, slice) { () -> Bool in
-        placeRows()
-        do { try body(state) } catch { refusal = error }
-        return refusal == nil
-      }
+      try apply(
+        block, through: last, slice,
+        ended: {
+          placeRows()
+          do { try body(state) } catch { refusal = error }
+          return refusal == nil
+        })
       if refusal == nil, let slice, state.sequence < last || mustBeginAnew, slice.isOver { return false }
     }
     if let refusal { throw refusal }
     return true
   }
 
-  /// - Parameter ended: called at the end of each append; once it returns false, nothing more is folded.
+  /// How a fold event by event ended.
+  package enum EventRun {
+    /// All events are folded in, or the body asked for the end.
+    case done
+    /// The slice ended first; the next call continues.
+    case paused
+    /// The log says that events were erased since the fold began: what it lent may hold what was erased.
+    case erased
+  }
+
+  /// Folds events up to a sequence, and lends the state after each event.
+  ///
+  /// - Parameter body: called after each event with its commit time, and whether it ends its append. Once it returns
+  ///   false, nothing more is folded.
+  package func runByEvent(
+    through last: UInt64, _ slice: TimeSlice? = nil,
+    _ body: (_ stamp: Stamp, _ endsAppend: Bool, _ state: borrowing TableSet) -> Bool
+  ) throws(StoreError) -> EventRun {
+    defer { placeRows() }
+    if let failure { throw failure }
+    if marksErasures, erasures == nil { erasures = try log.erasures() }
+    var goesOn = true
+    while !mustBeginAnew {
+      guard goesOn, state.sequence < last, let block = try nextBlock() else { return .done }
+      try apply(
+        block, through: last, slice,
+        each: { stamp, endsAppend in
+          placeRows()
+          goesOn = body(stamp, endsAppend, state)
+          return goesOn
+        })
+      reached.set(state.sequence)
+      if let slice, state.sequence < last, slice.isOver { return .paused }
+    }
+    return .erased
+  }
+
+  /// - Parameters:
+  ///   - each: called after each event.
+  ///   - ended: called at the end of each append.
+  ///   Once one of them returns false, nothing more is folded.
   private func apply(
-    _ block: DecodedBlock, through last: UInt64, _ slice: TimeSlice?, ended: () -> Bool = { true }
+    _ block: DecodedBlock, through last: UInt64, _ slice: TimeSlice?,
+    each: (_ stamp: Stamp, _ endsAppend: Bool) -> Bool = { _, _ in true }, ended: () -> Bool = { true }
   ) throws(StoreError) {
     let done = state.sequence
     building = nil
@@ -259,6 +312,10 @@ package final class Fold {
           state.time = append.commitTime
           state.chain = chain(after: event, sequence, head, in: block.header)
           if sequence > headAtBegin, ErasureEvent.isNote(event) { mustBeginAnew = true }
+          if !each(stamp, sequence == end) {
+            goesOn = false
+            if sequence < end { return }
+          }
           if let slice, slice.isOver {
             goesOn = false
             if sequence < end { return }

@@ -10,9 +10,20 @@ extension EventStore {
   package func documentStateBlocking(
     _ stream: StreamName, through last: UInt64, builds: Bool
   ) throws(StoreError) -> TableSet {
+    let begin = TableSet(sequence: log.mark.logBegin - 1)
+    return try documentStateBlocking(stream, from: begin, through: last, builds: builds) { _, _ in }
+  }
+
+  /// The same from an earlier state of the document on.
+  ///
+  /// - Parameter body: called after each event of the stream.
+  func documentStateBlocking(
+    _ stream: StreamName, from begin: TableSet, through last: UInt64, builds: Bool,
+    _ body: (_ state: borrowing TableSet, _ stamp: Stamp) -> Void
+  ) throws(StoreError) -> TableSet {
     let name = Array(stream.text.utf8)
     let scratch = FoldScratch()
-    var state = TableSet(sequence: log.mark.logBegin - 1)
+    var state = begin
     var block: DecodedBlock?
     for part in try log.index.parts(of: name, after: 0, builds: builds) {
       for sequence in part.sequences where sequence > state.sequence && sequence <= last {
@@ -21,7 +32,7 @@ extension EventStore {
           guard let block else {
             throw .invalid(what: "the index names sequence \(sequence), which the log does not have")
           }
-          try apply(block, of: name, through: last, to: &state, scratch)
+          try apply(block, of: name, through: last, to: &state, scratch, body)
         }
       }
     }
@@ -31,26 +42,30 @@ extension EventStore {
   /// Folds the stream's events of a block.
   private func apply(
     _ block: DecodedBlock, of stream: [UInt8], through last: UInt64, to state: inout TableSet,
-    _ scratch: FoldScratch
+    _ scratch: FoldScratch, _ body: (_ state: borrowing TableSet, _ stamp: Stamp) -> Void
   ) throws(StoreError) {
     do throws(ContentProblem) {
       try block.forEachEvent { event, append, sequence throws(ContentProblem) in
         guard sequence > state.sequence, sequence <= last else { return }
         let name = event.stream
         guard name.count == stream.count, name.elementsEqual(stream) else { return }
-        DocumentFold.apply(
-          event, at: Stamp(sequence: sequence, time: append.commitTime), to: &state, only: nil, scratch)
+        let stamp = Stamp(sequence: sequence, time: append.commitTime)
+        DocumentFold.apply(event, at: stamp, to: &state, only: nil, scratch)
         state.sequence = sequence
+        body(state, stamp)
       }
     } catch { throw error.storeError(of: block.header) }
   }
 }
 
 extension RowTable {
-  /// A row as it was at a point. For documents, O(events of the document's stream); for a table of a projection, a fold
-  /// of everything up to the point.
+  /// A row as it was at a point. One read if a run has the point. Otherwise, for documents, O(events of the document's
+  /// stream); for a table of a projection, a fold of everything up to the point.
   func row(_ id: String, at point: LogPoint) async throws -> Item? {
     if point == .head { return try await row(id) }
+    if store.log.options.keepsHistory, let kept = try await keptRow(id, at: point) {
+      return try row(id, kept)
+    }
     guard case .documents = folding else { return try row(id, in: try await state(at: point)) }
     let stream = StreamName(category: name, id: id)
     let set = try await store.lookingUp { [store] builds throws(StoreError) in
@@ -58,5 +73,28 @@ extension RowTable {
         stream, through: try store.sequenceBlocking(of: point), builds: builds)
     }
     return try row(id, in: set)
+  }
+
+  /// The row in the runs; nil if they do not have the point.
+  private func keptRow(_ id: String, at point: LogPoint) async throws -> RunRow? {
+    // The runs may have to be looked up first, after a step of their historian.
+    let found = try await store.machine.past.result { [store, folding, name] _ -> RunRow?? in
+      .some(RunPast(store, folding).row(id, of: name, at: try store.sequenceBlocking(of: point)))
+    }
+    return found
+  }
+
+  private func row(_ id: String, _ kept: RunRow) throws(StoreError) -> Item? {
+    var id = id
+    do throws(RowProblem) {
+      return try id.withUTF8Row { (bytes) throws(RowProblem) in
+        try kept.withRow(bytes) { (row) throws(RowProblem) in
+          guard let row else { return nil }
+          return try decode(row)
+        }
+      }
+    } catch {
+      throw .invalid(what: "\(name)/\(id): \(error.what)")
+    }
   }
 }

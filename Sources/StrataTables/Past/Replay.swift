@@ -1,4 +1,4 @@
-// One replay that stops at several points.
+// One replay that stops at several points, or the runs that make it unnecessary.
 
 internal import StrataBase
 internal import StrataEvents
@@ -12,8 +12,12 @@ final class Replay: @unchecked Sendable {
   private let points: [LogPoint]
   private let view: (table: String, definition: ViewDefinition)?
   private let folding: Folding
-  /// Nil until the points are looked up.
+  /// Nil until the first state is there.
   private var fold: Fold?
+  /// The runs, once they are looked for.
+  private var past: RunPast?
+  /// A fold that begins with the state on disk.
+  private var resumed: Fold?
   /// The sequences of the points, once they have been looked up.
   private var sequences: [UInt64]?
   /// The sequences that are still to be reached, the next one last.
@@ -30,12 +34,14 @@ final class Replay: @unchecked Sendable {
     self.folding = folding
   }
 
+  /// The bytes of the log that were read for the states so far.
+  var bytesRead: UInt64 { fold?.bytesRead ?? 0 }
+
   /// Continues the replay. Returns the states in the order of the points, nil if the slice ended first.
   func goOn(_ slice: TimeSlice?) throws(StoreError) -> [TableSet]? {
     let sequences = try sequencesOfPoints()
-    let fold = begun(through: rest.last ?? 0)
     while let sequence = rest.last {
-      guard try fold.run(through: sequence, slice) else { return nil }
+      guard let fold = try fold(at: sequence, slice) else { return nil }
       guard fold.state.sequence == sequence else { throw .closed }
       try fold.findChain()
       if let view, !fold.addView(view.definition, of: view.table, slice ?? TimeSlice()) { return nil }
@@ -45,11 +51,35 @@ final class Replay: @unchecked Sendable {
     return sequences.map { states[$0].unsafelyUnwrapped }
   }
 
-  /// The fold, which begins with the state on disk if that is not later than the first point.
-  private func begun(through first: UInt64) -> Fold {
-    let fold = self.fold ?? Fold.resuming(store.log, folding, through: first)
-    self.fold = fold
-    return fold
+  /// The fold with the state at the next point; nil if the slice ended first.
+  private func fold(at sequence: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Fold? {
+    if fold == nil {
+      if past == nil { past = RunPast(store, folding) }
+      guard let begun = try begun(toward: sequence, slice) else { return nil }
+      fold = begun
+    } else if let fold, fold.state.sequence < sequence, let past, past.covers(fold.state.sequence),
+      past.covers(sequence)
+    {
+      if let state = past.state(fold.state, through: sequence) { fold.goOn(from: state) }
+    }
+    guard let fold else { return nil }
+    return try fold.run(through: sequence, slice) ? fold : nil
+  }
+
+  /// The fold, which begins with the newest state that runs or the state on disk have, and that is not later than the
+  /// first point. Nil if the slice ended first.
+  private func begun(toward first: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Fold? {
+    guard let past, let last = past.last(through: first) else {
+      return Fold.resuming(store.log, folding, through: first)
+    }
+    // Past the runs, a state that was saved may be newer.
+    if last < first, resumed == nil { resumed = Fold.resuming(store.log, folding, through: first) }
+    if let resumed, resumed.state.sequence >= last { return resumed }
+    switch past.tables(at: last, slice) {
+    case .done(let tables, let head): return Fold(store.log, folding, from: tables, headAtBegin: head)
+    case .paused: return nil
+    case .damaged: return Fold.resuming(store.log, folding, through: first)
+    }
   }
 
   private func sequencesOfPoints() throws(StoreError) -> [UInt64] {

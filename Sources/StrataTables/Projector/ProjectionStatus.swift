@@ -35,6 +35,10 @@ public struct ProjectionStatus: Sendable, Equatable {
   public var pagesLost: Int
   /// What was wrong with the last of them.
   public var lastLoss: String?
+  /// The last event whose changes are in the history on disk, as far as this process knows; 0 if it knows of none.
+  public var historySequence: UInt64
+  /// Why the history could not be continued. Nothing is lost, but states of the past after it are replayed.
+  public var historyError: StoreError?
 }
 
 extension EventStore {
@@ -52,7 +56,8 @@ extension EventStore {
         isBeingCompared: projector.state.withLock { $0.origin.confirmation != nil },
         isVersionNotRaised: projector.state.withLock { $0.origin.isVersionNotRaised },
         saveError: checkpoints.failure, pagesRead: loaded.pages, pageByteCount: loaded.bytes,
-        pagesLost: faults.count, lastLoss: faults.last)
+        pagesLost: faults.count, lastLoss: faults.last,
+        historySequence: projector.historian?.end ?? 0, historyError: projector.historian?.failure)
     }
     return found.sorted { ($0.name, $0.sequence) < ($1.name, $1.sequence) }
   }

@@ -84,6 +84,8 @@ package final class Projector: Sendable {
   let exclusive = Exclusive()
   /// The states on disk; nil if they are not kept.
   let checkpoints: Checkpoints?
+  /// Keeps the history; nil if none is kept.
+  let historian: Historian?
   let threads: FairThreads
   /// Over for the folding thread when other folds have their turn, and while no caller waits.
   let slice = TimeSlice()
@@ -97,6 +99,7 @@ package final class Projector: Sendable {
     self.folding = folding
     self.threads = threads
     checkpoints = Checkpoints(log, folding, cache)
+    historian = Historian(log, folding)
     let begin = log.mark.logBegin - 1
     state = Gate(State(published: TableSet(sequence: begin, recordsTouches: folding.recordsTouches)))
   }
@@ -275,6 +278,7 @@ extension Projector {
     for continuation in ready { continuation.resume(returning: .success(set)) }
     end(views)
     if !isMore { state.signalAll() }
+    historian?.start()
     // The pages that only the old state holds are freed outside the lock.
     withExtendedLifetime(old) {}
     return isMore
@@ -346,8 +350,10 @@ final class Projectors: StoreAttachment, Sendable {
   func storeWillClose() {
     // What cannot be saved is folded again by the next open.
     for projector in inUse {
+      projector.historian?.stop()
       projector.endConfirmation()
       _ = try? projector.save()
+      projector.checkpoints?.leaveHome()
     }
   }
 }

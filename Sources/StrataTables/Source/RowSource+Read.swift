@@ -17,15 +17,16 @@ extension RowSource {
 
   /// A row as it was at a point, nil if it did not exist then: `incidents["1-364285768", at: .time(monday)]`.
   ///
-  /// For documents O(events of the one document), read from the blocks of the log that hold them. For a table of a
-  /// projection, O(events up to the point).
+  /// One read with `StoreOptions.history`. Without, for documents O(events of the one document), read from the blocks of
+  /// the log that hold them, and for a table of a projection O(events up to the point).
   ///
   /// Throws what the subscript without a point throws, and `position` or `invalid` if the log does not have the point.
   public subscript(id: Item.ID, at point: LogPoint) -> Item? {
     get async throws { try await table.row(id.documentID, at: point) }
   }
 
-  /// All rows at a point, ordered by the bytes of their ids. O(n); a point other than the head costs a replay.
+  /// All rows at a point, ordered by the bytes of their ids. O(n); a point other than the head costs a replay, or
+  /// with `StoreOptions.history` as much again.
   ///
   /// Throws `invalid` for the first row that does not decode as `Item`, or decodes as one with another id.
   public func all(at point: LogPoint = .head) async throws -> [Item] {

@@ -23,10 +23,10 @@ package struct TableSet: Sendable {
     self.recordsTouches = recordsTouches
   }
 
-  /// A state as it is on disk.
+  /// A state as it is on disk, with its chain if that is there too.
   init(
-    sequence: UInt64, time: Int64?, chain: UInt64, appendCount: UInt64, recordsTouches: Bool, tables: [Table],
-    failures: ProjectionFailures
+    sequence: UInt64, time: Int64?, chain: UInt64?, appendCount: UInt64, recordsTouches: Bool,
+    tables: [Table], failures: ProjectionFailures
   ) {
     self.init(sequence: sequence, recordsTouches: recordsTouches)
     self.time = time

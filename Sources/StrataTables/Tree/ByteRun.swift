@@ -99,4 +99,22 @@ struct ByteRun {
     { length += 1 }
     return length
   }
+
+  /// The length of the common suffix of both runs, in bytes.
+  ///
+  /// - Parameter most: how long it may be; both runs are at least as long.
+  func commonSuffixLength(_ other: ByteRun, atMost most: Int) -> Int {
+    assert(most <= min(count, other.count), "a suffix is longer than its run")
+    var length = 0
+    while length + 8 <= most {
+      let difference = word(count - length - 8) ^ other.word(other.count - length - 8)
+      if difference != 0 { return length + difference.trailingZeroBitCount / 8 }
+      length += 8
+    }
+    while length < most,
+      base.load(fromByteOffset: count - length - 1, as: UInt8.self)
+        == other.base.load(fromByteOffset: other.count - length - 1, as: UInt8.self)
+    { length += 1 }
+    return length
+  }
 }

@@ -27,8 +27,9 @@ final class SortedKeys: @unchecked Sendable {
     var id: UnsafeRawBufferPointer { .init(rebasing: bytes[(bytes.count - idLength)...]) }
   }
 
-  private var bytes = RawBuffer(capacity: 1 << 12)
-  private var entries: [Entry] = []
+  // One thread at a time while they change, so the checks of exclusive access are left out.
+  @exclusivity(unchecked) private var bytes = RawBuffer(capacity: 1 << 12)
+  @exclusivity(unchecked) private var entries: [Entry] = []
   /// The number of bytes with which all keys begin.
   private var commonLength = 0
 

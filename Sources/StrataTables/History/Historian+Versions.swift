@@ -1,0 +1,19 @@
+// Removing the histories of lower versions of a projection, which this program can no longer use.
+
+internal import StrataBase
+internal import StrataLog
+
+extension Historian {
+  /// Removes the files of the histories of lower versions, unless this process uses such a version, too. What cannot be
+  /// removed now is removed by a later process. O(folders of histories). Blocks.
+  func removeLowerVersions() {
+    let parent = log.layout.histories
+    guard let folders = try? files.fileSystem.contents(ofDirectory: parent) else { return }
+    for folder in folders where name.isAbove(folder: folder) {
+      guard log.derivedSpace?.isUsed("\(parent)/\(folder)") == false, (try? log.checkWrites()) != nil else {
+        continue
+      }
+      try? log.layout.removeHistory(folder, files.fileSystem)
+    }
+  }
+}

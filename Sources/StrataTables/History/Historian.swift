@@ -1,0 +1,208 @@
+// Follows the log and keeps the history of one projection on disk.
+
+internal import StrataBase
+internal import StrataLog
+
+/// Keeps every version of every row of one projection, in runs.
+///
+/// It has a fold and a position of its own, so it holds up neither appends nor reads; it lags behind the log, and catches
+/// up. It works in slices on a thread of the store's machine, as long as there is something to do: it folds events, writes
+/// a run, or merges runs. What is in no run yet is lost with the process, and folded again by the next one.
+///
+/// Nothing here is truth. A failure stops the work until it is started again; after damage to a run the whole history
+/// is made again. `State` is guarded by its gate. `HistoryWork` belongs to the thread that runs a step; `isRunning`
+/// ensures that there is only one.
+final class Historian: Sendable {
+  struct State {
+    var isRunning = false
+    var isStopping = false
+    /// The last event that was folded in.
+    var reached: UInt64 = 0
+    /// The runs that reads use; nil before the folder was looked at, and while nothing is known to hold.
+    var runs: RunSet?
+    /// Raised when nothing that was made before may be used any longer.
+    var generation = 0
+    /// Whether the files are to be removed before anything else, because one of them is damaged.
+    var isDamaged = false
+    /// Why the last step failed.
+    var failure: StoreError?
+  }
+
+  let log: Log
+  let folding: Folding
+  let files: HistoryFiles
+  let name: StateName
+  let fingerprint: StateFingerprint
+  let cache: RunCache
+  let state = Gate(State())
+  private let work = HistoryWork()
+  /// How long a step takes, unless it writes.
+  private static let stepTime = Duration.milliseconds(10)
+
+  /// Nil if no history is kept: the options say so, the log is open for reading, or nothing on disk could say which code
+  /// made it.
+  init?(_ log: Log, _ folding: Folding) {
+    guard log.options.keepsHistory, !log.isReadOnly, let name = StateName(folding),
+      let fingerprint = StateFingerprint(folding)
+    else { return nil }
+    self.log = log
+    self.folding = folding
+    self.name = name
+    self.fingerprint = fingerprint
+    files = HistoryFiles(log, name)
+    cache = RunCache(limit: log.options.runLimits.cacheSize)
+    log.derivedSpace?.add(self)
+  }
+
+  var failure: StoreError? { state.withLock { $0.failure } }
+  /// The last event that is in a run, as far as this process knows.
+  var end: UInt64 { state.withLock { $0.runs?.end ?? 0 } }
+
+  /// Starts to work in the background if there may be something to do.
+  func start() {
+    // A simulated disk sees the calls of one thread only.
+    guard !log.options.writesInStep else { return }
+    let begins = state.withLock { state in
+      guard !state.isRunning, !state.isStopping, state.reached < log.mark.visible.sequence else {
+        return false
+      }
+      state.isRunning = true
+      return true
+    }
+    guard begins else { return }
+    // Between two steps, the work does not keep the store alive.
+    log.options.machine.follows.start(TimeSlice()) { [weak self] in self?.goOn() ?? false }
+  }
+
+  /// One step in the background. Returns whether there is more to do.
+  private func goOn() -> Bool {
+    if runStep() { return true }
+    endTurn()
+    // The log may have grown meanwhile. After a failure the next append or read tries again.
+    if failure == nil, mayWrite { start() }
+    return false
+  }
+
+  /// Catches up with the log. Waits for the background thread, if that works. Blocks.
+  func recordBlocking() throws(StoreError) {
+    takeTurn()
+    defer { endTurn() }
+    while runStep() {}
+    if let failure { throw failure }
+  }
+
+  /// Ends the work, and forgets what is known of the folder: another process may soon write there. Blocks for as long as
+  /// a step takes.
+  func stop() {
+    state.withLock { $0.isStopping = true }
+    takeTurn()
+    forget()
+    work.reset()
+    state.withLock { $0.isStopping = false }
+    endTurn()
+  }
+
+  /// The runs on disk, if they hold; nil if there are none. Waits until the folder was looked at. Blocks.
+  func runs() -> RunSet? {
+    guard (try? log.checkWrites()) != nil else { return nil }
+    let known = state.wait { state -> RunSet?? in
+      if let runs = state.runs { return .some(runs) }
+      if state.isRunning { return nil }
+      state.isRunning = true
+      return .some(nil)
+    }
+    if let known { return known.runs.isEmpty ? nil : known }
+    defer { endTurn() }
+    let (generation, isDamaged) = state.withLock { ($0.generation, $0.isDamaged) }
+    do throws(StoreError) { try work.load(self, generation, isDamaged: isDamaged) } catch { return nil }
+    return state.withLock { state in state.runs.flatMap { $0.runs.isEmpty ? nil : $0 } }
+  }
+
+  /// To be called when a run could not be read: the history is made again.
+  func noteDamage() {
+    state.withLock { state in
+      state.generation += 1
+      state.runs = nil
+      state.reached = 0
+      state.isDamaged = true
+    }
+  }
+
+  private func forget() {
+    state.withLock { state in
+      state.generation += 1
+      state.runs = nil
+      state.reached = 0
+    }
+  }
+
+  private func takeTurn() {
+    state.wait { state in
+      if state.isRunning { return false }
+      state.isRunning = true
+      return true
+    }
+  }
+
+  private func endTurn() {
+    state.withLock { $0.isRunning = false }
+    state.signalAll()
+  }
+
+  /// Whether a file may be written that nobody has asked for: not on a disk that was full a short time ago.
+  var mayWrite: Bool { log.derivedSpace?.allowsWriting ?? false }
+
+  /// Runs one step. Returns whether there is more to do.
+  private func runStep() -> Bool {
+    let (generation, isDamaged, isStopping) = state.withLock { state in
+      state.failure = nil
+      return (state.generation, state.isDamaged, state.isStopping)
+    }
+    if isStopping { return false }
+    let slice = TimeSlice(until: MonotonicTime.now().advanced(by: Self.stepTime))
+    do throws(RunFailure) {
+      let isMore = try work.step(self, generation, isDamaged: isDamaged, slice)
+      state.withLock { $0.reached = work.reached }
+      return isMore
+    } catch {
+      if case .store(let error) = error {
+        // The next try begins at the event that the projection cannot apply.
+        if error.reason != .halted { work.reset() }
+        state.withLock { state in
+          state.failure = error
+          state.reached = work.reached
+        }
+        return false
+      }
+      work.reset()
+      noteDamage()
+      // It is made again at once, but once only.
+      return !isDamaged
+    }
+  }
+
+  /// Makes runs those that reads use, unless they hold no longer.
+  func publish(_ runs: RunSet?, _ generation: Int) {
+    state.withLock { state in
+      guard state.generation == generation else { return }
+      state.runs = runs
+      state.isDamaged = false
+    }
+    state.signalAll()
+  }
+}
+
+// MARK: Erasures and full disks
+
+extension Historian: DerivedFileUser {
+  var derivedFolder: String { files.folder }
+
+  func giveWay(isErasing: Bool) { forget() }
+
+  func willErase() { forget() }
+
+  func didErase() {
+    forget()
+    cache.removeAll()
+  }
+}

@@ -1,0 +1,148 @@
+// The folder of one projection's history: the files of its runs, and MANIFEST, which names them.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The head of a run's file.
+enum RunFile {
+  static let headerLength = 32
+  static let magic = Array("STRATARN".utf8)
+  /// The version of all files of a history. Another one is ignored, and the history is made again.
+  static let major: UInt16 = 1
+  static let minor: UInt16 = 0
+}
+
+/// The files of `derived/history/NAME-VERSION/`. Calls block.
+struct HistoryFiles: Sendable {
+  let fileSystem: any FileSystem
+  let storeID: StoreID
+  /// The folder above those of the histories, `derived/history`.
+  private let parent: String
+  private let derived: String
+  private let root: String
+  let folder: String
+
+  init(_ log: Log, _ name: StateName) {
+    fileSystem = log.source.catalog.fileSystem
+    storeID = log.storeID
+    (root, derived, parent) = (log.layout.root, log.layout.derived, log.layout.histories)
+    folder = "\(parent)/\(name.folder)"
+  }
+
+  private var manifestPath: String { "\(folder)/\(StoreLayout.manifestFile)" }
+  private func path(ofRun number: UInt32) -> String { "\(folder)/\(StoreLayout.runFileName(number))" }
+
+  /// Creates the folder if it is missing. Throws `linked` for a link: an erasure removes nothing through one.
+  func createFolder() throws(StoreError) {
+    for path in [parent, folder] where try fileSystem.isLink(path) { throw .linked(path: path) }
+    guard try fileSystem.kind(of: folder) == nil else { return }
+    let isNew = try fileSystem.kind(of: parent) == nil
+    try fileSystem.createDirectory(folder)
+    try fileSystem.syncDirectory(parent)
+    guard isNew else { return }
+    try fileSystem.syncDirectory(derived)
+    try fileSystem.syncDirectory(root)
+  }
+
+  func syncFolder() throws(StoreError) { try fileSystem.syncDirectory(folder) }
+
+  // MARK: Runs
+
+  /// The numbers of the runs' files that there are.
+  func runFiles() throws(StoreError) -> Set<UInt32> {
+    guard try fileSystem.kind(of: folder) == .directory else { return [] }
+    return Set(try fileSystem.contents(ofDirectory: folder).compactMap(StoreLayout.runFileNumber))
+  }
+
+  /// Creates the file of a run under a number that no file has.
+  ///
+  /// - Parameter least: the least number that it may get.
+  func beginRun(from least: UInt32) throws(StoreError) -> (number: UInt32, file: any File) {
+    let last = max(least - 1, try runFiles().max() ?? 0)
+    guard last < .max - 1 else {
+      throw .invalid(what: "the numbers of runs in \(folder) are used up", next: "delete that folder")
+    }
+    return (last + 1, try fileSystem.open(path(ofRun: last + 1), .createNew))
+  }
+
+  func header(_ number: UInt32) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: RunFile.headerLength)
+    bytes.withUnsafeMutableBytes { buffer in
+      let base = buffer.baseAddress!
+      buffer.copyBytes(from: RunFile.magic)
+      base.setLittleEndian(RunFile.major, at: 8)
+      base.setLittleEndian(RunFile.minor, at: 10)
+      base.setLittleEndian(number, at: 12)
+      storeID.write(to: base + 16)
+    }
+    return bytes
+  }
+
+  /// Opens a run's file for reading; nil if there is none, or it is another file.
+  func openRun(_ number: UInt32) -> (any File)? {
+    guard let file = try? fileSystem.open(path(ofRun: number), .read) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: RunFile.headerLength)
+    let count = try? bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0)
+    }
+    guard count == RunFile.headerLength, bytes == header(number) else {
+      file.close()
+      return nil
+    }
+    return file
+  }
+
+  /// A file that cannot be removed now is removed with a later manifest: nothing names it.
+  func removeRun(_ number: UInt32) { try? fileSystem.remove(path(ofRun: number)) }
+
+  // MARK: MANIFEST
+
+  /// The manifest; nil if there is none of this version that is whole.
+  func manifest() -> HistoryManifest? {
+    guard let file = try? fileSystem.open(manifestPath, .read) else { return nil }
+    defer { file.close() }
+    // A history has few runs: eight of each level, and the bases.
+    guard let size = (try? file.size()).flatMap(Int.init(exactly:)), size <= 16 << 20 else { return nil }
+    var bytes = [UInt8](repeating: 0, count: size)
+    let count = try? bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0)
+    }
+    return count == size ? HistoryManifest(decoding: bytes) : nil
+  }
+
+  /// Replaces the manifest. Durable when it returns.
+  ///
+  /// - Parameter check: called when the new file is there under another name: throws if nothing may be written.
+  func replaceManifest(
+    with manifest: HistoryManifest, _ check: () throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let token = fileSystem.freshToken()
+    let digits = String(token, radix: 16)
+    let name =
+      "\(StoreLayout.manifestFile)-\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+      + StoreLayout.temporarySuffix
+    let path = "\(folder)/\(name)"
+    let file = try fileSystem.open(path, .createNew)
+    do throws(StoreError) {
+      try check()
+      try manifest.encoded().lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
+      try file.sync()
+      file.close()
+      // The names of the runs are there before the manifest that names them.
+      try syncFolder()
+      try fileSystem.rename(path, to: manifestPath)
+      try syncFolder()
+    } catch {
+      file.close()
+      try? fileSystem.remove(path)
+      throw error
+    }
+  }
+
+  /// Removes the files of runs that the manifest does not name, and unfinished manifests.
+  func removeOthers(than manifest: HistoryManifest?) {
+    let named = Set(manifest?.runs.map(\.number) ?? [])
+    try? fileSystem.removeFiles(in: folder) { name in
+      if let number = StoreLayout.runFileNumber(name) { return !named.contains(number) }
+      return StoreLayout.isHistoryFile(name) && (manifest == nil || name != StoreLayout.manifestFile)
+    }
+  }
+}

@@ -1,0 +1,352 @@
+// What a historian does in one step: fold events, write a run, or merge runs.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+
+/// The fold of a historian, and what it has not written yet. Belongs to one thread at a time.
+final class HistoryWork: @unchecked Sendable {
+  // Sendable so that it can move from one thread to another between two steps.
+  private var generation: Int?
+  private var manifest: HistoryManifest?
+  private var runs: RunSet?
+  /// The state at the end of the runs, while it is built.
+  private var tables: RunTables?
+  private var recording: HistoryRecording?
+  private var merge: (merge: RunMerge, level: UInt32)?
+  /// Above the number of every file that this process has begun.
+  private var nextNumber: UInt32 = 1
+
+  /// The last event that was folded in.
+  var reached: UInt64 { recording?.sequence ?? runs?.end ?? 0 }
+
+  func reset() { (generation, manifest, runs, tables, recording, merge) = (nil, nil, nil, nil, nil, nil) }
+
+  /// Does one step. Returns whether there is more to do.
+  ///
+  /// - Parameter generation: if it is another one than before, nothing that is known holds.
+  func step(
+    _ historian: Historian, _ generation: Int, isDamaged: Bool, _ slice: TimeSlice
+  ) throws(RunFailure) -> Bool {
+    do throws(StoreError) { try historian.log.checkWrites() } catch {
+      reset()
+      throw .store(error)
+    }
+    guard historian.mayWrite else { return false }
+    if self.generation != generation || manifest == nil {
+      do throws(StoreError) { try load(historian, generation, isDamaged: isDamaged) } catch {
+        throw .store(error)
+      }
+      return true
+    }
+    if merge != nil {
+      if let written = try goOnMerging(historian, slice) { try endMerge(written, historian, generation) }
+      return true
+    }
+    if try beginMerge(historian) { return true }
+    guard let recording = try recording(historian, slice) else {
+      return tables != nil
+    }
+    if !recording.isDue(historian.log.options.runLimits) {
+      let last = historian.log.mark.visible.sequence
+      let run: Fold.EventRun
+      do throws(StoreError) {
+        run = try recording.run(through: last, slice, historian.log.options.runLimits)
+      } catch { throw .store(error) }
+      switch run {
+      case .erased:
+        // The log will be folded from its begin.
+        reset()
+        return true
+      case .paused: return true
+      case .done where !recording.isDue(historian.log.options.runLimits):
+        return recording.sequence < historian.log.mark.visible.sequence
+      case .done: break
+      }
+    }
+    try cut(recording, historian, generation)
+    return true
+  }
+
+  // MARK: Loading
+
+  /// Looks at the folder, unless what is known of it holds. What does not fit the log is removed.
+  func load(_ historian: Historian, _ generation: Int, isDamaged: Bool = false) throws(StoreError) {
+    if self.generation == generation, manifest != nil { return }
+    reset()
+    let log = historian.log
+    try log.checkWrites()
+    let head = log.mark.sequence
+    let erasures = try log.erasures()
+    let found = historian.files.manifest()
+    var manifest = HistoryManifest(
+      storeID: log.storeID, name: historian.name.hash, fingerprint: historian.fingerprint.code,
+      build: historian.fingerprint.build)
+    manifest.nextNumber = max(nextNumber, found?.nextNumber ?? 1)
+    var readers: [RunReader] = []
+    if !isDamaged, let found, found.isOf(manifest) {
+      manifest.runs = try found.runs(validIn: log, erasures)
+      do throws(StatePage.Damage) {
+        for run in manifest.runs { readers.append(try run.open(historian.files, historian.cache)) }
+      } catch {
+        (manifest.runs, readers) = ([], [])
+      }
+    }
+    do throws(StatePage.Damage) { runs = try RunSet(readers, erasures, head: head) } catch {
+      (manifest.runs, readers) = ([], [])
+      do throws(StatePage.Damage) { runs = try RunSet([], erasures, head: head) } catch {
+        assertionFailure("no runs cannot be damaged")
+      }
+    }
+    historian.files.removeOthers(than: manifest.runs.isEmpty ? nil : manifest)
+    self.manifest = manifest
+    self.generation = generation
+    historian.publish(runs, generation)
+  }
+
+  /// The fold, with what it found; nil if there is nothing to fold, or while its first state is being built.
+  private func recording(
+    _ historian: Historian, _ slice: TimeSlice
+  ) throws(RunFailure) -> HistoryRecording? {
+    if let recording { return recording }
+    guard let runs, historian.log.mark.visible.sequence > max(runs.end, historian.log.mark.logBegin - 1)
+    else { return nil }
+    guard let last = runs.runs.last, let entry = manifest?.runs.last else {
+      let recording = HistoryRecording(historian.log, historian.folding, runs)
+      self.recording = recording
+      return recording
+    }
+    let made: TableSet?
+    do throws(StatePage.Damage) {
+      let touches = historian.folding.recordsTouches
+      let building: RunTables
+      if let tables {
+        building = tables
+      } else {
+        building = try RunTables(runs, at: last.root.end, recordsTouches: touches)
+      }
+      tables = building
+      made = try building.goOn(slice)
+    } catch { throw .damage(error) }
+    guard var made else { return nil }
+    tables = nil
+    made.chain = entry.chain
+    let recording = HistoryRecording(historian.log, historian.folding, runs, from: made)
+    self.recording = recording
+    return recording
+  }
+
+  // MARK: Writing
+
+  /// Writes a new run, in a file that no manifest names yet.
+  private func write<Result>(
+    _ historian: Historian, _ body: () throws(RunFailure) -> Result
+  ) throws(RunFailure) -> Result {
+    guard let space = historian.log.derivedSpace else { throw .store(.readOnly) }
+    var failure: RunFailure?
+    do throws(StoreError) {
+      return try space.write { () throws(StoreError) in
+        do throws(RunFailure) { return try body() } catch {
+          failure = error
+          guard case .store(let error) = error else { throw .closed }
+          throw error
+        }
+      }
+    } catch {
+      if case .full = error { space.lacksRoom(for: UInt64(historian.log.options.runLimits.byteCountMax)) }
+      throw failure ?? .store(error)
+    }
+  }
+
+  /// Throws if nothing may be written that was made from the log so far.
+  private func check(_ historian: Historian, _ generation: Int, through end: UInt64) throws(StoreError) {
+    try historian.log.checkWrites()
+    guard let runs, historian.state.withLock({ $0.generation }) == generation,
+      try historian.log.erasuresOnDisk().hash(through: end) == runs.erasures.hash(through: end)
+    else { throw .invalid(what: "the history may hold content that was erased since it was folded") }
+  }
+
+  private func beginFile(
+    _ historian: Historian, _ generation: Int, through end: UInt64
+  ) throws(StoreError) -> RunOutput {
+    guard var manifest else { throw .closed }
+    try historian.files.createFolder()
+    let (number, file) = try historian.files.beginRun(from: manifest.nextNumber)
+    manifest.nextNumber = number + 1
+    nextNumber = number + 1
+    self.manifest = manifest
+    // After the file was created: an erasure after this takes its name.
+    try check(historian, generation, through: end)
+    let removalCount = historian.log.derivedSpace?.removalCount ?? 0
+    return RunOutput(historian.files, number, file) { [log = historian.log] () throws(StoreError) in
+      try log.derivedSpace?.checkRoom(since: removalCount)
+    }
+  }
+
+  /// Writes what was recorded as a run.
+  private func cut(
+    _ recording: HistoryRecording, _ historian: Historian, _ generation: Int
+  ) throws(RunFailure) {
+    let pending = recording.pending
+    let (written, chain) = try write(historian) { () throws(RunFailure) in
+      do throws(StoreError) {
+        guard let chain = try historian.log.chain(after: pending.end) else { throw StoreError.closed }
+        let output = try beginFile(historian, generation, through: pending.end)
+        return (try pending.write(to: output, historian.log.options.runLimits), chain)
+      } catch { throw RunFailure(error) }
+    }
+    guard let runs, let manifest else { return }
+    let entry = ManifestRun(
+      number: written.number, level: 0, length: written.length, place: written.place,
+      begin: written.root.begin, end: written.root.end, chain: chain,
+      appends: written.root.appends + written.root.counts.appends, time: recording.time,
+      erasures: runs.erasures.hash(through: written.root.end))
+    try replace(0..<0, at: manifest.runs.count, with: entry, historian, generation)
+    recording.beginRun()
+  }
+
+  /// Puts a run into the manifest, in place of some others, and makes it the one that reads use.
+  private func replace(
+    _ old: Range<Int>, at index: Int, with entry: ManifestRun, _ historian: Historian, _ generation: Int
+  ) throws(RunFailure) {
+    guard var manifest, let runs else { return }
+    let range = old.isEmpty ? index..<index : old
+    manifest.runs.replaceSubrange(range, with: [entry])
+    let new = manifest
+    try write(historian) { () throws(RunFailure) in
+      do throws(StoreError) {
+        try historian.files.replaceManifest(with: new) { () throws(StoreError) in
+          try check(historian, generation, through: entry.end)
+        }
+      } catch { throw RunFailure(error) }
+    }
+    self.manifest = manifest
+    do throws(StatePage.Damage) {
+      var readers = runs.runs
+      readers.replaceSubrange(range, with: [try entry.open(historian.files, historian.cache)])
+      self.runs = try RunSet(readers, runs.erasures, head: runs.head)
+    } catch { throw .damage(error) }
+    historian.publish(self.runs, generation)
+    for run in runs.runs[range] { historian.files.removeRun(run.number) }
+    if manifest.runs.count == 1 { historian.removeLowerVersions() }
+  }
+
+  // MARK: Merging
+
+  /// Begins a merge if one is due.
+  private func beginMerge(_ historian: Historian) throws(RunFailure) -> Bool {
+    guard let runs, let manifest, let generation, let rows = recording?.rowCount,
+      let plan = MergePlan(runs, manifest, rowCount: UInt64(rows), historian.log.options.runLimits)
+    else { return false }
+    let merged = Array(runs.runs[plan.runs])
+    let below = plan.isNewBase && plan.runs.lowerBound > 0 ? [runs.runs[plan.runs.lowerBound - 1]] : []
+    try write(historian) { () throws(RunFailure) in
+      let output: RunOutput
+      do throws(StoreError) {
+        output = try beginFile(historian, generation, through: merged.last?.root.end ?? 0)
+      } catch { throw RunFailure(error) }
+      do throws(StatePage.Damage) {
+        let begun = try RunMerge(
+          merged, onto: below, isBase: plan.isNewBase || merged[0].root.isBase, output,
+          historian.log.options.runLimits)
+        merge = (begun, plan.level)
+      } catch { throw RunFailure(error) }
+    }
+    return true
+  }
+
+  private func goOnMerging(
+    _ historian: Historian, _ slice: TimeSlice
+  ) throws(RunFailure) -> WrittenRun? {
+    try write(historian) { () throws(RunFailure) in try merge?.merge.goOn(slice) }
+  }
+
+  private func endMerge(
+    _ written: WrittenRun, _ historian: Historian, _ generation: Int
+  ) throws(RunFailure) {
+    guard let merge, let manifest,
+      let first = manifest.runs.firstIndex(where: { $0.number == merge.merge.merged[0].number })
+    else { return }
+    self.merge = nil
+    let range = first..<first + merge.merge.merged.count
+    var entry = manifest.runs[range.upperBound - 1]
+    (entry.number, entry.level, entry.length) = (written.number, merge.level, written.length)
+    (entry.place, entry.begin) = (written.place, written.root.begin)
+    try replace(range, at: first, with: entry, historian, generation)
+  }
+}
+
+/// Which runs are merged next.
+private struct MergePlan {
+  /// The level of the first bases, which no delta reaches.
+  static let baseLevel: UInt32 = 1_000
+
+  var runs: Range<Int>
+  var level: UInt32
+  var isNewBase: Bool
+
+  /// Nil if nothing is to be merged.
+  init?(_ set: RunSet, _ manifest: HistoryManifest, rowCount: UInt64, _ limits: RunLimits) {
+    let deltas = (set.runs.lastIndex { $0.root.isBase } ?? -1) + 1..<set.runs.count
+    let changes = set.runs[deltas].reduce(UInt64(0)) { $0.addingSaturated($1.root.counts.changes) }
+    if !deltas.isEmpty, changes >= max(limits.baseChangeCountMin, rowCount.addingSaturated(rowCount)) {
+      (runs, level, isNewBase) = (deltas, Self.baseLevel, true)
+      return
+    }
+    isNewBase = false
+    let count = max(2, limits.mergedCount)
+    var start = 0
+    while start < manifest.runs.count {
+      let level = manifest.runs[start].level
+      let end = manifest.runs[start...].firstIndex { $0.level != level } ?? manifest.runs.count
+      if end - start >= count {
+        let range = start..<start + count
+        let versions = set.runs[range].reduce(UInt64(0)) { $0.addingSaturated($1.root.versionCount) }
+        if level < Self.baseLevel || versions <= limits.mergedVersionCountMax {
+          (runs, self.level) = (range, level + 1)
+          return
+        }
+      }
+      start = end
+    }
+    return nil
+  }
+}
+
+extension HistoryManifest {
+  /// Whether the manifest is of the same store, projection and code as another one.
+  fileprivate func isOf(_ other: HistoryManifest) -> Bool {
+    storeID == other.storeID && name == other.name && fingerprint == other.fingerprint && build == other.build
+  }
+
+  /// The runs, from the first on, that are of the events that the log has, and were made after what is erased in it was
+  /// erased.
+  fileprivate func runs(
+    validIn log: Log, _ erasures: SegmentErasures
+  ) throws(StoreError) -> [ManifestRun] {
+    let mark = log.mark
+    guard runs.first?.begin == mark.logBegin - 1 else { return [] }
+    var runs = runs
+    // A log that lost events that were only buffered has the chain of an earlier boundary.
+    while let last = runs.last {
+      if last.end <= mark.sequence, last.appends <= mark.appends, try log.chain(after: last.end) == last.chain
+      {
+        break
+      }
+      runs.removeLast()
+    }
+    guard let last = runs.last, last.erasures == erasures.hash(through: last.end) else { return [] }
+    return runs
+  }
+}
+
+extension ManifestRun {
+  /// Opens the run. Throws if it is not the one that is meant.
+  fileprivate func open(_ files: HistoryFiles, _ cache: RunCache) throws(StatePage.Damage) -> RunReader {
+    let reader = try RunReader(files, number, root: place, cache)
+    guard reader.root.begin == begin, reader.root.end == end,
+      reader.root.appends.addingSaturated(reader.root.counts.appends) == appends
+    else { throw StatePage.Damage("a run has other events than the manifest says") }
+    return reader
+  }
+}

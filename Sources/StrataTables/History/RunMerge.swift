@@ -1,0 +1,200 @@
+// Merges neighbouring runs into one, in slices.
+
+internal import StrataBase
+internal import StrataLog
+
+/// Streams the rows of several runs into a new one, and then their changes. Belongs to one thread at a time.
+///
+/// In memory are a page of each run, and for each row of them its number in the new run.
+final class RunMerge {
+  /// Steps between two looks at the slice.
+  private static let stepCount = 256
+
+  /// The runs that are merged, in order.
+  let merged: [RunReader]
+  private let below: [RunReader]
+  private var writer: RunWriter
+  /// The runs below, then those that are merged.
+  private var heads: RunHeads
+  private var numbers: [[UInt32]]
+  /// The run whose changes are copied next, and the position in it.
+  private var run = 0
+  private var changes: RunChangesCursor?
+  private var areRowsDone = false
+  private var buffer = RawBuffer(capacity: 1 << 12)
+
+  /// - Parameters:
+  ///   - below: for a base, the runs that hold the state at the begin of those that are merged, from a base on.
+  ///   - isBase: whether the new run also holds that state.
+  init(_ merged: [RunReader], onto below: [RunReader], isBase: Bool, _ output: RunOutput, _ limits: RunLimits)
+    throws(StatePage.Damage)
+  {
+    let first = merged[0].root
+    self.merged = merged
+    self.below = below
+    writer = RunWriter(
+      output, begin: first.begin, time: first.time, appends: first.appends, failures: first.failures,
+      isBase: isBase, limits)
+    numbers = merged.map { run in
+      var numbers: [UInt32] = []
+      numbers.reserveCapacity(Int(run.root.rowCount))
+      return numbers
+    }
+    heads = try RunHeads(below + merged)
+  }
+
+  /// Goes on for a slice. Returns the new run once it is durable, and nil before that.
+  func goOn(_ slice: TimeSlice) throws(RunFailure) -> WrittenRun? {
+    while true {
+      for _ in 0..<Self.stepCount where !areRowsDone { try step() }
+      guard areRowsDone else {
+        if slice.isOver { return nil }
+        continue
+      }
+      guard try copyChanges(Self.stepCount) else { return try finish() }
+      if slice.isOver { return nil }
+    }
+  }
+
+  /// Merges one row.
+  private func step() throws(RunFailure) {
+    do throws(StatePage.Damage) {
+      guard try heads.next() else {
+        areRowsDone = true
+        return try endRows()
+      }
+    } catch { throw RunFailure(error) }
+    var isBegun = false
+    // What lived at the begin: the newest version below.
+    var newest: RunRowCursor?
+    for index in heads.current where index < below.count { newest = heads.cursors[index] }
+    if let newest {
+      let last = try RunFailure.reading { () throws(StatePage.Damage) in try newest.version(through: .max) }
+      if let last, last.kind != .gone {
+        try begin(newest.key, &isBegun)
+        try add(last, newest)
+      }
+    }
+    for index in heads.current where index >= below.count {
+      let cursor = heads.cursors[index]
+      while let version = try RunFailure.reading({ () throws(StatePage.Damage) in try cursor.nextVersion() })
+      {
+        // A base after the first run repeats what the runs before it have.
+        if index > below.count, version.sequence <= cursor.reader.root.begin { continue }
+        try begin(cursor.key, &isBegun)
+        try add(version, cursor)
+      }
+    }
+    guard isBegun else {
+      guard heads.current.allSatisfy({ $0 < below.count }) else {
+        throw RunFailure(StatePage.Damage("a base has a row that the runs before it lack"))
+      }
+      return
+    }
+    let number = writer.endRow()
+    for index in heads.current where index >= below.count {
+      guard UInt64(numbers[index - below.count].count) == heads.cursors[index].number else {
+        throw RunFailure(StatePage.Damage("the rows of a run are not numbered in order"))
+      }
+      numbers[index - below.count].append(number)
+    }
+  }
+
+  private func begin(_ key: [UInt8], _ isBegun: inout Bool) throws(RunFailure) {
+    guard !isBegun else { return }
+    isBegun = true
+    do throws(StoreError) {
+      try key.lendBytes { key throws(StoreError) in try writer.beginRow(key) }
+    } catch { throw RunFailure(error) }
+  }
+
+  private func add(_ version: RunVersion, _ cursor: RunRowCursor) throws(RunFailure) {
+    let bytes = try RunFailure.reading { () throws(StatePage.Damage) in try cursor.bytes() }
+    do throws(StoreError) { try writer.add(version, bytes) } catch { throw RunFailure(error) }
+  }
+
+  private func endRows() throws(StatePage.Damage) {
+    for (index, run) in merged.enumerated() where numbers[index].count != Int(run.root.rowCount) {
+      throw StatePage.Damage("a run has other rows than its root says")
+    }
+  }
+
+  /// Copies the changes of some events. Returns false at the end.
+  private func copyChanges(_ count: Int) throws(RunFailure) -> Bool {
+    if run == 0, changes == nil {
+      do throws(StoreError) { try writer.endRows() } catch { throw RunFailure(error) }
+    }
+    for _ in 0..<count {
+      guard run < merged.count else { return false }
+      let cursor = changes ?? RunChangesCursor(merged[run])
+      changes = cursor
+      guard let event = try RunFailure.reading({ () throws(StatePage.Damage) in try cursor.next() }) else {
+        changes = nil
+        run += 1
+        continue
+      }
+      let numbers = numbers[run]
+      do throws(StoreError) { try writer.add(event, cursor.rows.map { numbers[Int($0)] }) } catch {
+        throw RunFailure(error)
+      }
+    }
+    return true
+  }
+
+  private func finish() throws(RunFailure) -> WrittenRun {
+    let tables: [RunTable]
+    let failures: [ProjectionFailures.Failure]
+    do throws(StatePage.Damage) {
+      tables = try RunSet.tables(of: below + merged)
+      failures = try RunSet.failures(of: below + merged)
+    } catch { throw RunFailure(error) }
+    do throws(StoreError) { return try writer.finish(tables, failures) } catch { throw RunFailure(error) }
+  }
+}
+
+/// Why runs could not be written: a run that was read is damaged, or the disk refused.
+enum RunFailure: Error {
+  case damage(StatePage.Damage)
+  case store(StoreError)
+
+  init(_ damage: StatePage.Damage) { self = .damage(damage) }
+  init(_ error: StoreError) { self = .store(error) }
+
+  static func reading<Result>(
+    _ body: () throws(StatePage.Damage) -> Result
+  ) throws(RunFailure) -> Result {
+    do throws(StatePage.Damage) { return try body() } catch { throw .damage(error) }
+  }
+}
+
+/// The rows of several runs in the order of their keys.
+struct RunHeads {
+  let cursors: [RunRowCursor]
+  private var isThere: [Bool]
+  /// The runs that have the current row, in order.
+  private(set) var current: [Int] = []
+
+  init(_ runs: [RunReader]) throws(StatePage.Damage) {
+    cursors = runs.map(RunRowCursor.init)
+    isThere = []
+    for cursor in cursors { isThere.append(try cursor.next()) }
+  }
+
+  /// Goes to the next row. False at the end. The cursors of `current` are at the row, before its versions.
+  mutating func next() throws(StatePage.Damage) -> Bool {
+    for index in current { isThere[index] = try cursors[index].next() }
+    current.removeAll(keepingCapacity: true)
+    for index in cursors.indices where isThere[index] {
+      guard let first = current.first else {
+        current.append(index)
+        continue
+      }
+      let order = cursors[index].key.withUnsafeBytes { key in
+        cursors[first].key.withUnsafeBytes { key.order($0) }
+      }
+      if order < 0 { current.removeAll(keepingCapacity: true) }
+      if order <= 0 { current.append(index) }
+    }
+    return !current.isEmpty
+  }
+}

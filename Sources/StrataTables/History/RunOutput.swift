@@ -1,0 +1,59 @@
+// Appends records to the file of a run that is being written.
+
+internal import StrataBase
+internal import StrataLog
+
+/// A run's file while it is written. Belongs to one thread at a time.
+final class RunOutput {
+  /// Bytes that are written and synced at a time, so that the log's own syncs need not wait for long.
+  private static let stepLength = 4 << 20
+
+  let number: UInt32
+  private let file: any File
+  /// Called before each step: throws if nothing more may be written.
+  private let goesOn: () throws(StoreError) -> Void
+  private var buffer = RawBuffer(capacity: 1 << 16)
+  /// The bytes that are written.
+  private var written: UInt64
+
+  /// - Parameter file: an empty file, in which this writes the header.
+  init(
+    _ files: HistoryFiles, _ number: UInt32, _ file: any File,
+    _ goesOn: @escaping () throws(StoreError) -> Void
+  ) {
+    self.number = number
+    self.file = file
+    self.goesOn = goesOn
+    written = 0
+    files.header(number).withUnsafeBytes { buffer.append($0) }
+  }
+
+  deinit { file.close() }
+
+  /// The length of the file so far.
+  var length: UInt64 { written + UInt64(buffer.count) }
+
+  /// Appends a record: compressed if that saves an eighth.
+  func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> RunPlace {
+    if buffer.count >= Self.stepLength { try flush() }
+    let start = buffer.count
+    let checksum = StatePage.appendRecord(raw, to: &buffer)
+    return RunPlace(
+      offset: written + UInt64(start), length: UInt32(truncatingIfNeeded: buffer.count - start),
+      checksum: checksum)
+  }
+
+  private func flush() throws(StoreError) {
+    try goesOn()
+    try file.write(buffer.bytes, at: Int64(written))
+    try file.syncData()
+    written += UInt64(buffer.count)
+    buffer.removeAll()
+  }
+
+  /// Makes everything durable but the file's name.
+  func finish() throws(StoreError) {
+    try flush()
+    try file.sync()
+  }
+}

@@ -1,0 +1,84 @@
+// One run, open for reading.
+
+internal import StrataBase
+internal import StrataLog
+
+/// A run's file and its root. What the file says is checked as it is read: a byte that is not as it was written makes
+/// the read fail. Removing the file takes only its name. Safe to use from several threads.
+final class RunReader: Sendable {
+  let number: UInt32
+  let root: RunRoot
+  /// The tables that the run's rows are of, and those that were first written to in it.
+  let tables: [RunTable]
+  private let file: any File
+  private let length: UInt64
+  private let cache: RunCache
+  /// Whose records these are in the cache.
+  private let owner: UInt64
+  private let filter = Lock<RunRecord?>(nil)
+
+  /// - Parameter place: where the root is.
+  init(
+    _ files: HistoryFiles, _ number: UInt32, root place: RunPlace, _ cache: RunCache
+  ) throws(StatePage.Damage) {
+    guard let file = files.openRun(number), let length = (try? file.size()).flatMap(UInt64.init(exactly:))
+    else { throw StatePage.Damage("the file of a run is missing, or is another one") }
+    self.number = number
+    self.file = file
+    self.length = length
+    self.cache = cache
+    owner = cache.owner()
+    let root = try RunRoot(decoding: Self.record(place, of: number, in: file, length))
+    self.root = root
+    tables = try RunRoot.tables(decoding: Self.record(root.tables, of: number, in: file, length))
+  }
+
+  deinit { file.close() }
+
+  var origin: RunOrigin { RunOrigin(begin: root.begin, isBase: root.isBase) }
+
+  /// The record at a place, from memory if it was read lately.
+  func record(at place: RunPlace) throws(StatePage.Damage) -> RunRecord {
+    if let record = cache.record(of: owner, at: place.offset) { return record }
+    let record = try Self.record(place, of: number, in: file, length)
+    cache.add(record, of: owner, at: place.offset)
+    return record
+  }
+
+  private static func record(
+    _ place: RunPlace, of number: UInt32, in file: any File, _ length: UInt64
+  ) throws(StatePage.Damage) -> RunRecord {
+    // Nothing is allocated for a record that the file cannot hold.
+    guard place.offset.addingSaturated(UInt64(place.length)) <= length else {
+      throw StatePage.Damage("a record is past the end of its run")
+    }
+    let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(place.length), alignment: 16)
+    defer { stored.deallocate() }
+    guard (try? file.read(into: stored, at: Int64(place.offset))) == stored.count else {
+      throw StatePage.Damage("a record of a run cannot be read")
+    }
+    let known = StoredPlace(
+      file: number, offset: place.offset, length: place.length, checksum: place.checksum)
+    return try StatePage.withRaw(UnsafeRawBufferPointer(stored), of: known) { raw in RunRecord(copying: raw) }
+  }
+
+  /// False if the run certainly has no version of a row.
+  ///
+  /// - Parameter hash: the XXH64 of the row's key.
+  func mayContain(_ hash: UInt64) throws(StatePage.Damage) -> Bool {
+    guard let place = root.filter else { return true }
+    let known = filter.withLock { $0 }
+    let record: RunRecord
+    if let known { record = known } else { record = try self.record(at: place) }
+    if known == nil { filter.withLock { $0 = record } }
+    guard record.bytes.count == KeyFilter.length(forKeys: Int(root.rowCount)) else {
+      throw StatePage.Damage("the filter of a run has another length than its rows need")
+    }
+    return KeyFilter.mayContain(hash, in: record.bytes)
+  }
+
+  /// The failures that are listed with the run.
+  func failures() throws(StatePage.Damage) -> [ProjectionFailures.Failure] {
+    try RunRoot.failures(decoding: record(at: root.listedFailures))
+  }
+}

@@ -1,0 +1,116 @@
+// The parts of a run's file: records as those of page files, found through places alone.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The decoded bytes of one record of a run. They never change.
+final class RunRecord: Sendable {
+  nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+
+  init(copying raw: UnsafeRawBufferPointer) {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, raw.count), alignment: 16)
+    copy.copyMemory(from: raw)
+    bytes = UnsafeRawBufferPointer(rebasing: copy[..<raw.count])
+  }
+
+  deinit { UnsafeMutableRawPointer(mutating: bytes.baseAddress!).deallocate() }
+
+  var cursor: ByteCursor { ByteCursor(bytes.baseAddress!, count: bytes.count) }
+}
+
+/// Where a record is in the file of its run.
+struct RunPlace: Hashable, Sendable {
+  var offset: UInt64
+  var length: UInt32
+  var checksum: UInt32
+
+  init(offset: UInt64, length: UInt32, checksum: UInt32) {
+    self.offset = offset
+    self.length = length
+    self.checksum = checksum
+  }
+
+  func append(to bytes: inout RawBuffer) {
+    bytes.append(varint: offset)
+    bytes.append(varint: UInt64(length))
+    bytes.append(integer: checksum)
+  }
+
+  /// Reads a place; nil for bytes that are none.
+  init?(_ cursor: inout ByteCursor) {
+    guard let offset = cursor.varint(), let length = cursor.varint().flatMap(UInt32.init(exactly:)),
+      let checksum = cursor.integer(UInt32.self), length > StatePage.headLength,
+      offset >= UInt64(RunFile.headerLength), offset <= UInt64(Int64.max) - UInt64(length)
+    else { return nil }
+    self.init(offset: offset, length: length, checksum: checksum)
+  }
+}
+
+/// Signed numbers as varints: small ones of either sign are short.
+enum ZigZag {
+  static func encode(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
+
+  static func decode(_ number: UInt64) -> Int64 {
+    Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+  }
+}
+
+/// Decoded records in memory, up to a number of bytes. Those that were looked up lately stay.
+final class RunCache: Sendable {
+  private struct Key: Hashable {
+    var owner: UInt64
+    var offset: UInt64
+  }
+
+  private struct State {
+    var lastOwner: UInt64 = 0
+    /// Records that were looked up since the last turn, and those from before it.
+    var young: [Key: RunRecord] = [:]
+    var old: [Key: RunRecord] = [:]
+    var youngBytes = 0
+  }
+
+  /// A record that is longer is not kept.
+  private static let recordLengthMax = 1 << 16
+
+  private let limit: Int
+  private let state = Lock(State())
+
+  init(limit: Int) { self.limit = limit }
+
+  /// A number for an open run, which no other one gets: after an erasure, a number of a file may be used again.
+  func owner() -> UInt64 {
+    state.withLock { state in
+      state.lastOwner += 1
+      return state.lastOwner
+    }
+  }
+
+  func record(of owner: UInt64, at offset: UInt64) -> RunRecord? {
+    let key = Key(owner: owner, offset: offset)
+    return state.withLock { state in
+      if let record = state.young[key] { return record }
+      guard let record = state.old[key] else { return nil }
+      add(record, key, to: &state)
+      return record
+    }
+  }
+
+  func add(_ record: RunRecord, of owner: UInt64, at offset: UInt64) {
+    guard record.bytes.count <= Self.recordLengthMax else { return }
+    state.withLock { add(record, Key(owner: owner, offset: offset), to: &$0) }
+  }
+
+  func removeAll() {
+    state.withLock { state in (state.young, state.old, state.youngBytes) = ([:], [:], 0) }
+  }
+
+  private func add(_ record: RunRecord, _ key: Key, to state: inout State) {
+    if state.youngBytes > limit / 2 {
+      state.old = state.young
+      state.young = [:]
+      state.youngBytes = 0
+    }
+    if state.young.updateValue(record, forKey: key) == nil { state.youngBytes += record.bytes.count + 64 }
+  }
+}

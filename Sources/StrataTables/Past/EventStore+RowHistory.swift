@@ -1,0 +1,208 @@
+// All versions of one row: from runs as far as there are any, and from the log after that.
+
+internal import StrataBase
+public import StrataEvents
+internal import StrataLog
+
+extension RowSource {
+  /// Every version of a row, the oldest first: one for each event that changed it. None if it never existed.
+  ///
+  /// With `StoreOptions.history`, one read of the row, and a fold of what the history does not have yet. Without, O(events
+  /// of the one document), or for a table of a projection a fold of the whole log.
+  public func history(of id: Item.ID) async throws -> [RowVersion<Item>] {
+    try await table.history(of: id.documentID)
+  }
+}
+
+extension RowTable {
+  func history(of id: String) async throws -> [RowVersion<Item>] {
+    let rows: [RunRow]
+    if case .documents = folding {
+      let (known, end) = try await knownVersions(of: id)
+      rows = try await store.lookingUp { [store, name] builds throws(StoreError) in
+        try store.documentVersionsBlocking(
+          StreamName(category: name, id: id), after: end, known, builds: builds)
+      }
+    } else {
+      let walk = RowWalk(store, folding, name, id)
+      rows = try await store.machine.past.result { slice in try walk.goOn(slice) }
+    }
+    var id = id
+    return id.withUTF8 { id in rows.compactMap { version($0, UnsafeRawBufferPointer(id)) } }
+  }
+
+  /// The versions that the runs have, and the last event that they have.
+  private func knownVersions(of id: String) async throws -> (versions: [RunRow], end: UInt64) {
+    guard store.log.options.keepsHistory else { return ([], 0) }
+    // The runs may have to be looked up first, after a step of their historian.
+    return try await store.machine.past.result { [store, folding, name] _ in
+      RunPast(store, folding).versions(id, of: name) ?? ([], 0)
+    }
+  }
+
+  private func version(_ row: RunRow, _ id: UnsafeRawBufferPointer) -> RowVersion<Item>? {
+    guard let version = row.version else { return nil }
+    var made = RowVersion<Item>(sequence: version.sequence, time: Timestamp(nanoseconds: version.time))
+    if version.kind == .problem { made.problem = String(decoding: row.bytes, as: UTF8.self) }
+    row.withRow(id) { row in
+      guard let row else { return }
+      do throws(RowProblem) { made.item = try decode(row) } catch { made.problem = error.what }
+    }
+    return made
+  }
+}
+
+extension EventStore {
+  /// The versions of a document: those that are given, and those that later events of its stream made. O(events of the
+  /// stream). Blocks.
+  fileprivate func documentVersionsBlocking(
+    _ stream: StreamName, after first: UInt64, _ versions: [RunRow], builds: Bool
+  ) throws(StoreError) -> [RunRow] {
+    try log.refresh()
+    var versions = versions
+    var seen = SeenRow(versions.last)
+    let begin = TableSet(stream, versions.last, at: max(first, log.mark.logBegin - 1))
+    let (table, id) = stream.tableAndID
+    _ = try documentStateBlocking(
+      stream, from: begin, through: log.mark.visible.sequence, builds: builds
+    ) { state, stamp in
+      if let new = seen.change(to: state[table], id, stamp) { versions.append(new) }
+    }
+    return versions
+  }
+}
+
+extension StreamName {
+  /// The table and the id of the document of a stream.
+  fileprivate var tableAndID: (table: String, id: String) {
+    let slash = text.firstIndex(of: "/")
+    return (String(text[..<(slash ?? text.endIndex)]), slash.map { String(text[$0...].dropFirst()) } ?? "")
+  }
+}
+
+extension TableSet {
+  /// A state with nothing but one document.
+  fileprivate init(_ stream: StreamName, _ row: RunRow?, at sequence: UInt64) {
+    self.init(sequence: sequence)
+    guard let row, let version = row.version, version.kind != .gone else { return }
+    let scratch = FoldScratch()
+    let (table, name) = stream.tableAndID
+    var id = name
+    id.withUTF8 { id in
+      let id = UnsafeRawBufferPointer(id)
+      withTable(table) { table in
+        if version.kind == .problem {
+          return table.refuse(id: id, because: String(decoding: row.bytes, as: UTF8.self), scratch)
+        }
+        var stored: [UInt8] = []
+        row.withRow(id) { row in if let row { StoredRow.write(row, to: &stored) } }
+        stored.withUnsafeMutableBytes { table.put(id: id, stored: $0, .created, scratch) }
+      }
+    }
+  }
+}
+
+/// What one row was when it was last looked at.
+struct SeenRow {
+  private var kind = RunVersion.Kind.gone
+  private var revision: UInt64 = 0
+  private var problem: [UInt8] = []
+
+  init(_ row: RunRow?) {
+    guard let row, let version = row.version else { return }
+    kind = version.kind
+    if kind == .document { revision = version.sequence }
+    if kind == .problem { problem = row.bytes }
+  }
+
+  /// The version that an event made; nil if it left the row as it was. O(log n).
+  mutating func change(to table: Table, _ name: String, _ stamp: Stamp) -> RunRow? {
+    var name = name
+    let new: RunRow = name.withUTF8 { id in
+      let id = UnsafeRawBufferPointer(id)
+      var version = RunVersion(kind: .gone, sequence: stamp.sequence, created: 0, time: stamp.time)
+      let problem = table.problems.withValue(of: id) { $0.map { Array($0) } }
+      if let problem {
+        version.kind = .problem
+        return RunRow(version: version, bytes: problem)
+      }
+      return table.withRow(id) { row in
+        guard let row else { return RunRow(version: version, bytes: []) }
+        version.kind = .document
+        (version.sequence, version.created, version.time) = (row.revision, row.created, row.time)
+        return RunRow(version: version, bytes: Array(row.document))
+      }
+    }
+    let now = SeenRow(new)
+    let isSame = now.kind == kind && now.revision == revision && now.problem == problem
+    self = now
+    return isSame ? nil : new
+  }
+}
+
+/// Folds the log, from the end of the runs on, and notes what one row of a projection is. Belongs to one thread at a
+/// time.
+private final class RowWalk: @unchecked Sendable {
+  // Sendable so that it can move from one thread to another between two slices.
+  private let store: EventStore
+  private let folding: Folding
+  private let table: String
+  private let id: String
+  private var past: RunPast?
+  private var fold: Fold?
+  private var last: UInt64 = 0
+  private var versions: [RunRow] = []
+  private var seen = SeenRow(nil)
+  /// Whether runs are of no use, because events were erased meanwhile.
+  private var isFromBegin = false
+
+  init(_ store: EventStore, _ folding: Folding, _ table: String, _ id: String) {
+    (self.store, self.folding, self.table, self.id) = (store, folding, table, id)
+  }
+
+  func goOn(_ slice: TimeSlice) throws(StoreError) -> [RunRow]? {
+    guard let fold = try begun(slice) else { return nil }
+    let run = try fold.runByEvent(through: last, slice) { stamp, _, state in
+      if let new = seen.change(to: state[table], id, stamp) { versions.append(new) }
+      return true
+    }
+    switch run {
+    case .paused: return nil
+    case .done: return versions
+    case .erased:
+      (self.fold, isFromBegin, versions) = (nil, true, [])
+      return nil
+    }
+  }
+
+  private func begun(_ slice: TimeSlice) throws(StoreError) -> Fold? {
+    if let fold { return fold }
+    try store.log.refresh()
+    last = store.log.mark.visible.sequence
+    let past = self.past ?? RunPast(store, folding)
+    self.past = past
+    var fold = Fold(store.log, folding)
+    if !isFromBegin, let known = past.versions(id, of: table) {
+      if known.end >= last { return finished(known.versions) }
+      switch past.tables(at: known.end, slice) {
+      case .done(let tables, let head):
+        fold = Fold(store.log, folding, from: tables, headAtBegin: head)
+        versions = known.versions
+      case .paused: return nil
+      case .damaged: break
+      }
+    }
+    seen = SeenRow(versions.last)
+    self.fold = fold
+    return fold
+  }
+
+  /// A fold with nothing to do: the runs have everything.
+  private func finished(_ versions: [RunRow]) -> Fold {
+    self.versions = versions
+    last = 0
+    let fold = Fold(store.log, folding)
+    self.fold = fold
+    return fold
+  }
+}

@@ -1,0 +1,197 @@
+// Histories of particular shapes: large documents, one busy row, a projection that halts, a log that lost its end.
+
+internal import StrataBase
+internal import StrataDocuments
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct HistoryCaseTests {
+  private static func options(changes: Int = 100) -> StoreOptions {
+    var options = StateStore.options()
+    options.segmentSizeTarget = 8 << 20
+    options.history = .all
+    options.runLimits.byteCountMax = 4 * largeLength
+    options.runLimits.changeCountMax = changes
+    options.runLimits.mergedCount = 4
+    options.runLimits.baseChangeCountMin = 1_000
+    return options
+  }
+
+  /// A build without optimisation takes fifty times as long for each byte.
+  #if DEBUG
+    private static let largeLength = 100_000
+  #else
+    private static let largeLength = 1_000_000
+  #endif
+
+  private static func historian(_ store: EventStore, _ folding: Folding = StateStore.documents) -> Historian {
+    store.projector(folding).historian!
+  }
+
+  @Test func `a document of a megabyte that changes fifty times is written whole a few times only`() throws {
+    var random = SeededGenerator(seed: 5)
+    let disk = SimulatedDisk()
+    let store = try StateStore.open(disk, options: Self.options())
+    let text = String(
+      decoding: (0..<Self.largeLength).map { _ in UInt8.random(in: 0x21...0x7E, using: &random) },
+      as: UTF8.self)
+    for number in 0..<50 { try store.put("1", ["a": .int(Int64(number)), "t": .string(text)]) }
+    let historian = Self.historian(store)
+    try historian.recordBlocking()
+    let set = try #require(historian.runs())
+    let bytes = disk.historyPaths.reduce(0) { $0 + disk.contents($1)!.count }
+    #expect(bytes < 18 * Self.largeLength, "\(bytes)")
+    let key = try #require(set.key(of: "1", in: "a"))
+    for sequence in set.begin + 1..<set.end + 1 {
+      let found = try #require(try set.version(of: key, at: sequence))
+      let document = try DocumentValue(cbor: found.bytes)
+      #expect(document["a"] == .int(Int64(sequence) - 1))
+      #expect(found.bytes.suffix(1_000).elementsEqual(text.utf8.suffix(1_000)))
+      #expect(found.bytes.count > Self.largeLength && found.bytes.count < Self.largeLength + 20)
+    }
+    try store.closeBlocking()
+  }
+
+  @Test func `a row that comes and goes thousands of times is found at each of them`() throws {
+    let disk = SimulatedDisk()
+    let store = try StateStore.open(disk, options: Self.options())
+    let stream = StreamName(category: "a", id: "1")
+    for number in 0..<600 {
+      try store.appendAny([
+        NewEvent(DocumentEvent.put, in: stream, payload: EventPayload(["n": .int(Int64(number))])),
+        NewEvent(DocumentEvent.delete, in: stream, payload: EventPayload(.null)),
+      ])
+    }
+    let historian = Self.historian(store)
+    try historian.recordBlocking()
+    let set = try #require(historian.runs())
+    let key = try #require(set.key(of: "1", in: "a"))
+    #expect(set.runs.contains { $0.root.isBase } && set.end > 1_100)
+    #expect(try set.versions(of: key).map(\.version.sequence) == Array(1...set.end))
+    for sequence in set.begin + 1..<set.end + 1 {
+      let found = try #require(try set.version(of: key, at: sequence))
+      #expect(found.version.sequence == sequence && (found.version.kind == .gone) == (sequence % 2 == 0))
+      #expect(try set.existing(key, at: sequence) == nil || sequence % 2 == 1)
+    }
+    #expect(try set.changedKeys(after: 10, through: 11) == [key])
+    try store.closeBlocking()
+  }
+
+  private struct Halting: Projection {
+    struct Row: Codable, Identifiable { var id: String }
+    struct Refusal: Error {}
+    static let name = "halting history"
+    static let version = 1
+    static let onFailure = ProjectionFailurePolicy.halt
+    static let rows = TableKey<Row>("row")
+
+    func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
+      if event.type == "bad" { throw Refusal() }
+      tables[Self.rows, event.stream.id] = Row(id: event.stream.id)
+    }
+  }
+
+  @Test func `the history of a projection that halts ends before the event`() async throws {
+    let disk = SimulatedDisk()
+    let store = try StateStore.open(disk, options: Self.options(changes: 5))
+    for number in 0..<40 {
+      try store.appendAny([NewEvent(number == 30 ? "bad" : "good", in: StreamName("x/\(number)"), .null)])
+    }
+    let halting = Folding.own(Halting())
+    let historian = Self.historian(store, halting)
+    #expect(throws: StoreError.self) { try historian.recordBlocking() }
+    #expect(historian.failure?.reason == .halted && historian.end == 30)
+    let set = try #require(historian.runs())
+    for sequence in UInt64(1)...30 {
+      let fold = Fold(store.log, halting)
+      try fold.run(through: sequence)
+      let state = try set.tables(at: sequence, recordsTouches: false)
+      #expect(try StateAnswers(state, of: store) == StateAnswers(fold.state, of: store))
+    }
+    #expect(try await store.states(at: [.sequence(25)], halting)[0].rowCount == 25)
+    await #expect(throws: StoreError.self) { try await store.states(at: [.sequence(35)], halting) }
+    try store.closeBlocking()
+  }
+
+  @Test func `runs of events that the log has lost are left out`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var shortened = 0
+    for seed in 0..<30 {
+      let disk = SimulatedDisk()
+      var options = Self.options(changes: 4)
+      options.durability = .buffered
+      options.runLimits.baseChangeCountMin = 30
+      let store = try StateStore.open(disk, options: options)
+      var events = StateEvents(seed: UInt64(seed))
+      for _ in 0..<20 { try events.append(to: store) }
+      try Self.historian(store).recordBlocking()
+      let end = Self.historian(store).end
+      let after = disk.crash(seed: random.next(), model: .reorder)
+      guard let again = try? StateStore.open(after, options: options) else { continue }
+      if again.head.sequence < end { shortened += 1 }
+      for _ in 0..<10 { try events.append(to: again) }
+      let historian = Self.historian(again)
+      if let set = historian.runs() {
+        #expect(try HistoryStore.difference(set, again, StateStore.documents) == nil, "seed \(seed)")
+      }
+      try historian.recordBlocking()
+      let difference = try HistoryStore.difference(historian.runs()!, again, StateStore.documents)
+      #expect(difference == nil, "seed \(seed)")
+      try again.closeBlocking()
+    }
+    #expect(shortened > 5)
+  }
+
+  @Test func `a history of another build, projection or store is made again`() throws {
+    let disk = SimulatedDisk()
+    var store = try StateStore.open(disk, options: Self.options(changes: 3))
+    for number in 0..<30 { try store.put("\(number % 4)", ["n": .int(Int64(number))]) }
+    try Self.historian(store).recordBlocking()
+    try store.closeBlocking()
+    let path = disk.historyPaths.first { $0.hasSuffix(StoreLayout.manifestFile) }!
+    let good = try #require(HistoryManifest(decoding: disk.contents(path)!))
+    let changes: [(inout HistoryManifest) -> Void] = [
+      { _ in }, { $0.build += 1 }, { $0.fingerprint += 1 }, { $0.name += 1 },
+      { $0.storeID = StoreID(low: 5, high: 6) }, { $0.runs[0].begin = 1 }, { $0.runs.removeFirst() },
+      { $0.runs[$0.runs.count - 1].erasures += 1 }, { $0.runs[0].place = $0.runs[1].place },
+      { $0.runs[0].number = $0.runs[1].number },
+    ]
+    for (number, change) in changes.enumerated() {
+      let other = disk.clone()
+      var manifest = good
+      change(&manifest)
+      other.replace(path, manifest.encoded())
+      store = try StateStore.open(other, options: Self.options(changes: 3))
+      #expect((Self.historian(store).runs() == nil) == (number > 0), "change \(number)")
+      try Self.historian(store).recordBlocking()
+      let found = try #require(Self.historian(store).runs())
+      #expect(try HistoryStore.difference(found, store, StateStore.documents) == nil, "change \(number)")
+      #expect(found.end == 30)
+      // No number of a file is used again.
+      if number > 0 {
+        #expect(found.runs.allSatisfy { run in !good.runs.contains { $0.number == run.number } })
+      }
+      try store.closeBlocking()
+    }
+  }
+
+  @Test func `the histories of lower versions are removed, and those of higher ones stay`() throws {
+    let disk = SimulatedDisk()
+    let tally = StateName(StateStore.tally)!
+    let lower = StateName(name: tally.name, version: 1, recordsTouches: false).folder
+    let higher = StateName(name: tally.name, version: 9, recordsTouches: false).folder
+    for folder in [lower, higher] {
+      disk.add("\(StateStore.layout.histories)/\(folder)/\(StoreLayout.runFileName(3))", [1, 2, 3])
+    }
+    let store = try StateStore.open(disk, options: Self.options(changes: 3))
+    var events = StateEvents(seed: 3)
+    for _ in 0..<40 { try events.append(to: store) }
+    try Self.historian(store, StateStore.tally).recordBlocking()
+    #expect(!disk.historyPaths.contains { $0.contains("/\(lower)/") })
+    #expect(disk.historyPaths.contains { $0.contains("/\(higher)/") })
+    try store.closeBlocking()
+  }
+}

@@ -1,0 +1,193 @@
+// Damage to the files of a history, and power cuts while they are written: the answers stay those of the log.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct HistoryDamageTests {
+  private static let foldings = [StateStore.documents, StateStore.tally]
+
+  private static func options() -> StoreOptions {
+    var options = StateStore.options()
+    options.savesStates = false
+    options.fullDiskPause = .zero
+    options.history = .all
+    options.runLimits.changeCountMax = 6
+    options.runLimits.mergedCount = 2
+    options.runLimits.baseChangeCountMin = 24
+    options.runLimits.mergedVersionCountMax = 0
+    options.runLimits.pageLength = 150
+    options.runLimits.largeLength = 120
+    options.runLimits.wholeInterval = 3
+    return options
+  }
+
+  /// The bits that are changed. Every sequence is read after each, so in an ordinary run they are those of some bytes.
+  private static func bits(_ byteCount: Int) -> [Int] {
+    let bits = DamagedBits.of(byteCount: byteCount)
+    if DamagedBits.step != nil { return bits }
+    return bits.enumerated().filter { $0.offset % 13 == 0 }.map(\.element)
+  }
+
+  private static func filled(
+    _ disk: SimulatedDisk, seed: UInt64, appends: Int = 14
+  ) throws -> (EventStore, StateEvents) {
+    let store = try StateStore.open(disk, options: options())
+    var events = StateEvents(seed: seed)
+    events.rowCount = 4
+    for _ in 0..<appends { try events.append(to: store) }
+    for folding in foldings { try store.projector(folding).historian?.recordBlocking() }
+    return (store, events)
+  }
+
+  /// Reads everything of a history that can be read. Counts what is damaged; all else must be right.
+  private static func read(
+    _ store: EventStore, _ folding: Folding, _ expected: [StateAnswers], _ what: String
+  ) throws -> (right: Int, damaged: Int) {
+    var count = (right: 0, damaged: 0)
+    guard let runs = Historian(store.log, folding)?.runs() else { return (0, 1) }
+    // What the tables do not need: the filters.
+    for run in runs.runs where (try? run.mayContain(1)) == nil { count.damaged += 1 }
+    for sequence in runs.begin + 1..<runs.end + 1 {
+      guard let set = try? runs.tables(at: sequence, recordsTouches: folding.recordsTouches) else {
+        count.damaged += 1
+        continue
+      }
+      count.right += 1
+      let difference = try StateAnswers(set, of: store).difference(from: expected[Int(sequence)])
+      #expect(difference == nil, "\(what), at \(sequence)")
+    }
+    return count
+  }
+
+  @Test func `any byte of a run or of the manifest may be another one`() async throws {
+    let origin = SimulatedDisk()
+    let (store, _) = try Self.filled(origin, seed: 7)
+    let expected = try Self.foldings.map { folding in
+      try HistoryStore.replayed(store, folding).map { try StateAnswers($0, of: store) }
+    }
+    try store.closeBlocking()
+    var counts = (right: 0, damaged: 0, files: 0)
+    for path in origin.historyPaths {
+      let bytes = origin.contents(path)!
+      counts.files += 1
+      for bit in Self.bits(bytes.count) {
+        let disk = origin.clone()
+        var changed = bytes
+        changed[bit / 8] ^= UInt8(1 << (bit % 8))
+        disk.replace(path, changed)
+        let store = try StateStore.open(disk, options: Self.options())
+        let (folding, expected) =
+          path.contains("$documents")
+          ? (Self.foldings[0], expected[0])
+          : (Self.foldings[1], expected[1])
+        let what = "bit \(bit) of \(path)"
+        let count = try Self.read(store, folding, expected, what)
+        counts.right += count.right
+        counts.damaged += count.damaged
+        #expect(count.damaged > 0, "\(what) is not noticed")
+        if bit % 9 == 0 {
+          let sequences = [store.head.sequence / 2, store.head.sequence]
+          let states = try store.statesBlocking(at: sequences.map { .sequence($0) }, folding)
+          for (sequence, state) in zip(sequences, states) {
+            #expect(try StateAnswers(state, of: store) == expected[Int(sequence)], "\(what)")
+          }
+          // What is damaged is made again as soon as a read has noticed it.
+          let historian = store.projector(folding).historian!
+          if let runs = historian.runs(), (try? HistoryStore.difference(runs, store, folding)) == .none {
+            historian.noteDamage()
+          }
+          try historian.recordBlocking()
+          #expect(try HistoryStore.difference(historian.runs()!, store, folding) == nil, "\(what)")
+        }
+        try store.closeBlocking()
+      }
+    }
+    #expect(counts.files >= 4 && counts.right > counts.damaged / 4, "\(counts)")
+  }
+
+  @Test func `after a power cut at any call of a historian the answers are those of the log`() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(60)
+    var kept = 0
+    while runs.isShort {
+      let seed = random.next()
+      let counted = SimulatedDisk()
+      var (store, events) = try Self.filled(counted, seed: seed)
+      // Of events that change few rows there may be no run yet.
+      let isWritten = Self.foldings.map { store.projector($0).historian?.runs() != nil }
+      for _ in 0..<12 { try events.append(to: store) }
+      let count = try counted.changeCount {
+        for folding in Self.foldings { try store.projector(folding).historian?.recordBlocking() }
+      }
+      #expect(count > 15)
+      for change in 1...count {
+        let disk = SimulatedDisk()
+        (store, events) = try Self.filled(disk, seed: seed)
+        for _ in 0..<12 { try events.append(to: store) }
+        disk.cutPower(atChange: change)
+        for folding in Self.foldings { try? store.projector(folding).historian?.recordBlocking() }
+        #expect(disk.isPoweredOff)
+        for model in [CrashModel.dropAll, .reorder, .garbage, .lossless] {
+          runs.add()
+          let what = "seed \(seed), change \(change), \(model)"
+          let after = disk.crash(seed: random.next(), model: model)
+          let again = try StateStore.open(after, options: Self.options())
+          for (folding, isWritten) in zip(Self.foldings, isWritten) {
+            let historian = try #require(again.projector(folding).historian)
+            if let found = historian.runs() {
+              kept += 1
+              #expect(try HistoryStore.difference(found, again, folding) == nil, "\(what)")
+            } else {
+              #expect(model == .garbage || !isWritten, "\(what): what was written before is lost")
+            }
+            try historian.recordBlocking()
+            guard let made = historian.runs() else { continue }
+            #expect(try HistoryStore.difference(made, again, folding) == nil, "\(what)")
+            // Not every event changes a row, and a run ends after six changes.
+            #expect(historian.end + 40 > again.head.sequence)
+          }
+          try again.closeBlocking()
+        }
+      }
+    }
+    #expect(kept > runs.count)
+  }
+
+  @Test func `a call that fails stops the historian alone, and it goes on later`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(100)
+    var failed = 0
+    while runs.isShort {
+      let seed = random.next()
+      for number in 1...40 {
+        runs.add()
+        let disk = SimulatedDisk()
+        var (store, events) = try Self.filled(disk, seed: seed)
+        for _ in 0..<12 { try events.append(to: store) }
+        let code = number % 2 == 0 ? SystemErrorCode.inputOutput : SystemErrorCode.noSpace
+        let calls = Lock(0)
+        disk.onOperation { call in
+          guard call.path.hasPrefix(StateStore.layout.histories) else { return .proceed }
+          return calls.withLock { calls in
+            calls += 1
+            return calls == number ? .fail(code) : .proceed
+          }
+        }
+        let historian = try #require(store.projector(StateStore.documents).historian)
+        if (try? historian.recordBlocking()) == nil { failed += 1 }
+        disk.onOperation(nil)
+        try events.append(to: store)
+        try historian.recordBlocking()
+        let difference = try HistoryStore.difference(historian.runs()!, store, StateStore.documents)
+        #expect(difference == nil, "seed \(seed), call \(number)")
+        #expect(historian.end + 40 > store.head.sequence)
+        try store.closeBlocking()
+      }
+    }
+    #expect(failed > runs.count / 4)
+  }
+}

@@ -1,0 +1,96 @@
+// Stores that keep a history in tiny runs, and what the log says of the past.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+enum HistoryStore {
+  /// Options with which runs, merges and bases occur after a few events.
+  static func options(_ random: inout SeededGenerator, documents largeLength: Int? = nil) -> StoreOptions {
+    var options = StateStore.options()
+    options.history = .all
+    options.runLimits.changeCountMax = Int.random(in: 1...9, using: &random)
+    options.runLimits.mergedCount = Int.random(in: 2...4, using: &random)
+    options.runLimits.baseChangeCountMin = UInt64.random(in: 6...60, using: &random)
+    options.runLimits.mergedVersionCountMax = [0, 100, 1_000].randomElement(using: &random)!
+    options.runLimits.pageLength = [1, 60, 300, 4_096].randomElement(using: &random)!
+    options.runLimits.largeLength = largeLength ?? [1, 50, 700, 4_096].randomElement(using: &random)!
+    options.runLimits.wholeInterval = Int.random(in: 1...17, using: &random)
+    options.runLimits.cacheSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
+    return options
+  }
+
+  /// The state at each sequence, by a replay of the log.
+  static func replayed(_ store: EventStore, _ folding: Folding) throws -> [TableSet] {
+    var states = [TableSet(recordsTouches: folding.recordsTouches)]
+    let fold = Fold(store.log, folding)
+    for sequence in 1...max(1, store.head.sequence) where sequence <= store.head.sequence {
+      try fold.run(through: sequence)
+      states.append(fold.state)
+    }
+    return states
+  }
+
+  /// A row of one state, as a run has it.
+  struct Row: Equatable {
+    var kind: RunVersion.Kind
+    var sequence: UInt64
+    var created: UInt64 = 0
+    var bytes: [UInt8]
+  }
+
+  /// The rows and problems of a state, by table and id.
+  static func rows(_ set: TableSet) -> [String: [[UInt8]: Row]] {
+    var all: [String: [[UInt8]: Row]] = [:]
+    for table in set.tables {
+      var rows: [[UInt8]: Row] = [:]
+      table.forEachRow { row in
+        rows[Array(row.id)] = Row(
+          kind: .document, sequence: row.revision, created: row.created, bytes: Array(row.document))
+      }
+      table.problems.forEach(in: 0..<table.problems.count) { id, what in
+        #expect(rows[Array(id)] == nil)
+        rows[Array(id)] = Row(kind: .problem, sequence: 0, bytes: Array(what))
+      }
+      all[table.name] = rows
+    }
+    return all
+  }
+
+  /// The first difference between runs and the log; nil if there is none.
+  static func difference(_ runs: RunSet, _ store: EventStore, _ folding: Folding) throws -> String? {
+    let states = try replayed(store, folding)
+    for sequence in runs.begin + 1..<runs.end + 1 {
+      let set = try runs.tables(at: sequence, recordsTouches: folding.recordsTouches)
+      let difference = try StateAnswers(set, of: store).difference(
+        from: StateAnswers(states[Int(sequence)], of: store))
+      if let difference { return "at \(sequence) of \(runs.end): \(difference)" }
+      for table in set.tables {
+        if let sentence = table.checkInvariants() { return "at \(sequence): \(sentence)" }
+      }
+    }
+    return nil
+  }
+
+  /// Kinds of runs that a test came across.
+  struct Met {
+    var states = 0
+    var bases = 0
+    var merged = 0
+    var large = 0
+
+    mutating func add(_ runs: RunSet) {
+      states += Int(runs.end - runs.begin)
+      bases += runs.runs.filter(\.root.isBase).count
+      merged += runs.runs.filter { $0.root.counts.appends > 9 }.count
+    }
+  }
+}
+
+extension SimulatedDisk {
+  /// The paths of the files of all histories.
+  var historyPaths: [String] { paths.filter { $0.hasPrefix(StateStore.layout.histories + "/") } }
+}
