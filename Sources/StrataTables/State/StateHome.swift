@@ -87,6 +87,7 @@ extension Checkpoints {
 
   /// Leaves a reader's folder to the next one. Waits for a write of this object to end. Blocks.
   func leaveHome() {
+    guard log.isReadOnly else { return }
     state.wait(until: { !$0.isWriting })
     home.withLock { home in
       home?.lock.close()
