@@ -79,11 +79,11 @@ extension Projector {
   /// Starts to save a state on another thread if folding what is not on disk takes long, unless that would write much
   /// more than the log has grown. A kept view that is not on disk at all is saved in any case, and so is a state of
   /// which a page could not be read, that was removed from a full disk, or that is on disk as one of another build.
-  /// While the disk is full nothing is saved.
+  /// While the disk is full nothing is saved, and nothing that goes back to the tables of another build.
   func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?) {
-    guard let checkpoints, let erasures, log.savesStates, !log.options.writesInStep, set.chain != nil else {
-      return
-    }
+    guard let checkpoints, let erasures, log.savesStates, !log.options.writesInStep, set.chain != nil,
+      otherBuild == nil
+    else { return }
     let work = exclusive.work
     let takesLong = work.takes(log.options.savedFoldingMin)
     // After a failure a view waits, as the rest does, until there is more to save.
@@ -96,10 +96,9 @@ extension Projector {
     }
     guard begins else { return }
     exclusive.work.begin()
-    let build = otherBuild
     let thread = try? log.options.machine.start("strata-checkpoint") { [self] in
       // A failure is kept in `checkpoints`: nothing was promised.
-      _ = try? checkpoints.write(set, erasures, by: build)
+      _ = try? checkpoints.write(set, erasures)
       endSaving()
     }
     if thread == nil { endSaving() }
@@ -131,7 +130,8 @@ extension Projector {
   ///   - kept: a view of a table to be saved with it.
   ///   - dropped: the name of a saved view of a table that is given up.
   ///   - progress: called from time to time while a forced save folds and builds.
-  /// - Returns: what was written; nil if there was nothing to write, or the state could not be folded in time.
+  /// - Returns: what was written; nil if there was nothing to write, the state could not be folded in time, or its
+  ///   tables go back to those of another build and were not compared yet.
   @discardableResult
   func save(
     isForced: Bool = false, keeping kept: (table: String, definition: ViewDefinition)? = nil,
@@ -175,10 +175,11 @@ extension Projector {
     let set = published
     let isDue =
       exclusive.work.takes(log.options.savedFoldingMin) || isWanting(checkpoints, set) || checkpoints.gaveWay
-    guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil,
+    // Rows of another build, which this one has folded on, would pass for the other's: it would never compare them.
+    guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil, exclusive.publishedBuild == nil,
       let erasures = exclusive.publishedErasures
     else { return nil }
-    let written = try checkpoints.write(set, erasures, by: exclusive.publishedBuild)
+    let written = try checkpoints.write(set, erasures)
     exclusive.work.begin()
     return written
   }

@@ -17,10 +17,10 @@ extension Projector {
   /// Saves the state of a fold that halted, if folding again what is not on disk takes long, or if it must. A failure is
   /// kept in `checkpoints`: the caller reports the halt. Blocks.
   func saveHalted(_ fold: Fold, _ error: StoreError, isForced: Bool) {
-    guard let checkpoints, isForced || exclusive.work.takes(log.options.savedFoldingMin),
+    guard let checkpoints, otherBuild == nil, isForced || exclusive.work.takes(log.options.savedFoldingMin),
       isForced || checkpoints.mayBeSaved, let halted = Halted(fold, error)
     else { return }
-    guard (try? checkpoints.write(halted.state, halted.erasures, by: otherBuild)) != nil else { return }
+    guard (try? checkpoints.write(halted.state, halted.erasures)) != nil else { return }
     exclusive.work.begin()
   }
 }

@@ -10,13 +10,12 @@ extension Checkpoints {
   /// - Parameters:
   ///   - erasures: what was erased in the log before the state's fold began. If more is erased by now, nothing is
   ///     written.
-  ///   - otherBuild: the build of the program that made the tables; nil for this one.
   /// - Returns: nil if the state is on disk already.
   @discardableResult
   func write(
-    _ tables: TableSet, _ erasures: SegmentErasures, by otherBuild: UInt64? = nil
+    _ tables: TableSet, _ erasures: SegmentErasures
   ) throws(StoreError) -> Written? {
-    let build = otherBuild ?? fingerprint.build
+    let build = fingerprint.build
     state.wait { state in
       if state.isWriting { return false }
       state.isWriting = true
@@ -32,8 +31,6 @@ extension Checkpoints {
       state.withLock { $0 = result }
       return nil
     }
-    // What this build made takes the place of what another one made, and never the other way round.
-    if let saved = known.slot?.build, saved == fingerprint.build, build != saved { return nil }
     // Somebody may have removed the state or a part of it, or written another one while the store was suspended.
     let isThere = home(at: known.folder).map { files in
       let present = (try? files.pageFiles()) ?? []
