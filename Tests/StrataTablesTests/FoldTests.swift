@@ -10,7 +10,7 @@ internal import Testing
 @Suite struct FoldTests {
   /// A store with random document events in random appends, and the naive state after each event.
   private struct History {
-    var store = EventStore.inMemory(clock: .fixed, options: StoreOptions())
+    var store: EventStore
     /// After each sequence: table → id → (document, revision).
     var states: [[String: [String: Row]]] = [[:]]
 
@@ -21,7 +21,13 @@ internal import Testing
   }
 
   private func history(_ random: inout SeededGenerator) async throws -> History {
-    var history = History()
+    var options = StoreOptions()
+    if Bool.random(using: &random) {
+      options.readAhead.eventCountMin = 1
+      options.readAhead.processorCountMin = 1
+      options.readAhead.byteCount = Int.random(in: 1...500, using: &random)
+    }
+    var history = History(store: .inMemory(clock: .fixed, options: options))
     var state: [String: [String: Row]] = [:]
     typealias Row = History.Row
     var sequence: UInt64 = 0

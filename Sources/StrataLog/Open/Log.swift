@@ -145,6 +145,11 @@ package final class Log: Sendable {
     LogCursor(source, after: sequence, isDurableOnly: isDurableOnly)
   }
 
+  /// The same for long work, which may be read on another thread.
+  package func blocksAhead(after sequence: UInt64) -> BlocksAhead {
+    BlocksAhead(cursor(after: sequence), options.readAhead)
+  }
+
   /// The visible block that holds a sequence, or nil if the log does not have it.
   package func block(holding sequence: UInt64) throws(StoreError) -> DecodedBlock? {
     try source.block(holding: sequence)

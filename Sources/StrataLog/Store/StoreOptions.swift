@@ -118,6 +118,8 @@ public struct StoreOptions: Sendable {
   public var pageCacheSize = 64 << 20
   /// The number of rows of a table from which its views are built beside the folding.
   package var viewBuildingMin = 16_384
+  /// When a fold reads blocks on another thread.
+  package var readAhead = BlocksAhead.Limits()
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
   /// Whether a state that another build of the program saved is used until it was folded again. Not while a program is

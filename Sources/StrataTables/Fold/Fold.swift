@@ -15,7 +15,7 @@ package final class Fold {
   private let folding: Folding
   /// The projection's name if the fold halts at an event that cannot be applied.
   private let haltingName: String?
-  private var cursor: LogCursor
+  private var blocks: BlocksAhead
   private let scratch = FoldScratch()
   private let keptRowCountMax: Int
   private let unplacedCountMax: Int
@@ -67,7 +67,7 @@ package final class Fold {
     let mark = log.mark
     headAtBegin = mark.sequence
     let begin = mark.logBegin - 1
-    cursor = log.cursor(after: begin)
+    blocks = log.blocksAhead(after: begin)
     state = TableSet(sequence: begin, recordsTouches: folding.recordsTouches)
   }
 
@@ -91,7 +91,7 @@ package final class Fold {
     self.unplacedCountMax = unplacedCountMax
     kept = KeptRows(rowCountMax: keptRowCountMax, unplacedCountMax: unplacedCountMax)
     self.headAtBegin = headAtBegin ?? state.sequence
-    cursor = log.cursor(after: state.sequence)
+    blocks = log.blocksAhead(after: state.sequence)
     self.state = state
     reached.set(state.sequence)
     self.state.beginLines()
@@ -105,9 +105,10 @@ package final class Fold {
   @discardableResult
   package func run(through last: UInt64, _ slice: TimeSlice? = nil) throws(StoreError) -> Bool {
     defer { placeRows() }
+    try begin(through: last)
+    defer { blocks.pause() }
     while true {
       if let failure { throw failure }
-      if marksErasures, erasures == nil { erasures = try log.erasures() }
       // If this fails, the next call begins here: until it succeeds, the state still holds what was erased.
       if mustBeginAnew {
         guard try beginAnew(slice) else { return false }
@@ -127,9 +128,27 @@ package final class Fold {
       pending = nil
       return block
     }
-    guard let block = try cursor.next() else { return nil }
+    guard let block = try blocks.next() else { return nil }
     bytesRead += UInt64(block.header.storedLength)
     return block
+  }
+
+  /// Forgets all blocks that were read and not folded in.
+  private func readAgain() {
+    blocks.pause()
+    pending = nil
+    blocks = log.blocksAhead(after: state.sequence)
+  }
+
+  /// Begins to fold events up to a sequence. During long work another thread reads the blocks.
+  private func begin(through last: UInt64) throws(StoreError) {
+    if let failure { throw failure }
+    // Before any block is read: one that was read before an erasure would pass for one without the content.
+    if marksErasures, erasures == nil { erasures = try log.erasures() }
+    // A simulated disk sees the calls of one thread only.
+    guard !log.options.writesInStep else { return }
+    let end = min(last, log.mark.visible.sequence)
+    if end > state.sequence { blocks.begin(events: end - state.sequence, log.options.machine) }
   }
 
   /// Adds a view to a table of the state, built on threads of the store's machine. O(n log n).
@@ -157,9 +176,8 @@ package final class Fold {
     assert(!mustBeginAnew, "a fold goes on from a state that may hold what was erased")
     kept.removeAll()
     building = nil
-    pending = nil
     self.state = state
-    cursor = log.cursor(after: state.sequence)
+    readAgain()
     reached.set(state.sequence)
   }
 
@@ -203,8 +221,7 @@ package final class Fold {
     // Later blocks are read again: a block that was read before an erasure still holds the erased content.
     headAtBegin = fold.headAtBegin
     erasures = fold.erasures
-    pending = nil
-    cursor = log.cursor(after: state.sequence)
+    readAgain()
     mustBeginAnew = false
     return true
   }
@@ -219,6 +236,8 @@ package final class Fold {
   ) throws -> Bool {
     var refusal: (any Error)?
     defer { placeRows() }
+    try begin(through: last)
+    defer { blocks.pause() }
     while refusal == nil {
       if let failure { throw failure }
       if mustBeginAnew {
@@ -259,8 +278,8 @@ package final class Fold {
     _ body: (_ stamp: Stamp, _ endsAppend: Bool, _ state: borrowing TableSet) -> Bool
   ) throws(StoreError) -> EventRun {
     defer { placeRows() }
-    if let failure { throw failure }
-    if marksErasures, erasures == nil { erasures = try log.erasures() }
+    try begin(through: last)
+    defer { blocks.pause() }
     var goesOn = true
     while !mustBeginAnew {
       guard goesOn, state.sequence < last, let block = try nextBlock() else { return .done }
@@ -332,7 +351,7 @@ package final class Fold {
     if let halt {
       // Nothing of the event is in the state. The next call reads it again, since it may be erased by then.
       state.failures = ProjectionFailures()
-      cursor = log.cursor(after: state.sequence)
+      readAgain()
       throw halt
     }
     assert(pending == nil, "two blocks wait to be folded in")
@@ -357,7 +376,7 @@ package final class Fold {
     do throws(ContentProblem) { try body() } catch {
       let header = block.header
       let error = error.storeError(of: header)
-      // The cursor is already past the block.
+      // The position is already past the block.
       failure = error
       throw error
     }
