@@ -29,6 +29,14 @@ public struct ListStatistics: Hashable, Sendable {
   package internal(set) var updatesSuppressed = 0
   /// Rows decoded as items: to place them in the view that this controller built, and to return them to the caller.
   public internal(set) var rowsDecoded = 0
+  /// Lists of the past that were made: those of `snapshot(at:)`, `changes(from:to:)` and `why`, without those of a
+  /// scrubber.
+  public internal(set) var pastLists = 0
+  /// Of these, the ones whose rows came from a history (`StoreOptions.history`). The others were replayed.
+  public internal(set) var pastListsFromHistory = 0
+  /// The events that were folded for lists of the past: for one from a history those after the end of the history, for any
+  /// other all since the state that was saved last before it.
+  public internal(set) var pastEventsReplayed = 0
   /// Requests replaced by `apply`.
   package internal(set) var requestsReplaced = 0
   /// Results discarded because their request had been replaced in the meantime.
@@ -44,9 +52,15 @@ public struct ListStatistics: Hashable, Sendable {
   private static var all: [WritableKeyPath<ListStatistics, Int>] {
     [
       \.fetches, \.updatesDelivered, \.looksWithoutChange, \.appendsCoalesced, \.insertions, \.deletions,
-      \.moves, \.updates, \.sectionChanges, \.updatesSuppressed, \.rowsDecoded, \.requestsReplaced,
-      \.resultsRefused,
+      \.moves, \.updates, \.sectionChanges, \.updatesSuppressed, \.rowsDecoded, \.pastLists,
+      \.pastListsFromHistory, \.pastEventsReplayed, \.requestsReplaced, \.resultsRefused,
     ]
+  }
+
+  mutating func add(_ past: PastCounts) {
+    pastLists += past.states
+    pastListsFromHistory += past.fromHistory
+    pastEventsReplayed += Int(clamping: past.foldedEvents)
   }
 
   mutating func add<ID, Section>(_ changes: ListChanges<ID, Section>, appends: UInt64) {

@@ -1,5 +1,6 @@
 // The list at any point of the log, and what changed between two of them.
 
+internal import StrataBase
 public import StrataEvents
 public import StrataLists
 internal import StrataTables
@@ -7,11 +8,12 @@ internal import StrataTables
 extension FetchController {
   /// The same list at a point of the log.
   ///
-  /// The head costs as much as `performFetch`, any other point a replay of the log up to it. A point inside an append
-  /// shows the part of the append up to it. To visit many points, use a `scrubber()`.
+  /// The head costs as much as `performFetch`, any other point a replay of the log up to it. With a history of the rows
+  /// (`StoreOptions.history`) it costs O(rows of the tables), and `statistics` say which of both it was. A point inside an
+  /// append shows the part of the append up to it. To visit many points, use a `scrubber()`.
   public func snapshot(at point: LogPoint) async throws -> ListSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
-    return try await rows.snapshots(at: [point], request)[0]
+    return try await snapshots(at: [point], request)[0]
   }
 
   /// Another list of the same rows at a point of the log, with other sections, sorts, filters and windows. The
@@ -20,7 +22,7 @@ extension FetchController {
     at point: LogPoint, request: ListRequest<Item, Other>
   ) async throws -> ListSnapshot<Item, Other> {
     if point == .head { return try await rows.newestSnapshot(request) }
-    return try await rows.snapshots(at: [point], request)[0]
+    return try await snapshots(at: [point], request)[0]
   }
 
   /// The changes of the list between two points of the log, in either direction: one replay up to the later point.
@@ -37,8 +39,17 @@ extension FetchController {
   public func changes<Other>(
     from start: LogPoint, to end: LogPoint, request: ListRequest<Item, Other>
   ) async throws -> ListChanges<Item.ID, Other> {
-    let snapshots = try await rows.snapshots(at: [start, end], request)
+    let snapshots = try await snapshots(at: [start, end], request)
     return ListChanges(from: snapshots[0], to: snapshots[1])
+  }
+
+  /// Lists at several points, counted.
+  func snapshots<Other>(
+    at points: [LogPoint], _ request: ListRequest<Item, Other>
+  ) async throws -> [ListSnapshot<Item, Other>] {
+    let (snapshots, past) = try await rows.snapshots(at: points, request)
+    counts.withLock { $0.add(past) }
+    return snapshots
   }
 }
 
@@ -46,13 +57,13 @@ extension RowTable {
   /// Lists at several points, by one replay.
   func snapshots<Section>(
     at points: [LogPoint], _ request: ListRequest<Item, Section>
-  ) async throws -> [ListSnapshot<Item, Section>] {
+  ) async throws -> (snapshots: [ListSnapshot<Item, Section>], past: PastCounts) {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
-    let sets = try await ListError.wrapping {
-      try await rows.store.states(at: points, rows.folding, view: (rows.name, list.definition))
+    let (sets, past) = try await ListError.wrapping {
+      try await rows.store.countedStates(at: points, rows.folding, view: (rows.name, list.definition))
     }
-    return sets.map { request.snapshot(of: $0, rows, list) }
+    return (sets.map { request.snapshot(of: $0, rows, list) }, past)
   }
 
   /// The current list, without a replay.

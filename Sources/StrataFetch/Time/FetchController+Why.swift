@@ -18,7 +18,7 @@ extension FetchController {
     if point == .head {
       snapshot = try await rows.newestSnapshot(request)
     } else {
-      snapshot = try await rows.snapshots(at: [point], request)[0]
+      snapshot = try await snapshots(at: [point], request)[0]
     }
     let explainer = ListExplainer(request: request, rows: rows, version: snapshot.version)
     let finding = explainer.finding(for: id.documentID)

@@ -172,7 +172,10 @@ package final class Fold {
   }
 
   /// Continues from another state, which the same events gave.
-  func goOn(from state: TableSet) {
+  ///
+  /// - Parameter head: the head of the log before they were folded.
+  func goOn(from state: TableSet, headAtBegin head: UInt64) {
+    headAtBegin = min(headAtBegin, head)
     assert(!mustBeginAnew, "a fold goes on from a state that may hold what was erased")
     kept.removeAll()
     building = nil

@@ -12,7 +12,7 @@ internal import StrataLog
 /// Nothing here is truth. A failure stops the work until it is started again; after damage to a run the whole history
 /// is made again. `State` is guarded by its gate. `HistoryWork` belongs to the thread that runs a step; `isRunning`
 /// ensures that there is only one.
-final class Historian: Sendable {
+final class Historian: KeptHistory {
   struct State {
     var isRunning = false
     var isStopping = false
@@ -84,10 +84,16 @@ final class Historian: Sendable {
   }
 
   /// Catches up with the log. Waits for the background thread, if that works. Blocks.
-  func recordBlocking() throws(StoreError) {
+  ///
+  /// - Parameters:
+  ///   - writesRest: whether the last events are written too, if they are too few for a run.
+  ///   - progress: called from time to time with the last event that was folded in.
+  func recordBlocking(
+    writesRest: Bool = false, progress: ((UInt64) -> Void)? = nil
+  ) throws(StoreError) {
     takeTurn()
     defer { endTurn() }
-    while runStep() {}
+    while runStep(writesRest: writesRest) { progress?(state.withLock { $0.reached }) }
     if let failure { throw failure }
   }
 
@@ -153,7 +159,7 @@ final class Historian: Sendable {
   var mayWrite: Bool { log.derivedSpace?.allowsWriting ?? false }
 
   /// Runs one step. Returns whether there is more to do.
-  private func runStep() -> Bool {
+  private func runStep(writesRest: Bool = false) -> Bool {
     let (generation, isDamaged, isStopping) = state.withLock { state in
       state.failure = nil
       return (state.generation, state.isDamaged, state.isStopping)
@@ -161,7 +167,7 @@ final class Historian: Sendable {
     if isStopping { return false }
     let slice = TimeSlice(until: MonotonicTime.now().advanced(by: Self.stepTime))
     do throws(RunFailure) {
-      let isMore = try work.step(self, generation, isDamaged: isDamaged, slice)
+      let isMore = try work.step(self, generation, isDamaged: isDamaged, writesRest: writesRest, slice)
       state.withLock { $0.reached = work.reached }
       return isMore
     } catch {

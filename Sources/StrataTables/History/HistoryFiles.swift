@@ -22,11 +22,13 @@ struct HistoryFiles: Sendable {
   private let root: String
   let folder: String
 
-  init(_ log: Log, _ name: StateName) {
+  init(_ log: Log, _ name: StateName) { self.init(log, folder: name.folder) }
+
+  init(_ log: Log, folder name: String) {
     fileSystem = log.source.catalog.fileSystem
     storeID = log.storeID
     (root, derived, parent) = (log.layout.root, log.layout.derived, log.layout.histories)
-    folder = "\(parent)/\(name.folder)"
+    folder = "\(parent)/\(name)"
   }
 
   private var manifestPath: String { "\(folder)/\(StoreLayout.manifestFile)" }
@@ -98,8 +100,17 @@ struct HistoryFiles: Sendable {
 
   /// The manifest; nil if there is none of this version that is whole.
   func manifest() -> HistoryManifest? {
-    guard let file = try? fileSystem.open(manifestPath, .read) else { return nil }
-    defer { file.close() }
+    guard let (file, manifest) = openManifest() else { return nil }
+    file.close()
+    return manifest
+  }
+
+  /// The file of the manifest, and what it says; nil if there is no such file.
+  func openManifest() -> (file: any File, manifest: HistoryManifest?)? {
+    (try? fileSystem.open(manifestPath, .read)).map { ($0, manifest(in: $0)) }
+  }
+
+  private func manifest(in file: any File) -> HistoryManifest? {
     // A history has few runs: eight of each level, and the bases.
     guard let size = (try? file.size()).flatMap(Int.init(exactly:)), size <= 16 << 20 else { return nil }
     var bytes = [UInt8](repeating: 0, count: size)

@@ -24,9 +24,11 @@ final class HistoryWork: @unchecked Sendable {
 
   /// Does one step. Returns whether there is more to do.
   ///
-  /// - Parameter generation: if it is another one than before, nothing that is known holds.
+  /// - Parameters:
+  ///   - generation: if it is another one than before, nothing that is known holds.
+  ///   - writesRest: whether events that are too few for a run are written, too, once all of the log is folded in.
   func step(
-    _ historian: Historian, _ generation: Int, isDamaged: Bool, _ slice: TimeSlice
+    _ historian: Historian, _ generation: Int, isDamaged: Bool, writesRest: Bool, _ slice: TimeSlice
   ) throws(RunFailure) -> Bool {
     do throws(StoreError) { try historian.log.checkWrites() } catch {
       reset()
@@ -60,7 +62,10 @@ final class HistoryWork: @unchecked Sendable {
         return true
       case .paused: return true
       case .done where !recording.isDue(historian.log.options.runLimits):
-        return recording.sequence < historian.log.mark.visible.sequence
+        if recording.sequence < historian.log.mark.visible.sequence { return true }
+        guard writesRest, recording.pending.eventCount > 0, recording.pending.isAtEndOfAppend else {
+          return false
+        }
       case .done: break
       }
     }
@@ -79,9 +84,7 @@ final class HistoryWork: @unchecked Sendable {
     let head = log.mark.sequence
     let erasures = try log.erasures()
     let found = historian.files.manifest()
-    var manifest = HistoryManifest(
-      storeID: log.storeID, name: historian.name.hash, fingerprint: historian.fingerprint.code,
-      build: historian.fingerprint.build)
+    var manifest = HistoryManifest(log, historian.name, historian.fingerprint)
     manifest.nextNumber = max(nextNumber, found?.nextNumber ?? 1)
     var readers: [RunReader] = []
     if !isDamaged, let found, found.isOf(manifest) {
@@ -310,43 +313,5 @@ private struct MergePlan {
       start = end
     }
     return nil
-  }
-}
-
-extension HistoryManifest {
-  /// Whether the manifest is of the same store, projection and code as another one.
-  fileprivate func isOf(_ other: HistoryManifest) -> Bool {
-    storeID == other.storeID && name == other.name && fingerprint == other.fingerprint && build == other.build
-  }
-
-  /// The runs, from the first on, that are of the events that the log has, and were made after what is erased in it was
-  /// erased.
-  fileprivate func runs(
-    validIn log: Log, _ erasures: SegmentErasures
-  ) throws(StoreError) -> [ManifestRun] {
-    let mark = log.mark
-    guard runs.first?.begin == mark.logBegin - 1 else { return [] }
-    var runs = runs
-    // A log that lost events that were only buffered has the chain of an earlier boundary.
-    while let last = runs.last {
-      if last.end <= mark.sequence, last.appends <= mark.appends, try log.chain(after: last.end) == last.chain
-      {
-        break
-      }
-      runs.removeLast()
-    }
-    guard let last = runs.last, last.erasures == erasures.hash(through: last.end) else { return [] }
-    return runs
-  }
-}
-
-extension ManifestRun {
-  /// Opens the run. Throws if it is not the one that is meant.
-  fileprivate func open(_ files: HistoryFiles, _ cache: RunCache) throws(StatePage.Damage) -> RunReader {
-    let reader = try RunReader(files, number, root: place, cache)
-    guard reader.root.begin == begin, reader.root.end == end,
-      reader.root.appends.addingSaturated(reader.root.counts.appends) == appends
-    else { throw StatePage.Damage("a run has other events than the manifest says") }
-    return reader
   }
 }

@@ -11,7 +11,8 @@ final class RunReader: Sendable {
   /// The tables that the run's rows are of, and those that were first written to in it.
   let tables: [RunTable]
   private let file: any File
-  private let length: UInt64
+  /// The bytes of the file.
+  let length: UInt64
   private let cache: RunCache
   /// Whose records these are in the cache.
   private let owner: UInt64

@@ -63,7 +63,7 @@ extension RowTable {
   /// stream); for a table of a projection, a fold of everything up to the point.
   func row(_ id: String, at point: LogPoint) async throws -> Item? {
     if point == .head { return try await row(id) }
-    if store.log.options.keepsHistory, let kept = try await keptRow(id, at: point) {
+    if store.mayReadHistory, let kept = try await keptRow(id, at: point) {
       return try row(id, kept)
     }
     guard case .documents = folding else { return try row(id, in: try await state(at: point)) }

@@ -5,7 +5,8 @@ package import StrataEvents
 package import StrataLog
 
 extension EventStore {
-  /// The states at several points, by one replay in the order of the log. O(events up to the last point).
+  /// The states at several points, by one replay in the order of the log, or from a history if there is one. O(events up to
+  /// the last point), or O(rows).
   ///
   /// The states share the pages that did not change between them.
   ///
@@ -16,8 +17,17 @@ extension EventStore {
   package func states(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
   ) async throws -> [TableSet] {
+    try await countedStates(at: points, folding, view: view).states
+  }
+
+  /// The same, and where the states came from.
+  package func countedStates(
+    at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)?
+  ) async throws -> (states: [TableSet], counts: PastCounts) {
     let replay = Replay(self, folding, to: points, view: view)
-    return try await machine.past.result { slice in try replay.goOn(slice) }
+    return try await machine.past.result { slice in
+      try replay.goOn(slice).map { (states: $0, counts: replay.counts) }
+    }
   }
 
   /// The same, for a thread that may block.

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 public import StrataEvents
-internal import StrataLog
+package import StrataLog
 
 extension RowSource {
   /// Every version of a row, the oldest first: one for each event that changed it. None if it never existed.
@@ -31,9 +31,18 @@ extension RowTable {
     return id.withUTF8 { id in rows.compactMap { version($0, UnsafeRawBufferPointer(id)) } }
   }
 
+  /// The same for a document, on a thread that may block.
+  fileprivate func documentHistoryBlocking(of id: String) throws(StoreError) -> [RowVersion<Item>] {
+    let (known, end) = RunPast(store, folding).versions(id, of: name) ?? ([], 0)
+    let rows = try store.documentVersionsBlocking(
+      StreamName(category: name, id: id), after: end, known, builds: true)
+    var id = id
+    return id.withUTF8 { id in rows.compactMap { version($0, UnsafeRawBufferPointer(id)) } }
+  }
+
   /// The versions that the runs have, and the last event that they have.
   private func knownVersions(of id: String) async throws -> (versions: [RunRow], end: UInt64) {
-    guard store.log.options.keepsHistory else { return ([], 0) }
+    guard store.mayReadHistory else { return ([], 0) }
     // The runs may have to be looked up first, after a step of their historian.
     return try await store.machine.past.result { [store, folding, name] _ in
       RunPast(store, folding).versions(id, of: name) ?? ([], 0)
@@ -53,6 +62,13 @@ extension RowTable {
 }
 
 extension EventStore {
+  /// Every version of a document, as `history(of:)` gives them, for a thread that may block.
+  package func documentHistoryBlocking(
+    _ id: String, of table: String
+  ) throws(StoreError) -> [RowVersion<DocumentRow>] {
+    try documents(table).table.documentHistoryBlocking(of: id)
+  }
+
   /// The versions of a document: those that are given, and those that later events of its stream made. O(events of the
   /// stream). Blocks.
   fileprivate func documentVersionsBlocking(
@@ -62,7 +78,7 @@ extension EventStore {
     var versions = versions
     var seen = SeenRow(versions.last)
     let begin = TableSet(stream, versions.last, at: max(first, log.mark.logBegin - 1))
-    let (table, id) = stream.tableAndID
+    let (table, id) = (stream.category, stream.id)
     _ = try documentStateBlocking(
       stream, from: begin, through: log.mark.visible.sequence, builds: builds
     ) { state, stamp in
@@ -72,22 +88,14 @@ extension EventStore {
   }
 }
 
-extension StreamName {
-  /// The table and the id of the document of a stream.
-  fileprivate var tableAndID: (table: String, id: String) {
-    let slash = text.firstIndex(of: "/")
-    return (String(text[..<(slash ?? text.endIndex)]), slash.map { String(text[$0...].dropFirst()) } ?? "")
-  }
-}
-
 extension TableSet {
   /// A state with nothing but one document.
   fileprivate init(_ stream: StreamName, _ row: RunRow?, at sequence: UInt64) {
     self.init(sequence: sequence)
     guard let row, let version = row.version, version.kind != .gone else { return }
     let scratch = FoldScratch()
-    let (table, name) = stream.tableAndID
-    var id = name
+    let table = stream.category
+    var id = stream.id
     id.withUTF8 { id in
       let id = UnsafeRawBufferPointer(id)
       withTable(table) { table in

@@ -11,18 +11,14 @@ final class Replay: @unchecked Sendable {
   private let store: EventStore
   private let points: [LogPoint]
   private let view: (table: String, definition: ViewDefinition)?
-  private let folding: Folding
-  /// Nil until the first state is there.
-  private var fold: Fold?
-  /// The runs, once they are looked for.
-  private var past: RunPast?
-  /// A fold that begins with the state on disk.
-  private var resumed: Fold?
+  private let past: PastFold
   /// The sequences of the points, once they have been looked up.
   private var sequences: [UInt64]?
   /// The sequences that are still to be reached, the next one last.
   private var rest: [UInt64] = []
   private var states: [UInt64: TableSet] = [:]
+  /// The fold at the next sequence, while its view is being built.
+  private var reached: Fold?
 
   init(
     _ store: EventStore, _ folding: Folding, to points: [LogPoint],
@@ -31,55 +27,28 @@ final class Replay: @unchecked Sendable {
     self.store = store
     self.points = points
     self.view = view
-    self.folding = folding
+    past = PastFold(store, folding)
   }
 
   /// The bytes of the log that were read for the states so far.
-  var bytesRead: UInt64 { fold?.bytesRead ?? 0 }
+  var bytesRead: UInt64 { past.bytesRead }
+  /// Where the states came from.
+  var counts: PastCounts { past.counts }
 
   /// Continues the replay. Returns the states in the order of the points, nil if the slice ended first.
   func goOn(_ slice: TimeSlice?) throws(StoreError) -> [TableSet]? {
     let sequences = try sequencesOfPoints()
     while let sequence = rest.last {
-      guard let fold = try fold(at: sequence, slice) else { return nil }
+      if reached == nil { reached = try past.fold(at: sequence, slice) }
+      guard let fold = reached else { return nil }
       guard fold.state.sequence == sequence else { throw .closed }
       try fold.findChain()
       if let view, !fold.addView(view.definition, of: view.table, slice ?? TimeSlice()) { return nil }
       states[sequence] = fold.state
+      reached = nil
       rest.removeLast()
     }
     return sequences.map { states[$0].unsafelyUnwrapped }
-  }
-
-  /// The fold with the state at the next point; nil if the slice ended first.
-  private func fold(at sequence: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Fold? {
-    if fold == nil {
-      if past == nil { past = RunPast(store, folding) }
-      guard let begun = try begun(toward: sequence, slice) else { return nil }
-      fold = begun
-    } else if let fold, fold.state.sequence < sequence, let past, past.covers(fold.state.sequence),
-      past.covers(sequence)
-    {
-      if let state = past.state(fold.state, through: sequence) { fold.goOn(from: state) }
-    }
-    guard let fold else { return nil }
-    return try fold.run(through: sequence, slice) ? fold : nil
-  }
-
-  /// The fold, which begins with the newest state that runs or the state on disk have, and that is not later than the
-  /// first point. Nil if the slice ended first.
-  private func begun(toward first: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Fold? {
-    guard let past, let last = past.last(through: first) else {
-      return Fold.resuming(store.log, folding, through: first)
-    }
-    // Past the runs, a state that was saved may be newer.
-    if last < first, resumed == nil { resumed = Fold.resuming(store.log, folding, through: first) }
-    if let resumed, resumed.state.sequence >= last { return resumed }
-    switch past.tables(at: last, slice) {
-    case .done(let tables, let head): return Fold(store.log, folding, from: tables, headAtBegin: head)
-    case .paused: return nil
-    case .damaged: return Fold.resuming(store.log, folding, through: first)
-    }
   }
 
   private func sequencesOfPoints() throws(StoreError) -> [UInt64] {

@@ -13,7 +13,7 @@ final class RunPast {
     case damaged
   }
 
-  private let historian: Historian?
+  private let history: (any KeptHistory)?
   private let recordsTouches: Bool
   private var runs: RunSet?
   private var building: RunTables?
@@ -21,13 +21,13 @@ final class RunPast {
 
   init(_ store: EventStore, _ folding: Folding) {
     recordsTouches = folding.recordsTouches
-    guard store.log.options.keepsHistory else {
-      (historian, runs) = (nil, nil)
+    guard store.mayReadHistory else {
+      (history, runs) = (nil, nil)
       return
     }
-    historian = store.projector(folding.kept).historian
-    runs = historian?.runs()
-    historian?.start()
+    history = store.projector(folding.kept).history
+    runs = history?.runs()
+    history?.start()
   }
 
   /// The end of the last run at or before a sequence, or the sequence itself if a run has it; nil if there is none.
@@ -37,6 +37,9 @@ final class RunPast {
   }
 
   func covers(_ sequence: UInt64) -> Bool { runs?.covers(sequence) ?? false }
+
+  /// Whether an event is the last one that the runs have.
+  func ends(at sequence: UInt64) -> Bool { runs?.end == sequence }
 
   /// The state after an event that the runs have, built in slices.
   func tables(at sequence: UInt64, _ slice: TimeSlice?) -> Building {
@@ -54,13 +57,13 @@ final class RunPast {
     } ?? .damaged
   }
 
-  /// The state after a later event, with the views that it has: only the rows that changed are read. Nil if a run is
-  /// damaged. O(changes).
-  func state(_ state: TableSet, through last: UInt64) -> TableSet? {
+  /// The state after a later event, with the views that it has, and the head of the log before its events were folded:
+  /// only the rows that changed are read. Nil if a run is damaged. O(changes).
+  func state(_ state: TableSet, through last: UInt64) -> (state: TableSet, head: UInt64)? {
     read { (runs) throws(StatePage.Damage) in
       var state = state
       try state.apply(runs, through: last, scratch)
-      return state
+      return (state, runs.head)
     }
   }
 
@@ -89,7 +92,7 @@ final class RunPast {
     do throws(StatePage.Damage) { return try body(runs) } catch {
       self.runs = nil
       building = nil
-      historian?.noteDamage()
+      history?.noteDamage()
       return nil
     }
   }
@@ -113,6 +116,11 @@ struct RunRow: Sendable {
           document: document))
     }
   }
+}
+
+extension EventStore {
+  /// Whether rows of the past may be in a history: this process keeps one, or only reads what another keeps.
+  var mayReadHistory: Bool { log.isReadOnly || log.options.keepsHistory }
 }
 
 extension Folding {

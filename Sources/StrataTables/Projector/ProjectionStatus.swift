@@ -57,7 +57,7 @@ extension EventStore {
         isVersionNotRaised: projector.state.withLock { $0.origin.isVersionNotRaised },
         saveError: checkpoints.failure, pagesRead: loaded.pages, pageByteCount: loaded.bytes,
         pagesLost: faults.count, lastLoss: faults.last,
-        historySequence: projector.historian?.end ?? 0, historyError: projector.historian?.failure)
+        historySequence: projector.history?.end ?? 0, historyError: projector.history?.failure)
     }
     return found.sorted { ($0.name, $0.sequence) < ($1.name, $1.sequence) }
   }

@@ -84,8 +84,10 @@ package final class Projector: Sendable {
   let exclusive = Exclusive()
   /// The states on disk; nil if they are not kept.
   let checkpoints: Checkpoints?
-  /// Keeps the history; nil if none is kept.
+  /// Keeps the history; nil if this process keeps none.
   let historian: Historian?
+  /// Finds the history that another process keeps; nil if this one writes.
+  let reading: HistoryReader?
   let threads: FairThreads
   /// Over for the folding thread when other folds have their turn, and while no caller waits.
   let slice = TimeSlice()
@@ -100,9 +102,13 @@ package final class Projector: Sendable {
     self.threads = threads
     checkpoints = Checkpoints(log, folding, cache)
     historian = Historian(log, folding)
+    reading = HistoryReader(log, folding)
     let begin = log.mark.logBegin - 1
     state = Gate(State(published: TableSet(sequence: begin, recordsTouches: folding.recordsTouches)))
   }
+
+  /// What reads of the past use; nil if there can be no history.
+  var history: (any KeptHistory)? { historian ?? reading }
 
   /// The newest state that was published; it may lag behind the log.
   package var published: TableSet { state.withLock { $0.published } }
@@ -350,7 +356,7 @@ final class Projectors: StoreAttachment, Sendable {
   func storeWillClose() {
     // What cannot be saved is folded again by the next open.
     for projector in inUse {
-      projector.historian?.stop()
+      projector.history?.stop()
       projector.endConfirmation()
       _ = try? projector.save()
       projector.checkpoints?.leaveHome()

@@ -71,12 +71,16 @@ struct StateName: Sendable, Hashable {
 
   /// Whether a folder is that of a lower version of the same projection, whether or not it records touches.
   func isAbove(folder other: String) -> Bool {
-    guard let dash = other.firstIndex(of: "-") else { return false }
-    var text = other[dash...].dropFirst()
-    let touches = text.hasSuffix(Self.touchesSuffix)
-    if touches { text = text.dropLast(Self.touchesSuffix.count) }
-    guard let lower = Int(text), lower < version else { return false }
+    guard let lower = Self.version(inFolder: other), lower < version else { return false }
+    let touches = other.hasSuffix(Self.touchesSuffix)
     return StateName(name: name, version: lower, recordsTouches: touches).folder == other
+  }
+
+  /// The version in the name of a folder; nil if there is none.
+  static func version(inFolder folder: String) -> Int? {
+    guard let dash = folder.firstIndex(of: "-") else { return nil }
+    let text = folder[dash...].dropFirst()
+    return Int(text.hasSuffix(touchesSuffix) ? text.dropLast(touchesSuffix.count) : text)
   }
 
   /// The hash that STATE holds.

@@ -145,7 +145,7 @@ internal import Testing
     #expect(shortened > 5)
   }
 
-  @Test func `a history of another build, projection or store is made again`() throws {
+  @Test func `fault 78: a history of another build, projection or store is made again`() throws {
     let disk = SimulatedDisk()
     var store = try StateStore.open(disk, options: Self.options(changes: 3))
     for number in 0..<30 { try store.put("\(number % 4)", ["n": .int(Int64(number))]) }

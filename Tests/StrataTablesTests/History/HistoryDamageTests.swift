@@ -63,7 +63,7 @@ internal import Testing
     return count
   }
 
-  @Test func `any byte of a run or of the manifest may be another one`() async throws {
+  @Test func `fault 77: any byte of a run or of the manifest may be another one`() async throws {
     let origin = SimulatedDisk()
     let (store, _) = try Self.filled(origin, seed: 7)
     let expected = try Self.foldings.map { folding in
@@ -109,7 +109,9 @@ internal import Testing
     #expect(counts.files >= 4 && counts.right > counts.damaged / 4, "\(counts)")
   }
 
-  @Test func `after a power cut at any call of a historian the answers are those of the log`() async throws {
+  @Test func `fault 83: after a power cut at any call of a historian the answers are those of the log`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns(60)
     var kept = 0

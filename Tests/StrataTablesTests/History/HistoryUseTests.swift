@@ -166,6 +166,17 @@ internal import Testing
     #expect(disk.historyPaths == [])
   }
 
+  @Test func `the versions of a row are found whatever its id begins with`() async throws {
+    let store = try StateStore.open(SimulatedDisk())
+    // A slash and a combining mark are one character.
+    for id in ["\u{301}x", "/", "a/b"] {
+      for number in 0..<2 { try store.put(id, ["n": .int(Int64(number))]) }
+      let versions = try await store.documents("a").history(of: id)
+      #expect(versions.map { $0.item?.fields["n"] } == [0, 1], "\(id)")
+    }
+    try await store.close()
+  }
+
   @Test func `states and their views are built in the shortest slices, too`() throws {
     var options = StateStore.options()
     options.history = .all

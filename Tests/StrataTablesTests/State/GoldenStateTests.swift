@@ -11,12 +11,10 @@ internal import Testing
 
 /// `Tests/Golden/states-1.0/documents.store`: hex lines with their offsets, and zeros left out.
 private enum GoldenState {
-  static let what =
+  static let golden = GoldenFiles(
+    "states-1.0/documents.store",
     "A store with two states: two tables, a row with a page of its own, a problem, an erased event, a kept list."
-  static let root = "/store"
-  static let url = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Golden/states-1.0/documents.store")
+  )
 
   static var options: StoreOptions {
     var options = StoreOptions()
@@ -55,7 +53,7 @@ private enum GoldenState {
   static func write() async throws -> [String: [UInt8]] {
     let disk = SimulatedDisk()
     let id = StoreID(low: 0x8877_6655_4433_2211, high: 0x00FF_EEDD_CCBB_AA99)
-    let store = try EventStore.open(disk, path: root, .readWrite, options: options, storeID: id)
+    let store = try EventStore.open(disk, path: GoldenFiles.root, .readWrite, options: options, storeID: id)
     try store.appendBlocking([
       put("incident/a", ["status": "open", "time": 30]), put("incident/b", ["status": "closed", "time": 29]),
       put("incident/c", ["status": "open", "time": 28]),
@@ -77,52 +75,7 @@ private enum GoldenState {
     try store.checkpointBlocking()
     try store.closeBlocking()
     withExtendedLifetime(lease) {}
-    var files: [String: [UInt8]] = [:]
-    for path in disk.paths where !path.hasSuffix("/LOCK") {
-      files[String(path.dropFirst(root.count + 1))] = disk.contents(path)
-    }
-    return files
-  }
-
-  static func keep(_ files: [String: [UInt8]]) throws {
-    func hex(_ value: Int, _ width: Int) -> String {
-      let digits = String(value, radix: 16)
-      return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
-    var lines = ["# \(what)"]
-    for (path, bytes) in files.sorted(by: { $0.key < $1.key }) {
-      lines.append("FILE \(path) \(bytes.count)")
-      for at in stride(from: 0, to: bytes.count, by: 16) {
-        let part = bytes[at..<min(at + 16, bytes.count)]
-        guard part.contains(where: { $0 != 0 }) else { continue }
-        lines.append("\(hex(at, 8))  \(part.map { hex(Int($0), 2) }.joined(separator: " "))")
-      }
-    }
-    try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: url)
-  }
-
-  static func kept() throws -> [String: [UInt8]] {
-    var files: [String: [UInt8]] = [:]
-    var path = ""
-    for line in String(decoding: try Data(contentsOf: url), as: UTF8.self).split(separator: "\n") {
-      let words = line.split(separator: " ")
-      if words[0] == "FILE" {
-        path = String(words[1])
-        files[path] = Array(repeating: 0, count: try #require(Int(words[2])))
-      } else if words[0] != "#" {
-        let at = try #require(Int(words[0], radix: 16))
-        let bytes = words.dropFirst().compactMap { UInt8($0, radix: 16) }
-        files[path]?.replaceSubrange(at..<at + bytes.count, with: bytes)
-      }
-    }
-    return files
-  }
-
-  static func disk(_ files: [String: [UInt8]]) throws -> SimulatedDisk {
-    let disk = SimulatedDisk()
-    try disk.createDirectory("\(root)/log")
-    for (path, bytes) in files { disk.add("\(root)/\(path)", bytes) }
-    return disk
+    return GoldenFiles.files(of: disk)
   }
 
   /// The ids that the kept list shows.
@@ -144,9 +97,9 @@ private enum GoldenState {
   private static let folding = Folding.documents(only: nil)
 
   @Test func `a kept state is valid, and holds what a fold of its log holds`() throws {
-    let disk = try GoldenState.disk(try GoldenState.kept())
+    let disk = try GoldenFiles.disk(try GoldenState.golden.kept())
     let store = try EventStore.open(
-      disk, path: GoldenState.root, .readOnly, options: GoldenState.options)
+      disk, path: GoldenFiles.root, .readOnly, options: GoldenState.options)
     let checkpoints = try #require(Checkpoints(store.log, Self.folding))
     let restored = try #require(checkpoints.restore())
     #expect(checkpoints.savedSequence == store.head.sequence)
@@ -169,8 +122,8 @@ private enum GoldenState {
   @Test func `the writer writes the kept state again`() async throws {
     let files = try await GoldenState.write()
     // To keep another one: set STRATA_GOLDEN, and run this test.
-    if ProcessInfo.processInfo.environment["STRATA_GOLDEN"] != nil { try GoldenState.keep(files) }
-    let kept = try GoldenState.kept()
+    if ProcessInfo.processInfo.environment["STRATA_GOLDEN"] != nil { try GoldenState.golden.keep(files) }
+    let kept = try GoldenState.golden.kept()
     #expect(kept.keys.sorted() == files.keys.sorted())
     // LZ4 may pack the same pages otherwise in another version of it: then lengths and checksums differ too.
     func fields(_ files: [String: [UInt8]]) throws -> [[UInt8]] {

@@ -22,6 +22,12 @@ struct AtCommand: BlockingCommand, PointCommand {
   )
   var point: String?
 
+  @Flag(
+    name: .shortAndLong,
+    help: "Say on standard error whether the past was read from a history, and how many events were replayed."
+  )
+  var verbose = false
+
   @OptionGroup var options: ListOptions
   @OptionGroup var output: OutputOptions
 
@@ -35,7 +41,9 @@ struct AtCommand: BlockingCommand, PointCommand {
     let query = try ListQuery(options, in: opened, times: times)
     let resolver = PointResolver(store: opened)
     let end = try named.map { try resolver.resolve($0) } ?? resolver.head()
-    let state = try ListReplay(opened, query, from: end.sequence).state(at: end)
+    let replay = try ListReplay(opened, query, from: end.sequence)
+    let state = try replay.state(at: end)
+    if verbose { replay.sayOrigin() }
     Pager.start()
     var writer = OutputWriter()
     switch output.format {

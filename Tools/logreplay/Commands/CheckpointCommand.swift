@@ -12,7 +12,14 @@ struct CheckpointCommand: BlockingCommand {
     discussion: """
       What is saved is under derived/ and can be deleted at any time. An application saves its tables itself, when it \
       closes the store. The command takes the writer's lock.
+
+      With --history every version of every document is kept too, in derived/history, from the first event on; each \
+      further call continues it. From then on at, diff and log --row read the past there, and replay only the events \
+      after it. An application that opens the store with StoreOptions.history continues it by itself.
       """)
+
+  @Flag(help: "Also keep every version of every document, up to the end of the log.")
+  var history = false
 
   @OptionGroup var target: StoreArgument
   @OptionGroup var wait: LockWaitOptions
@@ -20,21 +27,28 @@ struct CheckpointCommand: BlockingCommand {
 
   func perform() throws {
     try output.refuse(.csv)
-    let store = try OpenedStore.openForWriting(target.store, wait)
+    let store = try OpenedStore.openForWriting(target.store, wait, history: history ? .all : .off)
     defer { try? store.closeBlocking() }
     let made: [StateCheckpoint]
-    let bars = StateBars()
-    do throws(StoreError) { made = try store.checkpointBlocking(keeping: nil, progress: bars.update) } catch {
+    var histories: [HistoryCheckpoint] = []
+    let (bars, historyBars) = (StateBars(), StateBars("history"))
+    do throws(StoreError) {
+      made = try store.checkpointBlocking(keeping: nil, progress: bars.update)
+      bars.finish()
+      if history { histories = try store.recordHistoriesBlocking(progress: historyBars.update) }
+      historyBars.finish()
+    } catch {
       throw CommandFailure(reading: target.store, error)
     }
-    bars.finish()
     var writer = OutputWriter()
     if output.format.isJSON {
       var line = JSONLine.document()
       line.array("checkpoints", made.map(\.json))
+      if history { line.array("histories", histories.map(\.json)) }
       writer.bytes += line.finish() + [UInt8(ascii: "\n")]
     } else {
       for checkpoint in made { writer.bytes += "\(checkpoint.text)\n".utf8 }
+      for history in histories { writer.bytes += "\(history.text)\n".utf8 }
     }
     try writer.flush()
     try store.closeBlocking()
@@ -56,5 +70,21 @@ extension StateCheckpoint {
     return byteCount == 0
       ? "\(name): everything up to seq \(sequence) was saved before"
       : "\(name): saved up to seq \(sequence), \(byteCount) bytes in \(pageCount) pages written"
+  }
+}
+
+extension HistoryCheckpoint {
+  fileprivate var json: [UInt8] {
+    var line = JSONLine()
+    line.field("projection", projection)
+    line.field("sequence", sequence)
+    line.field("runs", runCount)
+    line.field("bytes", byteCount)
+    return line.finish()
+  }
+
+  fileprivate var text: String {
+    let size = "\(byteCount) bytes in \(PeopleText.count(runCount, "run"))"
+    return "\(PeopleText.printable(projection)): history up to seq \(sequence), \(size)"
   }
 }

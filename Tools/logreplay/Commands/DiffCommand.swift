@@ -31,6 +31,12 @@ struct DiffCommand: BlockingCommand, PointCommand {
   @Flag(name: [.customShort("R"), .customLong("reverse")], help: "Swap the two points.")
   var isReversed = false
 
+  @Flag(
+    name: .shortAndLong,
+    help: "Say on standard error whether the past was read from a history, and how many events were replayed."
+  )
+  var verbose = false
+
   @OptionGroup var options: ListOptions
   @OptionGroup var output: DiffOutputOptions
 
@@ -52,6 +58,7 @@ struct DiffCommand: BlockingCommand, PointCommand {
     let replay = try ListReplay(opened, query, from: min(from.sequence, to.sequence))
     let earlier = try replay.state(at: isForward ? from : to)
     let later = try replay.state(at: isForward ? to : from)
+    if verbose { replay.sayOrigin() }
     let diff =
       isForward != isReversed
       ? ListComparison(from: earlier, to: later) : ListComparison(from: later, to: earlier)

@@ -67,6 +67,8 @@ struct StoreInfo {
   var tornBytes: UInt64
   /// The saved states, of whatever program.
   var states: [SavedState] = []
+  /// The histories of rows, of whatever program.
+  var histories: [SavedHistory] = []
   /// Nil if the log cannot be read to its end.
   var tables: TableCounts?
   /// The bytes that the tables took in memory when their items had been counted.
@@ -103,6 +105,7 @@ struct StoreInfo {
       }
       derivedBytes = try log.layout.derivedBytes(log.source.catalog.fileSystem)
       states = try SavedState.all(of: log)
+      histories = try SavedHistory.all(of: log)
       let place = try log.append(holding: mark.logBegin)
       firstTime = place.map { Timestamp(nanoseconds: $0.time) }
     } catch { throw opened.failure(error) }
@@ -158,6 +161,7 @@ struct StoreInfo {
     line.field("rawBytes", rawBytes)
     line.field("derivedBytes", derivedBytes)
     line.array("checkpoints", states.map(\.json))
+    line.array("histories", histories.map { $0.json(head: last) })
     line.array("tables", tables?.json ?? [])
     line.field("memoryBytes", memoryBytes)
     line.array("consumers", consumers?.map(\.json) ?? [])
@@ -189,6 +193,7 @@ struct StoreInfo {
       lines.append(("memory", "\(memoryBytes) bytes, for as much of the tables as was read"))
     }
     for state in states { lines.append(("saved", state.text)) }
+    for history in histories { lines.append(("history", history.text(head: last))) }
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
     if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
     if isErasing { lines.append(("erasing", "unfinished; the next open for writing continues it")) }
@@ -207,6 +212,30 @@ extension SavedState {
 
   fileprivate var text: String {
     "\(PeopleText.printable(folder)): up to seq \(sequence), \(byteCount) bytes"
+  }
+}
+
+extension SavedHistory {
+  /// The number of events that are in no run.
+  private func lag(_ head: UInt64) -> UInt64 { head - min(head, sequence) }
+
+  fileprivate func json(head: UInt64) -> [UInt8] {
+    var line = JSONLine()
+    line.field("name", folder)
+    if let version { line.field("version", version) }
+    line.field("sequence", sequence)
+    line.field("lag", lag(head))
+    line.field("runs", runCount)
+    line.field("bytes", byteCount)
+    return line.finish()
+  }
+
+  fileprivate func text(head: UInt64) -> String {
+    let lag = lag(head)
+    let rest = lag == 0 ? "" : ", \(PeopleText.count(Int(clamping: lag), "event")) behind"
+    return
+      "\(PeopleText.printable(folder)): up to seq \(sequence)\(rest), \(PeopleText.count(runCount, "run")), "
+      + "\(byteCount) bytes"
   }
 }
 

@@ -47,6 +47,11 @@ struct LogCommand: BlockingCommand, PointCommand {
     discussion: """
       The range is A..B, A.., ..B or two points, and means the events after A, up to and including B. A single \
       point B means ..B. Without a range, the whole log is listed.
+
+      With --row, only the events are listed that changed one row: each made a version of it. With -p too, the old and \
+      new value of each field that an event changed is shown, and at the end which event gave each field the value \
+      that it has at the end of the range. If the store has a history, as `logreplay checkpoint --history` makes, the \
+      versions are read there; without one, from the events of the row.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -72,6 +77,14 @@ struct LogCommand: BlockingCommand, PointCommand {
   @Option(parsing: .unconditional, help: "Show only events at this time or earlier.")
   var until: String?
 
+  @Option(help: "Show only the events that changed this row, given as TABLE/ID.")
+  var row: String?
+
+  @Flag(
+    name: [.customShort("p"), .customLong("patch")],
+    help: "With --row, show what each event changed in the row.")
+  var showsChanges = false
+
   @OptionGroup var filter: EventFilterOptions
   @OptionGroup var wait: WaitOptions
   @OptionGroup var output: OutputOptions
@@ -81,7 +94,9 @@ struct LogCommand: BlockingCommand, PointCommand {
     let times = TimeText(now: systemNanoseconds(), zone: output.zone)
     let points = try PointRange(range, times: times)
     let bounds = (since: try time(since, "--since", times), until: try time(until, "--until", times))
-    let filter = try EventFilter(filter)
+    let (filter, name) = (
+      try EventFilter(filter), try row.map { text throws(CommandFailure) in try RowName(text) }
+    )
     var events = EventRange(
       countMax: wait.count, last: last, isReversed: isReversed, follows: follows && !wait.untilCaughtUp,
       deadline: try wait.armedDeadline(reading: target.store, isJSON: output.format.isJSON))
@@ -109,7 +124,17 @@ struct LogCommand: BlockingCommand, PointCommand {
     }
     events.dependsOnEnd = resolver.dependsOnEnd
     if !events.follows { Pager.start() }
+    if let name { return try write(name, events, opened) }
     try EventRun(opened, events, filter: filter, output: output).run()
+  }
+
+  /// Writes the versions of a row.
+  private func write(_ name: RowName, _ events: EventRange, _ opened: OpenedStore) throws {
+    let text = RowLogText(log: try RowLog(opened, name, events), row: name, options: output)
+    var writer = OutputWriter()
+    if showsChanges { try text.writeChanges(to: &writer) } else { try text.writeEvents(to: &writer) }
+    try writer.flush()
+    if events.dependsOnEnd || events.through == nil { try opened.reportEnd() }
   }
 
   /// Warns that the range ends before it begins: `diff` accepts such a range, and `log` finds no events in it.
@@ -129,6 +154,14 @@ struct LogCommand: BlockingCommand, PointCommand {
     try refuse(follows && isReversed, "-f reads forward and -r reads backward")
     try refuse(follows && until != nil, "-f has no end, and --until sets one")
     try refuse(wait.cursorFile != nil && isReversed, "a cursor file reads forward and -r reads backward")
+    try refuse(showsChanges && row == nil, "-p shows what events changed in a row, and no row is given")
+    try refuse(
+      showsChanges && output.format == .csv, "-p shows several values for each event, and -o csv one line")
+    try refuse(
+      row != nil && !filter.isEmpty, "--row and the options that choose events both say which are shown")
+    try refuse(
+      row != nil && (follows || wait.cursorFile != nil),
+      "--row shows what there is, and -f and a cursor file go on")
     try refuse(wait.cursorFile != nil && last != nil, "a cursor file and -n both set where to begin")
   }
 

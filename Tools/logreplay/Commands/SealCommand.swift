@@ -42,13 +42,16 @@ struct SealCommand: BlockingCommand {
 
 extension OpenedStore {
   /// Opens an existing store for writing. Does not create a store.
-  static func openForWriting(_ path: String, _ wait: LockWaitOptions) throws(CommandFailure) -> EventStore {
+  static func openForWriting(
+    _ path: String, _ wait: LockWaitOptions, history: StoreHistory = .off
+  ) throws(CommandFailure) -> EventStore {
     let timeout = try wait.timeout()
     do throws(StoreError) {
       // Opening for reading reports best what is wrong with a path, and creates nothing.
       try EventStore.openBlocking(at: path, .readOnly).closeBlocking()
       var options = StoreOptions()
       options.sealsInBackground = false
+      options.history = history
       return try wait.open(path, options, timeout)
     } catch { throw CommandFailure(reading: path, error) }
   }

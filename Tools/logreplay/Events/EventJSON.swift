@@ -10,9 +10,12 @@ struct EventJSON {
 
   /// Appends `{"schema":1,"sequence":…}` without a line feed.
   ///
-  /// - Parameter isPartial: whether the event was requested as a point and is not the last of its append.
+  /// - Parameters:
+  ///   - isPartial: whether the event was requested as a point and is not the last of its append.
+  ///   - more: adds further members.
   mutating func append(
-    _ event: RecordedEvent, of append: RecordedAppend, isPartial: Bool = false, to bytes: inout [UInt8]
+    _ event: RecordedEvent, of append: RecordedAppend, isPartial: Bool = false, to bytes: inout [UInt8],
+    more: (inout JSONLine) -> Void = { _ in }
   ) {
     var line = JSONLine(movingFrom: &bytes)
     line.field("schema", 1 as UInt64)
@@ -33,6 +36,7 @@ struct EventJSON {
     Self.addMetadata(of: event, to: &line)
     Self.addPayload(of: event, to: &line)
     if isPartial { line.field("partial", true) }
+    more(&line)
     line.finish(to: &bytes)
   }
 

@@ -7,12 +7,16 @@ internal import StrataEvents
 enum EventText {
   /// Sequence, time, stream, type and payload in one line.
   static func line(_ event: RecordedEvent, people: PeopleText) -> String {
+    head(event, people: people) + "  " + PeopleText.printable(event.payloadText())
+  }
+
+  /// The same without the payload.
+  static func head(_ event: RecordedEvent, people: PeopleText) -> String {
     let sequence = String(event.sequence)
     let padding = String(repeating: " ", count: max(0, 7 - sequence.count))
     return padding + people.colored(sequence, .yellow) + "  " + people.colored(people.time(event.time), .dim)
       + "  " + people.colored(PeopleText.printable(event.stream.text), .cyan) + "  "
-      + people.colored(PeopleText.printable(event.type), .green) + "  "
-      + PeopleText.printable(event.payloadText())
+      + people.colored(PeopleText.printable(event.type), .green)
   }
 
   /// An event with all its fields, on several lines.

@@ -64,15 +64,18 @@ final class ListReplay {
   let query: ListQuery
   let table: String
   let fold: Fold
+  private let past: PastFold
 
-  /// Finds the table if the query does not name it.
+  /// Finds the table if the query does not name it. Begins with the state at the first point: what a history or a saved
+  /// state has of it is not replayed.
   ///
   /// - Parameter first: no point before this sequence is requested.
   init(_ opened: OpenedStore, _ query: ListQuery, from first: UInt64) throws {
     self.opened = opened
     self.query = query
     table = try query.table ?? StoreTables(opened: opened).only()
-    fold = Fold.resuming(opened.log, .documents(only: [table]), through: first)
+    past = PastFold(opened.store, .documents(only: [table]))
+    do throws(StoreError) { fold = try past.fold(at: first) } catch { throw opened.failure(error) }
   }
 
   /// The list at a point. Points must be requested in the order of the log.
@@ -86,7 +89,7 @@ final class ListReplay {
 
   /// Folds up to a sequence, and maintains the list's view from then on.
   private func run(through sequence: UInt64) throws {
-    do throws(StoreError) { try fold.run(through: sequence) } catch { throw opened.failure(error) }
+    do throws(StoreError) { _ = try past.fold(at: sequence) } catch { throw opened.failure(error) }
     guard fold.state.sequence == sequence else {
       try opened.throwDamage()
       throw opened.failure(.closed)
@@ -112,6 +115,18 @@ final class ListReplay {
       time: set.time.map { Timestamp(nanoseconds: $0) }, chain: try chain(after: set.sequence),
       isSectionedByTime: query.isSectionedByTime)
     return ListComparison(old: old, new: new, batch: batch)
+  }
+
+  /// Says on standard error where the states so far came from.
+  func sayOrigin() {
+    let counts = past.counts
+    let events = PeopleText.count(Int(clamping: counts.foldedEvents), "event")
+    switch (counts.fromHistory > 0, counts.foldedEvents) {
+    case (true, 0): Terminal.note("logreplay: read from the history, no event replayed")
+    case (true, _): Terminal.note("logreplay: read from the history, and \(events) after its end replayed")
+    case (false, 0): Terminal.note("logreplay: read from the saved tables, no event replayed")
+    case (false, _): Terminal.note("logreplay: \(events) replayed, no history read")
+    }
   }
 
   /// The chain after a visible sequence.

@@ -4,8 +4,11 @@ internal import StrataTables
 
 /// Two lines on standard error, one after the other: the events that are folded, and the rows that are put in order.
 struct StateBars {
-  private let events = ProgressBar("fold", unit: "M events/s")
+  private let events: ProgressBar
   private let rows = ProgressBar("sort", unit: "M rows/s")
+
+  /// - Parameter title: what the events are folded for.
+  init(_ title: String = "fold") { events = ProgressBar(title, unit: "M events/s") }
 
   func update(_ progress: StateProgress) {
     switch progress {

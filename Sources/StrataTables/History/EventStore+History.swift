@@ -1,0 +1,44 @@
+// Keeping histories on request.
+
+internal import StrataBase
+package import StrataEvents
+package import StrataLog
+
+/// What is on disk of the history of one projection.
+package struct HistoryCheckpoint: Sendable, Hashable {
+  /// The projection's name; `$documents` for the documents.
+  package var projection: String
+  /// The last event that is in the history.
+  package var sequence: UInt64
+  /// The files of its runs, and their bytes.
+  package var runCount: Int
+  package var byteCount: UInt64
+}
+
+extension EventStore {
+  /// Continues the histories of the documents, and of each projection that this object was asked for, to the end of the
+  /// log. O(events that are in none). Blocks.
+  ///
+  /// Throws what folding throws, and `full` or `unavailable` if a run could not be written; that loses nothing.
+  ///
+  /// - Parameter progress: called from time to time while the history of the documents goes on.
+  package func recordHistoriesBlocking(
+    progress: ((StateProgress) -> Void)? = nil
+  ) throws(StoreError) -> [HistoryCheckpoint] {
+    let documents = projector(.documents(only: nil))
+    var made: [HistoryCheckpoint] = []
+    for projector in projectors.inUse {
+      guard let historian = projector.historian else { continue }
+      let last = Int(clamping: log.mark.visible.sequence)
+      try historian.recordBlocking(writesRest: true) { sequence in
+        if projector === documents { progress?(.events(Int(clamping: sequence), of: last)) }
+      }
+      let runs = historian.runs()?.runs ?? []
+      made.append(
+        HistoryCheckpoint(
+          projection: historian.name.name, sequence: historian.end, runCount: runs.count,
+          byteCount: runs.reduce(0) { $0.addingSaturated($1.length) }))
+    }
+    return made.sorted { $0.projection < $1.projection }
+  }
+}

@@ -1,0 +1,163 @@
+// Reads the history of one projection that another process keeps.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The history of one projection, as reads of the past use it: this process keeps it, or only reads it.
+protocol KeptHistory: AnyObject, Sendable {
+  /// The last event that is in a run, as far as this process knows.
+  var end: UInt64 { get }
+  /// Why the history could not be continued.
+  var failure: StoreError? { get }
+  /// The runs on disk, if they hold; nil if there are none. Blocks.
+  func runs() -> RunSet?
+  /// To be called when a run could not be read.
+  func noteDamage()
+  /// Starts to work in the background if there may be something to do.
+  func start()
+  /// Forgets what is known of the folder. Blocks.
+  func stop()
+}
+
+/// Finds the runs that the store's writer keeps, in a process that only reads. It writes nothing.
+///
+/// Each read of the past begins with `runs()`. Usually MANIFEST is still the file that was read last, and the runs are
+/// open; that costs a look at its name, and one at HEAD. A writer that goes on, merges or erases replaces or removes
+/// MANIFEST, and then it is read again. So after an erasure was noted as done no run from before it is used, and while
+/// one is being carried out, of which HEAD tells, the marks in the headers of the segments are compared each time.
+///
+/// Whatever is not as it should be makes a read fall back to the log. `State` is guarded by its gate.
+final class HistoryReader: KeptHistory {
+  /// A manifest that was read, and its runs.
+  private struct Known {
+    /// The file that had the name MANIFEST. It stays open, so that no other file can be taken for it.
+    var file: any File
+    var entries: [ManifestRun] = []
+    /// Nil if the history cannot be used as long as this is the manifest.
+    var runs: RunSet?
+  }
+
+  private struct State {
+    var isLooking = false
+    var known: Known?
+  }
+
+  /// The most times that a manifest is read for one read of the past.
+  static let looksMax = 5
+
+  private let log: Log
+  private let files: HistoryFiles
+  private let name: StateName
+  private let fingerprint: StateFingerprint
+  private let cache: RunCache
+  private let state = Gate(State())
+
+  /// Nil if the log is open for writing, or nothing on disk could say which code made a history.
+  init?(_ log: Log, _ folding: Folding) {
+    guard log.isReadOnly, let name = StateName(folding), let fingerprint = StateFingerprint(folding)
+    else { return nil }
+    self.log = log
+    self.name = name
+    self.fingerprint = fingerprint
+    files = HistoryFiles(log, name)
+    cache = RunCache(limit: log.options.runLimits.cacheSize)
+  }
+
+  var end: UInt64 { state.withLock { $0.known?.runs?.end ?? 0 } }
+  var failure: StoreError? { nil }
+
+  func runs() -> RunSet? {
+    takeTurn()
+    defer { endTurn() }
+    guard (try? log.checkOpen()) != nil else { return nil }
+    let known = state.withLock { $0.known }
+    if let known, (try? known.file.isStillAtItsPath()) == true {
+      guard let runs = known.runs else { return nil }
+      if holds(runs) { return runs }
+    }
+    let found = look(known)
+    state.withLock { $0.known = found }
+    return found?.runs
+  }
+
+  /// Nothing is read from these runs until the writer has replaced the manifest.
+  func noteDamage() { state.withLock { $0.known?.runs = nil } }
+
+  func start() {}
+
+  func stop() {
+    takeTurn()
+    state.withLock { $0.known = nil }
+    cache.removeAll()
+    endTurn()
+  }
+
+  private func takeTurn() {
+    state.wait { state in
+      if state.isLooking { return false }
+      state.isLooking = true
+      return true
+    }
+  }
+
+  private func endTurn() {
+    state.withLock { $0.isLooking = false }
+    state.signalAll()
+  }
+
+  /// Whether nothing was erased since the runs were opened. An erasure that is done has removed their manifest; during
+  /// one, HEAD says so.
+  private func holds(_ runs: RunSet) -> Bool {
+    let head = try? HeadFile.read(files.fileSystem, path: log.layout.head)
+    if let head, !head.isErasing { return true }
+    return (try? log.erasures().hash(through: runs.end)) == runs.erasures.hash(through: runs.end)
+  }
+
+  // MARK: Looking
+
+  /// What the folder has now; nil if there is nothing, or the next read may find more.
+  private func look(_ last: Known?) -> Known? {
+    var before: (any File)?
+    for _ in 0..<Self.looksMax {
+      // As long as it is the same, the same files are missing.
+      if let before, (try? before.isStillAtItsPath()) == true { return nil }
+      guard let (file, manifest) = files.openManifest() else { return nil }
+      before = file
+      guard let manifest, isOwn(manifest) else { return Known(file: file) }
+      if let known = try? opened(manifest, file, last) { return known }
+    }
+    return nil
+  }
+
+  private func isOwn(_ manifest: HistoryManifest) -> Bool {
+    manifest.isOf(HistoryManifest(log, name, fingerprint))
+  }
+
+  /// Opens the runs of a manifest. Throws if a file is missing, which a writer that goes on may have removed.
+  private func opened(
+    _ manifest: HistoryManifest, _ file: any File, _ last: Known?
+  ) throws -> Known? {
+    // The log may have grown since it was last looked at. Only then the marks: of an erasure after this the log has a
+    // note past this head.
+    try log.refresh()
+    let head = log.mark.sequence
+    let erasures = try log.erasures()
+    let entries = try manifest.runs(validIn: log, erasures)
+    guard !entries.isEmpty else { return nil }
+    var readers: [RunReader] = []
+    for entry in entries { readers.append(try reader(of: entry, last, erasures)) }
+    return Known(file: file, entries: entries, runs: try RunSet(readers, erasures, head: head))
+  }
+
+  /// A run, which is open already if it was in the last manifest. After an erasure, a number may be that of another run.
+  private func reader(
+    of entry: ManifestRun, _ last: Known?, _ erasures: SegmentErasures
+  ) throws(StatePage.Damage) -> RunReader {
+    if let last, let runs = last.runs, runs.erasures == erasures,
+      let index = last.entries.firstIndex(of: entry)
+    {
+      return runs.runs[index]
+    }
+    return try entry.open(files, cache)
+  }
+}

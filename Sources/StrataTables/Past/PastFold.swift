@@ -1,0 +1,106 @@
+// A fold that goes from one point of the past to the next, through runs where there are any.
+
+internal import StrataBase
+package import StrataEvents
+package import StrataLog
+
+/// Where states of the past came from.
+package struct PastCounts: Sendable, Equatable {
+  /// The states that were made.
+  package var states = 0
+  /// Those of them that began with what a history has.
+  package var fromHistory = 0
+  /// The events that were folded for them: those that come after the history or the saved state, or all.
+  package var foldedEvents: UInt64 = 0
+}
+
+/// Makes states of one projection, in the order of the log. Belongs to one thread at a time; every call blocks as long as
+/// the disk does.
+package final class PastFold: @unchecked Sendable {
+  // Sendable so that it can move from one thread to another between two slices.
+  private let store: EventStore
+  private let folding: Folding
+  /// Nil until the first state is there.
+  private var fold: Fold?
+  /// The runs, once they are looked for.
+  private var past: RunPast?
+  /// A fold that begins with the state on disk.
+  private var resumed: Fold?
+  private var isFromHistory = false
+  /// The sequence that the fold is on its way to, or at.
+  private var target: UInt64?
+  package private(set) var counts = PastCounts()
+
+  package init(_ store: EventStore, _ folding: Folding) {
+    self.store = store
+    self.folding = folding
+  }
+
+  /// The bytes of the log that were read for the states so far.
+  var bytesRead: UInt64 { fold?.bytesRead ?? 0 }
+
+  /// The fold with the state at a sequence, or at the end of the log if that is before it.
+  ///
+  /// - Parameter sequence: not before the one of the last call.
+  package func fold(at sequence: UInt64) throws(StoreError) -> Fold {
+    while true { if let fold = try fold(at: sequence, nil) { return fold } }
+  }
+
+  /// The same; nil if the slice ended first. The next call with the same sequence then goes on.
+  func fold(at sequence: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Fold? {
+    if fold == nil {
+      guard let begun = try begun(toward: sequence, slice) else { return nil }
+      fold = begun
+    } else if let fold, target != sequence {
+      guard advance(fold, toward: sequence, slice) else { return nil }
+    }
+    guard let fold else { return nil }
+    // Once events are folded for it, an erasure may have made the fold begin from the start: runs are of no use then.
+    target = sequence
+    let begin = fold.state.sequence
+    defer { counts.foldedEvents += max(begin, fold.state.sequence) - begin }
+    guard try fold.run(through: sequence, slice) else { return nil }
+    counts.states += 1
+    if isFromHistory { counts.fromHistory += 1 }
+    return fold
+  }
+
+  /// Takes a state forward by what the runs have. False if the slice ended first.
+  private func advance(_ fold: Fold, toward sequence: UInt64, _ slice: TimeSlice?) -> Bool {
+    guard let past, let last = past.last(through: sequence), last > fold.state.sequence else { return true }
+    if past.covers(fold.state.sequence) {
+      guard let (state, head) = past.state(fold.state, through: last) else { return true }
+      fold.goOn(from: state, headAtBegin: head)
+    } else {
+      // Before the first event there is no row.
+      guard fold.state.sequence < store.log.mark.logBegin else { return true }
+      switch past.tables(at: last, slice) {
+      case .done(let tables, let head): fold.goOn(from: tables, headAtBegin: head)
+      case .paused: return false
+      case .damaged: return true
+      }
+    }
+    isFromHistory = true
+    return true
+  }
+
+  /// The fold, which begins with the newest state that runs or the state on disk have, and that is not later than the
+  /// first point. Nil if the slice ended first.
+  private func begun(toward first: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Fold? {
+    let past = self.past ?? RunPast(store, folding)
+    self.past = past
+    guard let last = past.last(through: first) else {
+      return Fold.resuming(store.log, folding, through: first)
+    }
+    // From the end of the runs on, a state that was saved may be as new; its pages are read when they are needed.
+    if past.ends(at: last), resumed == nil { resumed = Fold.resuming(store.log, folding, through: first) }
+    if let resumed, resumed.state.sequence >= last { return resumed }
+    switch past.tables(at: last, slice) {
+    case .done(let tables, let head):
+      isFromHistory = true
+      return Fold(store.log, folding, from: tables, headAtBegin: head)
+    case .paused: return nil
+    case .damaged: return Fold.resuming(store.log, folding, through: first)
+    }
+  }
+}

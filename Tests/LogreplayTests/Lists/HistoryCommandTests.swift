@@ -1,0 +1,191 @@
+// `checkpoint --history`, `log --row` and `info`: a history is said to be there, and changes no answer.
+
+import Foundation
+import Strata
+import StrataDocuments
+import Testing
+
+struct HistoryCommandTests {
+  private static func runs(_ folder: SampleFolder) throws -> [String] {
+    let path = "\(folder.store)/derived/history/$documents-1"
+    return try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".run") }
+  }
+
+  /// What commands say of the past of the store.
+  private static func answers(_ folder: SampleFolder) async throws -> [String] {
+    let (list, formats) = (["--table", "incident", "-o", "json"], ["json", "jsonl", "short"])
+    var asked = [
+      ["at", "3"] + list, ["at", "7"] + list, ["diff", "1..8"] + list, ["diff", "4..1"] + list,
+    ]
+    for (row, format) in zip(["incident/a", "incident/b", "incident/c"], formats) {
+      asked.append(["log", "--row", row, "-p", "-o", format])
+      asked.append(["log", "--row", row, "-o", format])
+    }
+    var answers: [String] = []
+    for words in asked {
+      let outcome = try await LogreplayProcess([words[0], folder.store] + words.dropFirst()).wait()
+      #expect(outcome.code == 0, "\(words): \(outcome.errors)")
+      answers.append(outcome.output)
+    }
+    return answers
+  }
+
+  @Test func `a history is made by a checkpoint, is listed, and changes no answer`() async throws {
+    let folder = try await SampleFolder.list()
+    let before = try await Self.answers(folder)
+    let made = try DocumentValue(json: try await folder.answer("checkpoint", "--history", "-o", "json"))
+    guard case .array(let histories)? = made["histories"], histories.count == 1 else {
+      Issue.record("\(made)")
+      return
+    }
+    #expect(histories[0]["projection"] == "$documents" && histories[0]["sequence"] == 8)
+    #expect(histories[0]["runs"] == 1)
+    #expect(try Self.runs(folder).count == 1)
+    #expect(try await Self.answers(folder) == before)
+    let info = try DocumentValue(json: try await folder.answer("info", "-o", "json"))
+    guard case .array(let listed)? = info["histories"], listed.count == 1 else {
+      Issue.record("\(info)")
+      return
+    }
+    #expect(listed[0]["name"] == "$documents-1" && listed[0]["version"] == 1 && listed[0]["lag"] == 0)
+    #expect(
+      listed[0]["sequence"] == 8 && listed[0]["runs"] == 1 && listed[0]["bytes"] == histories[0]["bytes"])
+    #expect(try await folder.answer("info").contains("history         $documents-1: up to seq 8, 1 run, "))
+    #expect(try await folder.answer("verify", "--deep").hasPrefix("ok"))
+  }
+
+  @Test func `an application continues the history that the command made, and the other way round`()
+    async throws
+  {
+    let folder = try await SampleFolder.list()
+    #expect(try await folder.answer("checkpoint", "--history").contains("$documents: history up to seq 8, "))
+    var options = StoreOptions()
+    options.history = .all
+    let store = try await EventStore.open(at: folder.store, options: options)
+    try await store.append([NewEvent("$merge", in: "incident/a", ["n": 7])])
+    #expect(try await store.documents("incident").history(of: "a").map(\.sequence) == [1, 5, 9])
+    #expect(store.projections.map(\.historySequence) == [8])
+    try await store.close()
+    let behind = try await folder.answer("info")
+    #expect(behind.contains("up to seq 8, 1 event behind, 1 run, "), "\(behind)")
+    #expect(try await folder.answer("checkpoint", "--history").contains("history up to seq 9, "))
+    #expect(try Self.runs(folder).count == 2)
+    // Without the option nothing is added to it, and it stays.
+    #expect(!(try await folder.answer("checkpoint").contains("history")))
+    #expect(try Self.runs(folder).count == 2)
+    #expect(
+      try await folder.answer("log", "--row", "incident/a", "-o", "csv").split(separator: "\n").count == 4)
+  }
+
+  @Test func `damage to a history changes no answer`() async throws {
+    let folder = try await SampleFolder.list()
+    let before = try await Self.answers(folder)
+    _ = try await folder.answer("checkpoint", "--history")
+    let path = "\(folder.store)/derived/history/$documents-1/\(try #require(Self.runs(folder).first))"
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    bytes[60] ^= 1
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    #expect(try await Self.answers(folder) == before)
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try await Self.answers(folder) == before)
+    #expect(try await folder.answer("checkpoint", "--history").contains("history up to seq 8, "))
+    #expect(try await Self.answers(folder) == before)
+  }
+
+  @Test func `with -v the commands say whether the past was read or replayed`() async throws {
+    let folder = try await SampleFolder.list()
+    func said(_ arguments: String...) async throws -> String {
+      let words = [arguments[0], folder.store] + arguments.dropFirst() + ["-v", "--table", "incident"]
+      return try await LogreplayProcess(words).wait().errors
+    }
+    #expect(try await said("at", "5") == "logreplay: 5 events replayed, no history read\n")
+    _ = try await folder.answer("checkpoint", "--history")
+    #expect(try await said("at", "5") == "logreplay: read from the history, no event replayed\n")
+    #expect(try await said("diff", "1..7") == "logreplay: read from the history, no event replayed\n")
+    #expect(try await said("at", "8") == "logreplay: read from the saved tables, no event replayed\n")
+    let store = try await folder.open()
+    try await store.append([NewEvent("$merge", in: "incident/a", ["n": 7])])
+    try await store.append([NewEvent("$merge", in: "incident/a", ["n": 8])])
+    try await store.close()
+    try FileManager.default.removeItem(atPath: "\(folder.store)/derived/state")
+    #expect(
+      try await said("diff", "5..10")
+        == "logreplay: read from the history, and 2 events after its end replayed\n")
+  }
+
+  // MARK: log --row
+
+  @Test func `log shows the versions of a row, and what each event changed`() async throws {
+    let folder = try await SampleFolder.list()
+    for isKept in [false, true] {
+      if isKept { _ = try await folder.answer("checkpoint", "--history") }
+      let text = try await LogreplayProcess.run("log", folder.store, "--row", "incident/a", "-p", "--utc")
+        .lines
+      #expect(text.count == 11, "\(text)")
+      #expect(text[0].hasPrefix("      1  ") && text[0].hasSuffix("  incident/a  $put"))
+      #expect(
+        text[1...3].map { $0.drop { $0 == " " } } == [
+          #"+impact: {"level":"High"}"#, "+n: 1", #"+status: "Open""#,
+        ])
+      #expect(text[4].hasPrefix("      5  ") && text[4].hasSuffix("  incident/a  $merge"))
+      #expect(text[5...6].map { $0.drop { $0 == " " } } == [#"-status: "Open""#, #"+status: "Closed""#])
+      #expect(text[7] == "incident/a has" && text[8].hasPrefix(#"  impact: {"level":"High"}  since 1  "#))
+      #expect(text[9].hasPrefix("  n: 1  since 1  "))
+      let gone = try await folder.answer("log", "--row", "incident/b", "-p")
+      #expect(gone.contains("\n         no row\n") && !gone.contains(" has\n"), "\(gone)")
+      let value = try DocumentValue(
+        json: try await folder.answer("log", "--row", "incident/c", "-p", "-o", "json"))
+      #expect(value["table"] == "incident" && value["id"] == "c")
+      guard case .array(let versions)? = value["versions"], versions.count == 2 else {
+        Issue.record("\(value)")
+        return
+      }
+      #expect(versions[1]["sequence"] == 7 && versions[1]["type"] == "$put" && versions[1]["exists"] == true)
+      #expect(versions[1]["changes"] == ["n": ["old": 3, "new": 30], "note": ["old": "x, \"y\"\nz"]])
+      #expect(value["fields"]?["n"]?["sequence"] == 7 && value["fields"]?["status"]?["sequence"] == 3)
+      #expect(value["fields"]?["n"]?["value"] == 30 && value["fields"]?["note"] == nil)
+    }
+  }
+
+  @Test func `a range, -n and -r choose versions, and the fields are those at its end`() async throws {
+    let folder = try await SampleFolder.list()
+    func sequences(_ arguments: String...) async throws -> [DocumentValue?] {
+      let outcome = try await LogreplayProcess(
+        ["log", folder.store] + arguments + ["--row", "incident/a", "-o", "jsonl"]
+      ).wait()
+      #expect(outcome.code == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+      return try outcome.lines.map { try DocumentValue(json: $0)["sequence"] }
+    }
+    #expect(try await sequences() == [1, 5])
+    #expect(try await sequences("..4") == [1])
+    #expect(try await sequences("1..") == [5])
+    #expect(try await sequences("-n", "1") == [5])
+    #expect(try await sequences("-r") == [5, 1])
+    #expect(try await sequences("-r", "--count", "1") == [5])
+    #expect(try await sequences("5..8") == [])
+    let then = try await folder.answer("log", "..4", "--row", "incident/a", "-p")
+    #expect(then.contains(#"  status: "Open"  since 1  "#), "\(then)")
+    let lines = try await folder.answer("log", "1..", "--row", "incident/a", "-p", "-o", "jsonl")
+      .split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(
+      try DocumentValue(json: String(lines[0]))["changes"]?["status"] == ["old": "Open", "new": "Closed"])
+    #expect(try DocumentValue(json: String(lines[1]))["fields"]?["status"]?["type"] == "$merge")
+  }
+
+  @Test(arguments: [
+    (["--row", "incident/x"], Int32(66), "there never was a row incident/x"),
+    (["--row", "nothing/x"], 66, "there is no table 'nothing'"), (["--row", "incident"], 64, "is not a row"),
+    (["--row", "/x"], 64, "is not a row"), (["-p"], 64, "no row is given"),
+    (["--row", "incident/a", "-p", "-o", "csv"], 64, "-o csv"), (["--row", "incident/a", "-f"], 64, "-f"),
+    (["--row", "incident/a", "--type", "$put"], 64, "choose events"),
+  ])
+  func `a row that never was, and options that do not fit, are refused`(
+    _ arguments: [String], _ code: Int32, _ what: String
+  ) async throws {
+    let folder = try await SampleFolder.list()
+    let outcome = try await LogreplayProcess(["log", folder.store] + arguments).wait()
+    #expect(outcome.code == code && outcome.errors.contains(what), "\(outcome.code): \(outcome.errors)")
+    #expect(outcome.output.isEmpty)
+  }
+}
