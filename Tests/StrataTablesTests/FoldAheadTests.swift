@@ -66,8 +66,7 @@ internal import Testing
     }
   }
 
-  @Test func `What cannot be read is refused after the blocks before it, each time it is asked for`() throws
-  {
+  @Test func `What cannot be read is refused after the blocks before it, each time it is asked for`() throws {
     let disk = SimulatedDisk()
     let options = Self.options(500)
     let store = try EventStore.open(disk, path: "/store", .readWrite, options: options)

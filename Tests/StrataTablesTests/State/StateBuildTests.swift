@@ -152,7 +152,8 @@ private struct ChangingTally: Projection {
     try next.closeBlocking()
   }
 
-  @Test func `fault 75: what this build folds onto another's tables is not saved as the other's`() async throws {
+  @Test
+  func `fault 75: what this build folds onto another's tables is not saved as the other's`() async throws {
     let disk = try disk()
     let other = try savedBuild(disk)
     let files = disk.contents(in: "/store/derived/state")
