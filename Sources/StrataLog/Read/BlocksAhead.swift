@@ -1,6 +1,6 @@
 // Blocks of the log, read on another thread while the caller works on those before.
 
-package import StrataBase
+internal import StrataBase
 
 /// A position in the log from which blocks are pulled, as from a cursor. During long work, which says so, another thread
 /// reads, checks and decompresses the next blocks meanwhile: a few hundred kilobytes of them.
