@@ -38,7 +38,7 @@ package final class BlocksAhead: @unchecked Sendable {
   package struct Limits: Sendable {
     /// Work on fewer events than these reads its blocks itself.
     package var eventCountMin: UInt64 = 65_536
-    /// The other thread hands blocks over when they have so many bytes together.
+    /// The other thread hands blocks over when they have that many bytes together.
     package var byteCount = 256 << 10
     /// Below this number of processors nothing is read ahead.
     package var processorCountMin = 2
