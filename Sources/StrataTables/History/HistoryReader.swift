@@ -145,16 +145,17 @@ final class HistoryReader: KeptHistory {
     let entries = try manifest.runs(validIn: log, erasures)
     guard !entries.isEmpty else { return nil }
     var readers: [RunReader] = []
-    for entry in entries { readers.append(try reader(of: entry, last, erasures)) }
+    for entry in entries { readers.append(try reader(of: entry, last)) }
     return Known(file: file, entries: entries, runs: try RunSet(readers, erasures, head: head))
   }
 
-  /// A run, which is open already if it was in the last manifest. After an erasure, a number may be that of another run.
+  /// A run, which is open already if it was in the last manifest. A history that was made again can name another file
+  /// by the same number.
   private func reader(
-    of entry: ManifestRun, _ last: Known?, _ erasures: SegmentErasures
+    of entry: ManifestRun, _ last: Known?
   ) throws(StatePage.Damage) -> RunReader {
-    if let last, let runs = last.runs, runs.erasures == erasures,
-      let index = last.entries.firstIndex(of: entry)
+    if let last, let runs = last.runs, let index = last.entries.firstIndex(of: entry),
+      runs.runs[index].isStillAtItsPath
     {
       return runs.runs[index]
     }

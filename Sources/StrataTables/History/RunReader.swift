@@ -36,6 +36,9 @@ final class RunReader: Sendable {
 
   deinit { file.close() }
 
+  /// Whether the file of this run still has its name.
+  var isStillAtItsPath: Bool { (try? file.isStillAtItsPath()) == true }
+
   var origin: RunOrigin { RunOrigin(begin: root.begin, isBase: root.isBase) }
 
   /// The record at a place, from memory if it was read lately.

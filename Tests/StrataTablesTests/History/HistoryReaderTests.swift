@@ -370,6 +370,28 @@ internal import Testing
     #expect(missing > 0 && damaged > 0 && missing + damaged > runs.count, "\(missing), \(damaged)")
   }
 
+  @Test func `fault 80: a reader takes no run that was made again for the damaged one of the same number`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let pair = try Pair(&random, StateStore.documents)
+    try pair.append(20)
+    try pair.record()
+    let known = try #require(pair.history.runs())
+    for path in pair.disk.historyPaths {
+      var bytes = pair.disk.contents(path)!
+      // A writer that does not know the last number begins with 1, and makes the same runs.
+      let isManifest = path.hasSuffix(StoreLayout.manifestFile)
+      for index in (isManifest ? 0 : RunFile.headerLength)..<bytes.count { bytes[index] ^= 1 }
+      pair.disk.replace(path, bytes)
+    }
+    #expect(try #require(pair.history.runs()).runs.elementsEqual(known.runs, by: ===))
+    try pair.restart()
+    try pair.record()
+    let new = try #require(pair.history.runs())
+    #expect(known.runs.map(\.number) == new.runs.map(\.number))
+    #expect(try pair.difference() == nil)
+    try pair.close()
+  }
+
   @Test func `a history of other code, another store or other events is not read`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let pair = try Pair(&random, StateStore.documents)

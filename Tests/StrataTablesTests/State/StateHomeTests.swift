@@ -48,7 +48,8 @@ internal import Testing
 
   /// Whether no file is open, once the threads that ran for the stores have let go of them.
   private static func isClosed(_ disk: SimulatedDisk) async throws -> Bool {
-    for _ in 0..<5_000 where disk.openFileCount > 0 {
+    let end = MonotonicTime.now().advanced(by: .seconds(60))
+    while disk.openFileCount > 0, MonotonicTime.now() < end {
       PageCache.releaseMoved()
       try await Task.sleep(for: .milliseconds(1))
     }
