@@ -38,7 +38,7 @@ struct DamageTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a dump beside a writer that seals what is about to be read is whole, and finds no damage`()
     async throws
   {

@@ -6,7 +6,7 @@ import StrataBase
 import StrataDocuments
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct FollowTests {
   private func sequence(_ line: String) throws -> Int64? {
     guard case .int(let number)? = try DocumentValue(json: line)["sequence"] else { return nil }
@@ -86,7 +86,7 @@ struct FollowTests {
     #expect(none.code == 0 && none.output.isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(2))) func `time runs out in the middle of a search that does not end`()
+  @Test func `time runs out in the middle of a search that does not end`()
     async throws
   {
     let folder = try SampleFolder()

@@ -5,7 +5,7 @@ import Strata
 import StrataLog
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LockWaitTests {
+@Suite struct LockWaitTests {
   private static let own = "process \(ProcessInfo.processInfo.processIdentifier) since 20"
 
   /// The commands that write, with what they need besides the store.

@@ -8,7 +8,7 @@ internal import StrataLog
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ControllerRaceTests {
+@Suite struct ControllerRaceTests {
   private typealias List = FetchController<Chore, Unsectioned>
   private static let all = ListRequest(Chore.self).sorted(by: \.title)
 

@@ -64,7 +64,7 @@ private struct PlainList: Equatable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ControllerStressTests {
+@Suite struct ControllerStressTests {
   private typealias List = FetchController<Chore, String?>
 
   private static func request(_ random: inout SeededGenerator) -> ListRequest<Chore, String?> {

@@ -17,7 +17,7 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
   var isDone = false
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ControllerTests {
+@Suite struct ControllerTests {
   static let open = ListRequest(Chore.self)
     .sectioned(by: \.owner).sorted(by: \.title)
     .filtered(id: "open") { !$0.isDone }

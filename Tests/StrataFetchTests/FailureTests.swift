@@ -42,7 +42,7 @@ private struct StrictJournal: Projection {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct FailureTests {
+@Suite struct FailureTests {
   private static func append(_ types: [String], in store: EventStore) async throws {
     try await store.append(types.enumerated().map { NewEvent($1, in: StreamName("entry/\($0)"), [:]) })
   }

@@ -41,7 +41,7 @@ private struct Keyed: Codable, Identifiable, Sendable {
   var id: UUID
 }
 
-@Suite(.timeLimit(.minutes(5))) struct HostileRowTests {
+@Suite struct HostileRowTests {
   private func put(_ store: EventStore, _ stream: StreamName, _ document: DocumentValue) async throws {
     try await store.append([NewEvent(DocumentEvent.put, in: stream, payload: EventPayload(document))])
   }

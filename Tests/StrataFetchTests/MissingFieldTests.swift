@@ -7,7 +7,7 @@ internal import StrataEvents
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct MissingFieldTests {
+@Suite struct MissingFieldTests {
   private func path(_ text: String) throws -> FieldPath { try FieldPath(text) }
 
   private func store() async throws -> EventStore {

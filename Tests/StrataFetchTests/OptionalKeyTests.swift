@@ -17,7 +17,7 @@ private struct Visit: Codable, Identifiable, Sendable, Equatable {
   var time: Date?
 }
 
-@Suite(.timeLimit(.minutes(5))) struct OptionalKeyTests {
+@Suite struct OptionalKeyTests {
   private func visits() async throws -> DocumentCollection<Visit> {
     let visits = EventStore.inMemory().collection("visit", of: Visit.self)
     try await visits.put(

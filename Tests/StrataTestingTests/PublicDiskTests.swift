@@ -4,7 +4,7 @@ import Strata
 import StrataTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PublicDiskTests {
+@Suite struct PublicDiskTests {
   enum AccountEvent: DomainEvent, Equatable { case paidIn(cents: Int) }
 
   private static func payIn(_ cents: Int, to account: StreamName, of store: EventStore) async throws {

@@ -5,7 +5,7 @@ import Strata
 import StrataDocuments
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite
 struct FollowListTests {
   @Test func `the list comes first, then what each append changes in it`() async throws {
     let folder = try await SampleFolder.list()

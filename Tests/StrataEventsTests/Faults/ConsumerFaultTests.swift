@@ -75,7 +75,7 @@ import Testing
     return fields["sum"]
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `fault 35: a consumer that ends anywhere, and goes on, has done everything exactly once`() async throws
   {
     let orders = try Self.orders()
@@ -113,7 +113,7 @@ import Testing
     try orders.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `fault 32: a consumer that never comes back holds nothing, and one that comes late misses nothing`()
     async throws
   {

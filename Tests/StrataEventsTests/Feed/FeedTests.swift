@@ -10,7 +10,7 @@ import Testing
     NewEvent("t", in: "s/1", payload: .opaque([UInt8(truncatingIfNeeded: number)]))
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `fault 33: a feed from the future waits, and never delivers anything older`()
     async throws
   {
@@ -32,7 +32,7 @@ import Testing
     try await never.value
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a feed that waits when the store is closed first delivers what was committed`()
     async throws
   {
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a feed whose task is cancelled ends, and others go on`() async throws {
+  @Test func `a feed whose task is cancelled ends, and others go on`() async throws {
     let store = EventStore.inMemory()
     try await store.append([event(1)])
     let first = Task {
@@ -103,7 +103,7 @@ import Testing
     try again.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: [2, 4], [1, 12])
+  @Test(arguments: [2, 4], [1, 12])
   func `a feed beside a writer that lost what was only buffered is told so, caught up or behind`(
     read: Int, more: Int
   ) async throws {

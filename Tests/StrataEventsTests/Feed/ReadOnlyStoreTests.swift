@@ -53,7 +53,7 @@ import Testing
     try writer.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `fault 42: a feed goes on where what ended the one before it has passed`() async throws {
     let disk = SimulatedDisk()
     let writer = try Self.open(disk, .readWrite)
@@ -81,7 +81,7 @@ import Testing
     try writer.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `who follows what is durable has all of it when the store is closed`() async throws {
     for _ in 0..<20 {
       let store = try Self.open(SimulatedDisk(), .readWrite, .buffered)

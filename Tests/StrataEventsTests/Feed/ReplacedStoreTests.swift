@@ -20,7 +20,7 @@ import Testing
     return store
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: [1, 3, 50], [false, true])
+  @Test(arguments: [1, 3, 50], [false, true])
   func `who waits in a store whose folder is another store's now is told at once that the log diverged`(
     count: Int, isWriterAlive: Bool
   ) async throws {

@@ -54,7 +54,7 @@ private final class Writer: Sendable {
 }
 
 @Suite(.serialized) struct TwoProcessTests {
-  @Test(.timeLimit(.minutes(2)), arguments: [(1_500, 600, Durability.synced), (6_000, 0, .buffered)])
+  @Test(arguments: [(1_500, 600, Durability.synced), (6_000, 0, .buffered)])
   func `a feed in another process delivers every append once and in order, soon after its acknowledgement`(
     count: Int, microseconds: Int, durability: Durability
   ) async throws {
@@ -82,7 +82,7 @@ private final class Writer: Sendable {
     try reader.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test
   func `readers and checks beside a writer that appends and rolls see a prefix, and never an error`()
     async throws
   {
@@ -133,7 +133,7 @@ private final class Writer: Sendable {
     #expect(try FileManager.default.contentsOfDirectory(atPath: writer.path + "/log").count > 3)
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test
   func `a consumer that is slower than the writer misses nothing, and its memory is bounded`() async throws {
     let writer = try Writer()
     let count = 20_000
@@ -159,7 +159,7 @@ private final class Writer: Sendable {
     try reader.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a position that another process was told of is known here, however late this reader looks`()
     async throws
   {
@@ -182,7 +182,7 @@ private final class Writer: Sendable {
     try reader.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a feed from the future of another process's log waits, and delivers nothing older`() async throws {
     let writer = try Writer()
     let reader = try EventStore.openBlocking(at: writer.path, .readOnly)
@@ -201,7 +201,7 @@ private final class Writer: Sendable {
     try reader.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a suspended store is another process's to write to, and its feeds go on with what that appended`()
     async throws
   {

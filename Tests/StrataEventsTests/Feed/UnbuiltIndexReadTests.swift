@@ -74,7 +74,7 @@ import Testing
 
   enum Look: CaseIterable { case version, events, id, open }
 
-  @Test(.timeLimit(.minutes(5)), arguments: Look.allCases)
+  @Test(arguments: Look.allCases)
   func `who must build an index first keeps no other store waiting`(look: Look) async throws {
     let other = EventStore.inMemory(clock: .fixed, options: Self.options())
     try await other.append([NewEvent("t", in: "s/1", .null)])

@@ -172,7 +172,7 @@ extension StoreFiles {
     return ["ok": ok, "findings": findings]
   }
 
-  @Test(Python.isNeeded, .timeLimit(.minutes(4)))
+  @Test(Python.isNeeded)
   func `a check of a damaged store finds what the second reader finds`() async throws {
     var random = StrataTesting.SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
     let folder = try Self.temporaryFolder()
@@ -218,7 +218,7 @@ extension StoreFiles {
     #expect(disagreements.isEmpty, "\(disagreements.count) disagreements")
   }
 
-  @Test(Python.isNeeded, .timeLimit(.minutes(2)))
+  @Test(Python.isNeeded)
   func `the second reader reads the events that were written`() async throws {
     let seed = StrataTesting.SeededGenerator.testSeed()
     let folder = try Self.temporaryFolder()
@@ -235,7 +235,7 @@ extension StoreFiles {
     }
   }
 
-  @Test(Python.isNeeded, .timeLimit(.minutes(2)))
+  @Test(Python.isNeeded)
   func `the second reader finds in each index file the names and ids of its segment, and no other's`()
     async throws
   {
@@ -348,7 +348,7 @@ extension StoreFiles {
     return segment[120..<124].contains { $0 != 0 }
   }
 
-  @Test(Python.isNeeded, .timeLimit(.minutes(2)))
+  @Test(Python.isNeeded)
   func `every forged store is judged and read as its recipe says`() throws {
     let folder = try Self.temporaryFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -133,7 +133,7 @@ private final class Stall: Sendable {
     try await store.close()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `callers wait while too many bytes are pending, and are let in when those before them give up`()
     async throws
   {
@@ -177,7 +177,7 @@ private final class Stall: Sendable {
     try await store.close()
   }
 
-  @Test(.timeLimit(.minutes(5))) func `dropping the last reference loses nothing and gives the lock back`()
+  @Test func `dropping the last reference loses nothing and gives the lock back`()
     throws
   {
     let path = folder()
@@ -194,7 +194,7 @@ private final class Stall: Sendable {
     try again.closeBlocking()
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test
   func `feeds and reads beside eight writing tasks see whole appends in order, each once`() async throws {
     var options = StoreOptions()
     options.segmentSizeTarget = 30_000

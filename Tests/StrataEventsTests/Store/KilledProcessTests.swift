@@ -111,7 +111,7 @@ private struct FeedCheck: Sendable {
     return check
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test
   func
     `fault 01: nothing acknowledged is lost when a writer is killed, and who follows only sees whole appends`()
     async throws

@@ -6,7 +6,7 @@ import StrataEvents
 import StrataLog
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
+@Suite struct SharedStoreTests {
   private let folder = NSTemporaryDirectory() + "strata-\(UUID().uuidString)"
 
   @Test func `an open waits for the writer of another process, and goes on when that one ends`() async throws

@@ -5,7 +5,7 @@ import StrataEvents
 import StrataLog
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WaitingTests {
+@Suite struct WaitingTests {
   private let folder = NSTemporaryDirectory() + "strata-\(UUID().uuidString)"
 
   /// Longer than a test lasts, and not so long that one in which threads do wait would not end.

@@ -8,7 +8,7 @@ internal import StrataLog
 @testable internal import StrataViews
 internal import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct FollowingTests {
+@Suite struct FollowingTests {
   @Test
   func `Who waits without wishing to follow is no reason to follow`() async {
     let announcement = Announcement()

@@ -11,7 +11,7 @@ internal import StrataTesting
 internal import Synchronization
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ViewBuildingTests {
+@Suite struct ViewBuildingTests {
   /// Holds the function of a request until it is opened.
   private final class Barrier: Sendable {
     private let gate = Gate((isOpen: false, hasArrived: false))

@@ -8,7 +8,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ChangedFieldsTests {
+@Suite struct ChangedFieldsTests {
   private func fields(_ old: [UInt8], _ new: [UInt8]) -> [String] {
     old.withUnsafeBytes { old in new.withUnsafeBytes { ChangedFields.between(old, $0) } }
   }

@@ -41,7 +41,7 @@ private struct Waiting: Projection {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct CloseTests {
+@Suite struct CloseTests {
   /// A store whose folds have their own threads.
   private func store() -> EventStore {
     var limits = FairThreads.Limits()

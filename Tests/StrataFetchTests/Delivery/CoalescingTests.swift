@@ -8,7 +8,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
+@Suite struct CoalescingTests {
   /// The one update of a consumer that missed all steps.
   private func update(
     _ home: Household, _ steps: (DocumentCollection<Chore>) async throws -> Void

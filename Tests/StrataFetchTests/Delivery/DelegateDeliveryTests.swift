@@ -57,7 +57,7 @@ private final class CountingExecutor: SerialExecutor {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct DelegateDeliveryTests {
+@Suite struct DelegateDeliveryTests {
   private static let queue = DispatchQueue(label: "delegates", attributes: .concurrent)
 
   @Test

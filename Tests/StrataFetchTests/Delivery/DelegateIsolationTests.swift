@@ -67,7 +67,7 @@ private final class Journal: ListContentDelegate, Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct DelegateIsolationTests {
+@Suite struct DelegateIsolationTests {
   @Test @MainActor
   func `R56 Plain methods of a class of the main actor are called on it, whichever executor is given`()
     async throws

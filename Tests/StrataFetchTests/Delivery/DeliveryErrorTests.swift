@@ -11,7 +11,7 @@ internal import Testing
 
 private actor Desk {}
 
-@Suite(.timeLimit(.minutes(5))) struct DeliveryErrorTests {
+@Suite struct DeliveryErrorTests {
   @Test
   func `R61 A store that cannot be read on is an error of the fetch, and the list before stays`() async throws
   {

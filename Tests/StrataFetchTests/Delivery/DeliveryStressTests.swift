@@ -9,7 +9,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct DeliveryStressTests {
+@Suite struct DeliveryStressTests {
   /// The list after each append, by a naive fold of the log, one event at a time.
   private func naiveLists(_ store: EventStore) async throws -> [UInt64: ShownList] {
     var chores: [Int: Chore] = [:]

@@ -30,7 +30,7 @@ private struct Owners: Projection {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct JoinedUpdatesTests {
+@Suite struct JoinedUpdatesTests {
   private static func owned(_ owner: String) -> ListRequest<Chore, Unsectioned> {
     ListRequest(Chore.self).sorted(by: \.id).filtered(id: "of \(owner)") { $0.owner == owner }
   }

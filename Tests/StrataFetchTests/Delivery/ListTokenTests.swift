@@ -9,7 +9,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ListTokenTests {
+@Suite struct ListTokenTests {
   private static let storeID = StoreID(low: 7, high: 9)
 
   /// A store with a fixed id and clock, so that equal appends have the same chain.

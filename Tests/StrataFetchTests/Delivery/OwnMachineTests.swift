@@ -9,7 +9,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct OwnMachineTests {
+@Suite struct OwnMachineTests {
   private struct Page: Codable, Identifiable, Sendable {
     var id: String
     var title: String

@@ -7,7 +7,7 @@ internal import StrataEvents
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReplacedRequestTests {
+@Suite struct ReplacedRequestTests {
   @Test
   func `R22 Of many requests that are applied while a list is made only the newest one is ever looked at`()
     async throws

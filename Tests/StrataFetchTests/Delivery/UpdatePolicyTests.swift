@@ -9,7 +9,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct UpdatePolicyTests {
+@Suite struct UpdatePolicyTests {
   /// The updates of an iteration up to a sequence.
   private func updates(
     of updates: ListUpdates<Chore, String?>, through last: UInt64

@@ -7,7 +7,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct EditTests {
+@Suite struct EditTests {
   private func board(
     _ count: Int = 6, lanes: [String] = ["a"]
   ) async throws -> DocumentCollection<Card> {

@@ -15,7 +15,7 @@ nonisolated struct Card: Codable, Identifiable, Sendable, Equatable {
   var isHidden = false
 }
 
-@Suite(.timeLimit(.minutes(10))) struct MoveTests {
+@Suite struct MoveTests {
   typealias Board = FetchController<Card, String>
 
   static let byHand = ListRequest(Card.self).sectioned(by: \.lane).sortedManually(by: \.rank)

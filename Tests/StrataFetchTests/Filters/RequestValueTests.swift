@@ -11,7 +11,7 @@ internal import StrataTesting
 internal import StrataViews
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RequestValueTests {
+@Suite struct RequestValueTests {
   typealias Request = ListRequest<Chore, Unsectioned>
 
   private static let all = ListRequest(Chore.self)

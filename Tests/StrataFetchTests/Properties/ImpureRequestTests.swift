@@ -8,7 +8,7 @@ internal import StrataLog
 internal import StrataTesting
 internal import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ImpureRequestTests {
+@Suite(.serialized) struct ImpureRequestTests {
   /// Checks what must hold for a list however its request behaves.
   private func check<Item, Section>(
     _ list: ListSnapshot<Item, Section>, rows: Set<Int>, isFiltered: Bool, _ context: String

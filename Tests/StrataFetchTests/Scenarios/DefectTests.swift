@@ -8,7 +8,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct DefectTests {
+@Suite struct DefectTests {
   typealias Controller = DiffableFetchController<Chore, String?>
   typealias Spy = DelegateSpy<Chore, String?>
 

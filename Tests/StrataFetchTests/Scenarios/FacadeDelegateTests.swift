@@ -10,7 +10,7 @@ internal import StrataTables
 @testable internal import StrataViews
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FacadeDelegateTests {
+@Suite struct FacadeDelegateTests {
   private typealias Controller = FacadeTests.Controller
   private typealias Change = DiffableFetchChange<Chore, String?>
 

@@ -10,7 +10,7 @@ internal import StrataEvents
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FacadeFeedingTests {
+@Suite struct FacadeFeedingTests {
   private typealias Controller = FacadeTests.Controller
   private typealias Spy = FacadeTests.Spy
 

@@ -9,7 +9,7 @@ internal import StrataEvents
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FacadeRequestTests {
+@Suite struct FacadeRequestTests {
   private typealias Controller = FacadeTests.Controller
   private typealias Spy = FacadeTests.Spy
 

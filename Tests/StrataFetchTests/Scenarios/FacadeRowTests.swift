@@ -8,7 +8,7 @@ internal import StrataEvents
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FacadeRowTests {
+@Suite struct FacadeRowTests {
   /// The documented formula, with its error at n = 1 corrected.
   private func nearby(_ ids: [Int], _ i: Int, _ n: Int) -> [Int] {
     let c = ids.count

@@ -8,7 +8,7 @@ internal import StrataEvents
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FacadeScenarioTests {
+@Suite struct FacadeScenarioTests {
   private typealias Controller = DiffableFetchController<ScenarioEvent, String>
   private typealias Spy = DelegateSpy<ScenarioEvent, String>
 

@@ -11,7 +11,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FacadeTests {
+@Suite struct FacadeTests {
   typealias Controller = DiffableFetchController<Chore, String?>
   typealias Spy = DelegateSpy<Chore, String?>
 

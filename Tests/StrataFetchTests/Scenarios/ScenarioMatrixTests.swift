@@ -39,7 +39,7 @@ struct ScenarioCase: Sendable, CustomTestStringConvertible {
   var place: Int { ScenarioRun.names.firstIndex(of: section)! }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ScenarioMatrixTests {
+@Suite struct ScenarioMatrixTests {
   @Test(arguments: ScenarioCase.all)
   func `S1 A list shows every section and every item in order, within its limit`(_ test: ScenarioCase)
     async throws

@@ -6,7 +6,7 @@ internal import StrataEvents
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct EmptySectionTests {
+@Suite struct EmptySectionTests {
   private let base = ListRequest(Ticket.self).sectioned(by: \.status)
 
   @Test

@@ -7,7 +7,7 @@ internal import StrataLists
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct MembershipTests {
+@Suite struct MembershipTests {
   private static let base = ListRequest(Ticket.self)
 
   /// One condition in four forms: the note contains the word "yes".

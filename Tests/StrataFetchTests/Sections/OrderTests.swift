@@ -8,7 +8,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct OrderTests {
+@Suite struct OrderTests {
   private let base = ListRequest(Ticket.self)
 
   @Test

@@ -8,7 +8,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SearchTests {
+@Suite struct SearchTests {
   private let base = ListRequest(Ticket.self).sorted(by: \.id)
 
   private func ids(_ text: String) async throws -> [String] {

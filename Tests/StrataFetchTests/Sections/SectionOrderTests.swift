@@ -10,7 +10,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SectionOrderTests {
+@Suite struct SectionOrderTests {
   private let base = ListRequest(Ticket.self).sectioned(by: \.status)
 
   private func board() async throws -> Board {

@@ -9,7 +9,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ScrubberTests {
+@Suite struct ScrubberTests {
   @Test
   func `R69 A walk through the past gives the batches that lead from each list to the next`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())

@@ -10,7 +10,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WhyTests {
+@Suite struct WhyTests {
   private static let filters = [
     "k == 7", "l != null", "$section != 'x'", "$id contains 'row'", "$revision > 9", "flag == true || k < 3",
   ]

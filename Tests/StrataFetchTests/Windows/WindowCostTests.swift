@@ -6,7 +6,7 @@ internal import StrataEvents
 internal import StrataTables
 internal import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WindowCostTests {
+@Suite struct WindowCostTests {
   /// 2,000 chores in 40 sections of 50, those of section 7 being 7, 47, 87…
   private func large() async throws -> WindowFixture {
     let fixture = WindowFixture()

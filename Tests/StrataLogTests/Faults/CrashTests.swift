@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `fault 03: after a power cut at any call nothing acknowledged is lost and no intact store is refused`()
     async throws
   {

@@ -6,7 +6,7 @@ import StrataLog
 import StrataTesting
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct LinkFaultTests {
+@Suite(.serialized) struct LinkFaultTests {
   private let folder: TemporaryFolder
   private let posix = PosixFileSystem()
   private var path: String { folder.file("store") }

@@ -3,7 +3,7 @@
 import StrataBase
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ParallelTests {
+@Suite struct ParallelTests {
   @Test(arguments: [0, 1, 2, 3, 100, 1_000])
   func `Every part is done once before the call returns`(count: Int) {
     for threads in [0, 1, 2, 5] {

@@ -53,7 +53,7 @@ import Testing
 
   @Test(
     .enabled(if: python != nil, "python3 is not installed: nothing independent to compare with"),
-    .timeLimit(.minutes(60)), arguments: GoldenDamageTests.stores)
+    arguments: GoldenDamageTests.stores)
   func `the second reader finds in a damaged store what the check finds`(name: String) throws {
     let store = try PlainStore(named: name)
     var lines: [String] = []

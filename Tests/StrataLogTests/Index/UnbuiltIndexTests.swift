@@ -169,7 +169,7 @@ import Testing
     try log.close()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `an append that waits for an index can be taken back, and counts for what may be pending`()
     async throws
   {

@@ -6,7 +6,7 @@ import StrataTesting
 import Testing
 
 @Suite struct HandOverTests {
-  @Test(.timeLimit(.minutes(5)), arguments: [1, 2_000, 1 << 20])
+  @Test(arguments: [1, 2_000, 1 << 20])
   func `an append that is cancelled at any moment is in the log if its caller is told so, and only then`(
     pendingBytesMax: Int
   ) async throws {
@@ -44,7 +44,7 @@ import Testing
     try log.close()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `an append is committed after any pause: while the committer looks for it, and as it falls asleep`()
     async throws
   {
@@ -75,7 +75,7 @@ import Testing
 
 extension HandOverTests {
   /// Several times, because the committer looks while the visitor still counts in some of them only.
-  @Test(.timeLimit(.minutes(5)), arguments: 0..<16)
+  @Test(arguments: 0..<16)
   func `a writer whose sync failed gives the store back, also where somebody waited for a turn`(_: Int)
     async throws
   {

@@ -116,7 +116,7 @@ import Testing
     try writer(memory).close()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `appends from many threads are in the log or were refused, whenever it is suspended`() async throws {
     let memory = MemoryFileSystem()
     let log = try writer(memory, Self.options(segmentSize: 20_000))
@@ -217,7 +217,7 @@ import Testing
     try writer(disk).close()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a reader that cannot be resumed yet ends nobody who waits`() async throws {
     let disk = SimulatedDisk()
     var model = LogModel()
@@ -244,7 +244,7 @@ import Testing
     try log.close()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a suspended reader touches no file, and sees what is new when it is resumed`() async throws {
     let disk = SimulatedDisk()
     var model = LogModel()

@@ -272,7 +272,7 @@ import Testing
     #expect(pace.timeout == LookPace.pauseMin)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `fault 42: a follower that could not look goes on once somebody follows again`() async throws {
     let disk = SimulatedDisk()
     let log = try Log.openWriter(disk, path: Self.path, options: Self.options(segmentSize: 1_000_000))
@@ -304,7 +304,7 @@ import Testing
     try log.close()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a reader that is opened while a writer comes shows nothing that is not acknowledged`() throws {
     let disk = SimulatedDisk()
     let first = try Log.openWriter(disk, path: Self.path, options: Self.options(segmentSize: 1 << 20))
@@ -356,7 +356,7 @@ import Testing
     try first.close()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a reader waits for a writer that has not looked through what a power cut left`() throws {
     let disk = SimulatedDisk()
     let log = try Log.openWriter(
@@ -387,7 +387,7 @@ import Testing
     try log.close()
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a follower goes on where the file system promises notices and tells none`() async throws {
     let memory = MemoryFileSystem()
     let silent = SilentFileSystem(base: memory)

@@ -113,7 +113,7 @@ import Testing
     _ = try backup.run()
   }
 
-  @Test(.timeLimit(.minutes(2)), arguments: [false, true], [false, true])
+  @Test(arguments: [false, true], [false, true])
   func `fault 56: who reads a backup goes on in its next run`(isSeenMeanwhile: Bool, isRolled: Bool) throws {
     let log = try openWriter(MemoryFileSystem())
     for number in 0..<3 { try append(log, "\(number)") }

@@ -75,7 +75,7 @@ import Testing
     #expect(!disk.paths.contains { $0.hasSuffix(".tmp") })
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test
   func `damage that sealing in the background finds is said at once and known from then on`() throws {
     let (disk, _, log) = try Self.store()
     try log.close()

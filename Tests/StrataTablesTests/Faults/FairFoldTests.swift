@@ -7,7 +7,7 @@ internal import StrataTables
 internal import StrataTesting
 internal import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct FairFoldTests {
+@Suite struct FairFoldTests {
   /// - Parameter patience: an hour by default, so that only the end of a slice lets other folds continue.
   private func threads(
     active: Int = 1, most: Int = 8, slice: Duration = .zero, patience: Duration = .seconds(3600)

@@ -12,7 +12,7 @@ private struct Counter: Codable, Identifiable, Sendable, Equatable {
   var note: Int?
 }
 
-@Suite(.timeLimit(.minutes(5))) struct UpdateFaultTests {
+@Suite struct UpdateFaultTests {
   private struct Refusal: Error {}
 
   private static let stream = StreamName("counter/a")

@@ -32,7 +32,7 @@ private struct ChangingTally: Projection {
   }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct StateBuildTests {
+@Suite(.serialized) struct StateBuildTests {
   private static let folding = Folding.own(ChangingTally())
 
   /// Held events keep no thread from other tests.
