@@ -79,9 +79,11 @@ where Item.ID: DocumentID {
 
   func state(reaching sequence: UInt64) async throws -> TableSet {
     let prepared = prepared
-    return try await ListError.wrapping {
+    let set = try await ListError.wrapping {
       try await prepared.rows.projector.state(reaching: sequence, with: prepared.lease)
     }
+    controller.watch(set, of: prepared.rows.projector)
+    return set
   }
 
   func state(_ set: TableSet, through sequence: UInt64) async throws -> TableSet {

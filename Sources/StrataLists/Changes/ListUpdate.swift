@@ -15,7 +15,8 @@ where Item.ID: DocumentID {
     case restarted
     /// Something was appended.
     case changed
-    /// The request was replaced by `apply`; something may have been appended too.
+    /// The request was replaced by `apply`, or the list is now of the rows that this build of the program makes, where
+    /// it began with those that another one had saved. Something may have been appended too.
     case reconfigured
     /// A scrubber moved to another point of the log.
     case moved

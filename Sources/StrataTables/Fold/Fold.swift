@@ -217,6 +217,7 @@ package final class Fold {
     for table in state.tables {
       for view in table.views { fold.addView(view.definition, of: table.name) }
     }
+    fold.state.generation = state.generation
     state = fold.state
     building = nil
     kept.removeAll()

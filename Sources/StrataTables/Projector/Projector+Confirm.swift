@@ -61,6 +61,22 @@ extension Projector {
     var isCompared = false
     /// Whether this build made other tables than the one before it, with the same version.
     var isVersionNotRaised = false
+    /// Those who hold tables of the other build, and what they do when those of this one are published.
+    private var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
+
+    /// Whether the tables of a state may still give way to others.
+    func mayReplace(_ set: TableSet) -> Bool {
+      other != nil || isVersionNotRaised && set.generation == 0
+    }
+
+    mutating func watch(_ owner: ObjectIdentifier, _ body: @escaping @Sendable () -> Void) {
+      watchers[owner] = body
+    }
+
+    mutating func takeWatchers() -> [@Sendable () -> Void] {
+      defer { watchers = [:] }
+      return Array(watchers.values)
+    }
 
     mutating func takeConfirmation() -> Confirmation? {
       defer { (confirmation, isCompared) = (nil, false) }
@@ -112,14 +128,35 @@ extension Projector {
       for table in old.state.tables {
         for view in table.views { confirmation.fold.addView(view.definition, of: table.name) }
       }
-      exclusive.fold = confirmation.fold
-      tablesAreOfThisBuild()
-      state.withLock { state in
-        state.origin.isVersionNotRaised = true
-        state.reached = confirmation.fold.reached
-      }
+      replace(old, by: confirmation.fold)
     case .incomparable, nil: break
     }
+  }
+
+  /// Puts a fold with tables of this build in the place of one with tables of another build.
+  private func replace(_ old: Fold, by new: Fold) {
+    new.state.generation = old.state.generation + 1
+    exclusive.fold = new
+    state.withLock { state in
+      state.origin.isVersionNotRaised = true
+      state.reached = new.reached
+    }
+    tablesAreOfThisBuild()
+  }
+
+  /// Begins to fold from the start if a list that callers wait for could show none of the rows that another build made:
+  /// the row type has changed. Returns true if it did; then the pass begins again.
+  func giveUpUnreadable(_ fold: Fold) -> Bool {
+    guard otherBuild != nil else { return false }
+    let views = state.withLock { $0.waiters.wishes.compactMap(\.view) }
+    let isUnreadable = views.contains { table, definition in
+      let table = fold.state[table]
+      return table.count > 0 && table.view(definition.identity)?.problems.count == table.count
+    }
+    guard isUnreadable else { return false }
+    replace(fold, by: Fold(log, folding, marksErasures: checkpoints != nil && log.savesStates))
+    exclusive.target = nil
+    return true
   }
 
   /// Notes that a fold that began again from the start has tables of this build.
@@ -129,9 +166,30 @@ extension Projector {
   }
 
   private func tablesAreOfThisBuild() {
-    state.withLock { $0.origin.other = nil }
+    let watchers = state.withLock { state in
+      state.origin.other = nil
+      // Those of the tables that give way are told when that is published.
+      return state.origin.isVersionNotRaised ? [] : state.origin.takeWatchers()
+    }
+    // What they keep alive is released outside the lock.
+    withExtendedLifetime(watchers) {}
     endConfirmation()
     checkpoints?.areFilesNeeded.withLock { $0 = false }
+  }
+
+  /// Calls a closure once if the tables of a state are those of another build and give way to those of this one: at once
+  /// if they have, otherwise when that is published.
+  ///
+  /// - Parameter owner: has one closure at a time.
+  package func whenReplaced(
+    _ set: TableSet, for owner: ObjectIdentifier, _ body: @escaping @Sendable () -> Void
+  ) {
+    let isReplaced = state.withLock { state in
+      if state.published.generation > set.generation { return true }
+      if state.origin.mayReplace(set) { state.origin.watch(owner, body) }
+      return false
+    }
+    if isReplaced { body() }
   }
 
   /// Ends a confirmation that runs.

@@ -213,6 +213,7 @@ extension Projector {
     for (table, definition) in state.withLock({ $0.waiters.wishes.compactMap(\.view) }) {
       provide(definition, of: table, in: fold)
     }
+    if giveUpUnreadable(fold) { return true }
     // Before it is published: from then on another thread may fold on.
     saveIfDue(fold.state, fold.erasures)
     return publish(fold.state)
@@ -272,16 +273,18 @@ extension Projector {
     exclusive.target = nil
     exclusive.publishedErasures = exclusive.fold?.erasures
     exclusive.publishedBuild = otherBuild
-    let (ready, isMore, views, old) = state.withLock { state in
+    let (ready, isMore, views, old, watchers) = state.withLock { state in
       let old = state.published
       state.published = set
+      let watchers = set.generation > old.generation ? state.origin.takeWatchers() : []
       let ready = state.waiters.take { $0.isTrue(of: set) }
       let views = state.giveUpViews()
       let isMore = state.needsPass
       state.isFolding = isMore || keepsFold
-      return (ready, isMore, views, old)
+      return (ready, isMore, views, old, watchers)
     }
     for continuation in ready { continuation.resume(returning: .success(set)) }
+    for watcher in watchers { watcher() }
     end(views)
     if !isMore { state.signalAll() }
     historian?.start()

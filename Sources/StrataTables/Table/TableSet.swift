@@ -10,6 +10,8 @@ package struct TableSet: Sendable {
   package internal(set) var chain: UInt64?
   /// The number of appends that are folded in.
   package internal(set) var appendCount: UInt64 = 0
+  /// How often tables of another build of the program gave way to those of this one: see `Projector+Confirm.swift`.
+  package internal(set) var generation: UInt32 = 0
   /// Whether a write of an equal document raises its row's revision.
   package let recordsTouches: Bool
   /// The tables in the order in which they were first written to, then those that only a request named.
@@ -34,6 +36,13 @@ package struct TableSet: Sendable {
     self.appendCount = appendCount
     self.tables = tables
     self.failures = failures
+  }
+
+  /// The same state, if the code of this build made it that has replaced tables a number of times.
+  package func madeAgain(_ generation: UInt32) -> TableSet {
+    var set = self
+    set.generation = generation
+    return set
   }
 
   /// The table with a name; an empty one if nothing was written to it.
