@@ -1,7 +1,7 @@
 // All versions of one row: from runs as far as there are any, and from the log after that.
 
 internal import StrataBase
-public import StrataEvents
+internal import StrataEvents
 package import StrataLog
 
 extension RowSource {
