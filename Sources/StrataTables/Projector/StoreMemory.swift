@@ -30,12 +30,14 @@ extension EventStore {
     let newest = projectors.inUse.flatMap { $0.published.trees }
     let held = heldVersions.all
     let counted = cache?.statistics ?? PageCache.Statistics()
-    let newestBytes = Tree.statistics(of: newest).bytesAllocated
-    let allBytes = Tree.statistics(of: newest + held.flatMap { $0.table.trees }).bytesAllocated
+    // Each page is looked at once: what is in memory changes all the time.
+    var seen: Set<ObjectIdentifier> = []
+    let newestBytes = Tree.statistics(of: newest, besides: &seen).bytesAllocated
+    let heldBytes = Tree.statistics(of: held.flatMap { $0.table.trees }, besides: &seen).bytesAllocated
     return StoreMemory(
       cacheByteCount: counted.byteCount, cacheLimit: cache?.limit ?? 0,
       retiredByteCount: counted.retiredByteCount, newestByteCount: newestBytes,
-      heldByteCount: allBytes - newestBytes, heldVersionCount: held.count,
+      heldByteCount: heldBytes, heldVersionCount: held.count,
       oldestHeldSequence: held.map(\.sequence).min())
   }
 }

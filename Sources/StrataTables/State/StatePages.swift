@@ -14,6 +14,8 @@ enum StatePage {
     var what: String
     /// Whether the program gave up the file itself.
     var isWanted = false
+    /// The record, if it is one of a state.
+    var place: StoredPlace?
 
     init(_ what: String) { self.what = what }
 

@@ -128,9 +128,19 @@ final class StateReader: Sendable {
   func withRaw<Result>(
     of place: StoredPlace, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
   ) throws(StatePage.Damage) -> Result {
+    do throws(StatePage.Damage) { return try withUnplacedRaw(of: place, body) } catch {
+      var damage = error
+      damage.place = place
+      throw damage
+    }
+  }
+
+  private func withUnplacedRaw<Result>(
+    of place: StoredPlace, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
+  ) throws(StatePage.Damage) -> Result {
     guard let file = file(place.file) else {
       throw open.withLock({ $0 == nil })
-        ? .gaveWay : StatePage.Damage("a page is in a file that is not named")
+        ? .gaveWay : StatePage.Damage("a page is in a file that is missing, or is another one")
     }
     // Nothing is allocated for a record that the file cannot hold.
     guard isWithinFile(place, file) else { throw StatePage.Damage("a page is past the end of its file") }

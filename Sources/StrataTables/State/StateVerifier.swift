@@ -31,40 +31,45 @@ package struct StateVerifier {
       let slots = files.slots()
       guard let slot = slots.first else {
         // Before its first checkpoint is done, a folder has no state.
-        return try files.pageFiles().count > 1 ? finding(folder, nil, "no slot of STATE can be read") : nil
+        return try files.pageFiles().count > 1
+          ? finding(folder, nil, StatePage.Damage("no slot of STATE can be read")) : nil
       }
-      let what = try problem(of: slot, in: files)
-      if what == nil || files.slots() == slots { return what.map { finding(folder, slot, $0) } }
+      let damage = try problem(of: slot, in: files)
+      if damage == nil || files.slots() == slots { return damage.map { finding(folder, slot, $0) } }
     }
     return nil
   }
 
-  private func finding(_ folder: String, _ slot: StateSlot?, _ what: String) -> StoreFinding {
+  private func finding(_ folder: String, _ slot: StateSlot?, _ damage: StatePage.Damage) -> StoreFinding {
     let sequence = slot?.sequence ?? 0
+    let file = damage.place.map { StoreLayout.pageFileName($0.file) } ?? StoreLayout.stateFile
     return StoreFinding(
-      .checkpoint, file: "\(StoreLayout.statesPath)/\(folder)/\(StoreLayout.stateFile)", offset: 0,
-      first: sequence &+ 1, last: sequence, what: what)
+      .checkpoint, file: "\(StoreLayout.statesPath)/\(folder)/\(file)", offset: damage.place?.offset ?? 0,
+      first: sequence &+ 1, last: sequence, what: damage.what)
   }
 
-  /// What is wrong with a state, as a sentence; nil if nothing is.
-  private func problem(of slot: StateSlot, in files: StateFiles) throws(StoreError) -> String? {
+  /// What is wrong with a state; nil if nothing is.
+  private func problem(of slot: StateSlot, in files: StateFiles) throws(StoreError) -> StatePage.Damage? {
     let mark = log.mark
-    guard slot.storeID == log.storeID else { return "the state is of another store" }
+    guard slot.storeID == log.storeID else { return .init("the state is of another store") }
     guard slot.sequence <= mark.sequence else {
-      return "the state is of sequence \(slot.sequence), and the log ends at \(mark.sequence)"
+      return .init("the state is of sequence \(slot.sequence), and the log ends at \(mark.sequence)")
     }
     guard slot.sequence >= mark.logBegin else { return nil }
     // Where the log cannot be read, the check of the log has a finding.
     guard let chain = try? log.chain(after: slot.sequence) else { return nil }
-    guard chain == slot.chain else { return "the state is of other events than the log has" }
+    guard chain == slot.chain else { return .init("the state is of other events than the log has") }
     guard try log.erasures().hash(through: slot.sequence) == slot.erasures else {
-      return "the state was saved before events of it were erased"
+      return .init("the state was saved before events of it were erased")
     }
     let saved: WholeState
     do throws(StatePage.Damage) { saved = try WholeState(slot, files) } catch {
-      return "the state cannot be read: \(error.what)"
+      var damage = error
+      damage.what = "the state cannot be read: \(error.what)"
+      return damage
     }
-    return slot.name == StateName(.documents(only: nil))?.hash ? difference(of: saved, slot) : nil
+    guard slot.name == StateName(.documents(only: nil))?.hash else { return nil }
+    return difference(of: saved, slot).map { StatePage.Damage($0) }
   }
 
   /// Compares the tables of the documents with those that the log gives.

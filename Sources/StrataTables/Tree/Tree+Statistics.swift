@@ -32,8 +32,13 @@ extension Tree {
 
   /// Counts the pages and bytes of some trees together. O(counted pages).
   package static func statistics(of trees: [Tree]) -> TreeStatistics {
-    var result = TreeStatistics()
     var seen: Set<ObjectIdentifier> = []
+    return statistics(of: trees, besides: &seen)
+  }
+
+  /// The same for those pages alone that were not seen before. O(counted pages).
+  static func statistics(of trees: [Tree], besides seen: inout Set<ObjectIdentifier>) -> TreeStatistics {
+    var result = TreeStatistics()
     for tree in trees {
       guard let root = tree.root else { continue }
       PageReads.of(root) {

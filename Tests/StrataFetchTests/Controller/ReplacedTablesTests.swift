@@ -57,7 +57,7 @@ private struct SteppedCount: Projection {
 }
 
 @Suite(.serialized) struct ReplacedTablesTests {
-  private typealias List = FetchController<SteppedCount.Row, Never>
+  private typealias List = FetchController<SteppedCount.Row, Unsectioned>
 
   private static let path = "/store"
   /// Held events keep no thread from other tests.
@@ -80,7 +80,7 @@ private struct SteppedCount: Projection {
 
   private static func append(_ count: Int, to store: EventStore) throws {
     for number in 0..<count {
-      try store.appendBlocking([NewEvent("t", in: StreamName("s", "\(number % 5)"), ["n": 1])])
+      try store.appendBlocking([NewEvent("t", in: StreamName(category: "s", id: "\(number % 5)"), ["n": 1])])
     }
   }
 
@@ -109,7 +109,7 @@ private struct SteppedCount: Projection {
     return disk
   }
 
-  private static func counts(_ snapshot: ListSnapshot<SteppedCount.Row, Never>?) -> [Int]? {
+  private static func counts(_ snapshot: ListSnapshot<SteppedCount.Row, Unsectioned>?) -> [Int]? {
     snapshot.map { snapshot in snapshot.itemIdentifiers.map { snapshot.row(for: $0)?.count ?? 0 } }
   }
 

@@ -62,7 +62,8 @@ struct EraseCommand: BlockingCommand {
       line.field("erased", receipt.eventCount)
       writer.bytes += line.finish() + [UInt8(ascii: "\n")]
     } else {
-      writer.bytes += "\(receipt.eventCount) events erased, by the order at seq \(receipt.sequence)\n".utf8
+      writer.bytes +=
+        "\(counted(receipt.eventCount, "event")) erased, by the order at seq \(receipt.sequence)\n".utf8
     }
     try writer.flush()
     try store.closeBlocking()
@@ -77,7 +78,8 @@ struct EraseCommand: BlockingCommand {
       throw opened.failure(error)
     }
     throw CommandFailure(
-      ExitStatus.negative, "\(count) events would permanently lose their content", at: target.store,
+      ExitStatus.negative, "\(counted(count, "event")) would permanently lose their content",
+      at: target.store,
       next: "run it again with --yes")
   }
 

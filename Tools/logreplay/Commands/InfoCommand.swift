@@ -175,7 +175,7 @@ struct StoreInfo {
     let isEmpty = last < first
     var lines = [
       ("store", PeopleText.printable(path)), ("uuid", uuid), ("format", format),
-      ("events", isEmpty ? "none" : "\(first)…\(last) in \(appends) appends"),
+      ("events", isEmpty ? "none" : "\(first)…\(last) in \(counted(appends, "append"))"),
     ]
     if let firstTime, let lastTime {
       lines.append(("from", people.time(firstTime)))

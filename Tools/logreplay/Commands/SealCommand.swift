@@ -31,7 +31,7 @@ struct SealCommand: BlockingCommand {
       writer.bytes += line.finish() + [UInt8(ascii: "\n")]
     } else {
       writer.bytes +=
-        "\(receipt.segmentCount) segments sealed: \(receipt.bytesBefore) bytes before, \(receipt.bytesAfter) after\n"
+        "\(counted(receipt.segmentCount, "segment")) sealed: \(receipt.bytesBefore) bytes before, \(receipt.bytesAfter) after\n"
         .utf8
     }
     try writer.flush()

@@ -107,8 +107,9 @@ extension VerifyReport {
       text +=
         "\(name): \(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)\n"
     }
-    let verdict = isOK ? people.colored("ok", .green) : "\(findings.count) findings"
-    return text + "\(verdict): \(segments) segments, \(blocks) blocks, \(events) events\n"
+    let verdict = isOK ? people.colored("ok", .green) : counted(findings.count, "finding")
+    let counts = [counted(segments, "segment"), counted(blocks, "block"), counted(events, "event")]
+    return text + "\(verdict): \(counts.joined(separator: ", "))\n"
   }
 }
 

@@ -102,7 +102,8 @@ final class BlockPrinter {
     var parts = [people.colored("@\(block.ownOffset)", .yellow), people.colored(block.kindName, .green)]
     parts.append("\(block.codecName) \(block.storedLength)/\(block.rawLength) bytes, span \(block.span)")
     if block.eventCount > 0 {
-      parts.append("seq \(block.firstSequence)…\(block.nextSequence &- 1) in \(block.appendCount) appends")
+      parts.append(
+        "seq \(block.firstSequence)…\(block.nextSequence &- 1) in \(counted(block.appendCount, "append"))")
     } else {
       parts.append("before seq \(block.firstSequence)")
     }

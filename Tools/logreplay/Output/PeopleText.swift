@@ -80,3 +80,8 @@ extension Unicode.Scalar {
       || (0x2066...0x2069).contains(value) || value == 0x2028 || value == 0x2029
   }
 }
+
+/// A number of things as people write it: “1 event”, “2 events”.
+func counted(_ number: some BinaryInteger, _ noun: String) -> String {
+  number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+}
