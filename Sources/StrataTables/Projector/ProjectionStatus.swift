@@ -22,7 +22,7 @@ public struct ProjectionStatus: Sendable, Equatable {
   public var isBeingCompared: Bool
   /// Whether this build of the program made other tables from the same events than the one before it, although the
   /// projection's version is the same. The tables are those of this build now; raise the version with the next change,
-  /// so that nobody is shown the old ones until then.
+  /// so that nobody is shown the old ones until then. False again in the next process, which begins with these tables.
   public var isVersionNotRaised: Bool
   /// Why the last state could not be written. Nothing is lost, but the next start folds more.
   public var saveError: StoreError?
