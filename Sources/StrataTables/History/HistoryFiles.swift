@@ -16,45 +16,27 @@ enum RunFile {
 struct HistoryFiles: Sendable {
   let fileSystem: any FileSystem
   let storeID: StoreID
-  /// The folder above those of the histories, `derived/history`.
-  private let parent: String
-  private let derived: String
-  private let root: String
-  let folder: String
+  private let directory: DerivedFolder
+  var folder: String { directory.path }
 
   init(_ log: Log, _ name: StateName) { self.init(log, folder: name.folder) }
 
-  init(_ log: Log, folder name: String) {
+  init(_ log: Log, folder: String) {
     fileSystem = log.source.catalog.fileSystem
     storeID = log.storeID
-    (root, derived, parent) = (log.layout.root, log.layout.derived, log.layout.histories)
-    folder = "\(parent)/\(name)"
+    directory = DerivedFolder(log, in: log.layout.histories, folder)
   }
 
   private var manifestPath: String { "\(folder)/\(StoreLayout.manifestFile)" }
   private func path(ofRun number: UInt32) -> String { "\(folder)/\(StoreLayout.runFileName(number))" }
 
-  /// Creates the folder if it is missing. Throws `linked` for a link: an erasure removes nothing through one.
-  func createFolder() throws(StoreError) {
-    for path in [parent, folder] where try fileSystem.isLink(path) { throw .linked(path: path) }
-    guard try fileSystem.kind(of: folder) == nil else { return }
-    let isNew = try fileSystem.kind(of: parent) == nil
-    try fileSystem.createDirectory(folder)
-    try fileSystem.syncDirectory(parent)
-    guard isNew else { return }
-    try fileSystem.syncDirectory(derived)
-    try fileSystem.syncDirectory(root)
-  }
-
-  func syncFolder() throws(StoreError) { try fileSystem.syncDirectory(folder) }
+  func createFolder() throws(StoreError) { try directory.create() }
+  func syncFolder() throws(StoreError) { try directory.sync() }
 
   // MARK: Runs
 
   /// The numbers of the runs' files that there are.
-  func runFiles() throws(StoreError) -> Set<UInt32> {
-    guard try fileSystem.kind(of: folder) == .directory else { return [] }
-    return Set(try fileSystem.contents(ofDirectory: folder).compactMap(StoreLayout.runFileNumber))
-  }
+  func runFiles() throws(StoreError) -> Set<UInt32> { try directory.numbers(StoreLayout.runFileNumber) }
 
   /// Creates the file of a run under a number that no file has.
   ///

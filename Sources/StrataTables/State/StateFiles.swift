@@ -18,19 +18,15 @@ struct StateFiles: Sendable {
 
   let fileSystem: any FileSystem
   let storeID: StoreID
-  /// The folder above those of the states, `derived/state`.
-  private let parent: String
-  private let derived: String
-  private let root: String
-  let folder: String
+  private let directory: DerivedFolder
+  var folder: String { directory.path }
 
   init(_ log: Log, _ name: StateName) { self.init(log, folder: name.folder) }
 
   init(_ log: Log, folder: String) {
     fileSystem = log.source.catalog.fileSystem
     storeID = log.storeID
-    (root, derived, parent) = (log.layout.root, log.layout.derived, log.layout.states)
-    self.folder = "\(parent)/\(folder)"
+    directory = DerivedFolder(log, in: log.layout.states, folder)
   }
 
   // MARK: Page files
@@ -38,24 +34,10 @@ struct StateFiles: Sendable {
   private func path(ofPages number: UInt32) -> String { "\(folder)/\(StoreLayout.pageFileName(number))" }
 
   /// The numbers of the page files that there are.
-  func pageFiles() throws(StoreError) -> Set<UInt32> {
-    guard try fileSystem.kind(of: folder) == .directory else { return [] }
-    return Set(try fileSystem.contents(ofDirectory: folder).compactMap(StoreLayout.pageFileNumber))
-  }
+  func pageFiles() throws(StoreError) -> Set<UInt32> { try directory.numbers(StoreLayout.pageFileNumber) }
 
-  /// Creates the folder if it is missing. Throws `linked` for a link: an erasure removes nothing through one.
-  func createFolder() throws(StoreError) {
-    for path in [derived, parent, folder] where try fileSystem.isLink(path) { throw .linked(path: path) }
-    guard try fileSystem.kind(of: folder) == nil else { return }
-    let isNew = try fileSystem.kind(of: parent) == nil
-    try fileSystem.createDirectory(folder)
-    try fileSystem.syncDirectory(parent)
-    guard isNew else { return }
-    try fileSystem.syncDirectory(derived)
-    try fileSystem.syncDirectory(root)
-  }
-
-  func syncFolder() throws(StoreError) { try fileSystem.syncDirectory(folder) }
+  func createFolder() throws(StoreError) { try directory.create() }
+  func syncFolder() throws(StoreError) { try directory.sync() }
 
   /// Begins a page file under a number that no file has, and that is above another one, without its header.
   func beginPageFile(above least: UInt32) throws(StoreError) -> PageFile {
