@@ -90,11 +90,12 @@ private struct SteppedCount: Projection {
     SteppedCount.hasNote.withLock { $0 = false }
     SteppedCount.hold(through: 0)
     let disk = SimulatedDisk()
+    let folding = Folding.own(SteppedCount())
     let store = try open(disk)
+    _ = store.projector(folding)
     try append(20, to: store)
     try await store.checkpoint()
     try store.closeBlocking()
-    let folding = Folding.own(SteppedCount())
     let folder = "\(StoreLayout(root: path).states)/\(StateName(folding)!.folder)"
     let file = "\(folder)/\(StoreLayout.stateFile)"
     var bytes = try #require(disk.contents(file))
