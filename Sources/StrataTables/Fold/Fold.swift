@@ -175,8 +175,8 @@ package final class Fold {
   ///
   /// - Parameter head: the head of the log before they were folded.
   func goOn(from state: TableSet, headAtBegin head: UInt64) {
-    headAtBegin = min(headAtBegin, head)
     assert(!mustBeginAnew, "a fold goes on from a state that may hold what was erased")
+    headAtBegin = min(headAtBegin, head)
     kept.removeAll()
     building = nil
     self.state = state

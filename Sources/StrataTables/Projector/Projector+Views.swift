@@ -124,14 +124,6 @@ extension Projector {
 
 // MARK: Progress
 
-/// How far a projector has come on the way to a state.
-package enum StateProgress: Sendable {
-  /// Events that were folded, of all events of the log up to the state.
-  case events(Int, of: Int)
-  /// Rows of a table that are in its view.
-  case rows(Int, of: Int)
-}
-
 extension Projector {
   /// How far the state at a sequence with a view has come. O(1).
   package func progress(toward sequence: UInt64, with lease: ViewLease) -> StateProgress {
