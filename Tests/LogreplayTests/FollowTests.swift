@@ -17,7 +17,7 @@ struct FollowTests {
     let folder = try SampleFolder()
     var store = try await folder.open(segmentSize: 8 << 10)
     try await store.append([NewEvent("old", in: "s/1", .null)])
-    let process = try LogreplayProcess(["log", folder.store, "-f", "-o", "jsonl", "--timeout", "240s"])
+    let process = try LogreplayProcess(["log", folder.store, "-f", "-o", "jsonl", "--timeout", "1h"])
     #expect(try await process.readLines(1).map(sequence) == [1])
     for round in 0..<3 {
       for number in 1...60 {

@@ -168,7 +168,7 @@ extension Projector {
   private func tablesAreOfThisBuild() {
     let watchers = state.withLock { state in
       state.origin.other = nil
-      // Those of the tables that give way are told when that is published.
+      // Where tables give way, their watchers are called when that is published.
       return state.origin.isVersionNotRaised ? [] : state.origin.takeWatchers()
     }
     // What they keep alive is released outside the lock.

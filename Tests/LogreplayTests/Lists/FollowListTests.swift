@@ -11,7 +11,7 @@ struct FollowListTests {
     let folder = try await SampleFolder.list()
     let process = try LogreplayProcess([
       "follow", folder.store, "--table", "incident", "--section-by", "status", "--fields", "status",
-      "-o", "jsonl", "--count", "2", "--timeout", "240s",
+      "-o", "jsonl", "--count", "2", "--timeout", "1h",
     ])
     let first = try #require(await process.readLines(1).first)
     #expect(

@@ -188,7 +188,7 @@ struct KeepTests {
       return
     }
     #expect(outcome.code == 65 && findings.count == 1 && finding["class"] == "checkpoint")
-    #expect(finding["file"] == "derived/state/$documents-1/STATE")
+    #expect(finding["file"] == "derived/state/$documents-1/0000000001.pages")
     try FileManager.default.removeItem(atPath: states)
     #expect(try await folder.answer("verify", "--deep").hasPrefix("ok"))
   }

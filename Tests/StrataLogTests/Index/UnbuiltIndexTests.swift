@@ -56,7 +56,7 @@ import Testing
         gate.withLock { if $0 == .free { $0 = .reached } }
         gate.signalAll()
         // Whoever waits for this although it need not would wait for ever.
-        if !gate.wait(timeout: .seconds(20), until: { $0 != .reached }) { gate.withLock { $0 = .inTheWay } }
+        if !gate.wait(timeout: .seconds(240), until: { $0 != .reached }) { gate.withLock { $0 = .inTheWay } }
         return .proceed
       }
     }

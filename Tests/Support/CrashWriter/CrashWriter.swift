@@ -13,11 +13,16 @@ internal import StrataLog
 /// `strata-crashwriter STORE pace COUNT MICROSECONDS SEGMENTSIZE LEVEL`: appends so many events of one stream, at
 /// that pace, and closes the store. A line `SEQUENCE NANOSECONDS` follows each acknowledgement: when it was, on the
 /// monotonic clock. LEVEL is the number of a durability.
+///
+/// `strata-crashwriter STORE rest COUNT`: takes the first append of a feed, rests until the store has that many events,
+/// and takes the others. Then it prints `LAST BYTES`: the last event that it was given, and by how much its memory grew
+/// meanwhile. It ends with 1 at the first event that is not the next one.
 @main
 enum CrashWriter {
   static func main() async throws {
     let arguments = CommandLine.arguments
     if arguments.count == 7, arguments[2] == "pace" { return try pace(arguments) }
+    if arguments.count == 4, arguments[2] == "rest" { return try await rest(arguments) }
     guard arguments.count == 4 || arguments.count == 6, let round = Int(arguments[2]),
       let tasks = Int(arguments[3])
     else {
@@ -81,5 +86,33 @@ enum CrashWriter {
       if pause > 0 { pauseThread(nanoseconds: pause * 1_000) }
     }
     try store.closeBlocking()
+  }
+
+  private static func rest(_ arguments: [String]) async throws {
+    guard let count = UInt64(arguments[3]) else { exit(64) }
+    let store = try EventStore.openBlocking(at: arguments[1], .readOnly)
+    var feed = store.feed().makeAsyncIterator()
+    guard let first = try await feed.next(), first.sequences == 1...1 else { exit(1) }
+    while store.head.sequence < count {
+      try await Task.sleep(for: .milliseconds(10))
+      try store.log.refresh()
+    }
+    let before = residentBytes()
+    var (last, growth) = (UInt64(1), 0)
+    while last < count, let batch = try await feed.nextBatch() {
+      for append in batch {
+        guard append.sequences == last + 1...last + 1 else { exit(1) }
+        last += 1
+      }
+      growth = max(growth, residentBytes() - before)
+    }
+    print(last, growth)
+    try store.closeBlocking()
+  }
+
+  /// Bytes of this process that are in memory now.
+  private static func residentBytes() -> Int {
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
+    return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 4_096 } ?? 0
   }
 }
