@@ -370,7 +370,9 @@ internal import Testing
     #expect(missing > 0 && damaged > 0 && missing + damaged > runs.count, "\(missing), \(damaged)")
   }
 
-  @Test func `fault 80: a reader takes no run that was made again for the damaged one of the same number`() throws {
+  @Test func `fault 80: a reader takes no run that was made again for the damaged one of the same number`()
+    throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let pair = try Pair(&random, StateStore.documents)
     try pair.append(20)
