@@ -25,9 +25,13 @@ struct HistoryFiles: Sendable {
   init(_ log: Log, _ name: StateName) { self.init(log, folder: name.folder) }
 
   init(_ log: Log, folder name: String) {
-    fileSystem = log.source.catalog.fileSystem
-    storeID = log.storeID
-    (root, derived, parent) = (log.layout.root, log.layout.derived, log.layout.histories)
+    self.init(log.source.catalog.fileSystem, log.layout, log.storeID, folder: name)
+  }
+
+  init(_ fileSystem: any FileSystem, _ layout: StoreLayout, _ storeID: StoreID, folder name: String) {
+    self.fileSystem = fileSystem
+    self.storeID = storeID
+    (root, derived, parent) = (layout.root, layout.derived, layout.histories)
     folder = "\(parent)/\(name)"
   }
 
