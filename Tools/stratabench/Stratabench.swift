@@ -95,6 +95,8 @@ struct Workload: Sendable {
     .init(
       name: "states", about: "starts with states on disk, their memory, and what writing them costs",
       run: states),
+    .init(
+      name: "past", about: "rows, lists and changes of the past from a history, beside replays", run: past),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]
 

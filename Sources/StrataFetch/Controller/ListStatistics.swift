@@ -29,13 +29,15 @@ public struct ListStatistics: Hashable, Sendable {
   package internal(set) var updatesSuppressed = 0
   /// Rows decoded as items: to place them in the view that this controller built, and to return them to the caller.
   public internal(set) var rowsDecoded = 0
-  /// Lists of the past that were made: those of `snapshot(at:)`, `changes(from:to:)` and `why`, without those of a
-  /// scrubber.
+  /// Lists of the past that were made: those of `snapshot(at:)`, `changes(from:to:)` and `why`, and those that a scrubber
+  /// of the controller moved to.
   public internal(set) var pastLists = 0
-  /// Of these, the ones whose rows came from a history (`StoreOptions.history`). The others were replayed.
+  /// Of these, the ones whose rows came from a history (`StoreOptions.history`). The others were replayed. A list that a
+  /// scrubber has kept is counted as when it was made.
   public internal(set) var pastListsFromHistory = 0
   /// The events that were folded for lists of the past: for one from a history those after the end of the history, for any
-  /// other all since the state that was saved last before it.
+  /// other all since the state that was saved last before it. A scrubber also folds events where that costs less than
+  /// looking up the rows that differ.
   public internal(set) var pastEventsReplayed = 0
   /// Requests replaced by `apply`.
   package internal(set) var requestsReplaced = 0

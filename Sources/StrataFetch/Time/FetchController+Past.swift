@@ -27,6 +27,10 @@ extension FetchController {
 
   /// The changes of the list between two points of the log, in either direction: one replay up to the later point.
   ///
+  /// With a history of the rows (`StoreOptions.history`) the list at the earlier point costs O(rows of the tables), and the
+  /// one at the later point the rows that differ, O(d log n) for the d events between them, or O(rows) if that is less. To
+  /// ask for many differences, use a `scrubber()`, which keeps the lists.
+  ///
   /// The changes from b to a undo those from a to b. They cannot be derived from them, since a batch does not record
   /// how many items a deleted section held, so they are computed separately.
   public func changes(

@@ -22,12 +22,17 @@ internal import StrataTables
 /// scrubber. Cancelling a task does not undo its move; `returnToHead` may throw `CancellationError` while it waits for
 /// the newest state, and then the list that was shown stays.
 ///
-/// The first move costs a replay of the log up to its point. After that, going back by d events replays at most about
-/// max(d, 64) of them, and going forward replays the events in between. For this, states are kept along the way,
-/// densely around the last position and sparser by a constant factor farther away. At most 48 are kept, and at most
+/// With a history of the rows (`StoreOptions.history`) the first move costs O(rows), and a move by d events, in either
+/// direction, the rows that they changed: O(d log n). A move to a far point costs O(rows) again if that is less. After the
+/// end of the history, and where an event costs less than a row that differs, events are replayed.
+///
+/// Without a history, the first move costs a replay of the log up to its point. After that, going back by d events replays
+/// at most about max(d, 64) of them, and going forward replays the events in between. For this, states are kept along the
+/// way, densely around the last position and sparser by a constant factor farther away. At most 48 are kept, and at most
 /// `keptSizeMax` bytes of them, with shared pages counted once; in a large store that changes much, going back
-/// therefore replays more. The difference costs O(k log n) for k rows that changed. A move to or from the head compares
-/// every row, because the newest state shares no pages with the replayed ones; a move to the head replays nothing.
+/// therefore replays more. The difference costs O(k log n) for k rows that changed. A move to or from the head, or to a
+/// state that was built whole, compares every row, because the two states share no pages; a move to the head replays
+/// nothing.
 public final class ListScrubber<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   /// What only the thread touches.
@@ -41,13 +46,16 @@ where Item.ID: DocumentID {
   private let list: CompiledList
   private let exclusive: Exclusive
   private let shown: Lock<ListSnapshot<Item, Section>?>
+  /// Notes what was done for a move in the statistics of the controller.
+  private let count: @Sendable (PastCounts) -> Void
   /// One move at a time, in the order in which they were begun.
   private let turns = Turns<OneThing>()
   private let thread: IOThreads
 
   init(
     _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>,
-    showing snapshot: ListSnapshot<Item, Section>?, keptSizeMax: Int
+    showing snapshot: ListSnapshot<Item, Section>?, keptSizeMax: Int,
+    counting count: @escaping @Sendable (PastCounts) -> Void
   ) throws(ListError) {
     self.request = request
     let rows = rows.folded(for: request)
@@ -55,7 +63,8 @@ where Item.ID: DocumentID {
     list = try request.compiled(decode: rows.decode)
     exclusive = Exclusive(
       states: PastStates(
-        rows.store.log, rows.folding, view: (rows.name, list.definition), keptSizeMax: keptSizeMax))
+        rows.store, rows.folding, view: (rows.name, list.definition), keptSizeMax: keptSizeMax))
+    self.count = count
     shown = Lock(snapshot)
     thread = rows.store.machine.thread("strata-scrub")
   }
@@ -71,6 +80,8 @@ where Item.ID: DocumentID {
     let result = await thread.result { [self] () throws(ListError) in
       do throws(StoreError) {
         let sequence = try rows.store.sequenceBlocking(of: point)
+        let before = exclusive.states.counts
+        defer { count(exclusive.states.counts.since(before)) }
         return show(try exclusive.states.state(at: sequence))
       } catch {
         throw .store(error)
@@ -106,11 +117,13 @@ extension FetchController {
   /// A separate list that can be moved through the past. It begins with the list that this controller shows, keeps the
   /// request that is in force now, and does not affect the controller.
   ///
-  /// - Parameter keptSizeMax: the maximum size, in bytes, of the past states that are kept so that they need no second
-  ///   replay; 64 MiB by default. Pages that states share count once. One state is kept whatever its size; in addition
+  /// - Parameter keptSizeMax: the maximum size, in bytes, of the past states that are kept, so that the next one is made
+  ///   from one nearby; 64 MiB by default. Pages that states share count once. One state is kept whatever its size; in addition
   ///   there are the state that is shown and the one from which the fold continues.
   public func scrubber(keptSizeMax: Int = 64 << 20) throws(ListError) -> ListScrubber<Item, Section> {
-    let (request, snapshot) = (request, snapshot)
-    return try ListScrubber(request, rows, showing: snapshot, keptSizeMax: keptSizeMax)
+    let (request, snapshot, counts) = (request, snapshot, counts)
+    return try ListScrubber(request, rows, showing: snapshot, keptSizeMax: keptSizeMax) { past in
+      counts.withLock { $0.add(past) }
+    }
   }
 }

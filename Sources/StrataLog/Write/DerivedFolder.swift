@@ -10,9 +10,9 @@ package struct DerivedFolder: Sendable {
   private let above: [String]
 
   /// - Parameter parent: the path of the folder for its kind.
-  package init(_ log: Log, in parent: String, _ name: String) {
-    fileSystem = log.source.catalog.fileSystem
-    above = [log.layout.root, log.layout.derived, parent]
+  package init(_ fileSystem: any FileSystem, _ layout: StoreLayout, in parent: String, _ name: String) {
+    self.fileSystem = fileSystem
+    above = [layout.root, layout.derived, parent]
     path = "\(parent)/\(name)"
   }
 

@@ -21,10 +21,14 @@ struct HistoryFiles: Sendable {
 
   init(_ log: Log, _ name: StateName) { self.init(log, folder: name.folder) }
 
-  init(_ log: Log, folder: String) {
-    fileSystem = log.source.catalog.fileSystem
-    storeID = log.storeID
-    directory = DerivedFolder(log, in: log.layout.histories, folder)
+  init(_ log: Log, folder name: String) {
+    self.init(log.source.catalog.fileSystem, log.layout, log.storeID, folder: name)
+  }
+
+  init(_ fileSystem: any FileSystem, _ layout: StoreLayout, _ storeID: StoreID, folder name: String) {
+    self.fileSystem = fileSystem
+    self.storeID = storeID
+    directory = DerivedFolder(fileSystem, layout, in: layout.histories, name)
   }
 
   private var manifestPath: String { "\(folder)/\(StoreLayout.manifestFile)" }

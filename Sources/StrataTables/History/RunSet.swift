@@ -80,17 +80,8 @@ extension RunSet {
   func version(
     of key: [UInt8], at sequence: UInt64
   ) throws(StatePage.Damage) -> (version: RunVersion, bytes: [UInt8])? {
-    let hash = XXH64.of(key)
-    for run in runs(holding: sequence).reversed() {
-      guard try run.mayContain(hash) else { continue }
-      let cursor = RunRowCursor(run)
-      let isThere = try key.lendBytes { key throws(StatePage.Damage) in
-        try cursor.seek(key, through: sequence)
-      }
-      guard isThere, let version = try cursor.version(through: sequence) else { continue }
-      return (version, Array(try cursor.bytes()))
-    }
-    return nil
+    let rows = RunRows(self, at: sequence)
+    return try rows.version(of: key).map { ($0.version, Array($0.bytes)) }
   }
 
   /// Every version of a row, in order.
@@ -112,7 +103,7 @@ extension RunSet {
   }
 }
 
-// MARK: Moments and changes
+// MARK: Moments
 
 extension RunSet {
   /// What is known of the log after an event.
@@ -135,83 +126,4 @@ extension RunSet {
       time: event.time, appends: root.appends &+ cursor.counts.appends,
       failures: root.failures &+ cursor.counts.failures)
   }
-
-  /// The keys of the rows that events after one and up to another changed, ascending. O(changes).
-  func changedKeys(after first: UInt64, through last: UInt64) throws(StatePage.Damage) -> [[UInt8]] {
-    var keys: Set<[UInt8]> = []
-    for run in runs where run.root.begin < last && run.root.end > first {
-      let cursor = RunChangesCursor(run)
-      var rows: Set<UInt32> = []
-      if first > run.root.begin { try cursor.seek(first + 1) }
-      while let event = try cursor.next(), event.sequence <= last {
-        rows.formUnion(cursor.rows)
-        if event.sequence == last { break }
-      }
-      let position = RunRowCursor(run)
-      for row in rows {
-        guard try position.seek(number: UInt64(row)) else {
-          throw StatePage.Damage("an event changed a row that its run does not have")
-        }
-        keys.insert(position.key)
-      }
-    }
-    return keys.sorted { a, b in a.withUnsafeBytes { a in b.withUnsafeBytes { a.order($0) < 0 } } }
-  }
-}
-
-// MARK: Differences
-
-extension RunSet {
-  /// A row that differs between two states. Nil where it does not exist.
-  struct Change {
-    typealias Side = (version: RunVersion, bytes: [UInt8])
-
-    var key: [UInt8]
-    var old: Side?
-    var new: Side?
-  }
-
-  /// Lends every row that differs between two states, in ascending order of keys. O(changes between them).
-  func forEachChange<Failure: Error>(
-    after first: UInt64, through last: UInt64, _ body: (Change) throws(Failure) -> Void
-  ) throws(RunWalkFailure<Failure>) {
-    let keys: [[UInt8]]
-    do throws(StatePage.Damage) { keys = try changedKeys(after: first, through: last) } catch {
-      throw .damage(error)
-    }
-    for key in keys {
-      var change = Change(key: key)
-      do throws(StatePage.Damage) {
-        change.old = covers(first) ? try existing(key, at: first) : nil
-        change.new = try existing(key, at: last)
-      } catch { throw .damage(error) }
-      if change.isNone { continue }
-      do throws(Failure) { try body(change) } catch { throw .body(error) }
-    }
-  }
-
-  /// A row as it was after an event, or why there is none; nil if it did not exist.
-  func existing(_ key: [UInt8], at sequence: UInt64) throws(StatePage.Damage) -> Change.Side? {
-    guard let found = try version(of: key, at: sequence), found.version.kind != .gone else { return nil }
-    return found
-  }
-}
-
-extension RunSet.Change {
-  /// Whether the row is the same in both states: it came and went in between, or has the same problem again.
-  fileprivate var isNone: Bool {
-    switch (old, new) {
-    case (nil, nil): true
-    case (nil, _), (_, nil): false
-    case (let old?, let new?):
-      old.version == new.version
-        || old.version.kind == .problem && new.version.kind == .problem && old.bytes == new.bytes
-    }
-  }
-}
-
-/// Why a walk over runs ended: a run is damaged, or the body threw.
-enum RunWalkFailure<Failure: Error>: Error {
-  case damage(StatePage.Damage)
-  case body(Failure)
 }

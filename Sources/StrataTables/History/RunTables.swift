@@ -82,14 +82,10 @@ final class RunTables {
 
   private func finish() throws(StatePage.Damage) -> TableSet {
     while tables.count < known.count { endTable() }
-    let listed = try set.failures(at: sequence)
-    guard let count = Int(exactly: moment.failures),
-      listed.count == min(count, ProjectionFailures.listedCountMax)
-    else { throw StatePage.Damage("the runs have other failures than they count") }
+    let failures = try set.allFailures(at: sequence, count: moment.failures)
     return TableSet(
       sequence: sequence, time: moment.time, chain: nil, appendCount: moment.appends,
-      recordsTouches: recordsTouches, tables: tables,
-      failures: ProjectionFailures(listed: listed, count: count))
+      recordsTouches: recordsTouches, tables: tables, failures: failures)
   }
 }
 

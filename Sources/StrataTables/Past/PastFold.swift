@@ -12,6 +12,17 @@ package struct PastCounts: Sendable, Equatable {
   package var fromHistory = 0
   /// The events that were folded for them: those that come after the history or the saved state, or all.
   package var foldedEvents: UInt64 = 0
+
+  package init(states: Int = 0, fromHistory: Int = 0, foldedEvents: UInt64 = 0) {
+    (self.states, self.fromHistory, self.foldedEvents) = (states, fromHistory, foldedEvents)
+  }
+
+  /// What was counted since earlier counts.
+  package func since(_ earlier: PastCounts) -> PastCounts {
+    PastCounts(
+      states: states - earlier.states, fromHistory: fromHistory - earlier.fromHistory,
+      foldedEvents: foldedEvents - earlier.foldedEvents)
+  }
 }
 
 /// Makes states of one projection, in the order of the log. Belongs to one thread at a time; every call blocks as long as
@@ -68,17 +79,14 @@ package final class PastFold: @unchecked Sendable {
   /// Takes a state forward by what the runs have. False if the slice ended first.
   private func advance(_ fold: Fold, toward sequence: UInt64, _ slice: TimeSlice?) -> Bool {
     guard let past, let last = past.last(through: sequence), last > fold.state.sequence else { return true }
-    if past.covers(fold.state.sequence) {
-      guard let (state, head) = past.state(fold.state, through: last) else { return true }
-      fold.goOn(from: state, headAtBegin: head)
-    } else {
-      // Before the first event there is no row.
-      guard fold.state.sequence < store.log.mark.logBegin else { return true }
-      switch past.tables(at: last, slice) {
-      case .done(let tables, let head): fold.goOn(from: tables, headAtBegin: head)
-      case .paused: return false
-      case .damaged: return true
-      }
+    // Before the first event there is no row.
+    guard past.covers(fold.state.sequence) || fold.state.sequence < store.log.mark.logBegin else {
+      return true
+    }
+    switch past.tables(at: last, from: past.isNear(fold.state, last) ? fold.state : nil, slice) {
+    case .done(let tables, let head): fold.goOn(from: tables, headAtBegin: head)
+    case .paused: return false
+    case .damaged: return true
     }
     isFromHistory = true
     return true

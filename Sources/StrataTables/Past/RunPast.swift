@@ -15,12 +15,16 @@ final class RunPast {
 
   private let history: (any KeptHistory)?
   private let recordsTouches: Bool
+  /// The tables that are wanted; nil for all.
+  private let names: Set<String>?
   private var runs: RunSet?
+  /// The state that is being made, whole or from another one.
   private var building: RunTables?
-  private let scratch = FoldScratch()
+  private var step: RunStep?
 
   init(_ store: EventStore, _ folding: Folding) {
     recordsTouches = folding.recordsTouches
+    names = folding.tableNames
     guard store.mayReadHistory else {
       (history, runs) = (nil, nil)
       return
@@ -57,14 +61,24 @@ final class RunPast {
     } ?? .damaged
   }
 
-  /// The state after a later event, with the views that it has, and the head of the log before its events were folded:
-  /// only the rows that changed are read. Nil if a run is damaged. O(changes).
-  func state(_ state: TableSet, through last: UInt64) -> (state: TableSet, head: UInt64)? {
-    read { (runs) throws(StatePage.Damage) in
-      var state = state
-      try state.apply(runs, through: last, scratch)
-      return (state, runs.head)
-    }
+  /// The same from a state before or after it, with the views that that one has: only the rows that differ are read. A
+  /// call that goes on with what was begun may name another way to it.
+  ///
+  /// - Parameter other: a state that the runs have; nil to build the state whole.
+  func tables(at sequence: UInt64, from other: TableSet?, _ slice: TimeSlice?) -> Building {
+    guard building == nil, let other else { return tables(at: sequence, slice) }
+    return read { (runs) throws(StatePage.Damage) in
+      let step: RunStep
+      if let known = self.step {
+        step = known
+      } else {
+        step = try RunStep(runs, from: other, to: sequence, only: names)
+      }
+      self.step = step
+      guard let tables = try step.goOn(slice) else { return .paused }
+      self.step = nil
+      return .done(tables, head: runs.head)
+    } ?? .damaged
   }
 
   /// A row after an event; nil if the runs do not have the event.
@@ -90,11 +104,46 @@ final class RunPast {
   private func read<Result>(_ body: (RunSet) throws(StatePage.Damage) -> Result) -> Result? {
     guard let runs else { return nil }
     do throws(StatePage.Damage) { return try body(runs) } catch {
-      self.runs = nil
-      building = nil
+      (self.runs, building, step) = (nil, nil, nil)
       history?.noteDamage()
       return nil
     }
+  }
+}
+
+// MARK: Costs
+
+/// What the ways to a state cost, as the number of events that are replayed in the same time. `stratabench past` prints
+/// what they take.
+package struct PastCosts: Sendable {
+  /// A row that differs: it is looked up in the runs, and changed in the tables and their views.
+  package var change = 3.5
+  /// A version in the runs that a whole state is built from.
+  package var version = 0.05
+  /// A row that is put into the tables and views of a whole state, and compared with the row of another one.
+  package var row = 1.3
+
+  package init() {}
+}
+
+extension RunPast {
+  /// What it costs to make the state after an event that the runs have from another one that they have.
+  func cost(of sequence: UInt64, from other: TableSet, _ costs: PastCosts = PastCosts()) -> Double {
+    guard let runs else { return .infinity }
+    return runs.changeCount(between: other.sequence, and: sequence) * costs.change
+  }
+
+  /// What it costs to build the state whole.
+  func cost(ofWhole sequence: UInt64, _ costs: PastCosts = PastCosts()) -> Double {
+    guard let runs else { return .infinity }
+    let read = runs.runs(holding: sequence)
+    let versions = read.reduce(0) { $0 + Double($1.root.versionCount) }
+    return versions * costs.version + Double(read.map(\.root.rowCount).max() ?? 0) * costs.row
+  }
+
+  /// Whether a state is made from another one sooner than whole.
+  func isNear(_ other: TableSet, _ sequence: UInt64) -> Bool {
+    covers(other.sequence) && cost(of: sequence, from: other) <= cost(ofWhole: sequence)
   }
 }
 
@@ -126,6 +175,15 @@ extension EventStore {
 extension Folding {
   /// The folding whose history holds the tables of this one.
   var kept: Folding { if case .documents = self { .documents(only: nil) } else { self } }
+
+  /// The tables that are folded; nil for all.
+  var tableNames: Set<String>? {
+    switch self {
+    case .documents(let names): names
+    case .touching(let folding): folding.tableNames
+    case .own: nil
+    }
+  }
 }
 
 extension RunSet {
@@ -134,41 +192,5 @@ extension RunSet {
     guard let number = number(ofTable: table) else { return nil }
     var id = id
     return id.withUTF8 { RunKey.make(number, UnsafeRawBufferPointer($0)) }
-  }
-}
-
-extension TableSet {
-  /// Takes over what the events after this state, up to another one, changed.
-  fileprivate mutating func apply(
-    _ runs: RunSet, through last: UInt64, _ scratch: FoldScratch
-  ) throws(StatePage.Damage) {
-    let moment = try runs.moment(last)
-    let listed = try runs.failures(at: last)
-    guard let count = Int(exactly: moment.failures) else { throw StatePage.Damage("too many failures") }
-    for table in runs.tables where table.first > sequence && table.first <= last {
-      withTable(table.name) { $0.noteWritten() }
-    }
-    var stored: [UInt8] = []
-    do throws(RunWalkFailure<Never>) {
-      try runs.forEachChange(after: sequence, through: last) { change in
-        change.key.withUnsafeBytes { key in
-          let id = RunKey.id(key)
-          withTable(runs.tables[Int(RunKey.table(key))].name) { table in
-            guard let new = change.new else { return table.remove(id: id, scratch) }
-            if new.version.kind == .problem {
-              return table.refuse(id: id, because: String(decoding: new.bytes, as: UTF8.self), scratch)
-            }
-            RunRow(version: new.version, bytes: new.bytes).withRow(id) { row in
-              if let row { StoredRow.write(row, to: &stored) }
-            }
-            stored.withUnsafeMutableBytes { table.put(id: id, stored: $0, .created, scratch) }
-          }
-        }
-      }
-    } catch {
-      if case .damage(let damage) = error { throw damage }
-    }
-    (sequence, time, chain, appendCount) = (last, moment.time, nil, moment.appends)
-    failures = ProjectionFailures(listed: listed, count: count)
   }
 }

@@ -26,7 +26,7 @@ struct StateFiles: Sendable {
   init(_ log: Log, folder: String) {
     fileSystem = log.source.catalog.fileSystem
     storeID = log.storeID
-    directory = DerivedFolder(log, in: log.layout.states, folder)
+    directory = DerivedFolder(fileSystem, log.layout, in: log.layout.states, folder)
   }
 
   // MARK: Page files

@@ -151,6 +151,9 @@ extension Table {
   /// Notes that an event is about the table, before its rows are put into it.
   mutating func noteWritten() { isWritten = true }
 
+  /// Notes that no event up to the state was about the table.
+  mutating func noteUnwritten() { isWritten = false }
+
   /// Removes a row. Does nothing if the table does not have it.
   package mutating func remove(id: UnsafeRawBufferPointer, _ scratch: FoldScratch) {
     isWritten = true

@@ -75,6 +75,19 @@ package struct TableSet: Sendable {
     lastIndex = first
   }
 
+  /// Takes back that events wrote to some tables, whose rows are gone again. A table with views is then one that only a
+  /// request named; others are removed.
+  mutating func takeBackWrites(to isTakenBack: (Table) -> Bool) {
+    var named = tables.filter { !$0.isWritten }
+    for table in tables where table.isWritten && isTakenBack(table) && !table.views.isEmpty {
+      var table = table
+      table.noteUnwritten()
+      named.append(table)
+    }
+    tables = tables.filter { $0.isWritten && !isTakenBack($0) } + named
+    lastIndex = 0
+  }
+
   package mutating func withTable<Result>(_ name: String, _ body: (inout Table) -> Result) -> Result {
     var name = name
     return name.withUTF8 { name in withTable(UnsafeRawBufferPointer(name), body) }

@@ -189,3 +189,37 @@ struct HistoryCommandTests {
     #expect(outcome.output.isEmpty)
   }
 }
+
+extension HistoryCommandTests {
+  @Test func `dump shows a history and its runs, and says what is wrong with damaged ones`() async throws {
+    let folder = try await SampleFolder.list()
+    let words = ["dump", folder.store, "--history", "$documents-1"]
+    let none = try await LogreplayProcess(words).wait()
+    #expect(none.code == 66 && none.errors.contains("logreplay checkpoint --history keeps one"))
+    _ = try await folder.answer("checkpoint", "--history")
+    let shown = try await LogreplayProcess(words + ["-o", "jsonl"]).wait()
+    let lines = try shown.lines.map { try DocumentValue(json: $0) }
+    #expect(shown.code == 0 && lines.map { $0["kind"] } == ["manifest", "run"])
+    #expect(lines[1]["first"] == 1 && lines[1]["last"] == 8 && lines[1]["number"] == 1)
+    let run = try await LogreplayProcess(words + ["--run", "1", "-o", "jsonl"]).wait()
+    let held = try run.lines.map { try DocumentValue(json: $0) }
+    #expect(run.code == 0 && held.first?["kind"] == "delta" && held.first?["last"] == 8)
+    #expect(held.filter { $0["kind"] == "event" }.count == 8)
+    #expect(.int(Int64(held.filter { $0["kind"] == "version" }.count)) == held[0]["versions"])
+    let text = try await LogreplayProcess(words + ["--run", "1", "--hex"]).wait()
+    #expect(text.output.contains("incident") && text.output.contains("created by seq 1"))
+    #expect(text.output.contains("00000000  "))
+    for (more, code) in [(["--run", "9"], 66), (["--segment", "1"], 64)] as [([String], Int32)] {
+      #expect(try await LogreplayProcess(words + more).wait().code == code)
+    }
+    #expect(try await LogreplayProcess(["dump", folder.store, "--run", "1"]).wait().code == 64)
+    for name in [try Self.runs(folder)[0], "MANIFEST"] {
+      let path = "\(folder.store)/derived/history/$documents-1/\(name)"
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+      bytes[bytes.count - 3] ^= 1
+      try bytes.write(to: URL(fileURLWithPath: path))
+      let damaged = try await LogreplayProcess(words + ["--run", "1"]).wait()
+      #expect(damaged.code == 65 && damaged.errors.contains("derived/history/$documents-1/\(name)"))
+    }
+  }
+}

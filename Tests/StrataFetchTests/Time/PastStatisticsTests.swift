@@ -46,6 +46,11 @@ internal import Testing
       #expect(list.statistics.pastLists == 3)
       #expect(list.statistics.pastListsFromHistory == (isRead ? 3 : 0))
       #expect(list.statistics.pastEventsReplayed == (isRead ? 3 : 37))
+      // A scrubber's lists are counted, too, also the one that it has kept.
+      let scrubber = try list.scrubber()
+      for point in [9, 26, 9] as [UInt64] { _ = try await scrubber.move(to: .sequence(point)) }
+      #expect(list.statistics.pastLists == 6)
+      #expect(list.statistics.pastEventsReplayed == (isRead ? list.statistics.pastEventsReplayed : 63))
       try await store.close()
     }
   }

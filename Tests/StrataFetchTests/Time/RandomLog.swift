@@ -25,9 +25,10 @@ struct RandomLog {
 
   /// - Parameter problems: whether some rows have values that no list can sort by.
   init(
-    appends: Int, eventsMax: Int = 4, rows: Int = 12, problems: Bool = false, _ random: inout SeededGenerator
+    appends: Int, eventsMax: Int = 4, rows: Int = 12, problems: Bool = false,
+    options: StoreOptions = StoreOptions(), _ random: inout SeededGenerator
   ) async throws {
-    store = EventStore.inMemory(clock: .fixed)
+    store = EventStore.inMemory(clock: .fixed, options: options)
     ids = ["a", "ab", "é", "e\u{301}"] + (0..<rows).map { "row \($0)" }
     for _ in 0..<appends {
       try await append(Int.random(in: 1...eventsMax, using: &random), problems: problems, &random)
@@ -63,6 +64,19 @@ struct RandomLog {
 
   func controller(_ request: ModelRequest) -> FetchController<DocumentRow, DocumentValue> {
     FetchController(request.request, from: store.documents("t"))
+  }
+}
+
+extension StoreOptions {
+  /// Options with which a history has runs, merges and bases after a few events.
+  static func history(_ random: inout SeededGenerator) -> StoreOptions {
+    var options = StoreOptions()
+    options.history = .all
+    options.runLimits.changeCountMax = Int.random(in: 2...30, using: &random)
+    options.runLimits.mergedCount = Int.random(in: 2...4, using: &random)
+    options.runLimits.baseChangeCountMin = UInt64.random(in: 20...100, using: &random)
+    options.runLimits.pageLength = [60, 4_096].randomElement(using: &random)!
+    return options
   }
 }
 

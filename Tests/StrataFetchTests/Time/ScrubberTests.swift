@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
+internal import StrataLog
 @testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataTables
@@ -13,8 +14,12 @@ internal import Testing
   @Test
   func `R69 A walk through the past gives the batches that lead from each list to the next`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    for round in 0..<8 {
-      var log = try await RandomLog(appends: 40, eventsMax: 9, &random)
+    for round in 0..<16 {
+      // With a history, in tiny runs, and without.
+      let keepsHistory = round % 4 < 2
+      var log = try await RandomLog(
+        appends: 40, eventsMax: 9, options: keepsHistory ? .history(&random) : StoreOptions(), &random)
+      if keepsHistory { _ = try log.store.recordHistoriesBlocking() }
       let request = ModelRequest.random(section: "s", &random)
       let list = log.controller(request)
       if round % 2 == 0 { try await list.performFetch() }
@@ -23,6 +28,7 @@ internal import Testing
       #expect((view == nil) == (round % 2 == 1))
       for _ in 0..<40 {
         if Int.random(in: 0..<6, using: &random) == 0 { try await log.append(3, &random) }
+        if keepsHistory, Bool.random(using: &random) { _ = try log.store.recordHistoriesBlocking() }
         let isHead = Int.random(in: 0..<6, using: &random) == 0
         let sequence = isHead ? log.head : UInt64.random(in: 0...log.head, using: &random)
         let update =
@@ -34,7 +40,15 @@ internal import Testing
         let next = try view?.applying(update.changes) ?? ArrayList(update.after)
         try #require(next == ArrayList(update.after))
         view = next
+        let row = update.after.itemIdentifiers.first.flatMap { update.after.row(for: $0) }
+        if let row {
+          let known = log.models[Int(sequence)].rows[Array(row.id.utf8)]
+          #expect(known?.revision == row.revision && known?.document == row.fields)
+        }
       }
+      let statistics = list.statistics
+      #expect(statistics.pastLists > 10)
+      #expect(keepsHistory ? statistics.pastListsFromHistory > 0 : statistics.pastListsFromHistory == 0)
     }
   }
 
@@ -110,18 +124,18 @@ internal import Testing
     let definition = try ModelRequest(section: "s").request
       .compiled { (row) throws(RowProblem) in try DocumentRow(row) }.definition
     func states() -> PastStates {
-      PastStates(log.store.log, .documents(only: nil), view: ("t", definition))
+      PastStates(log.store, .documents(only: nil), view: ("t", definition))
     }
     let end = log.head - 10
     for distance: UInt64 in [1, 5, 63, 64, 65, 200, 700, 1500] {
       let past = states()
       _ = try past.state(at: end)
-      #expect(past.foldedCount == end)
+      #expect(past.counts.foldedEvents == end)
       _ = try past.state(at: end - distance)
-      #expect(past.foldedCount - end <= max(distance, PastStates.strideMin))
-      let folded = past.foldedCount
+      #expect(past.counts.foldedEvents - end <= max(distance, PastStates.strideMin))
+      let folded = past.counts.foldedEvents
       _ = try past.state(at: end - distance + 1)
-      #expect(past.foldedCount - folded <= 1)
+      #expect(past.counts.foldedEvents - folded <= 1)
     }
     // A long walk: there are never more kept states than allowed, and all of them are right.
     let past = states()
@@ -138,8 +152,8 @@ internal import Testing
       try #require(past.kept.count <= PastStates.keptCountMax)
     }
     #expect(past.kept.count == PastStates.keptCountMax)
-    print("a walk of \(points.count) steps over \(log.head) events folded \(past.foldedCount)")
-    #expect(past.foldedCount < UInt64(points.count) * log.head / 8)
+    print("a walk of \(points.count) steps over \(log.head) events folded \(past.counts.foldedEvents)")
+    #expect(past.counts.foldedEvents < UInt64(points.count) * log.head / 8)
   }
 
   @Test
@@ -152,13 +166,13 @@ internal import Testing
       .compiled { (row) throws(RowProblem) in try DocumentRow(row) }.definition
     for keptSizeMax in [0, 100_000, 400_000, PastStates.keptSizeMaxDefault] {
       let past = PastStates(
-        log.store.log, .documents(only: nil), view: ("t", definition), keptSizeMax: keptSizeMax)
+        log.store, .documents(only: nil), view: ("t", definition), keptSizeMax: keptSizeMax)
       for _ in 0..<60 {
         let sequence = UInt64.random(in: 0...log.head, using: &random)
         #expect(try past.state(at: sequence).sequence == sequence)
         #expect(!past.kept.isEmpty && past.kept.count <= PastStates.keptCountMax)
         #expect(past.kept.count == 1 || past.keptSize <= keptSizeMax)
-        let trees = past.kept.flatMap(\.trees)
+        let trees = past.kept.flatMap(\.state.trees)
         #expect(past.keptSize == Tree.statistics(of: trees).bytesAllocated)
       }
       if keptSizeMax == 0 { #expect(past.kept.count == 1) }

@@ -74,7 +74,6 @@ internal import Testing
     for sequence in set.begin + 1..<set.end + 1 {
       let found = try #require(try set.version(of: key, at: sequence))
       #expect(found.version.sequence == sequence && (found.version.kind == .gone) == (sequence % 2 == 0))
-      #expect(try set.existing(key, at: sequence) == nil || sequence % 2 == 1)
     }
     #expect(try set.changedKeys(after: 10, through: 11) == [key])
     try store.closeBlocking()

@@ -49,7 +49,7 @@ internal import Testing
     return ((try? reader.read(Int64?.self)) ?? nil).map { Int($0) } ?? 99
   }
 
-  private static let orders: [(String, SectionOrder)] = [
+  static let orders: [(String, SectionOrder)] = [
     ("key", .key), ("keyDescending", .keyDescending), ("list", .list([key(Int64(3)), key(Int64(1))])),
     ("first", .first), ("count", .count),
     ("ranked", .ranked { section, writer in writer.append(place(section) % 3) }),

@@ -11,6 +11,10 @@ struct DumpCommand: BlockingCommand {
     discussion: """
       Each segment is read up to its first invalid block. The dump then reports why it stopped there and continues \
       with the next segment.
+
+      With --history, the manifest of a history in derived/history is shown instead, and with --run what one of its \
+      runs holds: the tables, the events that could not be applied, each row with its versions, and which rows each \
+      event changed.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -21,13 +25,32 @@ struct DumpCommand: BlockingCommand {
   @Option(help: "Dump only the block at this offset, whatever comes before it.")
   var block: UInt64?
 
-  @Flag(help: "Also print the decoded payload in hexadecimal.")
+  @Option(help: "Dump the history in this folder of derived/history instead.")
+  var history: String?
+
+  @Option(name: .customLong("run"), help: "With --history: dump the run with this number.")
+  var runNumber: UInt32?
+
+  @Flag(help: "Also print the decoded payload, or the documents of a run, in hexadecimal.")
   var hex = false
 
   @OptionGroup var output: OutputOptions
 
+  func validate() throws {
+    if runNumber != nil, history == nil { throw ValidationError("--run needs --history") }
+    if history != nil, segment != nil || block != nil {
+      throw ValidationError("--history cannot be combined with --segment and --block")
+    }
+  }
+
   func perform() throws {
     try output.refuse(.csv)
+    if let history {
+      let printer = try HistoryPrinter(
+        path: target.store, folder: history, output: output, withPayload: hex)
+      Pager.start()
+      return try printer.run(number: runNumber)
+    }
     var dump = try BlockDump(
       path: target.store, output: output, withPayload: hex, onlyBlock: block)
     Pager.start()

@@ -120,7 +120,7 @@ final class BlockPrinter {
 
   // MARK: Bytes
 
-  private static func hex(_ bytes: [UInt8]) -> String {
+  static func hex(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(2 * bytes.count)
     for byte in bytes { appendHex(byte, to: &text) }

@@ -22,13 +22,21 @@ struct StateStore {
   var layout: StoreLayout { StoreLayout(root: path) }
 
   /// Writes the store: each row once, and then changes of random rows. It has no state.
-  init(_ path: String, eventCount: Int, rowCount: Int) async throws {
+  ///
+  /// - Parameters:
+  ///   - history: whether the store keeps one meanwhile, as a process does that reads from time to time.
+  ///   - body: called before the store is closed.
+  init(
+    _ path: String, eventCount: Int, rowCount: Int, history: StoreHistory = .off,
+    _ body: (EventStore) throws -> Void = { _ in }
+  ) async throws {
     self.path = path
     self.eventCount = eventCount
     rows = StateRow.rows(rowCount)
     var options = StoreOptions()
     options.savesStates = false
     options.durability = .buffered
+    options.history = history
     let store = try await EventStore.open(at: path, options: options)
     var random = SystemRandomNumberGenerator()
     for start in stride(from: 0, to: eventCount, by: 1000) {
@@ -37,7 +45,11 @@ struct StateStore {
         events.append(number < rowCount ? rows[number].event : change(&random))
       }
       try await store.append(events)
+      if history != .off {
+        _ = try await store.documents(StateList.category)[StateRow.id(0), at: .sequence(1)]
+      }
     }
+    try body(store)
     try await store.close()
   }
 

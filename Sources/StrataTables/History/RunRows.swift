@@ -1,0 +1,35 @@
+// Rows as they were after one event.
+
+internal import StrataBase
+
+/// Looks rows up at one moment, and keeps a position in each run that is asked. Belongs to one thread at a time.
+final class RunRows {
+  /// The runs that hold the state, and the positions in them.
+  private let runs: ArraySlice<RunReader>
+  private var cursors: [Int: RunRowCursor] = [:]
+  private let sequence: UInt64
+
+  init(_ set: RunSet, at sequence: UInt64) {
+    runs = set.runs(holding: sequence)
+    self.sequence = sequence
+  }
+
+  /// The newest version of a row at or before the moment, and its bytes, which are valid until the next call; nil if the
+  /// row was never there. O(log n) for each run that has the row.
+  func version(
+    of key: [UInt8]
+  ) throws(StatePage.Damage) -> (version: RunVersion, bytes: UnsafeRawBufferPointer)? {
+    let hash = XXH64.of(key)
+    for index in runs.indices.reversed() {
+      guard try runs[index].mayContain(hash) else { continue }
+      let cursor = cursors[index] ?? RunRowCursor(runs[index])
+      cursors[index] = cursor
+      let isThere = try key.lendBytes { key throws(StatePage.Damage) in
+        try cursor.seek(key, through: sequence)
+      }
+      guard isThere, let version = try cursor.version(through: sequence) else { continue }
+      return (version, try cursor.bytes())
+    }
+    return nil
+  }
+}
