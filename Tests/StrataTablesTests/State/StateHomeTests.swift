@@ -289,6 +289,6 @@ internal import Testing
       }
       try writer?.closeBlocking()
     }
-    #expect(begins > opens / 10, "\(begins) of \(opens)")
+    #expect(begins > opens / 50, "\(begins) of \(opens)")
   }
 }
