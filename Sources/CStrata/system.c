@@ -72,6 +72,15 @@ void strata_drop_cache(int descriptor) {
 #endif
 }
 
+void strata_will_read(int descriptor, int64_t offset, int64_t length) {
+#if defined(__APPLE__)
+  struct radvisory range = {.ra_offset = offset, .ra_count = (int)length};
+  fcntl(descriptor, F_RDADVISE, &range);
+#else
+  posix_fadvise(descriptor, offset, length, POSIX_FADV_WILLNEED);
+#endif
+}
+
 int strata_rename_new(const char *path, const char *new_path) {
   // Some file systems do not support this call, and old kernels do not have it.
 #if defined(__APPLE__)

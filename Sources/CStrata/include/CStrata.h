@@ -76,6 +76,9 @@ int strata_sync_data(int descriptor);
 /// Asks the system to forget the cached pages of a file.
 void strata_drop_cache(int descriptor);
 
+/// Asks the system to read a part of a file into its cache, without waiting for it.
+void strata_will_read(int descriptor, int64_t offset, int64_t length);
+
 /// Renames a file unless the new name exists. 0, or -1 with errno set: EEXIST if it exists.
 int strata_rename_new(const char *path, const char *new_path);
 

@@ -38,4 +38,7 @@ extension FileSystem {
 extension File {
   /// For a file system without permissions.
   package func takePermissions(of other: any File) {}
+
+  /// For a file system that has its bytes in memory.
+  package func willRead(at offset: Int64, count: Int) {}
 }

@@ -74,6 +74,10 @@ package protocol File: AnyObject, Sendable {
   /// partial reads are continued.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) -> Int
 
+  /// Asks the system to have some bytes in memory by the time that they are read, and does not wait for them. Best
+  /// effort: it never fails.
+  func willRead(at offset: Int64, count: Int)
+
   /// Writes all bytes at `offset`, growing the file if needed. After an error any part of them may have been written.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError)
 

@@ -96,6 +96,12 @@ package final class PosixFile: File {
     }
   }
 
+  package func willRead(at offset: Int64, count: Int) {
+    try? withDescriptor("read ahead of") { (descriptor) throws(StoreError) in
+      strata_will_read(descriptor, offset, Int64(count))
+    }
+  }
+
   package func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool {
     try withDescriptor("lock") { (descriptor) throws(StoreError) in
       while strata_lock(descriptor, kind == .exclusive ? 1 : 0) != 0 {

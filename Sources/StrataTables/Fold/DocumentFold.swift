@@ -11,14 +11,7 @@ enum DocumentFold {
     _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, only tables: Set<String>?,
     _ scratch: FoldScratch
   ) {
-    guard event.kind == EventKind.event, event.type.first == UInt8(ascii: "$"),
-      let change = Change(event.type)
-    else { return }
-    let stream = event.stream
-    let slash = stream.firstIndex(of: UInt8(ascii: "/"))
-    let category = UnsafeRawBufferPointer(rebasing: stream[..<(slash ?? stream.endIndex)])
-    let id = UnsafeRawBufferPointer(rebasing: stream[(slash.map { $0 + 1 } ?? stream.endIndex)...])
-    if let tables, !tables.contains(where: { $0.utf8.elementsEqual(category) }) { return }
+    guard let (change, category, id) = target(of: event, only: tables) else { return }
     let (codec, payload) = (event.codec, event.payload)
     set.withTable(category) { table in
       switch change {
@@ -27,6 +20,29 @@ enum DocumentFold {
       case .merge: merge(payload, codec, id, stamp, in: &table, scratch)
       }
     }
+  }
+
+  /// The row that an event changes, in one of the tables; nil for an event that changes none.
+  @inline(__always)
+  private static func target(
+    of event: borrowing EventView, only tables: Set<String>?
+  ) -> (change: Change, category: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer)? {
+    guard event.kind == EventKind.event, event.type.first == UInt8(ascii: "$"),
+      let change = Change(event.type)
+    else { return nil }
+    let stream = event.stream
+    let slash = stream.firstIndex(of: UInt8(ascii: "/"))
+    let category = UnsafeRawBufferPointer(rebasing: stream[..<(slash ?? stream.endIndex)])
+    let id = UnsafeRawBufferPointer(rebasing: stream[(slash.map { $0 + 1 } ?? stream.endIndex)...])
+    if let tables, !tables.contains(where: { $0.utf8.elementsEqual(category) }) { return nil }
+    return (change, category, id)
+  }
+
+  /// The table and the id of the row that an event changes; nil for an event that changes none.
+  static func row(
+    of event: borrowing EventView, only tables: Set<String>?
+  ) -> (category: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer)? {
+    target(of: event, only: tables).map { ($0.category, $0.id) }
   }
 
   private enum Change {

@@ -22,6 +22,8 @@ package final class Fold {
   private let kept: KeptRows
   /// A block of which only the first events have been folded in.
   private var pending: DecodedBlock?
+  /// The blocks after it that were read to read their rows too.
+  private var ahead: RowsAhead
   /// The head of the log when the fold last began from the start. The fold never saw what was erased by then.
   package private(set) var headAtBegin: UInt64
   /// What was erased in the log before the first event was folded in; nil unless it is asked for, and before that. If
@@ -68,6 +70,7 @@ package final class Fold {
     headAtBegin = mark.sequence
     let begin = mark.logBegin - 1
     blocks = log.blocksAhead(after: begin)
+    ahead = RowsAhead(isOnDisk: false)
     state = TableSet(sequence: begin, recordsTouches: folding.recordsTouches)
   }
 
@@ -92,6 +95,7 @@ package final class Fold {
     kept = KeptRows(rowCountMax: keptRowCountMax, unplacedCountMax: unplacedCountMax)
     self.headAtBegin = headAtBegin ?? state.sequence
     blocks = log.blocksAhead(after: state.sequence)
+    ahead = RowsAhead(isOnDisk: true)
     self.state = state
     reached.set(state.sequence)
     self.state.beginLines()
@@ -113,7 +117,7 @@ package final class Fold {
       if mustBeginAnew {
         guard try beginAnew(slice) else { return false }
       }
-      guard state.sequence < last, let block = try nextBlock() else { return true }
+      guard state.sequence < last, let block = try nextBlock(through: last) else { return true }
       try apply(block, through: last, slice)
       reached.set(state.sequence)
       if let slice, state.sequence < last || mustBeginAnew, slice.isOver { return false }
@@ -123,12 +127,16 @@ package final class Fold {
   /// Puts the rows that events changed into the tables, without which the state is lent to nobody.
   private func placeRows() { kept.place(into: &state, scratch) }
 
-  private func nextBlock() throws(StoreError) -> DecodedBlock? {
+  private func nextBlock(through last: UInt64) throws(StoreError) -> DecodedBlock? {
     if let block = pending {
       pending = nil
       return block
     }
-    guard let block = try blocks.next() else { return nil }
+    let end = min(last, log.mark.visible.sequence)
+    let events = end > state.sequence ? end - state.sequence : 0
+    let parallel = log.options.writesInStep ? Parallel.none : log.options.machine.parallel
+    guard let block = try ahead.next(blocks, events: events, into: state, folding, on: parallel)
+    else { return nil }
     bytesRead += UInt64(block.header.storedLength)
     return block
   }
@@ -137,6 +145,7 @@ package final class Fold {
   private func readAgain() {
     blocks.pause()
     pending = nil
+    ahead.removeAll()
     blocks = log.blocksAhead(after: state.sequence)
   }
 
@@ -249,7 +258,7 @@ package final class Fold {
         do { try body(state) } catch { refusal = error }
         continue
       }
-      guard state.sequence < last, let block = try nextBlock() else { return true }
+      guard state.sequence < last, let block = try nextBlock(through: last) else { return true }
       try apply(
         block, through: last, slice,
         ended: {
@@ -286,7 +295,7 @@ package final class Fold {
     defer { blocks.pause() }
     var goesOn = true
     while !mustBeginAnew {
-      guard goesOn, state.sequence < last, let block = try nextBlock() else { return .done }
+      guard goesOn, state.sequence < last, let block = try nextBlock(through: last) else { return .done }
       try apply(
         block, through: last, slice,
         each: { stamp, endsAppend in

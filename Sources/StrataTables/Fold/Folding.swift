@@ -24,6 +24,17 @@ package enum Folding: Sendable {
     }
   }
 
+  /// The table and the id of the row that an event changes; nil if it changes none, or if that is not known.
+  func documentRow(
+    of event: borrowing EventView
+  ) -> (category: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer)? {
+    switch self {
+    case .touching(let folding): folding.documentRow(of: event)
+    case .documents(let tables): DocumentFold.row(of: event, only: tables)
+    case .own: nil
+    }
+  }
+
   /// Folds one event into the tables. An event that cannot be applied changes nothing but the list of failures.
   func apply(
     _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, _ scratch: FoldScratch,

@@ -124,6 +124,12 @@ final class StateReader: Sendable {
     return Tree(pageSize: pageSize, owned: page)
   }
 
+  /// Asks the disk for a record that will be read soon.
+  @Sendable
+  func willRead(_ place: StoredPlace) {
+    file(place.file)?.willRead(at: Int64(place.offset), count: Int(place.length))
+  }
+
   /// Lends the raw bytes of a record, after its checks.
   func withRaw<Result>(
     of place: StoredPlace, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result

@@ -11,17 +11,22 @@ final class PageSource: Sendable {
   /// Where leaves are kept that were read.
   let cache: PageCache
   private let read: @Sendable (PagePart, PageSource) throws(PageLoss) -> PageRef
+  /// Asks the disk for the bytes at a place, and does not wait for them.
+  let willRead: @Sendable (StoredPlace) -> Void
 
   /// - Parameters:
   ///   - lineage: the same object for sources whose places mean the same bytes if they are equal.
   ///   - read: returns the page of a stub, owned by the caller; stubs below it get the given source. Blocks for as long
   ///     as the disk does.
+  ///   - willRead: asks the disk for the bytes at a place, and does not wait for them.
   init(
     _ lineage: any AnyObject & Sendable, _ cache: PageCache,
+    willRead: @escaping @Sendable (StoredPlace) -> Void = { _ in },
     _ read: @escaping @Sendable (PagePart, PageSource) throws(PageLoss) -> PageRef
   ) {
     self.lineage = lineage
     self.cache = cache
+    self.willRead = willRead
     self.read = read
   }
 

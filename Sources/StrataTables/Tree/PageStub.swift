@@ -200,6 +200,12 @@ extension PageRef {
     return used
   }
 
+  /// Asks the disk for the page of a stub, and does not wait for it.
+  func willRead() {
+    let (place, source) = PageStub.of(header).target(place.pointee)
+    source.willRead(place)
+  }
+
   /// The page that a reference leads to if it is in memory.
   var loadedPage: PageRef? { isStub ? PageStub.of(header).loaded : self }
 

@@ -164,6 +164,7 @@ package struct FileSystemContract {
     use(slot, isData ? "sync data" : "sync") { (file) throws(StoreError) in
       if isData { try file.syncData() } else { try file.sync() }
       file.dropCache()
+      file.willRead(at: 0, count: 1 << 20)
       return "synced"
     }
   }

@@ -172,7 +172,7 @@ internal import Testing
     #expect(disk.faults.withLock { $0.count } == 0)
   }
 
-  private static func numbers(_ count: Int) throws -> (PageDisk, PageDisk.Saved, TreeModel) {
+  static func numbers(_ count: Int) throws -> (PageDisk, PageDisk.Saved, TreeModel) {
     var model = TreeModel()
     for index in 0..<count {
       model.keys.append(withUnsafeBytes(of: UInt32(index).bigEndian) { Array("key ".utf8) + Array($0) })
