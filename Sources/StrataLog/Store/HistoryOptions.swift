@@ -25,6 +25,12 @@ package struct RunLimits: Sendable {
   package var mergedVersionCountMax: UInt64 = 1 << 20
   /// The length at which a page ends, in bytes before compression. A page is longer by at most one version or event.
   package var pageLength = 4_096
+  /// Whether runs have the keys of rows and of kept lists.
+  package var keepsKeys = false
+  /// The most keys in a page of keys.
+  package var keyCountMax = 32
+  /// Of a past state, a tree with no more keys is made at once.
+  package var wholeKeyCountMax = 64
   /// Documents of this length and longer are stored outside pages.
   package var largeLength = 4_096
   /// Of the documents of a row in a page, every one at a multiple of this number is whole.

@@ -26,6 +26,10 @@ final class Historian: KeptHistory {
     var isDamaged = false
     /// Why the last step failed.
     var failure: StoreError?
+    /// The lists whose keys the runs are to have.
+    var lists: [KeyOwner] = []
+    /// Whether a run may lack the keys of one of them.
+    var mayLackKeys: Bool
   }
 
   let log: Log
@@ -34,7 +38,7 @@ final class Historian: KeptHistory {
   let name: StateName
   let fingerprint: StateFingerprint
   let cache: RunCache
-  let state = Gate(State())
+  let state: Gate<State>
   private let work = HistoryWork()
   /// How long a step takes, unless it writes.
   private static let stepTime = Duration.milliseconds(10)
@@ -51,6 +55,7 @@ final class Historian: KeptHistory {
     self.fingerprint = fingerprint
     files = HistoryFiles(log, name)
     cache = RunCache(limit: log.options.runLimits.cacheSize)
+    state = Gate(State(mayLackKeys: log.options.runLimits.keepsKeys))
     log.derivedSpace?.add(self)
   }
 
@@ -58,14 +63,27 @@ final class Historian: KeptHistory {
   /// The last event that is in a run, as far as this process knows.
   var end: UInt64 { state.withLock { $0.runs?.end ?? 0 } }
 
+  /// Whose keys the runs are to have.
+  var keyOwners: [KeyOwner] { log.options.runLimits.keepsKeys ? [.rows] + state.withLock { $0.lists } : [] }
+
+  func keep(_ definition: ViewDefinition, of table: String) {
+    guard log.options.runLimits.keepsKeys, let owner = KeyOwner(table, definition) else { return }
+    state.withLock { state in
+      guard !state.lists.contains(where: { $0.number == owner.number }) else { return }
+      state.lists.append(owner)
+      state.mayLackKeys = true
+    }
+    start()
+  }
+
   /// Starts to work in the background if there may be something to do.
   func start() {
     // A simulated disk sees the calls of one thread only.
     guard !log.options.writesInStep else { return }
     let begins = state.withLock { state in
-      guard !state.isRunning, !state.isStopping, state.reached < log.mark.visible.sequence else {
-        return false
-      }
+      guard !state.isRunning, !state.isStopping,
+        state.mayLackKeys || state.reached < log.mark.visible.sequence
+      else { return false }
       state.isRunning = true
       return true
     }

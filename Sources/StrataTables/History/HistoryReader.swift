@@ -13,6 +13,9 @@ protocol KeptHistory: AnyObject, Sendable {
   func runs() -> RunSet?
   /// To be called when a run could not be read.
   func noteDamage()
+  /// From now on, the runs are to have the keys of a list; those that there are get them in the background. Does nothing
+  /// in a process that only reads, or for a list that is not kept.
+  func keep(_ definition: ViewDefinition, of table: String)
   /// Starts to work in the background if there may be something to do.
   func start()
   /// Forgets what is known of the folder. Blocks.
@@ -82,6 +85,8 @@ final class HistoryReader: KeptHistory {
 
   /// Nothing is read from these runs until the writer has replaced the manifest.
   func noteDamage() { state.withLock { $0.known?.runs = nil } }
+
+  func keep(_ definition: ViewDefinition, of table: String) {}
 
   func start() {}
 

@@ -9,6 +9,8 @@ final class HistoryRecording {
   private(set) var pending: PendingRun
   /// The trees of the tables after the last event that was noted, by the tables' numbers.
   private var seen: [(table: RunTable, rows: Tree, problems: Tree)] = []
+  /// The same at the begin of what is pending.
+  private var before: [(rows: Tree, problems: Tree)] = []
   private var appends: UInt64
   private var failures: ProjectionFailures
   /// The commit time of the last event.
@@ -32,6 +34,30 @@ final class HistoryRecording {
       failures: UInt64(state.failures.count))
     for (table, known) in zip(state.tables, runs.tables) { seen.append((known, table.rows, table.problems)) }
     assert(seen.count == state.tables.count, "the state has other tables than the runs")
+    before = seen.map { ($0.rows, $0.problems) }
+  }
+
+  /// Lends what a row was at the begin of what is pending.
+  func withRowBefore(_ key: [UInt8], _ body: (RunVersion?, UnsafeRawBufferPointer) -> Void) {
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    key.withUnsafeBytes { key in
+      let number = Int(RunKey.table(key))
+      guard number < before.count else { return body(nil, nothing) }
+      let id = RunKey.id(key)
+      let isRefused = before[number].problems.withValue(of: id) { problem in
+        guard let problem else { return false }
+        body(RunVersion(kind: .problem, sequence: 0, created: 0, time: 0), problem)
+        return true
+      }
+      guard !isRefused else { return }
+      before[number].rows.withValue(of: id) { value in
+        guard let value else { return body(nil, nothing) }
+        let row = StoredRow.view(id: id, value)
+        body(
+          RunVersion(kind: .document, sequence: row.revision, created: row.created, time: row.time),
+          row.document)
+      }
+    }
   }
 
   var rowCount: Int { seen.reduce(0) { $0 + $1.rows.count } }
@@ -49,6 +75,7 @@ final class HistoryRecording {
   func beginRun() {
     pending = PendingRun(
       begin: sequence, time: time, appends: appends, failures: UInt64(failures.count))
+    before = seen.map { ($0.rows, $0.problems) }
   }
 
   /// Folds on until a run is due, or to a sequence.

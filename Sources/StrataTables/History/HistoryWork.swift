@@ -47,7 +47,8 @@ final class HistoryWork: @unchecked Sendable {
     }
     if try beginMerge(historian) { return true }
     guard let recording = try recording(historian, slice) else {
-      return tables != nil
+      if tables != nil { return true }
+      return try beginAddingKeys(historian)
     }
     if !recording.isDue(historian.log.options.runLimits) {
       let last = historian.log.mark.visible.sequence
@@ -64,7 +65,7 @@ final class HistoryWork: @unchecked Sendable {
       case .done where !recording.isDue(historian.log.options.runLimits):
         if recording.sequence < historian.log.mark.visible.sequence { return true }
         guard writesRest, recording.pending.eventCount > 0, recording.pending.isAtEndOfAppend else {
-          return false
+          return try beginAddingKeys(historian)
         }
       case .done: break
       }
@@ -195,7 +196,9 @@ final class HistoryWork: @unchecked Sendable {
       do throws(StoreError) {
         guard let chain = try historian.log.chain(after: pending.end) else { throw StoreError.closed }
         let output = try beginFile(historian, generation, through: pending.end)
-        return (try pending.write(to: output, historian.log.options.runLimits), chain)
+        let written = try pending.write(
+          to: output, historian.log.options.runLimits, historian.keyOwners, recording.withRowBefore)
+        return (written, chain)
       } catch { throw RunFailure(error) }
     }
     guard let runs, let manifest else { return }
@@ -241,21 +244,44 @@ final class HistoryWork: @unchecked Sendable {
     guard let runs, let manifest, let generation, let rows = recording?.rowCount,
       let plan = MergePlan(runs, manifest, rowCount: UInt64(rows), historian.log.options.runLimits)
     else { return false }
-    let merged = Array(runs.runs[plan.runs])
-    let below = plan.isNewBase && plan.runs.lowerBound > 0 ? [runs.runs[plan.runs.lowerBound - 1]] : []
+    try begin(plan, runs, historian, generation)
+    return true
+  }
+
+  /// Begins to write a run again that lacks the keys of a list. The newest first: most reads are about the last events.
+  private func beginAddingKeys(_ historian: Historian) throws(RunFailure) -> Bool {
+    guard let runs, let manifest, let generation, historian.state.withLock({ $0.mayLackKeys }) else {
+      return false
+    }
+    let owners = historian.keyOwners
+    let lacking = runs.runs.lastIndex { run in !owners.allSatisfy { run.hasKeys(of: $0) } }
+    guard let lacking else {
+      historian.state.withLock { state in
+        // Another list may have come meanwhile.
+        if state.lists.count + 1 == owners.count || owners.isEmpty { state.mayLackKeys = false }
+      }
+      return historian.state.withLock { $0.mayLackKeys }
+    }
+    let plan = MergePlan(again: lacking, manifest)
+    try begin(plan, runs, historian, generation)
+    return true
+  }
+
+  private func begin(
+    _ plan: MergePlan, _ runs: RunSet, _ historian: Historian, _ generation: Int
+  ) throws(RunFailure) {
     try write(historian) { () throws(RunFailure) in
       let output: RunOutput
       do throws(StoreError) {
-        output = try beginFile(historian, generation, through: merged.last?.root.end ?? 0)
+        output = try beginFile(historian, generation, through: runs.runs[plan.runs.upperBound - 1].root.end)
       } catch { throw RunFailure(error) }
       do throws(StatePage.Damage) {
         let begun = try RunMerge(
-          merged, onto: below, isBase: plan.isNewBase || merged[0].root.isBase, output,
+          runs, plan.runs, isNewBase: plan.isNewBase, historian.keyOwners, output,
           historian.log.options.runLimits)
         merge = (begun, plan.level)
       } catch { throw RunFailure(error) }
     }
-    return true
   }
 
   private func goOnMerging(
@@ -287,6 +313,11 @@ private struct MergePlan {
   var runs: Range<Int>
   var level: UInt32
   var isNewBase: Bool
+
+  /// One run alone, which is written again as it is.
+  init(again index: Int, _ manifest: HistoryManifest) {
+    (runs, level, isNewBase) = (index..<index + 1, manifest.runs[index].level, false)
+  }
 
   /// Nil if nothing is to be merged.
   init?(_ set: RunSet, _ manifest: HistoryManifest, rowCount: UInt64, _ limits: RunLimits) {

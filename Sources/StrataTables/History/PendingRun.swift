@@ -83,7 +83,15 @@ struct PendingRun {
   }
 
   /// Writes all events as a delta.
-  func write(to output: RunOutput, _ limits: RunLimits) throws(StoreError) -> WrittenRun {
+  ///
+  /// - Parameters:
+  ///   - owners: whose keys it is to have.
+  ///   - before: lends what a row was at the begin.
+  func write(
+    to output: RunOutput, _ limits: RunLimits, _ owners: [KeyOwner],
+    _ before: (_ key: [UInt8], (RunVersion?, UnsafeRawBufferPointer) -> Void) -> Void
+  ) throws(StoreError) -> WrittenRun {
+    let makings = owners.map { KeyMaking($0, begin: begin, isBase: false) }
     var writer = RunWriter(
       output, begin: begin, time: time, appends: appends, failures: failures, isBase: false, limits)
     let order = rows.indices.sorted { a, b in
@@ -91,18 +99,30 @@ struct PendingRun {
     }
     var numbers = [UInt32](repeating: 0, count: rows.count)
     for row in order {
-      try rows[row].key.lendBytes { key throws(StoreError) in try writer.beginRow(key) }
+      let key = rows[row].key
+      try key.lendBytes { key throws(StoreError) in try writer.beginRow(key) }
+      if !makings.isEmpty {
+        let table = tables[key.withUnsafeBytes { RunKey.table($0) }]?.name ?? ""
+        before(key) { version, bytes in
+          key.withUnsafeBytes { key in
+            for making in makings { making.begin(key, of: table, version, bytes) }
+          }
+        }
+      }
       var next: Int? = rows[row].first
       while let place = next {
         let version = versions[place]
         try bytes.lendBytes { bytes throws(StoreError) in
-          try writer.add(version.version, UnsafeRawBufferPointer(rebasing: bytes[version.bytes]))
+          let bytes = UnsafeRawBufferPointer(rebasing: bytes[version.bytes])
+          try writer.add(version.version, bytes)
+          for making in makings { making.add(version.version, bytes) }
         }
         next = version.next
       }
       numbers[row] = writer.endRow()
     }
     try writer.endRows()
+    for making in makings { try writer.add(making) }
     for (event, range) in events {
       try writer.add(event, versions[range].map { numbers[$0.row] })
     }

@@ -21,17 +21,36 @@ final class RunMerge {
   private var run = 0
   private var changes: RunChangesCursor?
   private var areRowsDone = false
+  private let isBase: Bool
+  private let output: RunOutput
+  private let limits: RunLimits
+  /// The owners of which a run lacks the keys, so that they are made from the rows, and the other ones.
+  private var makings: [KeyMaking]
+  private var keyMerges: [KeyMerge]
+  /// What the rows were at the begin.
+  private let before: RunRows?
+  private let tables: [RunTable]
   private var buffer = RawBuffer(capacity: 1 << 12)
 
   /// - Parameters:
-  ///   - below: for a base, the runs that hold the state at the begin of those that are merged, from a base on.
-  ///   - isBase: whether the new run also holds that state.
-  init(_ merged: [RunReader], onto below: [RunReader], isBase: Bool, _ output: RunOutput, _ limits: RunLimits)
-    throws(StatePage.Damage)
-  {
+  ///   - set: the runs of which some are merged.
+  ///   - range: those that are merged.
+  ///   - isNewBase: whether the new run also holds the state at their begin, although the first of them does not.
+  ///   - owners: whose keys it is to have.
+  init(
+    _ set: RunSet, _ range: Range<Int>, isNewBase: Bool, _ owners: [KeyOwner], _ output: RunOutput,
+    _ limits: RunLimits
+  ) throws(StatePage.Damage) {
+    let merged = Array(set.runs[range])
+    let below = isNewBase && range.lowerBound > 0 ? [set.runs[range.lowerBound - 1]] : []
     let first = merged[0].root
+    let isBase = isNewBase || first.isBase
     self.merged = merged
     self.below = below
+    self.isBase = isBase
+    self.output = output
+    self.limits = limits
+    tables = try RunSet.tables(of: below + merged)
     writer = RunWriter(
       output, begin: first.begin, time: first.time, appends: first.appends, failures: first.failures,
       isBase: isBase, limits)
@@ -41,6 +60,15 @@ final class RunMerge {
       return numbers
     }
     heads = try RunHeads(below + merged)
+    let runs = below + merged
+    // Keys that this process did not ask for stay as long as all runs have them.
+    let common = runs[0].keys.map(KeyOwner.init(known:)).filter { owner in
+      runs.allSatisfy { $0.hasKeys(of: owner) }
+    }
+    makings = owners.filter { owner in !common.contains { $0.number == owner.number } }
+      .map { KeyMaking($0, begin: first.begin, isBase: isBase) }
+    keyMerges = common.map { KeyMerge($0, merged, onto: below, isBase: isBase, output, limits) }
+    before = isBase || makings.isEmpty || range.lowerBound == 0 ? nil : RunRows(set, at: first.begin)
   }
 
   /// Goes on for a slice. Returns the new run once it is durable, and nil before that.
@@ -48,6 +76,10 @@ final class RunMerge {
     while true {
       for _ in 0..<Self.stepCount where !areRowsDone { try step() }
       guard areRowsDone else {
+        if slice.isOver { return nil }
+        continue
+      }
+      if try mergeKeys() {
         if slice.isOver { return nil }
         continue
       }
@@ -72,7 +104,7 @@ final class RunMerge {
       let last = try RunFailure.reading { () throws(StatePage.Damage) in try newest.version(through: .max) }
       if let last, last.kind != .gone {
         try begin(newest.key, &isBegun)
-        try add(last, newest)
+        try add(last, newest, isFromBefore: true)
       }
     }
     for index in heads.current where index >= below.count {
@@ -82,7 +114,7 @@ final class RunMerge {
         // A base after the first run repeats what the runs before it have.
         if index > below.count, version.sequence <= cursor.reader.root.begin { continue }
         try begin(cursor.key, &isBegun)
-        try add(version, cursor)
+        try add(version, cursor, isFromBefore: version.sequence <= merged[0].root.begin)
       }
     }
     guard isBegun else {
@@ -106,11 +138,50 @@ final class RunMerge {
     do throws(StoreError) {
       try key.lendBytes { key throws(StoreError) in try writer.beginRow(key) }
     } catch { throw RunFailure(error) }
+    guard !makings.isEmpty else { return }
+    try RunFailure.reading { () throws(StatePage.Damage) in
+      let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+      let old = try before?.version(of: key)
+      try beginKeys(key, old?.version, old?.bytes ?? nothing)
+    }
   }
 
-  private func add(_ version: RunVersion, _ cursor: RunRowCursor) throws(RunFailure) {
+  private func beginKeys(
+    _ key: [UInt8], _ version: RunVersion?, _ bytes: UnsafeRawBufferPointer
+  ) throws(StatePage.Damage) {
+    let number = key.withUnsafeBytes { RunKey.table($0) }
+    guard let table = tables.first(where: { $0.number == number }) else {
+      throw StatePage.Damage("a row is of a table that was not there")
+    }
+    key.withUnsafeBytes { key in
+      for making in makings { making.begin(key, of: table.name, version, bytes) }
+    }
+  }
+
+  /// - Parameter isFromBefore: whether the version is what the row was at the begin.
+  private func add(_ version: RunVersion, _ cursor: RunRowCursor, isFromBefore: Bool) throws(RunFailure) {
     let bytes = try RunFailure.reading { () throws(StatePage.Damage) in try cursor.bytes() }
     do throws(StoreError) { try writer.add(version, bytes) } catch { throw RunFailure(error) }
+    guard !makings.isEmpty else { return }
+    if isFromBefore {
+      try RunFailure.reading { () throws(StatePage.Damage) in try beginKeys(cursor.key, version, bytes) }
+    } else {
+      for making in makings { making.add(version, bytes) }
+    }
+  }
+
+  /// Writes some keys after all rows. Returns false once there are none left.
+  private func mergeKeys() throws(RunFailure) -> Bool {
+    if let making = makings.popLast() {
+      do throws(StoreError) { try writer.add(making) } catch { throw RunFailure(error) }
+      return true
+    }
+    guard let merge = keyMerges.last else { return false }
+    if let keys = try merge.goOn(Self.stepCount) {
+      writer.add(keys)
+      keyMerges.removeLast()
+    }
+    return true
   }
 
   private func endRows() throws(StatePage.Damage) {

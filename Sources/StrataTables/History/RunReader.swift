@@ -10,6 +10,8 @@ final class RunReader: Sendable {
   let root: RunRoot
   /// The tables that the run's rows are of, and those that were first written to in it.
   let tables: [RunTable]
+  /// The keys of each owner that the run has.
+  let keys: [OwnerKeys]
   private let file: any File
   /// The bytes of the file.
   let length: UInt64
@@ -17,6 +19,7 @@ final class RunReader: Sendable {
   /// Whose records these are in the cache.
   private let owner: UInt64
   private let filter = Lock<RunRecord?>(nil)
+  private let directories = Lock<[UInt64: KeyDirectory]>([:])
 
   /// - Parameter place: where the root is.
   init(
@@ -32,6 +35,11 @@ final class RunReader: Sendable {
     let root = try RunRoot(decoding: Self.record(place, of: number, in: file, length))
     self.root = root
     tables = try RunRoot.tables(decoding: Self.record(root.tables, of: number, in: file, length))
+    if let keys = root.keys {
+      self.keys = try OwnerKeys.all(decoding: Self.record(keys, of: number, in: file, length))
+    } else {
+      keys = []
+    }
   }
 
   deinit { file.close() }
@@ -79,6 +87,27 @@ final class RunReader: Sendable {
       throw StatePage.Damage("the filter of a run has another length than its rows need")
     }
     return KeyFilter.mayContain(hash, in: record.bytes)
+  }
+
+  /// Whether the run has the keys of an owner.
+  func hasKeys(of owner: KeyOwner) -> Bool { keys.contains { $0.owner == owner.number } }
+
+  /// The keys of a kind; nil if the run does not have those of the owner.
+  func keySet(_ kind: KeyOwner.Kind, of owner: KeyOwner) throws(StatePage.Damage) -> KeySet? {
+    guard let sets = keys.first(where: { $0.owner == owner.number })?.sets else { return nil }
+    guard let root = sets.first(where: { $0.kind == kind }) else {
+      throw StatePage.Damage("a run lacks keys of an owner")
+    }
+    return KeySet(reader: self, root: root, directory: try directory(of: root))
+  }
+
+  /// Stays in memory as long as the run is open.
+  private func directory(of root: KeySetRoot) throws(StatePage.Damage) -> KeyDirectory {
+    guard let place = root.places?.pages else { return .empty }
+    if let known = directories.withLock({ $0[place.offset] }) { return known }
+    let directory = try KeyDirectory(decoding: Self.record(place, of: number, in: file, length))
+    directories.withLock { $0[place.offset] = directory }
+    return directory
   }
 
   /// The failures that are listed with the run.

@@ -9,6 +9,7 @@ struct RunRoot: Equatable, Sendable {
   static let timeFlag: UInt8 = 2
   static let rowsFlag: UInt8 = 4
   static let filterFlag: UInt8 = 8
+  static let keysFlag: UInt8 = 16
 
   /// Whether it also holds what lived at its begin.
   var isBase: Bool
@@ -31,12 +32,15 @@ struct RunRoot: Equatable, Sendable {
   var filter: RunPlace?
   var tables: RunPlace
   var listedFailures: RunPlace
+  /// The keys of all rows, and of lists; nil if the run has none.
+  var keys: RunPlace?
 
   func encode(to bytes: inout RawBuffer) {
     var flags: UInt8 = isBase ? Self.baseFlag : 0
     if time != nil { flags |= Self.timeFlag }
     if rows != nil { flags |= Self.rowsFlag }
     if filter != nil { flags |= Self.filterFlag }
+    if keys != nil { flags |= Self.keysFlag }
     bytes.append(byte: flags)
     bytes.append(varint: begin)
     bytes.append(varint: end)
@@ -51,6 +55,7 @@ struct RunRoot: Equatable, Sendable {
     filter?.append(to: &bytes)
     tables.append(to: &bytes)
     listedFailures.append(to: &bytes)
+    keys?.append(to: &bytes)
   }
 }
 
@@ -64,7 +69,7 @@ extension RunRoot {
   }
 
   private init?(_ cursor: inout ByteCursor) {
-    guard let flags = cursor.integer(UInt8.self), flags < 16, let begin = cursor.varint(),
+    guard let flags = cursor.integer(UInt8.self), flags < 32, let begin = cursor.varint(),
       let end = cursor.varint(), begin < end
     else { return nil }
     isBase = flags & Self.baseFlag != 0
@@ -92,6 +97,10 @@ extension RunRoot {
     }
     guard let tables = RunPlace(&cursor), let listed = RunPlace(&cursor) else { return nil }
     (self.tables, listedFailures) = (tables, listed)
+    if flags & Self.keysFlag != 0 {
+      guard let keys = RunPlace(&cursor) else { return nil }
+      self.keys = keys
+    }
   }
 }
 

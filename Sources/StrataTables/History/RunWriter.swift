@@ -11,7 +11,8 @@ struct WrittenRun: Sendable {
   var root: RunRoot
 }
 
-/// First come all rows with their versions, in order; then all events in order, with the numbers of the rows.
+/// First come all rows with their versions, in order; then the keys; then all events in order, with the numbers of the
+/// rows.
 struct RunWriter: ~Copyable {
   private let output: RunOutput
   private let isBase: Bool
@@ -22,6 +23,8 @@ struct RunWriter: ~Copyable {
   private var rowsWriter: RunRowsWriter
   private var changesWriter: RunChangesWriter
   private var rowsRoot: RunTreeRoot?
+  private var keys: [OwnerKeys] = []
+  private let limits: RunLimits
   /// The hashes of the keys of a delta, for its filter.
   private var hashes: [UInt64] = []
   private var last: UInt64
@@ -38,6 +41,7 @@ struct RunWriter: ~Copyable {
     self.time = time
     self.appends = appends
     self.failures = failures
+    self.limits = limits
     last = begin
     rowsWriter = RunRowsWriter(output, RunOrigin(begin: begin, isBase: isBase), limits)
     changesWriter = RunChangesWriter(output, begin: begin, limits)
@@ -59,6 +63,14 @@ struct RunWriter: ~Copyable {
   }
 
   mutating func endRows() throws(StoreError) { rowsRoot = try rowsWriter.finish() }
+
+  /// Adds the keys of an owner after all rows.
+  mutating func add(_ making: KeyMaking) throws(StoreError) {
+    keys.append(try making.write(to: output, limits))
+  }
+
+  /// Adds keys that were written to the output.
+  mutating func add(_ keys: OwnerKeys) { self.keys.append(keys) }
 
   mutating func add(_ event: RunEvent, _ rows: some Collection<UInt32>) throws(StoreError) {
     last = event.sequence
@@ -83,11 +95,17 @@ struct RunWriter: ~Copyable {
     RunRoot.encode(listed, to: &buffer)
     let failuresPlace = try output.append(buffer.bytes)
     buffer.removeAll()
+    var keysPlace: RunPlace?
+    if !keys.isEmpty {
+      OwnerKeys.encode(keys, to: &buffer)
+      keysPlace = try output.append(buffer.bytes)
+      buffer.removeAll()
+    }
     let root = RunRoot(
       isBase: isBase, begin: begin, end: last, time: time, appends: appends, failures: failures,
       counts: changesWriter.counts, rowCount: rowsWriter.rowCount, versionCount: rowsWriter.versionCount,
       rows: rowsRoot, changes: changes, filter: filter, tables: tablesPlace,
-      listedFailures: failuresPlace)
+      listedFailures: failuresPlace, keys: keysPlace)
     root.encode(to: &buffer)
     let place = try output.append(buffer.bytes)
     try output.finish()

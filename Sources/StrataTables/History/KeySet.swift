@@ -1,0 +1,191 @@
+// The keys of one kind of one owner, as one run has them.
+
+internal import StrataBase
+
+/// The pages of some keys: the key with which each begins, and where it is.
+final class KeyDirectory: Sendable {
+  let firsts: [[UInt8]]
+  let places: [RunPlace]
+
+  static let empty = KeyDirectory([], [])
+
+  private init(_ firsts: [[UInt8]], _ places: [RunPlace]) { (self.firsts, self.places) = (firsts, places) }
+
+  convenience init(decoding record: RunRecord) throws(StatePage.Damage) {
+    var cursor = record.cursor
+    var (firsts, places): ([[UInt8]], [RunPlace]) = ([], [])
+    var key: [UInt8] = []
+    while cursor.remaining > 0 {
+      try KeyDirectory.next(&cursor, &key, isFirst: firsts.isEmpty)
+      guard let place = RunPlace(&cursor) else { throw StatePage.Damage("a page of keys has no place") }
+      firsts.append(key)
+      places.append(place)
+    }
+    self.init(firsts, places)
+  }
+
+  /// The sections that a run names, ascending.
+  static func sections(decoding record: RunRecord) throws(StatePage.Damage) -> [[UInt8]] {
+    var cursor = record.cursor
+    var sections: [[UInt8]] = []
+    var key: [UInt8] = []
+    while cursor.remaining > 0 {
+      try next(&cursor, &key, isFirst: sections.isEmpty)
+      sections.append(key)
+    }
+    return sections
+  }
+
+  /// Reads a key that follows another one.
+  static func next(
+    _ cursor: inout ByteCursor, _ key: inout [UInt8], isFirst: Bool
+  ) throws(StatePage.Damage) {
+    // What two keys share is all that they share, so the next byte decides.
+    guard let shared = cursor.varint(), shared <= UInt64(key.count), let rest = cursor.lengthPrefixed(),
+      isFirst ? shared == 0 : !rest.isEmpty,
+      isFirst || Int(shared) == key.count || rest[0] > key[Int(shared)],
+      Int(shared) + rest.count <= Tree.keyLengthMax
+    else { throw StatePage.Damage("the keys of a run do not ascend") }
+    key.removeLast(key.count - Int(shared))
+    key.append(contentsOf: rest)
+  }
+
+  /// The page that has a key if any has it; nil if the key is before all pages. O(log pages).
+  func page(of key: [UInt8]) -> Int? {
+    let index = firstIndex(from: key)
+    if index < firsts.count, firsts[index] == key { return index }
+    return index > 0 ? index - 1 : nil
+  }
+
+  /// The first page that begins at or after a key.
+  func firstIndex(from key: [UInt8]) -> Int {
+    var (low, high) = (0, firsts.count)
+    key.withUnsafeBytes { key in
+      while low < high {
+        let middle = (low + high) / 2
+        if firsts[middle].withUnsafeBytes({ $0.order(key) < 0 }) { low = middle + 1 } else { high = middle }
+      }
+    }
+    return low
+  }
+}
+
+/// One set of keys in one run. A value that holds the run open.
+struct KeySet: Sendable {
+  let reader: RunReader
+  let root: KeySetRoot
+  let directory: KeyDirectory
+
+  /// The counts of all pages after an event; in a delta, by how much they differ from those at the run's begin.
+  func pageCounts(at sequence: UInt64) throws(StatePage.Damage) -> [Int64] {
+    guard let places = root.places else { return [] }
+    let counts = try reader.counts(places.tally, at: sequence)
+    guard counts.count == directory.places.count else {
+      throw StatePage.Damage("a tally of keys has other pages than there are")
+    }
+    return counts
+  }
+
+  /// The sections with the same counts.
+  func sectionCounts(
+    at sequence: UInt64
+  ) throws(StatePage.Damage) -> [(section: [UInt8], count: Int64)] {
+    guard let places = root.sections else { return [] }
+    let counts = try reader.counts(places.tally, at: sequence)
+    let sections = try KeyDirectory.sections(decoding: reader.record(at: places.pages))
+    guard counts.count == sections.count else {
+      throw StatePage.Damage("a tally of keys has other sections than there are")
+    }
+    return Array(zip(sections, counts)).map { (section: $0, count: $1) }
+  }
+
+  func cursor(atPage index: Int) throws(StatePage.Damage) -> KeyCursor { KeyCursor(self, page: index) }
+}
+
+/// Walks over the keys of a set, from the begin of any page on.
+struct KeyCursor {
+  private let set: KeySet
+  private var nextPage: Int
+  private var page: RunRecord?
+  private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
+  private var moments = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
+  private var momentCount: UInt64 = 0
+  private(set) var key: [UInt8] = []
+  private(set) var sectionLength = 0
+  private(set) var idLength = 0
+  /// Whether the key was there at the run's begin.
+  private(set) var isAliveAtBegin = false
+
+  /// Whether the next key is in another page.
+  var isAtEndOfPage: Bool { cursor.remaining == 0 }
+
+  init(_ set: KeySet, page: Int = 0) { (self.set, nextPage) = (set, page) }
+
+  /// Goes to the next key. False at the end.
+  mutating func next() throws(StatePage.Damage) -> Bool {
+    let isFirst = cursor.remaining == 0
+    if isFirst {
+      guard nextPage < set.directory.places.count else { return false }
+      let page = try set.reader.record(at: set.directory.places[nextPage])
+      cursor = page.cursor
+      guard cursor.remaining > 0 else { throw StatePage.Damage("a page of keys is empty") }
+      self.page = page
+      key.removeAll(keepingCapacity: true)
+      nextPage += 1
+    }
+    try KeyDirectory.next(&cursor, &key, isFirst: isFirst)
+    guard !isFirst || key == set.directory.firsts[nextPage - 1] else {
+      throw StatePage.Damage("a page begins with another key than its run says")
+    }
+    guard let section = cursor.varint(), let id = cursor.varint(), let flags = cursor.varint(),
+      section <= UInt64(UInt16.max), id <= UInt64(UInt16.max), Int(section) + Int(id) <= key.count
+    else { throw StatePage.Damage("a key of a run is broken") }
+    (sectionLength, idLength) = (Int(section), Int(id))
+    isAliveAtBegin = flags & 1 == 1
+    momentCount = flags >> 1
+    guard momentCount > 0 else {
+      guard isAliveAtBegin else { throw StatePage.Damage("a key of a run was never there") }
+      return true
+    }
+    guard let bytes = cursor.lengthPrefixed(), momentCount <= UInt64(bytes.count) else {
+      throw StatePage.Damage("a key of a run is broken")
+    }
+    moments = ByteCursor(bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!, count: bytes.count)
+    return true
+  }
+
+  /// Whether the key is there after an event. O(moments).
+  func isAlive(at sequence: UInt64) throws(StatePage.Damage) -> Bool {
+    var isAlive = isAliveAtBegin
+    try forEachMoment { moment in
+      guard moment <= sequence else { return false }
+      isAlive.toggle()
+      return true
+    }
+    return isAlive
+  }
+
+  /// The key with everything that the run knows of it.
+  func record() throws(StatePage.Damage) -> KeyRecord {
+    var record = KeyRecord(
+      key: key, sectionLength: sectionLength, idLength: idLength, isAlive: isAliveAtBegin)
+    try forEachMoment { moment in
+      record.moments.append(moment)
+      return true
+    }
+    return record
+  }
+
+  private func forEachMoment(_ body: (UInt64) -> Bool) throws(StatePage.Damage) {
+    var cursor = moments
+    let root = set.reader.root
+    var last = root.begin
+    for index in 0..<momentCount {
+      guard let distance = cursor.varint(), distance > 0, distance <= root.end - last,
+        index + 1 < momentCount || cursor.remaining == 0
+      else { throw StatePage.Damage("the moments of a key are broken") }
+      last += distance
+      guard body(last) else { return }
+    }
+  }
+}

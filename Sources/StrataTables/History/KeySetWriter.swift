@@ -1,0 +1,115 @@
+// Writes the keys of one kind of one owner: pages in the order of the keys, and tallies of the pages and of the sections.
+
+internal import StrataBase
+internal import StrataLog
+
+/// Keys are given in ascending order.
+///
+/// ```
+/// page  keys
+/// key   shared bytes, rest, length of the section, length of the id, moments × 2 + 1 if it was there at the begin,
+///       bytes of the moments, moments
+/// ```
+struct KeySetWriter: ~Copyable {
+  private let output: RunOutput
+  private let kind: KeyOwner.Kind
+  private let begin: UInt64
+  private let limits: RunLimits
+  private var page = RawBuffer(capacity: 1 << 13)
+  private var moments = RawBuffer(capacity: 1 << 10)
+  private var pageCount = 0
+  private var names = KeyNames()
+  private var tally: KeyTallyWriter
+  private var sections = KeyNames()
+  private var sectionTally: KeyTallyWriter
+  private var section: [UInt8]?
+  private var first: [UInt8] = []
+  private var lastKey: [UInt8] = []
+  private var count: UInt64 = 0
+
+  init(_ output: RunOutput, _ kind: KeyOwner.Kind, begin: UInt64, isBase: Bool, _ limits: RunLimits) {
+    (self.output, self.kind, self.begin, self.limits) = (output, kind, begin, limits)
+    tally = KeyTallyWriter(begin: begin, isBase: isBase)
+    sectionTally = KeyTallyWriter(begin: begin, isBase: isBase)
+  }
+
+  mutating func add(_ record: KeyRecord) throws(StoreError) {
+    assert(record.isAlive || !record.moments.isEmpty, "a key of a run was never there")
+    if pageCount == limits.keyCountMax || page.count >= limits.pageLength { try flush() }
+    if pageCount == 0 {
+      first = record.key
+      lastKey.removeAll(keepingCapacity: true)
+      tally.beginUnit()
+    }
+    tally.add(record)
+    if kind.hasSections { addSection(of: record) }
+    let shared = record.key.withUnsafeBytes { key in
+      lastKey.withUnsafeBytes { ByteRun(key).commonPrefixLength(ByteRun($0)) }
+    }
+    page.append(varint: UInt64(shared))
+    page.append(varint: UInt64(record.key.count - shared))
+    record.key.withUnsafeBytes { page.append(UnsafeRawBufferPointer(rebasing: $0[shared...])) }
+    page.append(varint: UInt64(record.sectionLength))
+    page.append(varint: UInt64(record.idLength))
+    page.append(varint: UInt64(record.moments.count) << 1 | (record.isAlive ? 1 : 0))
+    if !record.moments.isEmpty {
+      moments.removeAll()
+      var last = begin
+      for moment in record.moments {
+        moments.append(varint: moment &- last)
+        last = moment
+      }
+      page.append(varint: UInt64(moments.count))
+      page.append(moments.bytes)
+    }
+    lastKey.removeAll(keepingCapacity: true)
+    lastKey.append(contentsOf: record.key)
+    pageCount += 1
+    count += 1
+  }
+
+  private mutating func addSection(of record: KeyRecord) {
+    let name = record.key[..<record.sectionLength]
+    if section.map({ !$0.elementsEqual(name) }) ?? true {
+      sections.append(Array(name))
+      section = Array(name)
+      sectionTally.beginUnit()
+    }
+    sectionTally.add(record)
+  }
+
+  private mutating func flush() throws(StoreError) {
+    names.append(first)
+    try output.append(page.bytes).append(to: &names.bytes)
+    page.removeAll()
+    pageCount = 0
+  }
+
+  mutating func finish() throws(StoreError) -> KeySetRoot {
+    guard count > 0 else { return KeySetRoot(kind: kind) }
+    try flush()
+    var root = KeySetRoot(kind: kind, count: count)
+    root.places = .init(pages: try output.append(names.bytes.bytes), tally: try tally.finish(output))
+    if kind.hasSections {
+      root.sections = .init(
+        pages: try output.append(sections.bytes.bytes), tally: try sectionTally.finish(output))
+    }
+    return root
+  }
+}
+
+/// Ascending keys, each without what it shares with the one before.
+private struct KeyNames: ~Copyable {
+  var bytes = RawBuffer(capacity: 1 << 12)
+  private var last: [UInt8] = []
+
+  mutating func append(_ key: [UInt8]) {
+    let shared = key.withUnsafeBytes { key in
+      last.withUnsafeBytes { ByteRun(key).commonPrefixLength(ByteRun($0)) }
+    }
+    bytes.append(varint: UInt64(shared))
+    bytes.append(varint: UInt64(key.count - shared))
+    key.withUnsafeBytes { bytes.append(UnsafeRawBufferPointer(rebasing: $0[shared...])) }
+    last = key
+  }
+}

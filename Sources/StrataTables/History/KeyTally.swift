@@ -1,0 +1,120 @@
+// How many keys each page of a run, or each of its sections, had at any moment.
+
+internal import StrataBase
+internal import StrataLog
+
+/// Counts by unit, which is a page or a section, written as counts at some moments and the changes between them. What
+/// was counted at one moment is in one chunk.
+///
+/// ```
+/// tally  units, then for each chunk: the event that it begins with, and its place
+/// chunk  the count of each unit before that event, then changes: event, unit × 2 + 1 if one appeared
+/// ```
+struct KeyTallyWriter: ~Copyable {
+  private struct Change {
+    var sequence: UInt64
+    var unit: UInt32
+    var isBirth: Bool
+  }
+
+  /// The fewest changes in a chunk that another one follows.
+  private static let chunkLengthMin = 1_024
+
+  private let begin: UInt64
+  private let isBase: Bool
+  private var counts: [Int64] = []
+  private var changes: [Change] = []
+
+  init(begin: UInt64, isBase: Bool) { (self.begin, self.isBase) = (begin, isBase) }
+
+  /// Begins the next unit.
+  mutating func beginUnit() { counts.append(0) }
+
+  /// Counts a key of the last unit. A delta counts only what changed.
+  mutating func add(_ record: KeyRecord) {
+    let unit = counts.count - 1
+    if record.isAlive, isBase { counts[unit] += 1 }
+    var isBirth = !record.isAlive
+    for moment in record.moments {
+      changes.append(
+        Change(sequence: moment, unit: UInt32(truncatingIfNeeded: unit), isBirth: isBirth))
+      isBirth.toggle()
+    }
+  }
+
+  mutating func finish(_ output: RunOutput) throws(StoreError) -> RunPlace {
+    changes.sort { $0.sequence != $1.sequence ? $0.sequence < $1.sequence : $0.unit < $1.unit }
+    let length = max(Self.chunkLengthMin, counts.count)
+    var chunks: [(first: UInt64, place: RunPlace)] = []
+    var buffer = RawBuffer(capacity: 1 << 13)
+    var start = 0
+    repeat {
+      let end = min(start + length, changes.count)
+      // A chunk ends with an event.
+      let next =
+        changes[end...].firstIndex { end == 0 || $0.sequence != changes[end - 1].sequence } ?? changes.count
+      let first = chunks.isEmpty ? begin : changes[start].sequence
+      buffer.removeAll()
+      for count in counts { buffer.append(varint: ZigZag.encode(count)) }
+      var last = first
+      for change in changes[start..<next] {
+        buffer.append(varint: change.sequence &- last)
+        buffer.append(varint: UInt64(change.unit) << 1 | (change.isBirth ? 1 : 0))
+        last = change.sequence
+        counts[Int(change.unit)] += change.isBirth ? 1 : -1
+      }
+      chunks.append((first, try output.append(buffer.bytes)))
+      start = next
+    } while start < changes.count
+    buffer.removeAll()
+    buffer.append(varint: UInt64(counts.count))
+    for (first, place) in chunks {
+      buffer.append(varint: first &- begin)
+      place.append(to: &buffer)
+    }
+    return try output.append(buffer.bytes)
+  }
+}
+
+extension RunReader {
+  /// The counts of all units of a tally after an event. In a delta they are differences to the run's begin. O(units).
+  func counts(_ tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> [Int64] {
+    let record = try self.record(at: tally)
+    var cursor = record.cursor
+    guard let units = cursor.varint() else { throw StatePage.Damage("a tally of keys is broken") }
+    var found: (first: UInt64, place: RunPlace)?
+    while cursor.remaining > 0 {
+      guard let distance = cursor.varint(), distance <= root.end &- root.begin, let place = RunPlace(&cursor),
+        found.map({ $0.first < root.begin + distance }) ?? (distance == 0)
+      else { throw StatePage.Damage("a tally of keys is broken") }
+      if found != nil, root.begin + distance > sequence { break }
+      found = (root.begin + distance, place)
+    }
+    guard let found else { throw StatePage.Damage("a tally of keys is empty") }
+    return try counts(units, of: found.place, from: found.first, at: sequence)
+  }
+
+  private func counts(
+    _ units: UInt64, of chunk: RunPlace, from first: UInt64, at sequence: UInt64
+  ) throws(StatePage.Damage) -> [Int64] {
+    let record = try self.record(at: chunk)
+    var cursor = record.cursor
+    guard units <= UInt64(cursor.remaining) else { throw StatePage.Damage("a tally of keys is cut short") }
+    var counts: [Int64] = []
+    counts.reserveCapacity(Int(units))
+    for _ in 0..<units {
+      guard let count = cursor.varint() else { throw StatePage.Damage("a tally of keys is cut short") }
+      counts.append(ZigZag.decode(count))
+    }
+    var last = first
+    while cursor.remaining > 0 {
+      guard let distance = cursor.varint(), let change = cursor.varint(), change >> 1 < units,
+        distance <= root.end &- last
+      else { throw StatePage.Damage("a tally of keys has a broken change") }
+      last += distance
+      if last > sequence { break }
+      counts[Int(change >> 1)] &+= change & 1 == 1 ? 1 : -1
+    }
+    return counts
+  }
+}
