@@ -31,6 +31,7 @@ package final class PastFold: @unchecked Sendable {
   // Sendable so that it can move from one thread to another between two slices.
   private let store: EventStore
   private let folding: Folding
+  private let view: (table: String, definition: ViewDefinition)?
   /// Nil until the first state is there.
   private var fold: Fold?
   /// The runs, once they are looked for.
@@ -42,9 +43,13 @@ package final class PastFold: @unchecked Sendable {
   private var target: UInt64?
   package private(set) var counts = PastCounts()
 
-  package init(_ store: EventStore, _ folding: Folding) {
+  /// - Parameter view: a list that is looked at in the states. A kept list is not built, where a history has its keys.
+  package init(
+    _ store: EventStore, _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
+  ) {
     self.store = store
     self.folding = folding
+    self.view = view
   }
 
   /// The bytes of the log that were read for the states so far.
@@ -95,7 +100,7 @@ package final class PastFold: @unchecked Sendable {
   /// The fold, which begins with the newest state that runs or the state on disk have, and that is not later than the
   /// first point. Nil if the slice ended first.
   private func begun(toward first: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Fold? {
-    let past = self.past ?? RunPast(store, folding)
+    let past = self.past ?? RunPast(store, folding, view: view)
     self.past = past
     guard let last = past.last(through: first) else {
       return Fold.resuming(store.log, folding, through: first)
@@ -103,7 +108,7 @@ package final class PastFold: @unchecked Sendable {
     // From the end of the runs on, a state that was saved may be as new; its pages are read when they are needed.
     if past.ends(at: last), resumed == nil { resumed = Fold.resuming(store.log, folding, through: first) }
     if let resumed, resumed.state.sequence >= last { return resumed }
-    switch past.tables(at: last, slice) {
+    switch past.tablesUnread(at: last) ?? past.tables(at: last, slice) {
     case .done(let tables, let head):
       isFromHistory = true
       return Fold(store.log, folding, from: tables, headAtBegin: head)

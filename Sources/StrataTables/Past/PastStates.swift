@@ -98,7 +98,7 @@ package final class PastStates {
   private func currentPast() throws(StoreError) -> RunPast {
     while true {
       try forgetWhatWasErased()
-      let past = RunPast(store, folding)
+      let past = RunPast(store, folding, view: view)
       // Between the two an erasure may have ended: then the runs are those from before it, or the states are.
       if try currentErasureCount() == erasureCount { return past }
     }
@@ -132,11 +132,13 @@ extension PastStates {
     let step = nearest.map { past.cost(of: target, from: $0.state, costs) } ?? .infinity
     let whole = past.cost(ofWhole: target, costs)
     let replay = sequence - min(replayBegin(before: sequence), sequence)
-    guard min(step, whole) + Double(sequence - target) <= Double(replay) else { return nil }
+    // With nothing to be compared with, a state is best read where it is looked at.
+    let unread = nearest == nil && Double(replay) >= costs.unread ? past.tablesUnread(at: target) : nil
+    guard unread != nil || min(step, whole) + Double(sequence - target) <= Double(replay) else { return nil }
     if let nearest, nearest.sequence == target { return nearest }
     guard
-      case .done(var state, let head) = past.tables(
-        at: target, from: step <= whole ? nearest?.state : nil, nil)
+      case .done(var state, let head) = unread
+        ?? past.tables(at: target, from: step <= whole ? nearest?.state : nil, nil)
     else { return nil }
     headAtBegin = min(headAtBegin, head)
     // Of two states that are made from one, each may have sections that the other lacks.

@@ -27,7 +27,7 @@ final class Replay: @unchecked Sendable {
     self.store = store
     self.points = points
     self.view = view
-    past = PastFold(store, folding)
+    past = PastFold(store, folding, view: view)
   }
 
   /// The bytes of the log that were read for the states so far.

@@ -13,7 +13,11 @@ final class RunPast {
     case damaged
   }
 
+  private let store: EventStore
+  private let folding: Folding
   private let history: (any KeptHistory)?
+  /// The kept list that states are wanted with.
+  private let owner: KeyOwner?
   private let recordsTouches: Bool
   /// The tables that are wanted; nil for all.
   private let names: Set<String>?
@@ -22,7 +26,12 @@ final class RunPast {
   private var building: RunTables?
   private var step: RunStep?
 
-  init(_ store: EventStore, _ folding: Folding) {
+  /// - Parameter view: a list that states are wanted with. If it is kept, so are its keys from now on.
+  init(
+    _ store: EventStore, _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
+  ) {
+    (self.store, self.folding) = (store, folding)
+    owner = view.flatMap { KeyOwner($0.table, $0.definition) }
     recordsTouches = folding.recordsTouches
     names = folding.tableNames
     guard store.mayReadHistory else {
@@ -31,6 +40,7 @@ final class RunPast {
     }
     history = store.projector(folding.kept).history
     runs = history?.runs()
+    if let view { history?.keep(view.definition, of: view.table) }
     history?.start()
   }
 
@@ -59,6 +69,26 @@ final class RunPast {
       self.building = nil
       return .done(tables, head: runs.head)
     } ?? .damaged
+  }
+
+  /// The state after an event that the runs have, of which rows and the kept list's items are read when they are looked
+  /// at. Nil if the list is not kept, or not in all runs by now. O(sections + pages of keys).
+  func tablesUnread(at sequence: UInt64) -> Building? {
+    guard let owner, let history, runs != nil else { return nil }
+    let healing = PastHealing(
+      state: StateHealing(
+        store.log, folding.kept, sequence: sequence, chain: nil, folder: StoreLayout.historiesPath,
+        faults: Lock(StateFaults())),
+      wholeCountMax: store.log.options.runLimits.wholeKeyCountMax
+    ) { history.noteDamage() }
+    let cache = store.projectors.pageCache
+    let made = read { (runs) throws(StatePage.Damage) -> Building? in
+      try runs.unreadTables(
+        at: sequence, recordsTouches: recordsTouches, keeping: owner, cache, healing
+      ).map { .done($0, head: runs.head) }
+    }
+    guard let made else { return .damaged }
+    return made
   }
 
   /// The same from a state before or after it, with the views that that one has: only the rows that differ are read. A
@@ -122,6 +152,8 @@ package struct PastCosts: Sendable {
   package var version = 0.05
   /// A row that is put into the tables and views of a whole state, and compared with the row of another one.
   package var row = 1.3
+  /// A state of which only what is looked at is read.
+  package var unread = 1_000.0
 
   package init() {}
 }

@@ -132,6 +132,7 @@ package final class Projector: Sendable {
       state.holders[key, default: 0] += 1
       state.unused.remove(key)
     }
+    if definition.kept != nil { history?.keep(definition, of: table) }
     return ViewLease(table: table, definition: definition, projector: self)
   }
 
@@ -337,10 +338,13 @@ final class Projectors: StoreAttachment, Sendable {
   private let threads: FairThreads
   /// The leaves of all saved states of the store; nil if none are saved.
   let cache: PageCache?
+  /// The same leaves with those of past states.
+  let pageCache: PageCache
 
   init(on threads: FairThreads, _ options: StoreOptions) {
     self.threads = threads
-    cache = options.savesStates ? PageCache(limit: options.pageCacheSize) : nil
+    pageCache = PageCache(limit: options.pageCacheSize)
+    cache = options.savesStates ? pageCache : nil
   }
 
   func projector(_ log: Log, _ folding: Folding) -> Projector {

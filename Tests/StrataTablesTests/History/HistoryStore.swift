@@ -23,6 +23,15 @@ enum HistoryStore {
     return options
   }
 
+  /// The same, with which runs have keys.
+  static func keyOptions(_ random: inout SeededGenerator) -> StoreOptions {
+    var options = options(&random)
+    options.runLimits.keepsKeys = true
+    options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
+    options.runLimits.wholeKeyCountMax = [0, 8, 64].randomElement(using: &random)!
+    return options
+  }
+
   /// The state at each sequence, by a replay of the log.
   static func replayed(_ store: EventStore, _ folding: Folding) throws -> [TableSet] {
     var states = [TableSet(recordsTouches: folding.recordsTouches)]

@@ -35,12 +35,15 @@ internal import Testing
       options: StoreOptions? = nil
     ) throws {
       self.folding = folding ?? StateStore.foldings.randomElement(using: &random)!
-      store = try StateStore.open(disk, options: options ?? HistoryStore.options(&random))
+      store = try StateStore.open(disk, options: options ?? HistoryStore.keyOptions(&random))
       events = StateEvents(seed: random.next())
       events.rowCount = [3, 12, 40].randomElement(using: &random)!
       if case .own = self.folding { table = "tally" } else { table = "b" }
+      // Of a kept list the first state is read from keys, and the others are made from it.
+      let isKept = Bool.random(using: &random)
       definition = StateKeptViewTests.definition(
-        nil, StateKeptViewTests.orders.randomElement(using: &random)!.1)
+        isKept ? "kept" : nil, StateKeptViewTests.orders.randomElement(using: &random)!.1,
+        calls: isKept ? .keys : .filters)
       past = PastStates(
         store, self.folding, view: (table, definition),
         keptSizeMax: [0, 100_000, PastStates.keptSizeMaxDefault].randomElement(using: &random)!,

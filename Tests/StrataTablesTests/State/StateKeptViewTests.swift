@@ -23,11 +23,11 @@ internal import Testing
   /// with 8 are not shown.
   static func definition(
     _ name: String?, _ order: SectionOrder = .key, identity: String = "", fingerprint: UInt64 = 1,
-    modulus: Int64 = 4
+    modulus: Int64 = 4, calls: ProgramCalls = .filters
   ) -> ViewDefinition {
     ViewDefinition(
       identity: ViewIdentity("\(name ?? "") \(identity) \(modulus) \(fingerprint)"), sectionOrder: order,
-      declared: order.isDeclared ? [key(Int64(2)), key(Int64(9))] : [],
+      declared: order.isDeclared ? [key(Int64(2)), key(Int64(9))] : [], calls: calls,
       kept: name.map { KeptView(name: $0, identity: "\(identity) \(modulus)", fingerprint: fingerprint) }
     ) { (row, writer) throws(RowProblem) in
       let number = try number(row)

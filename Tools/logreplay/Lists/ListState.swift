@@ -74,7 +74,8 @@ final class ListReplay {
     self.opened = opened
     self.query = query
     table = try query.table ?? StoreTables(opened: opened).only()
-    past = PastFold(opened.store, .documents(only: [table]))
+    past = PastFold(
+      opened.store, .documents(only: [table]), view: (table, query.list.definition))
     do throws(StoreError) { fold = try past.fold(at: first) } catch { throw opened.failure(error) }
   }
 

@@ -1,0 +1,182 @@
+// The keys of one kind as they were after an event, counted and read by ranges.
+
+internal import StrataBase
+
+/// A key, without when it was there.
+struct PastKey {
+  var bytes: [UInt8]
+  var sectionLength: Int
+  var idLength: Int
+}
+
+/// What runs say of the keys after an event. The newest run that has a key decides whether it is there; counts of deltas
+/// are what they change. Safe to use from several threads, since nothing changes.
+final class KeysAt: Sendable {
+  private struct Part: Sendable {
+    let keys: KeySet
+    /// How many keys the pages before each page count, and all pages at the end.
+    let before: [Int64]
+    var isBase: Bool { keys.reader.root.isBase }
+  }
+
+  /// In the order of the runs.
+  private let parts: [Part]
+  private let sequence: UInt64
+  /// See `RunLimits.wholeKeyCountMax`.
+  let wholeCountMax: Int
+
+  /// Nil if a run does not have the owner's keys. O(pages of the runs).
+  init?(
+    _ set: RunSet, _ kind: KeyOwner.Kind, of owner: KeyOwner, at sequence: UInt64, wholeCountMax: Int
+  ) throws(StatePage.Damage) {
+    self.wholeCountMax = wholeCountMax
+    self.sequence = sequence
+    var parts: [Part] = []
+    for run in set.runs(holding: sequence) {
+      guard let keys = try run.keySet(kind, of: owner) else { return nil }
+      guard !keys.directory.places.isEmpty else { continue }
+      var before: [Int64] = [0]
+      before.reserveCapacity(keys.directory.places.count + 1)
+      for count in try keys.pageCounts(at: sequence) { before.append(before[before.count - 1] &+ count) }
+      parts.append(Part(keys: keys, before: before))
+    }
+    self.parts = parts
+  }
+
+  // MARK: Counting
+
+  /// The number of keys in a range. O(runs · (log n + keys of a page)).
+  ///
+  /// - Parameter high: the first key after them; nil for no bound.
+  func count(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> Int {
+    let count = try count(below: high) - count(below: low)
+    guard count >= 0, let count = Int(exactly: count) else {
+      throw StatePage.Damage("the runs count less than no key")
+    }
+    return count
+  }
+
+  private func count(below key: [UInt8]?) throws(StatePage.Damage) -> Int64 {
+    var count: Int64 = 0
+    for part in parts {
+      guard let key else {
+        count &+= part.before.last ?? 0
+        continue
+      }
+      guard let page = part.keys.directory.page(of: key) else { continue }
+      count &+= part.before[page]
+      if part.keys.directory.firsts[page] != key { count &+= try self.count(in: page, of: part, below: key) }
+    }
+    return count
+  }
+
+  private func count(in page: Int, of part: Part, below key: [UInt8]) throws(StatePage.Damage) -> Int64 {
+    var count: Int64 = 0
+    var cursor = KeyCursor(part.keys, page: page)
+    repeat {
+      guard try cursor.next(), cursor.key.isBefore(key) else { break }
+      count += try cursor.isAlive(at: sequence) ? 1 : 0
+      if !part.isBase, cursor.isAliveAtBegin { count -= 1 }
+    } while !cursor.isAtEndOfPage
+    return count
+  }
+
+  /// How many keys each section has, for keys whose sections are counted. O(sections of the runs).
+  static func sections(
+    _ set: RunSet, of owner: KeyOwner, at sequence: UInt64
+  ) throws(StatePage.Damage) -> [(section: [UInt8], count: Int)] {
+    var counts: [[UInt8]: Int64] = [:]
+    for run in set.runs(holding: sequence) {
+      guard let keys = try run.keySet(.items, of: owner) else { continue }
+      for (section, count) in try keys.sectionCounts(at: sequence) { counts[section, default: 0] &+= count }
+    }
+    var sections: [(section: [UInt8], count: Int)] = []
+    for (section, count) in counts where count != 0 {
+      guard count > 0, let count = Int(exactly: count) else {
+        throw StatePage.Damage("the runs count less than no item of a section")
+      }
+      sections.append((section, count))
+    }
+    sections.sort { $0.section.isBefore($1.section) }
+    return sections
+  }
+
+  // MARK: Ranges
+
+  /// About how many pages of all runs have keys of a range. O(runs · log n).
+  func pageCount(from low: [UInt8], to high: [UInt8]?) -> Int {
+    parts.reduce(0) { $0 + 1 + pages($1, from: low, to: high).count }
+  }
+
+  /// The pages that begin inside a range, and not with its first key.
+  private func pages(_ part: Part, from low: [UInt8], to high: [UInt8]?) -> Range<Int> {
+    let directory = part.keys.directory
+    var first = directory.firstIndex(from: low)
+    if first < directory.firsts.count, directory.firsts[first] == low { first += 1 }
+    let end = high.map { directory.firstIndex(from: $0) } ?? directory.firsts.count
+    return first..<max(first, end)
+  }
+
+  /// Keys at which pages begin, ascending: fewer than a number, and between two of them are about as many pages. With all
+  /// runs together, no part has more than two of that number's shares.
+  func cuts(from low: [UInt8], to high: [UInt8]?, partCount: Int) -> [[UInt8]] {
+    var candidates: [(key: [UInt8], weight: Double)] = []
+    for part in parts {
+      let pages = pages(part, from: low, to: high)
+      let count = min(partCount, pages.count)
+      for index in 0..<count {
+        let page = pages.lowerBound + pages.count * index / count
+        candidates.append((part.keys.directory.firsts[page], Double(pages.count) / Double(count)))
+      }
+    }
+    candidates.sort { $0.key.isBefore($1.key) }
+    let share = candidates.reduce(0) { $0 + $1.weight } / Double(partCount)
+    var cuts: [[UInt8]] = []
+    var passed = 0.0
+    for candidate in candidates {
+      if passed >= share * Double(cuts.count + 1) - 1e-6 || candidates.count < partCount,
+        cuts.last != candidate.key,
+        cuts.count + 1 < partCount
+      {
+        cuts.append(candidate.key)
+      }
+      passed += candidate.weight
+    }
+    return cuts
+  }
+
+  /// The keys of a range, ascending. O(keys of the pages that have some).
+  func keys(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> [PastKey] {
+    var heads: [KeyCursor] = []
+    for part in parts {
+      var cursor = KeyCursor(part.keys, page: part.keys.directory.page(of: low) ?? 0)
+      var isThere = try cursor.next()
+      while isThere, cursor.key.isBefore(low) { isThere = try cursor.next() }
+      if isThere, high.map({ cursor.key.isBefore($0) }) ?? true { heads.append(cursor) }
+    }
+    var keys: [PastKey] = []
+    while var least = heads.first?.key {
+      for head in heads.dropFirst() where head.key.isBefore(least) { least = head.key }
+      var isAlive = false
+      var newest: PastKey?
+      for index in heads.indices.reversed() where heads[index].key == least {
+        if newest == nil {
+          newest = PastKey(
+            bytes: least, sectionLength: heads[index].sectionLength, idLength: heads[index].idLength)
+          isAlive = try heads[index].isAlive(at: sequence)
+        }
+        let isThere = try heads[index].next()
+        if !isThere || high.map({ !heads[index].key.isBefore($0) }) ?? false { heads.remove(at: index) }
+      }
+      if isAlive, let newest { keys.append(newest) }
+    }
+    return keys
+  }
+}
+
+extension [UInt8] {
+  /// Whether it is before other bytes, compared as unsigned bytes.
+  func isBefore(_ other: [UInt8]) -> Bool {
+    withUnsafeBytes { a in other.withUnsafeBytes { a.order($0) < 0 } }
+  }
+}

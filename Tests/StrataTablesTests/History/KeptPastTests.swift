@@ -1,0 +1,143 @@
+// Past states of kept lists, read from the keys that runs hold: they are those of a replay.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct KeptPastTests {
+  /// The orders of sections whose keys a history holds.
+  static let orders = StateKeptViewTests.orders.map(\.1).filter { order in
+    switch order {
+    case .ranked, .compared: false
+    default: true
+    }
+  }
+
+  /// A store with random events, and runs that have the keys of a kept list.
+  struct Past {
+    let disk = SimulatedDisk()
+    let store: EventStore
+    let folding: Folding
+    let table: String
+    let definition: ViewDefinition
+    let historian: Historian
+    var events: StateEvents
+
+    init(_ random: inout SeededGenerator, appends: ClosedRange<Int> = 3...60) throws {
+      store = try StateStore.open(disk, options: HistoryStore.keyOptions(&random))
+      folding = StateStore.foldings.randomElement(using: &random)!
+      if case .own = folding { table = "tally" } else { table = "b" }
+      definition = StateKeptViewTests.definition(
+        "kept", KeptPastTests.orders.randomElement(using: &random)!,
+        calls: [ProgramCalls.none, .keys].randomElement(using: &random)!)
+      historian = try #require(store.projector(folding).historian)
+      events = StateEvents(seed: random.next())
+      events.rowCount = [2, 12, 40, 150].randomElement(using: &random)!
+      // The list is asked for before there are runs, between them, or after all of them.
+      let count = Int.random(in: appends, using: &random)
+      let begin = Int.random(in: 0...count, using: &random)
+      for number in 0...count {
+        if number == begin { historian.keep(definition, of: table) }
+        try events.append(to: store)
+        if Int.random(in: 0..<4, using: &random) == 0 { try historian.recordBlocking() }
+      }
+      try historian.recordBlocking(writesRest: true)
+    }
+
+    var view: (table: String, definition: ViewDefinition) { (table, definition) }
+
+    /// The state at a sequence, with the list, of which nothing was read yet.
+    func unread(_ sequence: UInt64) throws -> TableSet {
+      let past = RunPast(store, folding, view: view)
+      guard case .done(var state, _) = past.tablesUnread(at: sequence) else {
+        throw StoreError.invalid(what: "the runs lack the keys at \(sequence)")
+      }
+      #expect(state[table].savedViews.count == (state.contains(table) ? 1 : 0))
+      state.withTable(table) { $0.addView(definition) }
+      return state
+    }
+
+    /// The first difference from a state of a replay.
+    func difference(_ state: TableSet, from replayed: TableSet) throws -> String? {
+      let difference = try StateAnswers(state, of: store).difference(from: StateAnswers(replayed, of: store))
+      if let difference { return difference }
+      let view = try #require(state[table].view(definition.identity))
+      let expected = View(definition, of: replayed[table])
+      guard StateKeptViewTests.content(view) == StateKeptViewTests.content(expected) else {
+        return "the list: \(StateKeptViewTests.content(view)), \(StateKeptViewTests.content(expected))"
+      }
+      if definition.holdsValues, !view.values.hasSameEntries(as: expected.values) { return "the values" }
+      for table in state.tables { if let sentence = table.checkInvariants() { return sentence } }
+      return view.checkInvariants()
+    }
+  }
+
+  @Test func `a kept list at every sequence is that of a replay`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var met = HistoryStore.Met()
+    var (sections, problems) = (0, 0)
+    let runs = StateRuns()
+    while runs.next() {
+      let past = try Past(&random)
+      let states = try HistoryStore.replayed(past.store, past.folding)
+      let set = try #require(past.historian.runs())
+      #expect(set.runs.allSatisfy { $0.keys.count == 2 })
+      for sequence in set.begin + 1...set.end {
+        let state = try past.unread(sequence)
+        let view = try #require(state[past.table].view(past.definition.identity))
+        (sections, problems) = (sections + view.sectionCount, problems + view.problems.count)
+        let difference = try past.difference(state, from: states[Int(sequence)])
+        #expect(difference == nil, "run \(runs.count), at \(sequence) of \(set.end)")
+        if difference != nil { return }
+      }
+      met.add(set)
+      try past.store.closeBlocking()
+    }
+    #expect(
+      met.states > 10 * runs.count && met.bases > 0 && met.merged > runs.count / 4, "\(met)")
+    #expect(sections > met.states && problems > 0, "\(sections), \(problems)")
+  }
+
+  @Test func `fault 84: pages of a past list that runs have lost are made from the log`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(60, isLight: true)
+    var lost = 0
+    while runs.next() {
+      let past = try Past(&random)
+      let states = try HistoryStore.replayed(past.store, past.folding)
+      let set = try #require(past.historian.runs())
+      let sequence = UInt64.random(in: set.begin + 1...set.end, using: &random)
+      let state = try past.unread(sequence)
+      for path in past.disk.historyPaths where path.hasSuffix(".run") {
+        let bytes = past.disk.contents(path)!
+        past.disk.replace(
+          path, bytes.prefix(RunFile.headerLength) + bytes.dropFirst(RunFile.headerLength).map { ~$0 })
+      }
+      let difference = try past.difference(state, from: states[Int(sequence)])
+      #expect(difference == nil, "run \(runs.count), at \(sequence) of \(set.end)")
+      // What was read before is still in memory.
+      if past.historian.state.withLock({ $0.isDamaged }) {
+        lost += 1
+        try past.historian.recordBlocking(writesRest: true)
+        let again = try past.difference(past.unread(sequence), from: states[Int(sequence)])
+        #expect(again == nil, "run \(runs.count), at \(sequence) of \(set.end)")
+      }
+      try past.store.closeBlocking()
+    }
+    #expect(lost >= runs.count / 8, "\(lost)")
+  }
+}
+
+extension Tree {
+  func hasSameEntries(as other: Tree) -> Bool {
+    func entries(_ tree: Tree) -> [[[UInt8]]] {
+      var entries: [[[UInt8]]] = []
+      tree.forEach(in: 0..<tree.count) { key, value in entries.append([Array(key), Array(value)]) }
+      return entries
+    }
+    return entries(self) == entries(other)
+  }
+}
