@@ -7,6 +7,7 @@ from strata_check import Check
 from strata_codecs import Malformed, cbor_to_json, crc32c, lz4_decode, xxh64
 from strata_fold import Row, Tables
 from strata_index import passes
+from strata_keys import check_owner_over_time, difference_of_rows, keys_at, owners_of
 from strata_pages import RECORD_HEAD, COMPRESSED, Bytes, demand
 from strata_state import difference_of_tables, erasures_hash, name_hash, name_of
 from strata_store import read_head
@@ -67,7 +68,9 @@ def read_manifest(data):
 
 
 class Run:
-    """One run, read whole: `rows` are (key, versions), `events` in order."""
+    """One run, read whole: `rows` are (key, versions), `events` in order, `keys` by owner and kind."""
+
+    place_of = staticmethod(place_of)
 
     def __init__(self, store, folder, entry, uuid):
         self.data = store.read("%s/%010d.run" % (folder, entry.number))
@@ -75,7 +78,7 @@ class Run:
         demand(self.data[: RUN_HEAD.size] == RUN_HEAD.pack(b"STRATARN", 1, 0, entry.number, uuid), "the header of a run")
         fields = Bytes(self.record(entry.root))
         flags = fields.number(1)
-        demand(flags < 16, "the flags of a run")
+        demand(flags < 32, "the flags of a run")
         self.is_base = flags & 1 == 1
         self.begin, self.end = fields.varint(), fields.varint()
         self.time = time_of(fields) if flags & 2 else None
@@ -86,6 +89,7 @@ class Run:
         changes = (fields.number(1), place_of(fields))
         filter = self.record(place_of(fields)) if flags & 8 else None
         tables, listed = Bytes(self.record(place_of(fields))), Bytes(self.record(place_of(fields)))
+        keys = self.record(place_of(fields)) if flags & 16 else None
         fields.ends("the root of a run")
         demand((self.begin, self.end) == (entry.begin, entry.end), "a run of other events")
         demand(self.appends + counts[0] == entry.appends, "a run with other appends")
@@ -93,7 +97,9 @@ class Run:
         tables.ends("the tables of a run")
         self.listed = [(listed.varint(), listed.text()) for _ in range(listed.varint())]
         listed.ends("the failures of a run")
+        demand(self.begin < self.end, "a run of no event")
         self.rows = self.read_rows(rows)
+        self.keys = owners_of(self, keys) if keys is not None else {}
         self.events = self.read_events(changes)
         demand(row_count == len(self.rows), "a run with other rows than it counts")
         demand(version_count == sum(len(versions) for _, versions in self.rows), "other versions than counted")
@@ -278,8 +284,10 @@ def difference(store, name, manifest, runs):
                 continue
             folded.add(event)
             differs = None
+            tables = tables_at(runs, event.sequence)
             if name.name == "$documents":
-                differs = difference_of_tables(folded.tables, tables_at(runs, event.sequence))
+                differs = difference_of_tables(folded.tables, tables)
+            differs = differs or difference_of_rows(runs, event.sequence, tables, [table[0] for table in tables])
             entry = ends.get(event.sequence)
             if entry and (entry.chain, entry.appends, entry.time) != (event.chain, seen[0], event.time):
                 differs = "the end of a run"
@@ -295,6 +303,18 @@ def difference(store, name, manifest, runs):
     return found[0]
 
 
+def keys_of(store, folder):
+    """The keys of each owner after each event, by kind, as hexadecimal digits."""
+    path = "%s/%s" % (PARENT, folder)
+    manifest = read_manifest(store.read("%s/MANIFEST" % path))
+    runs = [Run(store, path, entry, manifest.uuid) for entry in manifest.runs]
+    for owner in sorted({owner for run in runs for owner in run.keys}):
+        for sequence in range(1, runs[-1].end + 1):
+            found = {kind: keys_at(runs, owner, kind, sequence) for kind in range(5)}
+            keys = {str(kind): [key.hex() for key in keys] for kind, keys in found.items() if keys is not None}
+            yield {"schema": 1, "owner": "%016x" % owner, "sequence": sequence, "keys": keys}
+
+
 def compare(store):
     """One result for each history: what it holds, and how it differs from the log at any sequence."""
     for folder in store.names_in(PARENT):
@@ -307,6 +327,8 @@ def compare(store):
             runs = [Run(store, path, entry, manifest.uuid) for entry in manifest.runs]
             answer["end"] = runs[-1].end if runs else 0
             answer["runs"] = ["base" if run.is_base else "delta" for run in runs]
+            for owner in sorted({owner for run in runs for owner in run.keys} - {0}):
+                check_owner_over_time(runs, owner, answer["end"])
             answer["differs"] = difference(store, name_of(folder), manifest, runs)
         except (Malformed, UnicodeDecodeError) as error:
             answer["differs"] = str(error)

@@ -6,6 +6,8 @@
     strata_reader.py indexes STORE       prints what each index file holds, and how it differs from the log
     strata_reader.py states STORE        prints what each state holds, and how it differs from the log
     strata_reader.py histories STORE     prints what each history holds, and how it differs from the log
+    strata_reader.py history-keys STORE FOLDER
+                                         prints the keys in the history of that folder, as they were after each event
     strata_reader.py payloads STORE DIR  writes LZ4 payloads as files for `lz4 -dc`, with the expected bytes
     strata_reader.py annotate STORE      prints HEAD and the segments of a small store as annotated hex
     strata_reader.py rebuild FILE DIR    writes the files of such hex, which may be surrounded by other text
@@ -19,7 +21,7 @@ import struct
 import sys
 
 from strata_check import Check, exit_code, verify
-from strata_history import compare as compare_histories
+from strata_history import compare as compare_histories, keys_of as keys_of_history
 from strata_index import compare
 from strata_json import as_line, event_object, verify_object
 from strata_payloads import raw_payload
@@ -77,6 +79,13 @@ def command_states(path):
     return code
 
 
+def command_history_keys(path, folder):
+    """One line for each owner and event."""
+    for answer in keys_of_history(FolderStore(path), folder):
+        sys.stdout.write(as_line(answer) + "\n")
+    return 0
+
+
 def command_histories(path):
     """Prints one line for each history; exit code 65 if one differs."""
     code = 0
@@ -132,6 +141,7 @@ def main(arguments):
         "indexes": (command_indexes, 1),
         "states": (command_states, 1),
         "histories": (command_histories, 1),
+        "history-keys": (command_history_keys, 2),
         "payloads": (command_payloads, 2),
         "annotate": (command_annotate, 1),
         "rebuild": (command_rebuild, 2),

@@ -14,13 +14,14 @@ internal import Testing
     .map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
   /// What the reader says of each history.
-  private static func answers(_ path: String) throws -> [DocumentValue] {
+  private static func answers(_ command: String, _ path: String, _ more: String...) throws -> [DocumentValue]
+  {
     let script = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("Oracle/strata_reader.py")
     let process = Process()
     process.executableURL = URL(fileURLWithPath: try #require(python))
-    process.arguments = [script.path, "histories", path]
+    process.arguments = [script.path, command, path] + more
     let output = Pipe()
     process.standardOutput = output
     try process.run()
@@ -35,7 +36,7 @@ internal import Testing
     for round in 0..<6 {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
       defer { try? FileManager.default.removeItem(atPath: folder) }
-      var options = HistoryStore.options(&random)
+      var options = HistoryStore.keyOptions(&random)
       options.durability = .buffered
       let store = try EventStore.openBlocking(at: folder, options: options)
       var events = StateEvents(seed: random.next())
@@ -48,7 +49,7 @@ internal import Testing
         for folding in StateStore.foldings { try store.projector(folding).historian!.recordBlocking() }
       }
       try store.closeBlocking()
-      let answers = try Self.answers(folder)
+      let answers = try Self.answers("histories", folder)
       #expect(answers.count == 3)
       for answer in answers {
         #expect(answer["differs"] == .null, "round \(round): \(answer.json())")
@@ -56,5 +57,63 @@ internal import Testing
         #expect(end > 20)
       }
     }
+  }
+
+  /// The keys in a tree, as the second reader prints them.
+  private static func keys(_ tree: Tree) -> [String] {
+    var keys: [String] = []
+    tree.forEach(in: 0..<tree.count) { key, _ in
+      keys.append(key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+    }
+    return keys
+  }
+
+  @Test(
+    .enabled(if: python != nil, "python3 is not installed: nothing independent to compare with"),
+    arguments: ["key", "greatest"])
+  func `the second reader finds the keys of a list as a replay makes them, at every sequence`(
+    order: String
+  ) throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var options = HistoryStore.keyOptions(&random)
+    options.durability = .buffered
+    let sections = try #require(StateKeptViewTests.orders.first { $0.0 == order }).1
+    let definition = StateKeptViewTests.definition("list \(order)", sections, calls: .keys)
+    let store = try EventStore.openBlocking(at: folder, options: options)
+    var events = StateEvents(seed: random.next())
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    for part in 0..<3 {
+      for _ in 0..<20 { try events.append(to: store) }
+      // Runs that were written without the list get its keys later.
+      if part == 1 { historian.keep(definition, of: "b") }
+      try historian.recordBlocking()
+    }
+    let states = try HistoryStore.replayed(store, StateStore.documents)
+    let end = historian.end
+    try store.closeBlocking()
+    let owner = try #require(KeyOwner("b", definition))
+    let digits = LogPosition.hex(owner.number)
+    let answers = try Self.answers("history-keys", folder, StateName(StateStore.documents)!.folder)
+      .filter { $0["owner"] == .string(digits) }
+    #expect(end > 20 && answers.count == Int(end))
+    var found = 0
+    for answer in answers {
+      guard case .int(let sequence) = answer["sequence"], let keys = answer["keys"] else {
+        Issue.record("\(answer.json())")
+        continue
+      }
+      let view = View(definition, of: states[Int(sequence)]["b"], on: .none)
+      var trees: [(KeyOwner.Kind, Tree)] = [(.items, view.items), (.unplaced, view.problems)]
+      if definition.holdsValues { trees.append((.values, view.values)) }
+      for (kind, tree) in trees {
+        let expected = Self.keys(tree)
+        found += expected.count
+        let answered = keys["\(kind.rawValue)"]
+        #expect(answered == DocumentValue.array(expected.map { .string($0) }), "\(kind) at \(sequence)")
+      }
+    }
+    #expect(found > 20, "\(found)")
   }
 }

@@ -1,0 +1,197 @@
+"""The keys in the runs of a history, as "Keys" of FORMAT.md describes them: reads them whole and finds those of an event."""
+
+import struct
+from collections import namedtuple
+
+from strata_codecs import Malformed
+from strata_pages import Bytes, KEY_LENGTH_MAX, demand
+
+ROWS, REFUSED, ITEMS, VALUES, UNPLACED = range(5)
+KINDS_OF_ROWS = [ROWS, REFUSED]
+KINDS_OF_LISTS = [[ITEMS, UNPLACED], [ITEMS, VALUES, UNPLACED]]
+
+Key = namedtuple("Key", "bytes section_length id_length is_alive moments")
+
+
+def alive(key, sequence):
+    """Whether a key is there after an event, as its run says."""
+    return key.is_alive != (sum(moment <= sequence for moment in key.moments) % 2 == 1)
+
+
+def owners_of(run, record):
+    """The keys of a run: by owner, then by kind. Raises Malformed."""
+    fields, owners = Bytes(record), {}
+    while fields.rest:
+        owner, sets = fields.number(8), {}
+        demand(owner not in owners, "an owner of keys occurs twice")
+        for _ in range(fields.varint(5)):
+            kind = fields.number(1)
+            demand(kind <= UNPLACED and kind not in sets, "the kind of a set of keys")
+            sets[kind] = read_set(run, fields, kind)
+        kinds = list(sets)
+        demand(kinds == KINDS_OF_ROWS if owner == 0 else kinds in KINDS_OF_LISTS, "an owner with other kinds of keys")
+        owners[owner] = sets
+    demand(0 in owners, "a run without the keys of all rows")
+    return owners
+
+
+def read_set(run, fields, kind):
+    count = fields.varint()
+    if count == 0:
+        return []
+    pages = read_names(Bytes(run.record(run.place_of(fields))), run.place_of)
+    tally = run.place_of(fields)
+    keys, units = [], []
+    for first, place in pages:
+        page = list(read_page(run, Bytes(run.record(place))))
+        demand(page and page[0].bytes == first, "a page of keys begins with another key than its directory says")
+        demand(not keys or keys[-1].bytes < first, "the pages of keys do not ascend")
+        keys += page
+        units.append(page)
+    demand(len(keys) == count, "other keys than counted")
+    check_tally(run, tally, units)
+    if kind == ITEMS:
+        sections = [name for name, _ in read_names(Bytes(run.record(run.place_of(fields))), lambda _: None)]
+        parts = {}
+        for key in keys:
+            parts.setdefault(key.bytes[: key.section_length], []).append(key)
+        demand(sections == list(parts), "other sections than those of the items")
+        check_tally(run, run.place_of(fields), list(parts.values()))
+    return keys
+
+
+def next_key(fields, last):
+    """The key after another one; after None at a beginning."""
+    shared, before = fields.varint(), last or b""
+    demand(shared <= len(before), "a key that shares too much")
+    key = before[:shared] + fields.sized()
+    demand(last is None or last < key, "keys do not ascend")
+    most = next((at for at, pair in enumerate(zip(before, key)) if pair[0] != pair[1]), min(len(before), len(key)))
+    demand(shared == most and len(key) <= KEY_LENGTH_MAX, "a key that shares less than it could, or is too long")
+    return key
+
+
+def read_names(fields, place_of):
+    names, last = [], None
+    while fields.rest:
+        last = next_key(fields, last)
+        names.append((last, place_of(fields)))
+    return names
+
+
+def read_page(run, fields):
+    last = None
+    while fields.rest:
+        last = next_key(fields, last)
+        section, id, flags = fields.varint(), fields.varint(), fields.varint()
+        demand(section + id <= len(last), "the parts of a key")
+        moments, at = [], run.begin
+        if flags >> 1:
+            own = Bytes(fields.sized())
+            for _ in range(flags >> 1):
+                distance = own.varint()
+                demand(distance > 0, "the moments of a key do not ascend")
+                at += distance
+                moments.append(at)
+            own.ends("the moments of a key")
+        demand(at <= run.end, "a moment after the end of a run")
+        demand(moments or (run.is_base and flags & 1), "a key that was never there, or is in a delta without a moment")
+        yield Key(last, section, id, flags & 1 == 1, moments)
+
+
+def read_tally(run, place):
+    """The units of a tally, and its chunks: the first event, the counts before it and the changes."""
+    fields, chunks = Bytes(run.record(place)), []
+    units = fields.varint()
+    while fields.rest:
+        first = run.begin + fields.varint()
+        demand(chunks or first == run.begin, "the first chunk of a tally")
+        demand(not chunks or chunks[-1][0] < first <= run.end, "the chunks of a tally do not ascend")
+        own = Bytes(run.record(run.place_of(fields)))
+        counts, changes, at = [], [], first
+        for _ in range(units):
+            count = own.varint()
+            counts.append(count >> 1 ^ -(count & 1))
+        while own.rest:
+            at += own.varint()
+            change = own.varint()
+            demand(change >> 1 < units, "a change of a unit that is not there")
+            changes.append((at, change >> 1, 1 if change & 1 else -1))
+        chunks.append((first, counts, changes))
+    demand(chunks, "a tally without a chunk")
+    return units, chunks
+
+
+def tally_at(chunks, sequence):
+    """The counts of all units after an event."""
+    _, counts, changes = [chunk for chunk in chunks if chunk is chunks[0] or chunk[0] <= sequence][-1]
+    counts = list(counts)
+    for at, unit, difference in changes:
+        if at <= sequence:
+            counts[unit] += difference
+    return counts
+
+
+def check_tally(run, place, units):
+    """A tally is compared with the keys at each moment."""
+    count, chunks = read_tally(run, place)
+    demand(count == len(units), "a tally of other units")
+    changes = [change for _, _, changes in chunks for change in changes]
+    expected = sorted(
+        (moment, unit, 1 if (number % 2 == 0) != key.is_alive else -1)
+        for unit, keys in enumerate(units)
+        for key in keys
+        for number, moment in enumerate(key.moments)
+    )
+    demand([change[0] for change in changes] == [change[0] for change in expected], "the moments of a tally")
+    demand(sorted(changes) == expected, "the changes of a tally")
+    for sequence in range(run.begin, run.end + 1):
+        found = [
+            sum(alive(key, sequence) - (0 if run.is_base else key.is_alive) for key in keys) for keys in units
+        ]
+        demand(tally_at(chunks, sequence) == found, "a tally counts other keys than there are")
+    for (_, _, changes), (first, _, _) in zip(chunks, chunks[1:]):
+        demand(changes and changes[-1][0] < first, "a chunk does not end with an event")
+
+
+def runs_holding(runs, sequence):
+    """The runs that hold the state after an event, from the last base on."""
+    index = next(number for number, run in enumerate(runs) if run.begin < sequence <= run.end)
+    base = max((number for number in range(index + 1) if runs[number].is_base), default=0)
+    return runs[base : index + 1]
+
+
+def keys_at(runs, owner, kind, sequence):
+    """The keys as they were after an event, ascending; None if a run does not have those of the owner."""
+    found = {}
+    for run in runs_holding(runs, sequence):
+        if owner not in run.keys:
+            return None
+        for key in run.keys[owner].get(kind, []):
+            demand(key.bytes not in found or found[key.bytes] == key.is_alive, "a key is there in one run only")
+            demand(run.is_base or not key.is_alive or key.bytes in found, "a delta has a key that was there in no run")
+            found[key.bytes] = alive(key, sequence)
+    return sorted(key for key, is_alive in found.items() if is_alive)
+
+
+def difference_of_rows(runs, sequence, tables, names):
+    """How the keys of all rows after an event, if runs have them, differ from the tables, or None. `names` are the tables in their order."""
+    for kind, ids_of in ((ROWS, lambda table: table[1]), (REFUSED, lambda table: table[2])):
+        expected = sorted(
+            struct.pack(">I", names.index(table[0])) + id.encode("utf-8") for table in tables for id in ids_of(table)
+        )
+        found = keys_at(runs, 0, kind, sequence)
+        if found is not None and found != expected:
+            return "keys of %s" % ("rows" if kind == ROWS else "refused rows")
+    return None
+
+
+def check_owner_over_time(runs, owner, end):
+    """Demands that the keys of an owner can be found after each event that has them, and fit from run to run."""
+    if not runs:
+        raise Malformed("a history without runs")
+    for sequence in range(runs[0].begin + 1, end + 1):
+        items = keys_at(runs, owner, ITEMS, sequence)
+        values = keys_at(runs, owner, VALUES, sequence)
+        has_values = any(VALUES in run.keys.get(owner, {}) for run in runs_holding(runs, sequence))
+        demand(not has_values or items is None or len(items) == len(values), "a list with other values than items")
