@@ -65,6 +65,34 @@ package struct HistoryDump {
     /// The bytes are a document, or why there is none.
     case version(sequence: UInt64, time: Int64, VersionKind, bytes: UnsafeRawBufferPointer)
     case event(sequence: UInt64, time: Int64, endsAppend: Bool, hasFailed: Bool, rows: [UInt32])
+    /// The keys of one kind of an owner; its sections and its keys follow.
+    case keys(Keys)
+    /// A section of the keys, and how many of them are in it after the last event; in a delta, how many more than before
+    /// the first.
+    case section([UInt8], count: Int64)
+    case key(Key)
+  }
+
+  /// What a run says of the keys of one kind.
+  package struct Keys: Sendable {
+    /// 0 for all rows; otherwise what a list is known by.
+    package var owner: UInt64
+    package var kind: String
+    package var keys: UInt64
+    package var pages: Int
+    /// How many are there after the last event; in a delta, how many more than before the first.
+    package var count: Int64
+  }
+
+  /// A key of a run: the section, what it is sorted by, and the id of its row.
+  package struct Key: Sendable {
+    package var section: ArraySlice<UInt8>
+    package var sort: ArraySlice<UInt8>
+    package var id: ArraySlice<UInt8>
+    /// Whether it was there before the first event.
+    package var isAlive: Bool
+    /// The events that made it appear and disappear, in turn.
+    package var moments: [UInt64]
   }
 
   package enum VersionKind: Sendable, Equatable {
@@ -121,8 +149,8 @@ package struct HistoryDump {
       runs: manifest.runs.map(Run.init))
   }
 
-  /// Lends everything that a run holds: its root, the tables, the failures, the rows with their versions, the events.
-  /// O(bytes of the run), of which some pages are in memory.
+  /// Lends everything that a run holds: its root, the tables, the failures, the rows with their versions, the keys, the
+  /// events. O(bytes of the run), of which some pages are in memory.
   package func forEachEntry(
     of run: Run, in manifest: Manifest, _ body: (Entry) throws -> Void
   ) throws {
@@ -173,12 +201,40 @@ package struct HistoryDump {
         try body(.version(sequence: version.sequence, time: version.time, kind, bytes: rows.bytes()))
       }
     }
+    for owner in reader.keys {
+      for root in owner.sets {
+        guard let set = try reader.keySet(root.kind, of: KeyOwner(known: owner)) else { continue }
+        try lend(set, of: owner.owner, body)
+      }
+    }
     let events = RunChangesCursor(reader)
     while let event = try events.next() {
       try body(
         .event(
           sequence: event.sequence, time: event.time, endsAppend: event.endsAppend,
           hasFailed: event.hasFailed, rows: events.rows))
+    }
+  }
+
+  private static func lend(_ set: KeySet, of owner: UInt64, _ body: (Entry) throws -> Void) throws {
+    let counts = try set.pageCounts(at: set.reader.root.end)
+    try body(
+      .keys(
+        Keys(
+          owner: owner, kind: "\(set.root.kind)", keys: set.root.count, pages: counts.count,
+          count: counts.reduce(0, &+))))
+    for (section, count) in try set.sectionCounts(at: set.reader.root.end) {
+      try body(.section(section, count: count))
+    }
+    var cursor = KeyCursor(set)
+    while try cursor.next() {
+      let key = try cursor.record()
+      let (section, id) = (key.sectionLength, key.key.count - key.idLength)
+      try body(
+        .key(
+          Key(
+            section: key.key[..<section], sort: key.key[section..<id], id: key.key[id...],
+            isAlive: key.isAlive, moments: key.moments)))
     }
   }
 }

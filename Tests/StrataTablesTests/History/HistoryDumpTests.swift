@@ -10,10 +10,11 @@ internal import Testing
 @Suite struct HistoryDumpTests {
   private static func filled(_ disk: SimulatedDisk, seed: UInt64) throws -> (EventStore, RunSet) {
     var random = SeededGenerator(seed: seed)
-    let store = try StateStore.open(disk, options: HistoryStore.options(&random))
+    let store = try StateStore.open(disk, options: HistoryStore.keyOptions(&random))
     var events = StateEvents(seed: seed)
     for _ in 0..<40 { try events.append(to: store) }
     let historian = store.projector(StateStore.documents).historian!
+    historian.keep(StateKeptViewTests.definition("counted", .key, calls: .keys), of: "b")
     try historian.recordBlocking()
     return (store, try #require(historian.runs()))
   }
@@ -51,6 +52,8 @@ internal import Testing
     #expect(manifest.runs.map(\.end) == runs.runs.map(\.root.end))
     for (run, reader) in zip(manifest.runs, runs.runs) {
       var counts: (rows: UInt64, versions: UInt64, events: UInt64, tables: Int) = (0, 0, 0, 0)
+      var (sets, keys): ([HistoryDump.Keys], [HistoryDump.Key]) = ([], [])
+      var sections: Int64 = 0
       try dump.forEachEntry(of: run, in: manifest) { entry in
         switch entry {
         case .root(let root): #expect(root.isBase == reader.root.isBase && root.end == run.end)
@@ -59,8 +62,17 @@ internal import Testing
         case .row: counts.rows += 1
         case .version: counts.versions += 1
         case .event: counts.events += 1
+        case .keys(let set): sets.append(set)
+        case .section(_, let count): sections += count
+        case .key(let key): keys.append(key)
         }
       }
+      let roots = reader.keys.flatMap(\.sets)
+      #expect(sets.map(\.kind) == roots.map { "\($0.kind)" } && sets.map(\.keys) == roots.map(\.count))
+      #expect(sets.filter { $0.owner != 0 }.map(\.kind) == ["items", "unplaced"])
+      #expect(UInt64(keys.count) == roots.map(\.count).reduce(0, +))
+      #expect(sections == sets.first { $0.kind == "items" }?.count)
+      #expect(keys.allSatisfy { $0.isAlive || !$0.moments.isEmpty })
       #expect(counts.rows == reader.root.rowCount && counts.versions == reader.root.versionCount)
       #expect(counts.events == run.end - run.begin && counts.tables == reader.tables.count)
     }

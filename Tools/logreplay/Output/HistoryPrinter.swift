@@ -156,6 +156,26 @@ final class HistoryPrinter {
         line.field("id", id)
       }
     case .version(let sequence, let time, let kind, let bytes): try print(sequence, time, kind, bytes)
+    case .keys(let keys):
+      let owner = keys.owner == 0 ? "all rows" : "list \(LogPosition.hex(keys.owner))"
+      try add(
+        people.colored("keys of \(owner): \(keys.kind)", .yellow)
+          + "  \(keys.keys) keys  \(keys.pages) pages  count \(keys.count)"
+      ) { line in
+        line.field("kind", "keys")
+        line.field("owner", LogPosition.hex(keys.owner))
+        line.field("of", keys.kind)
+        line.field("keys", keys.keys)
+        line.field("pages", keys.pages)
+        line.field("count", Int(keys.count))
+      }
+    case .section(let section, let count):
+      try add("    section \(BlockPrinter.hex(section))  count \(count)") { line in
+        line.field("kind", "section")
+        line.field("section", BlockPrinter.hex(section))
+        line.field("count", Int(count))
+      }
+    case .key(let key): try print(key)
     case .event(let sequence, let time, let endsAppend, let hasFailed, let rows):
       let notes = (endsAppend ? ", ends its append" : "") + (hasFailed ? ", could not be applied" : "")
       let changed = rows.isEmpty ? "no row" : "rows " + rows.map { "\($0)" }.joined(separator: " ")
@@ -167,6 +187,24 @@ final class HistoryPrinter {
         line.field("hasFailed", hasFailed)
         line.array("rows", rows.map { Array("\($0)".utf8) })
       }
+    }
+  }
+
+  private func print(_ key: HistoryDump.Key) throws {
+    let parts = [key.section, key.sort].map { BlockPrinter.hex(Array($0)) }
+    let id = String(decoding: key.id, as: UTF8.self)
+    let moments = key.moments.map { "\($0)" }
+    try add(
+      "    key \(parts.filter { !$0.isEmpty }.joined(separator: " "))  \(PeopleText.printable(id))"
+        + (key.isAlive ? "  from before" : "")
+        + (moments.isEmpty ? "" : "  seq " + moments.joined(separator: " "))
+    ) { line in
+      line.field("kind", "key")
+      line.field("section", parts[0])
+      line.field("sort", parts[1])
+      line.field("id", id)
+      line.field("isFromBefore", key.isAlive)
+      line.array("moments", moments.map { Array($0.utf8) })
     }
   }
 
