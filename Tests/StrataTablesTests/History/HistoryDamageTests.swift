@@ -22,8 +22,13 @@ internal import Testing
     options.runLimits.pageLength = 150
     options.runLimits.largeLength = 120
     options.runLimits.wholeInterval = 3
+    options.runLimits.keepsKeys = true
+    options.runLimits.keyCountMax = 2
     return options
   }
+
+  private static let definition = StateKeptViewTests.definition(
+    "greatest", StateKeptViewTests.orders[7].1, calls: .keys)
 
   /// The bits that are changed. Every sequence is read after each, so in an ordinary run they are those of some bytes.
   private static func bits(_ byteCount: Int) -> [Int] {
@@ -39,6 +44,7 @@ internal import Testing
     var events = StateEvents(seed: seed)
     events.rowCount = 4
     for _ in 0..<appends { try events.append(to: store) }
+    store.projector(foldings[0]).historian?.keep(definition, of: "b")
     for folding in foldings { try store.projector(folding).historian?.recordBlocking() }
     return (store, events)
   }
@@ -51,6 +57,9 @@ internal import Testing
     guard let runs = Historian(store.log, folding)?.runs() else { return (0, 1) }
     // What the tables do not need: the filters.
     for run in runs.runs where (try? run.mayContain(1)) == nil { count.damaged += 1 }
+    let keys = readKeys(runs, what)
+    count.right += keys.right
+    count.damaged += keys.damaged
     for sequence in runs.begin + 1..<runs.end + 1 {
       guard let set = try? runs.tables(at: sequence, recordsTouches: folding.recordsTouches) else {
         count.damaged += 1
@@ -59,6 +68,30 @@ internal import Testing
       count.right += 1
       let difference = try StateAnswers(set, of: store).difference(from: expected[Int(sequence)])
       #expect(difference == nil, "\(what), at \(sequence)")
+    }
+    return count
+  }
+
+  /// Reads the keys at some events. What can be read must be what was there before the damage.
+  private static func readKeys(_ runs: RunSet, _ what: String) -> (right: Int, damaged: Int) {
+    var count = (right: 0, damaged: 0)
+    for run in runs.runs {
+      for owner in run.keys.map(KeyOwner.init(known:)) {
+        for kind in owner.kinds {
+          do {
+            guard let set = try run.keySet(kind, of: owner) else { continue }
+            _ = try set.sectionCounts(at: run.root.end)
+            let total = try set.pageCounts(at: run.root.end).reduce(0, +)
+            var (cursor, alive): (KeyCursor, Int64) = (KeyCursor(set), 0)
+            while try cursor.next() {
+              if try cursor.isAlive(at: run.root.end) { alive += 1 }
+              if !run.root.isBase, cursor.isAliveAtBegin { alive -= 1 }
+            }
+            #expect(alive == total, "\(what): \(kind) of run \(run.number)")
+            count.right += 1
+          } catch { count.damaged += 1 }
+        }
+      }
     }
     return count
   }
