@@ -21,7 +21,7 @@ internal import StrataLog
 /// the last saved position; see ``ConsumerOptions/saveCount``.
 ///
 /// The position is in the stream `$consumer/NAME`, which feeds leave out. One run of a consumer at a time makes sense: if
-/// there are two, the one that saves second ends with `conflict`.
+/// there are two, the one that saves second ends with the reason `consumedElsewhere`.
 public struct Consumer: Sendable {
   public let name: String
   let store: EventStore
@@ -40,8 +40,8 @@ public struct Consumer: Sendable {
   /// - Parameters:
   ///   - end: `.caughtUp` for work that is done from time to time, instead of all the time.
   ///   - handle: handles an append, and adds its effects in the store to the batch.
-  /// - Throws: the handler's error under ``ConsumerFailurePolicy/halt``; `StoreError.conflict` about the consumer's
-  ///   stream if another run has saved a position; what feeds and appends throw.
+  /// - Throws: the handler's error under ``ConsumerFailurePolicy/halt``; `StoreError.unavailable` with the reason
+  ///   `consumedElsewhere` if another run has saved a position; what feeds and appends throw.
   public nonisolated(nonsending) func run(
     until end: FeedEnd = .never,
     _ handle: (RecordedAppend, inout WriteBatch) async throws -> Void
@@ -130,9 +130,7 @@ extension Consumer {
   /// Whether an error is not the handler's, so that trying again cannot help.
   private func isEnd(_ error: any Error) -> Bool {
     if error is CancellationError { return true }
-    guard let error = error as? StoreError else { return false }
-    if case .conflict(let conflicted, _, _) = error { return conflicted == stream.text }
-    if case .unavailable = error { return true }
+    if case .unavailable = error as? StoreError { return true }
     return false
   }
 

@@ -76,7 +76,9 @@ actor ConsumerLedger {
     var expectations = effects?.expectations ?? [:]
     expectations[stream] = .exactly(version)
     let draft = try store.draft(events, id: nil, time: nil, expecting: expectations, isOwn: false)
-    _ = try await store.append(draft)
+    do { _ = try await store.append(draft) } catch StoreError.conflict(stream.text, _, _) {
+      throw StoreError.consumedElsewhere(stream.id, stream: stream.text)
+    }
     version += 1
     guard let last else { return }
     // While this was saved, the run may have gone on, and may have set something aside.

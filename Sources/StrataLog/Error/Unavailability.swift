@@ -38,6 +38,8 @@ extension StoreError {
       public static let unreadable = Reason(rawValue: "unreadable")
       /// A projection halted before an event that it cannot apply, which `sequences` names. Other tables can be read.
       public static let halted = Reason(rawValue: "halted")
+      /// Another run of the same consumer has saved a position, so this run ended.
+      public static let consumedElsewhere = Reason(rawValue: "consumedElsewhere")
       /// A lookup that may not read a whole segment needs an index that is not built. Only callers that forbid building
       /// get this.
       package static let indexMissing = Reason(rawValue: "indexMissing")
@@ -153,6 +155,7 @@ extension StoreError.Unavailability {
     case .protected:
       "try again once the device is unlocked; on other systems check whether the file is immutable"
     case .halted: "correct the projection and raise its version, or erase the event"
+    case .consumedElsewhere: "run a consumer once at a time, or give the second one another name"
     case .unreadable: "check the disk; other events can be read, and a backup has these"
     case .indexMissing: "build it, or call a function that may build it"
     case .system where code == SystemErrorCode.notRegularFile: "move what is at that path out of the store"
@@ -226,6 +229,13 @@ extension StoreError {
     return .unavailable(
       Unavailability(
         .halted, .halt(sequence, stream: String(decoding: stream, as: UTF8.self), what: what)))
+  }
+
+  /// Another run of a consumer has saved a position.
+  package static func consumedElsewhere(_ consumer: String, stream: String) -> StoreError {
+    .unavailable(
+      Unavailability(
+        .consumedElsewhere, .path(stream, what: "another run of the consumer \(consumer) saved its position")))
   }
 
   /// The index of a closed segment is not built.

@@ -184,8 +184,8 @@ import Testing
         if append.sequences.contains(1) { _ = try await self.handled(by: consumer) }
       }
     } throws: { error in
-      guard case .conflict(let stream, _, _) = error as? StoreError else { return false }
-      return stream == "$consumer/twice"
+      guard let error = error as? StoreError, error.reason == .consumedElsewhere else { return false }
+      return error.what.contains("another run of the consumer twice") && error.place == "$consumer/twice"
     }
   }
 
