@@ -13,7 +13,7 @@ final class CaseKeys {
     let free: (UnsafeMutableRawPointer) -> Void
   }
 
-  private var kept: [Kept] = []
+  @exclusivity(unchecked) private var kept: [Kept] = []
 
   deinit {
     for kept in kept { kept.free(kept.keys) }

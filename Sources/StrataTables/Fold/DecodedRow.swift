@@ -43,10 +43,11 @@ final class DecodedRow: ManagedBuffer<RowType, UInt64> {
     return made
   }
 
-  deinit { header.destroy(address) }
+  deinit { type.destroy(address) }
 
+  // The header is read through its address, since access to the property is checked for exclusivity at run time.
   @inline(__always)
-  var type: RowType { header }
+  var type: RowType { withUnsafeMutablePointerToHeader { $0.pointee } }
 
   @inline(__always)
   var address: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }

@@ -24,8 +24,9 @@ package final class Fold {
   private var pending: DecodedBlock?
   /// The blocks after it that were read to read their rows too.
   private var ahead: RowsAhead
+  // What is looked at for every event is not checked for exclusivity: one thread at a time uses a fold.
   /// The head of the log when the fold last began from the start. The fold never saw what was erased by then.
-  package private(set) var headAtBegin: UInt64
+  @exclusivity(unchecked) package private(set) var headAtBegin: UInt64
   /// What was erased in the log before the first event was folded in; nil unless it is asked for, and before that. If
   /// more is erased by now, the state may hold content that must not be written anywhere.
   package private(set) var erasures: SegmentErasures?
@@ -36,7 +37,7 @@ package final class Fold {
   /// The bytes of the blocks that were read, as they are on disk.
   private(set) var bytesRead: UInt64 = 0
   /// Whether an erasure was carried out that the state does not reflect.
-  private var mustBeginAnew = false
+  @exclusivity(unchecked) private var mustBeginAnew = false
   /// The fold from the start that will then replace the state, as far as it has come.
   private var anew: Fold?
   /// A view that is being built of the state.
@@ -45,8 +46,7 @@ package final class Fold {
   private var failure: StoreError?
   /// Whether the state's chain is known at the end of every event, and not only at the ends of blocks. Costs two hashes
   /// per event.
-  package var tracksChain = false
-  // `Fold` guarantees one thread at a time: see `FoldScratch`.
+  @exclusivity(unchecked) package var tracksChain = false
   @exclusivity(unchecked) package var state: TableSet
 
   /// Begins before the first event of the log.
