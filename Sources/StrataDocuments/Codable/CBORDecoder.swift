@@ -49,18 +49,26 @@ package struct CBORDecoder: Sendable {
 
   /// Decodes an enum from the map of the associated values of one case, as if it were the value of a map with one key,
   /// the name of the case. The bytes are exactly one item and are not kept.
+  ///
+  /// Equal short payloads may be decoded once, and give copies of one value: see `KeptValues`.
   package func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, ofCase name: String, from bytes: UnsafeRawBufferPointer
   ) throws -> Value {
     var name = name
     return try name.withUTF8 { (name) throws -> Value in
       var state = SpareDecodingState.take()
+      let mayKeep = userInfo.isEmpty && KeptValues.mayKeep(name, bytes)
+      if mayKeep, let value = state.keptValues.value(type, name, bytes) {
+        SpareDecodingState.give(&state)
+        return value
+      }
       state.begin(bytes, caseName: name, userInfo: userInfo)
       defer { SpareDecodingState.give(&state) }
       guard state.isOpen else { throw state.corrupted(CodecError(.truncated, at: 0), path: []) }
       if !state.beginsWithMap { try state.checkIsOneItem() }
       let value = try Value(from: ItemDecoder(state: state, offset: ItemDecoder.ofCase))
       if !state.isChecked { try state.checkIsOneItem() }
+      if mayKeep { state.keptValues.keep(value) }
       return value
     }
   }

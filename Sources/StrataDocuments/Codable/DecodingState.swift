@@ -25,6 +25,8 @@ final class DecodingState {
 
   /// The containers of calls before this one; nil if no call follows.
   private let kept: KeptContainers<MapIndex>?
+  /// What calls before this one decoded, once one of them decoded a case of an enum.
+  @exclusivity(unchecked) private var values: KeptValues?
 
   /// A state that one call after the other may begin with.
   init() { kept = KeptContainers() }
@@ -45,6 +47,15 @@ final class DecodingState {
     self.caseName = caseName
     self.userInfo = userInfo
     isChecked = false
+  }
+
+  /// The values of cases of enums that calls before this one decoded.
+  @inline(__always)
+  var keptValues: KeptValues {
+    if let values { return values }
+    let values = KeptValues()
+    self.values = values
+    return values
   }
 
   /// Whether the call is still running, so that the bytes may be read.

@@ -8,6 +8,8 @@ public import StrataLog
 /// Each case of an enum is an event type: the event of `.opened(title: "x")` has the type `opened`, with `eventPrefix`
 /// before it, and the payload `{"title":"x"}`. A struct names its type with `static let eventType`.
 ///
+/// Decoding is a function of the payload: events with equal payloads may give copies of one value that was decoded once.
+///
 /// When an event changes, ``upcasts`` says how its older forms are read: see <doc:Evolving>.
 public protocol DomainEvent: Codable, Sendable {
   /// The text before the case's name or `eventType` in the event's type; empty by default.
