@@ -7,9 +7,6 @@ import StrataTesting
 import Testing
 
 @Suite struct KilledConsumerTests {
-  /// How many histories: more in a soak.
-  private static let seeds = Array(UInt64(0)..<500)
-
   /// A store with orders and other events, whose consumer is killed again and again.
   private struct Shop {
     var disk = SimulatedDisk()
@@ -71,7 +68,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds)
+  @Test(arguments: StrataTesting.SeededGenerator.historySeeds(500))
   func `every order is billed once, whenever the power fails`(seed: UInt64) async throws {
     var shop = Shop(seed: seed)
     try await shop.fill()
@@ -87,7 +84,7 @@ import Testing
     #expect(bills == shop.orders.map { .int(Int64($0)) })
   }
 
-  @Test(arguments: seeds.prefix(100))
+  @Test(arguments: StrataTesting.SeededGenerator.historySeeds(500))
   func `without effects in the store, every order is handled, and few of them again`(seed: UInt64)
     async throws
   {

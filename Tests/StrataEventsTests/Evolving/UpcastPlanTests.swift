@@ -102,7 +102,7 @@ struct UpcastPlanTests {
     let names = ["a", "b", "c", "d", "e", "f"]
     let events = try await UpcastTests.recorded(names.map { ($0, ["n": 1]) })
     var clearCount = 0
-    for round in 0..<4_000 {
+    for round in StrataTesting.SeededGenerator.historySeeds(4_000).indices {
       let upcasts = (0..<Int.random(in: 0...6, using: &random)).map { _ -> Upcast in
         let name = names.randomElement(using: &random)!
         let targets = (0..<Int.random(in: 0...2, using: &random)).map { _ in

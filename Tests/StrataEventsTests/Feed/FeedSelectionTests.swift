@@ -50,7 +50,7 @@ import Testing
     return (selection, contains)
   }
 
-  @Test(arguments: UInt64(0)..<500)
+  @Test(arguments: StrataTesting.SeededGenerator.historySeeds(500))
   func `a part of the log, however it is read, is that part of the whole`(seed: UInt64) async throws {
     var random = StrataTesting.SeededGenerator(seed: seed)
     let store = try await Self.store(&random)

@@ -271,7 +271,7 @@ extension FileSystem {
 }
 
 @Suite struct StorePropertyTests {
-  @Test(arguments: 0..<12)
+  @Test(arguments: StrataTesting.SeededGenerator.historySeeds(12, share: 50))
   func `a store answers everything as an array and a dictionary do, across rolls and reopens`(
     number: UInt64
   ) async throws {

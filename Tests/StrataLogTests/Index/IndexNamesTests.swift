@@ -140,7 +140,7 @@ private struct ScannedNames {
     }
   }
 
-  @Test(arguments: 0..<20)
+  @Test(arguments: SeededGenerator.historySeeds(20, share: 26))
   func `indexes answer what a scan of the log finds, whatever became of the derived files`(round: UInt64)
     throws
   {

@@ -82,7 +82,7 @@ struct GenerationTests {
   @Test func `a fold of upcast events is the fold of the same events in their newest form`() async throws {
     let seed = SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
-    for round in 0..<600 {
+    for round in SeededGenerator.historySeeds(600).indices {
       let (mixed, newest) = (EventStore.inMemory(clock: .fixed), EventStore.inMemory(clock: .fixed))
       let history = try Self.fill(mixed, &random)
       var model: [String: EvolvedTicket] = [:]
