@@ -8,7 +8,8 @@ struct OpenErasure {
   var erasure: Erasure
   /// The number of events erased so far, according to the notes.
   var eventCount: UInt64 = 0
-  /// The sequences that could not be rewritten, according to the last note; nil if there is no note.
+  /// The sequences that could not be rewritten, according to the last note; nil if there is none, or none that can be
+  /// read.
   var left: [ClosedRange<UInt64>]?
 
   /// Returns the number of events erased so far plus those of one more part. Saturates, since a note may hold any

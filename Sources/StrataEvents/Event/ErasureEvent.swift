@@ -49,9 +49,14 @@ package enum ErasureEvent {
       self.left = left.map { [$0.lowerBound, $0.upperBound] }
     }
 
-    /// The sequences that are left. Entries that are not ranges are dropped.
-    var ranges: [ClosedRange<UInt64>] {
-      left.compactMap { $0.count == 2 && $0[0] <= $0[1] ? $0[0]...$0[1] : nil }
+    /// The sequences that are left; nil if one of the entries is not a range. Then all of the order is to be tried.
+    var ranges: [ClosedRange<UInt64>]? {
+      var ranges: [ClosedRange<UInt64>] = []
+      for entry in left {
+        guard entry.count == 2, entry[0] <= entry[1] else { return nil }
+        ranges.append(entry[0]...entry[1])
+      }
+      return ranges
     }
   }
 

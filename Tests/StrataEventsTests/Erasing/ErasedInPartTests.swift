@@ -107,6 +107,24 @@ import Testing
     try store.closeBlocking()
   }
 
+  @Test func `fault 47: a note that does not say what is left makes the whole order be tried again`() throws {
+    let (disk, whole) = try damagedStore()
+    let store = try EraseTests.open(disk)
+    expectCorrupt(store, Self.erasure)
+    let order = try #require(
+      try store.eventsBlocking(in: "$erasures", limit: 100).first { $0.type == "$erase" })
+    let note = NewEvent(
+      "$erasing", in: "$erasures",
+      ["order": .uint(order.sequence), "events": 0, "left": [[2, 1], [.uint(order.sequence)]]])
+    let draft = try store.draft([note], id: nil, time: nil, expecting: [:], isOwn: false)
+    _ = try store.log.appendBlocking(draft)
+    disk.replace(Self.damaged, whole)
+    try store.eraseBlocking(Self.erasure)
+    #expect(try orders(store).last == "$erased")
+    #expect(try EraseTests.filesWithSecret(disk).isEmpty)
+    try store.closeBlocking()
+  }
+
   @Test func `an order in a damaged block keeps no other from being given and carried out`() throws {
     let disk = SimulatedDisk()
     let store = try EraseTests.store(disk)
