@@ -86,11 +86,13 @@ extension EventStore {
         throw .invalid(what: "the log has no stream \(stream) to erase")
       }
     }
-    let head = log.mark.sequence
-    for range in erasure.sequences where range.lowerBound < 1 || range.upperBound > head {
+    let mark = log.mark
+    for range in erasure.sequences where range.lowerBound < mark.logBegin || range.upperBound > mark.sequence
+    {
       throw .invalid(
         what:
-          "the erasure names sequences \(range.lowerBound)…\(range.upperBound), but the log ends at \(head)")
+          "the erasure names sequences \(range.lowerBound)…\(range.upperBound), but the log has "
+          + "\(mark.logBegin)…\(mark.sequence)")
     }
   }
 }
