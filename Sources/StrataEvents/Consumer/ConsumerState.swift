@@ -29,7 +29,8 @@ public struct ConsumerStatus: Sendable, Hashable {
   /// ``EventStore/consumers()`` also counts the events that only such a condition leaves out. ``Consumer/status()`` does
   /// not count them.
   public var isLagExact: Bool
-  /// The append at which the consumer stopped; nil once it was handled.
+  /// The append at which the consumer stopped; nil once it was handled. For a position that cannot be read, the event that
+  /// should say it.
   public var lastError: ConsumerFailure?
   /// How many appends were set aside, and the first hundred of them.
   public var setAsideCount: UInt64
@@ -74,6 +75,16 @@ struct ConsumerState: Codable, Equatable {
         what:
           "the state of the consumer in \(event.stream), event \(event.sequence), cannot be read: \(error)",
         next: "delete the consumer, and begin it anew where it should go on")
+    }
+  }
+
+  /// The same for a list of consumers, which one that cannot be read does not hide: it has no position, and the reason as
+  /// its last error.
+  static func listed(_ event: RecordedEvent) -> (state: ConsumerState, isReadable: Bool)? {
+    do throws(StoreError) { return try ConsumerState(event).map { ($0, true) } } catch {
+      var state = ConsumerState()
+      state.lastError = ConsumerFailure(sequence: event.sequence, what: "\(error)")
+      return (state, false)
     }
   }
 

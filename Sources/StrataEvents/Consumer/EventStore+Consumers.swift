@@ -12,7 +12,8 @@ extension EventStore {
     return Consumer(name: name, store: self, options: options)
   }
 
-  /// Returns how far each consumer of the store is, by name. The lag of each counts the events after its position that
+  /// Returns how far each consumer of the store is, by name. One whose position cannot be read, because it was erased, has
+  /// none, and its last error says why. The lag of each counts the events after its position that
   /// it selects by stream, category and type: see ``ConsumerStatus/isLagExact``. O(events after the oldest position ×
   /// consumers).
   public func consumers() async throws(StoreError) -> [ConsumerStatus] {
@@ -32,12 +33,12 @@ extension EventStore {
       // Its last event says where it is.
       guard
         let event = try eventsBlocking(in: StreamName(stream.text), after: stream.count - 1, limit: 1).last,
-        let state = try ConsumerState(event)
+        let (state, isReadable) = ConsumerState.listed(event)
       else { continue }
       let selection = state.selection.map { EventSelection($0) } ?? .all
       let status = ConsumerStatus(
         event.stream.id, state, savedAt: event.time, lag: 0,
-        isLagExact: state.selection?.hasConditions != true)
+        isLagExact: isReadable && state.selection?.hasConditions != true)
       let start = max(begin, state.position?.sequence ?? begin)
       counts.append(LagCount(status: status, selection: selection, start: start))
     }

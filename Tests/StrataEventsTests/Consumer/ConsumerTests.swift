@@ -231,6 +231,12 @@ import Testing
     await #expect {
       try await consumer.run(until: .caughtUp) { _, _ in }
     } throws: { ($0 as? StoreError)?.next.contains("delete the consumer") == true }
+    // It does not hide the others.
+    _ = try await handled(by: store.consumer("other", options()))
+    let all = try await store.consumers()
+    #expect(all.map(\.name) == ["lost", "other"])
+    #expect(all[0].position == nil && all[0].lastError?.what.contains("delete the consumer") == true)
+    #expect(!all[0].isLagExact && all[1].lag == 0)
     try await consumer.delete()
     #expect(try await handled(by: consumer).first == 1)
   }
