@@ -48,6 +48,8 @@ struct CursorFile: Sendable {
         let text = Array("\(position)\n".utf8)
         try text.lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
         try file.truncate(to: Int64(text.count))
+        // Otherwise the name may be on disk before the bytes.
+        try file.syncData()
         file.close()
         try system.rename(temporary, to: path)
       } catch {
