@@ -90,7 +90,8 @@ extension EventStore {
     if let id {
       let bytes = Array(id.utf8)
       guard (1...FormatLimits.appendIDLengthMax).contains(bytes.count) else {
-        throw .tooLarge(what: "the append's id", actual: bytes.count, limit: FormatLimits.appendIDLengthMax)
+        throw .outsideFormat(
+          what: "the append's id", actual: bytes.count, limit: FormatLimits.appendIDLengthMax)
       }
       draft.id = bytes
     }
@@ -110,7 +111,7 @@ extension EventStore {
     let options = log.options
     try event.stream.check()
     guard (1...FormatLimits.typeLengthMax).contains(event.type.utf8.count) else {
-      throw .tooLarge(
+      throw .outsideFormat(
         what: "the type's name", actual: event.type.utf8.count, limit: FormatLimits.typeLengthMax)
     }
     if isOwn { try checkOwn(event) }
@@ -153,7 +154,7 @@ extension EventStore {
   }
 
   private static func tooDeep(_ what: String, _ depth: Int) -> StoreError {
-    .tooLarge(what: "the nesting of \(what)", actual: depth, limit: CodecLimits.depthMax)
+    .outsideFormat(what: "the nesting of \(what)", actual: depth, limit: CodecLimits.depthMax)
   }
 
   /// Throws if an application may not append an event.

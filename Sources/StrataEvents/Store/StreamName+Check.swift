@@ -6,7 +6,7 @@ extension StreamName {
   /// Throws `invalid` if the name is empty or longer than the format allows.
   package func check() throws(StoreError) {
     guard (1...FormatLimits.streamLengthMax).contains(text.utf8.count) else {
-      throw .tooLarge(
+      throw .outsideFormat(
         what: "the stream's name", actual: text.utf8.count, limit: FormatLimits.streamLengthMax)
     }
   }

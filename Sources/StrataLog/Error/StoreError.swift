@@ -109,10 +109,17 @@ extension StoreError {
     .invalid(what: what, next: "correct what was given")
   }
 
-  /// A limit of the options or of the format was exceeded.
+  /// A limit of the options was exceeded.
   package static func tooLarge(what: String, actual: Int, limit: Int) -> StoreError {
     .invalid(
       what: "\(what) has a size of \(actual), and 1 to \(limit) is allowed",
       next: "append less at a time, or raise the limit in the options")
+  }
+
+  /// A limit of the format was exceeded, which no option changes.
+  package static func outsideFormat(what: String, actual: Int, limit: Int) -> StoreError {
+    .invalid(
+      what: "\(what) has a size of \(actual), and 1 to \(limit) is allowed",
+      next: "use one within this limit, which is the format's and no option")
   }
 }

@@ -105,7 +105,7 @@ package final class Log: Sendable {
       throw .tooLarge(what: "the append", actual: draft.encodedLengthMax, limit: options.appendSizeMax)
     }
     guard draft.id.count <= FormatLimits.appendIDLengthMax else {
-      throw .tooLarge(
+      throw .outsideFormat(
         what: "the append's id", actual: draft.id.count, limit: FormatLimits.appendIDLengthMax)
     }
     guard draft.given != FormatLimits.noTime else {

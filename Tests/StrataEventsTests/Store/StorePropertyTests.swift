@@ -359,8 +359,11 @@ extension FileSystem {
     typeless.type = ""
     var large = event
     large.payload = .opaque(Array(repeating: 0, count: (16 << 20) + 1))
-    for bad in [long, typeless, large] {
-      await #expect(throws: StoreError.self) { try await store.append([bad]) }
+    let limits = [(long, "the format's"), (typeless, "the format's"), (large, "in the options")]
+    for (bad, limit) in limits {
+      await #expect {
+        try await store.append([bad])
+      } throws: { ($0 as? StoreError)?.next.contains(limit) == true }
     }
     await #expect(throws: StoreError.self) { try await store.append([]) }
     await #expect(throws: StoreError.self) {
