@@ -26,19 +26,17 @@ struct PastStore {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let alone = try await write(.off)
     let log = bytesOnDisk("\(path)/log")
-    let (rows, rowBytes) = try await record(keepsList: false)
+    let rows = try await record(keepsList: false)
     try FileManager.default.removeItem(atPath: "\(path)/derived/history")
-    let (list, listBytes) = try await record(keepsList: true)
-    report("  the historian, rows and their keys", rate(shape.eventCount, rows))
-    report("  the historian with one kept list", rate(shape.eventCount, list))
-    Workload.aim(
-      "the historian with one kept list", Double(shape.eventCount) / list / 1e3, 200, "k/s", isLeast: true)
+    let list = try await record(keepsList: true)
+    report("  the historian, rows and their keys", text(rows))
+    report("  the historian with one kept list", text(list))
     let events = Double(shape.eventCount)
+    Workload.aim("the historian with one kept list", events / list.seconds / 1e3, 200, "k/s", isLeast: true)
     report(
       "  bytes an event, of rows and their keys",
-      "\(String(format: "%.1f", rowBytes / events)); the log has \(String(format: "%.1f", Double(log) / events))"
-    )
-    Workload.aim("bytes an event, of one kept list", (listBytes - rowBytes) / events, 30, "bytes")
+      String(format: "%.1f; the log has %.1f", rows.bytes / events, Double(log) / events))
+    Workload.aim("bytes an event, of one kept list", (list.bytes - rows.bytes) / events, 30, "bytes")
     try await importBeside(alone)
     _ = FileManager.default.createFile(atPath: mark, contents: nil)
     return true
@@ -57,11 +55,23 @@ struct PastStore {
     return [appended, recorded]
   }
 
-  /// Makes the history, with the keys of the list or without; returns the seconds and the bytes.
-  private func record(keepsList: Bool) async throws -> (seconds: Double, bytes: Double) {
+  /// What it took to make a history.
+  private struct Recorded {
+    var seconds: Double
+    var processorSeconds: Double
+    var bytes: Double
+  }
+
+  private func text(_ recorded: Recorded) -> String {
+    let processor = microseconds(recorded.processorSeconds / Double(shape.eventCount))
+    return "\(rate(shape.eventCount, recorded.seconds)), processor time \(processor) an event"
+  }
+
+  /// Makes the history, with the keys of the list or without.
+  private func record(keepsList: Bool) async throws -> Recorded {
     let store = try await EventStore.open(at: path, options: options(.all))
     let progress = PastProgress("recorded", of: shape.eventCount)
-    let start = now()
+    let (start, processor) = (now(), ProcessorTime.now())
     if keepsList {
       try await StrataPast.keep(in: store)
     } else {
@@ -70,11 +80,13 @@ struct PastStore {
     let made = try store.recordHistoriesBlocking {
       if case .events(let count, _) = $0 { progress.reached(count) }
     }
-    let seconds = now() - start
+    let recorded = Recorded(
+      seconds: now() - start, processorSeconds: processor.seconds,
+      bytes: Double(made.map(\.byteCount).reduce(0, +)))
     // The state that is saved now says what the list is, which `logreplay at --view` asks for.
     if keepsList { _ = try await StrataPast(store).list.performFetch() }
     try await store.close()
-    return (seconds, Double(made.map(\.byteCount).reduce(0, +)))
+    return recorded
   }
 
   /// The same import beside the history of the list.
