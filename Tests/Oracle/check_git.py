@@ -1,9 +1,13 @@
 """Compares an imported git repository with what git itself reports about it.
 
-    check_git.py --logreplay BIN --repository DIR --store STORE [--points 25] [--seed N] [--ref REF]
+    check_git.py --logreplay BIN --repository DIR --store STORE [--points 25] [--pairs N] [--every N] [--kept]
+                 [--seed N] [--ref REF]
 
 At random commits, including merges and empty ones, `at --table file` is compared with `git ls-tree -r`, and between
 random commits `diff` with `git diff --name-status --no-renames`. The store is created if it does not exist.
+
+With --every, every N-th commit is compared too. With --kept, the store keeps both lists and its history up to the end
+of the log, and an answer is wrong if the tool does not say that it was read from there.
 """
 
 import argparse
@@ -20,7 +24,11 @@ from lists_laws import broken_laws
 from lists_values import exact
 from logreplay_runs import RunFailed, Tool
 
-TABLE = ("--table", "file")
+# All files, and the files by folder.
+UNKEPT = (("--table", "file"), ("--table", "file", "--section-by", "folder"))
+KEPT = (("--view", "files"), ("--view", "folders"))
+# What the tool says if it replayed nothing.
+READ = "read from the history, no event replayed"
 
 
 class Repository:
@@ -67,8 +75,9 @@ def id_of(path, quoted):
 
 
 class Run:
-    def __init__(self, tool, repository):
+    def __init__(self, tool, repository, lists=UNKEPT):
         self.tool, self.repository = tool, repository
+        self.files, self.folders = lists
         self.wrong, self.seen = [], Counter()
 
     def complain(self, where, sentence):
@@ -78,13 +87,13 @@ class Run:
         if exact(found) != exact(wanted):
             self.complain(where, "%s\n    %s" % (sentence, first_difference(found, wanted)))
 
-    def at(self, commit, *words):
-        return self.tool.json("at", "id:" + commit, *TABLE, *words)
+    def at(self, commit, words):
+        return self.tool.json("at", "id:" + commit, *words)
 
     def check_commit(self, commit, kind):
         """Checks that the items after a commit's append are its tree."""
         where = "at %s, %s" % (commit[:12], kind)
-        tree, at = self.repository.tree(commit), self.at(commit)
+        tree, at = self.repository.tree(commit), self.at(commit, self.files)
         items = [item for section in at["sections"] for item in section["items"]]
         self.expect(where, "there is not exactly one section", [section["section"] for section in at["sections"]], [None])
         self.expect(where, "not the paths of the tree", sorted(item["id"] for item in items), sorted(tree))
@@ -92,7 +101,7 @@ class Run:
         for item in items:
             if item["id"] in tree:
                 self.check_row("%s, %s" % (where, item["id"]), item["fields"], tree[item["id"]], item["id"])
-        self.check_folders(where, tree, self.at(commit, "--section-by", "folder"))
+        self.check_folders(where, tree, self.at(commit, self.folders))
         self.seen["points, %s" % kind] += 1
         self.seen["files at points"] += len(items)
 
@@ -119,10 +128,10 @@ class Run:
         self.expect(where, "folders do not ascend", names, sorted(names, key=lambda name: name.encode("utf-8")))
         self.seen["folders at points"] += len(names)
 
-    def check_pair(self, a, b, *words):
+    def check_pair(self, a, b, words):
         """Checks that a diff has the changes that git reports, letter by letter, and turns one list into the other."""
         where = "diff %s %s %s" % (a[:12], b[:12], " ".join(words))
-        diff = self.tool.json("diff", "id:" + a, "id:" + b, *TABLE, *words)
+        diff = self.tool.json("diff", "id:" + a, "id:" + b, *words)
         trees = self.repository.tree(a), self.repository.tree(b)
         paths = {id: row["path"] for tree in trees for id, row in tree.items()}
         found = {}
@@ -134,13 +143,26 @@ class Run:
                 self.complain(where, "%s is in neither tree" % change["id"])
         wanted = {path.decode("latin-1"): letter for path, letter in self.repository.changes(a, b).items()}
         self.expect(where, "not the changes that git sees", sorted(found.items()), sorted(wanted.items()))
-        old, new = self.at(a, *words), self.at(b, *words)
+        old = self.at(a, words)
+        new = with_old_revisions(old, self.at(b, words))
         self.expect(where, "applied to one list, it does not result in the other", apply(old, diff), new)
         for sentence in broken_laws(old, new, diff):
             self.complain(where, sentence)
         self.seen["pairs"] += 1
         self.seen.update("changes %s" % letter for letter in wanted.values())
         self.seen.update("op " + change["op"] for change in diff["changes"])
+
+
+def with_old_revisions(old, new):
+    """The second list, where a file that has the content of the first has its revision too: a diff does not report what
+    was changed and changed back."""
+    rows = {item["id"]: item for section in old["sections"] for item in section["items"]}
+    for section in new["sections"]:
+        for item in section["items"]:
+            before = rows.get(item["id"])
+            if before and exact(before["fields"]) == exact(item["fields"]):
+                item["revision"] = before["revision"]
+    return new
 
 
 def letter_of(change):
@@ -171,17 +193,18 @@ def kinds(repository):
     return found
 
 
-def plan(run, count, chance):
-    found = kinds(run.repository)
+def plan(run, given, chance):
+    count, found = given.points, kinds(run.repository)
     chosen = [(commit, "ends") for commit in found["ends"]]
     for kind in ("merge", "empty", "plain"):
         some = chance.sample(found[kind], min(len(found[kind]), (count + 2) // 3))
         chosen.extend((commit, kind) for commit in some)
-    work = [(run.check_commit, each) for each in chosen]
     every = [commit for commit, _ in run.repository.commits()]
-    for index, (a, b) in enumerate(pairs(len(every), count, chance)):
-        words = ("--section-by", "folder") if index % 4 < 2 else ()
-        work.append((run.check_pair, (every[a], every[b], *words)))
+    if given.every:
+        chosen.extend((commit, "at intervals") for commit in every[given.every - 1::given.every])
+    work = [(run.check_commit, each) for each in chosen]
+    for index, (a, b) in enumerate(pairs(len(every), given.pairs or count, chance)):
+        work.append((run.check_pair, (every[a], every[b], run.folders if index % 4 < 2 else run.files)))
     return work
 
 
@@ -195,31 +218,61 @@ def pairs(length, count, chance):
     return chosen
 
 
-def check(run, count, seed):
-    work = plan(run, count, random.Random(seed))
+def check(run, given):
+    work = plan(run, given, random.Random(given.seed))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for done, (method, arguments) in [(pool.submit(method, *given), (method, given)) for method, given in work]:
             try:
                 done.result()
             except (RunFailed, ValueError, KeyError, TypeError, IndexError) as problem:
                 run.complain("%s%s" % (method.__name__, arguments), repr(problem))
+    if given.kept:
+        check_origins(run)
 
 
-def main():
+def check_origins(run):
+    """Checks that the tool said of each answer that it was read."""
+    for origin, count in run.tool.origins.items():
+        run.seen["answers: " + origin] += count
+        if origin != READ:
+            run.complain("-v", "%d answers: %s" % (count, origin))
+    if not run.tool.origins:
+        run.complain("-v", "the tool did not say where its answers came from")
+
+
+def keep(tool):
+    """Has the store keep both lists, and its history. They are sorted, since a file that was deleted and made again
+    moves in the order of creation, although its content is the same."""
+    tool.text("keep", "files", "--table", "file", "--sort", "name")
+    tool.text("keep", "folders", "--table", "file", "--section-by", "folder", "--sort", "name")
+    print(tool.text("checkpoint", "--history").splitlines()[-1])
+
+
+def arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--logreplay", required=True)
     parser.add_argument("--repository", required=True)
     parser.add_argument("--store", required=True)
     parser.add_argument("--points", type=int, default=25)
+    parser.add_argument("--pairs", type=int, default=0, help="default: as many as points")
+    parser.add_argument("--every", type=int, default=0)
+    parser.add_argument("--kept", action="store_true")
     parser.add_argument("--seed", type=int, default=20240229)
     parser.add_argument("--ref", default="HEAD")
-    given = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def main():
+    given = arguments()
     if not os.path.exists(given.store):
         words = [given.logreplay, "import", given.store, given.repository, "--format", "git", "--ref", given.ref]
         subprocess.run(words, check=True)
     print("seed %d" % given.seed)
-    run = Run(Tool(given.logreplay, given.store), Repository(given.repository, given.ref))
-    check(run, given.points, given.seed)
+    tool = Tool(given.logreplay, given.store, says_origin=given.kept)
+    if given.kept:
+        keep(tool)
+    run = Run(tool, Repository(given.repository, given.ref), KEPT if given.kept else UNKEPT)
+    check(run, given)
     return report(run.wrong, run.seen)
 
 

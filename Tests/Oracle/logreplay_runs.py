@@ -3,6 +3,8 @@
 import argparse
 import json
 import subprocess
+from collections import Counter
+from threading import Lock
 
 from lists import Options
 
@@ -16,15 +18,23 @@ class RunFailed(Exception):
 class Tool:
     """One store, read through the tool."""
 
-    def __init__(self, program, store, seconds=300):
+    def __init__(self, program, store, seconds=300, says_origin=False):
         self.program, self.store, self.seconds = program, store, seconds
+        self.says_origin = says_origin
+        # What the tool said about where a state of the past came from, and how many times.
+        self.origins, self.lock = Counter(), Lock()
 
     def text(self, command, *arguments):
         words = [self.program, command, self.store, *arguments]
+        if self.says_origin and command in ("at", "diff"):
+            words.append("-v")
         done = subprocess.run(words, capture_output=True, timeout=self.seconds, check=False)
         if done.returncode != 0:
             complaint = done.stderr.decode("utf-8", "replace").strip()
             raise RunFailed("exit %d of `%s`: %s" % (done.returncode, " ".join(words[1:]), complaint))
+        if words[-1] == "-v":
+            with self.lock:
+                self.origins[origin_in(done.stderr.decode("utf-8"))] += 1
         return done.stdout.decode("utf-8")
 
     def json(self, command, *arguments):
@@ -54,6 +64,12 @@ def list_options(words):
         limit_per_section=given.limit_per_section,
         fields=tuple(given.fields.split(",")) if given.fields else None,
     )
+
+
+def origin_in(said):
+    """What the tool said with -v, among the points that it resolved; empty if it said nothing."""
+    lines = [line for line in said.splitlines() if line.startswith("logreplay: ")]
+    return lines[-1].removeprefix("logreplay: ") if lines else ""
 
 
 # --- Properties of JSON text that its value lacks--------------------------------------------------

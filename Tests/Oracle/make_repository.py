@@ -1,8 +1,8 @@
 """Creates a git repository with a history that contains every kind of change to a tree.
 
-    make_repository.py DIR [--commits 520] [--seed N]
+    make_repository.py DIR [--commits 520] [--files 300] [--seed N]
 
-The history along first parents has at least that many commits. It has merges, empty commits, renames, deleted
+The history along first parents has at least that many commits, and grows to about that many files. It has merges, empty commits, renames, deleted
 folders, changed modes, links, submodules, names that are not UTF-8 or need quoting, files that become folders and
 back, and equal times. The same seed results in the same hashes.
 """
@@ -86,8 +86,8 @@ def parents(path):
 class Repository:
     """Writes one history to `git fast-import`."""
 
-    def __init__(self, out, seed):
-        self.out, self.chance = out, random.Random(seed)
+    def __init__(self, out, seed, files):
+        self.out, self.chance, self.files = out, random.Random(seed), files
         self.mark, self.clock, self.names = 0, BEGAN, 0
         self.tree, self.main, self.length = Tree(), None, 0
         self.kinds = {}
@@ -126,7 +126,8 @@ class Repository:
         if kind == "merge":
             return self.merge()
         if kind == "plain":
-            self.change(self.tree, self.chance.choice((1, 1, 2, 3, 8)) if self.main else FEWEST_FILES * 2)
+            count = self.chance.choice((1, 1, 2, 3, 8)) if self.main else self.files // 5
+            self.change(self.tree, count * 2 if self.files > MOST_FILES else count)
         self.main = self.commit(self.tree, self.main)
 
     def merge(self):
@@ -164,7 +165,9 @@ class Repository:
                 self.add(tree)
             else:
                 kinds = (self.add, self.edit, self.edit, self.remove, self.rename, self.mode, self.swap, self.folder)
-                weights = (0 if len(tree.entries) > MOST_FILES else 8, 3, 3, 1, 2, 2, 1, 0.4)
+                # A folder of a large tree has more files.
+                rarely = 0.4 * MOST_FILES / self.files
+                weights = (0 if len(tree.entries) > self.files else 8, 3, 3, 1, 2, 2, 1, rarely)
                 self.chance.choices(kinds, weights)[0](tree)
 
     def add(self, tree):
@@ -175,6 +178,8 @@ class Repository:
         if self.chance.random() < 0.01:
             return LONGEST_PATH
         folder = self.chance.choice(FOLDERS) if self.chance.random() < 0.95 else LONG_FOLDER
+        if self.files > MOST_FILES and folder not in (b"", LONG_FOLDER):
+            folder += b"/part%d" % self.chance.randrange(self.files // 100)
         self.names += 1
         name = self.chance.choice(ODD_NAMES) if self.chance.random() < 0.4 else b"file%d.txt" % self.names
         path = folder + b"/" + name if folder else name
@@ -228,12 +233,12 @@ class Repository:
             tree.remove(path)
 
 
-def make(folder, commits=520, seed=1):
+def make(folder, commits=520, seed=1, files=MOST_FILES):
     """Creates the repository, and counts the commits of each kind along first parents."""
     subprocess.run(["git", "init", "-q", "-b", "main", folder], check=True)
     words = ["git", "-C", folder, "-c", "core.ignoreCase=false", "fast-import", "--quiet", "--force"]
     importing = subprocess.Popen(words, stdin=subprocess.PIPE)
-    repository = Repository(importing.stdin, seed)
+    repository = Repository(importing.stdin, seed, files)
     for _ in range(commits):
         repository.step()
     importing.stdin.close()
@@ -246,11 +251,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("--commits", type=int, default=520)
+    parser.add_argument("--files", type=int, default=MOST_FILES)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     if os.path.exists(given.folder) and os.listdir(given.folder):
         return "%s already exists" % given.folder
-    repository = make(given.folder, given.commits, given.seed)
+    repository = make(given.folder, given.commits, given.seed, given.files)
     kinds = ", ".join("%d %s" % (count, kind) for kind, count in sorted(repository.kinds.items()))
     files = len(repository.tree.entries)
     print("%d commits along first parents (%s), %d files at the end" % (repository.length, kinds, files))

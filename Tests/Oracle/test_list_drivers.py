@@ -18,7 +18,7 @@ import check_git  # noqa: E402
 import check_lists  # noqa: E402
 from lists import History, difference  # noqa: E402
 from lists_values import instant  # noqa: E402
-from logreplay_runs import list_options  # noqa: E402
+from logreplay_runs import list_options, origin_in  # noqa: E402
 from make_repository import LONGEST_PATH, PROGRAM, make  # noqa: E402
 
 
@@ -192,16 +192,56 @@ class GitDriver(unittest.TestCase):
 
     def test_nothing_is_wrong_with_the_model(self):
         run = check_git.Run(StandIn(self.events), self.repository)
-        check_git.check(run, 6, 3)
+        check_git.check(run, plan(6))
         self.assertEqual(run.wrong, [])
         for letter in "ADM":
             self.assertGreater(run.seen["changes " + letter], 1)
 
+    def test_commits_at_intervals_and_pairs_are_as_many_as_told(self):
+        run = check_git.Run(StandIn(self.events), self.repository)
+        check_git.check(run, plan(3, "--every", "20", "--pairs", "4"))
+        self.assertEqual(run.wrong, [])
+        self.assertEqual((run.seen["points, at intervals"], run.seen["pairs"]), (3, 4))
+
+    def test_an_answer_that_was_replayed_is_wrong_if_the_lists_are_kept(self):
+        for origins, sentence in (
+            ({check_git.READ: 9}, None),
+            ({check_git.READ: 9, "3 events replayed, no history read": 2}, "2 answers: 3 events"),
+            ({}, "did not say"),
+        ):
+            run = check_git.Run(StandIn(self.events), self.repository)
+            run.tool.origins = origins
+            check_git.check(run, plan(2, "--kept"))
+            wrong = "\n".join(run.wrong)
+            self.assertEqual(wrong, "") if sentence is None else self.assertIn(sentence, wrong)
+
+    def test_only_a_file_with_the_same_content_takes_the_old_revision(self):
+        def list_of(*rows):
+            return {"sections": [{"items": [{"id": id, "revision": n, "fields": {"m": m}} for id, n, m in rows]}]}
+
+        old, new = list_of(("a", 1, 7), ("b", 2, 7)), list_of(("a", 3, 7), ("b", 4, 8), ("c", 5, 7))
+        self.assertEqual(check_git.with_old_revisions(old, new), list_of(("a", 1, 7), ("b", 4, 8), ("c", 5, 7)))
+
+    def test_what_the_tool_says_of_an_answer_is_found_among_the_points(self):
+        said = "id:1 \u2192 seq 3\nlogreplay: read from the history, no event replayed\n"
+        self.assertEqual(origin_in(said), check_git.READ)
+        self.assertEqual(origin_in("id:1 \u2192 seq 3\n"), "")
+
+    def test_a_larger_repository_has_more_files(self):
+        larger = make(os.path.join(self.folder.name, "larger"), commits=500, seed=5, files=1000)
+        self.assertGreater(len(larger.tree.entries), 350)
+
     def test_what_is_wrong_is_seen(self):
         for spoil, sentence in ((another_mode, "mode"), (one_file_less, "not the paths"), (no_delete, "git sees")):
             run = check_git.Run(StandIn(self.events, spoil), self.repository)
-            check_git.check(run, 3, 3)
+            check_git.check(run, plan(3))
             self.assertIn(sentence, "\n".join(run.wrong), spoil.__name__)
+
+
+def plan(points, *words):
+    """What to compare, as the command line says it."""
+    words = ("--logreplay", "", "--repository", "", "--store", "", "--points", str(points), "--seed", "3", *words)
+    return check_git.arguments(words)
 
 
 def imported(repository):

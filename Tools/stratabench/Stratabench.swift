@@ -33,6 +33,12 @@ struct Stratabench: AsyncParsableCommand {
   @Option(help: "The number of events.")
   var events = 1_000_000
 
+  @Option(help: "The number of rows for the workload past. Default: a tenth of the events.")
+  var rows: Int?
+
+  @Option(help: "A folder in which the workload past makes its stores once. Later runs use them again.")
+  var stores: String?
+
   @Option(help: "The number of rounds. Default: 20 for durable, 15 for lists, 5 for the others.")
   var rounds: Int?
 
@@ -51,7 +57,10 @@ struct Stratabench: AsyncParsableCommand {
     for workload in Workload.all where workloads.isEmpty || workloads.contains(workload.name) {
       let rounds = rounds ?? workload.rounds
       print("\n\(workload.name): \(workload.about), \(rounds) rounds")
-      try await workload.run(Bench(corpus: corpus, scratch: scratch, rounds: rounds))
+      try await workload.run(
+        Bench(
+          corpus: corpus, scratch: scratch, rounds: rounds, rows: rows ?? max(1, events / 10), stores: stores
+        ))
     }
   }
 }
@@ -95,8 +104,10 @@ struct Workload: Sendable {
     .init(
       name: "states", about: "starts with states on disk, their memory, and what writing them costs",
       run: states),
+    .init(name: "past", about: "a kept list at points of the past, and what its history costs", run: past),
     .init(
-      name: "past", about: "rows, lists and changes of the past from a history, beside replays", run: past),
+      name: "replays", about: "rows, lists and changes of the past from a history, beside replays",
+      run: replays),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]
 

@@ -20,8 +20,10 @@ let package = Package(
   targets: [
     // Lists that change.
     .executableTarget(name: "SectionedLists", dependencies: libraries, swiftSettings: houseRules),
-    // Lists that are on disk. Two of its files are links to those of `stratabench`.
+    // Lists that are on disk. Some of its files are links to those of `stratabench`.
     .executableTarget(name: "SavedLists", dependencies: libraries, swiftSettings: houseRules),
+    // Lists at points of the past. Most of its files are links to those of `stratabench`, which asks Strata alone.
+    .executableTarget(name: "PastLists", dependencies: libraries, swiftSettings: houseRules),
   ],
   swiftLanguageModes: [.v6]
 )

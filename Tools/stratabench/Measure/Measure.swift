@@ -1,4 +1,4 @@
-// Measures time, computes medians, and prints results.
+// Measures time, beside a limit, in a temporary folder.
 
 internal import Foundation
 internal import StrataBase
@@ -23,34 +23,9 @@ extension MonotonicTime {
   var seconds: Double { Double(MonotonicTime.now().nanoseconds - nanoseconds) / 1e9 }
 }
 
-func median(_ values: [Double]) -> Double {
-  let sorted = values.sorted()
-  guard !sorted.isEmpty else { return .nan }
-  return sorted.count % 2 == 1
-    ? sorted[sorted.count / 2] : (sorted[sorted.count / 2 - 1] + sorted[sorted.count / 2]) / 2
-}
-
-/// The least value that this many hundredths of the values do not exceed.
-func percentile(_ hundredths: Int, _ values: [Double]) -> Double {
-  guard !values.isEmpty else { return .nan }
-  return values.sorted()[min(values.count - 1, values.count * hundredths / 100)]
-}
-
 /// The median of the ratios of each round, for two workloads that took turns.
 func medianRatio(_ times: [Double], to limits: [Double]) -> Double {
   median(zip(times, limits).map { $0 / $1 })
-}
-
-func microseconds(_ seconds: Double) -> String { String(format: "%.1f µs", seconds * 1e6) }
-
-func milliseconds(_ seconds: Double) -> String { String(format: "%.2f ms", seconds * 1e3) }
-
-func ratio(_ a: Double, _ b: Double) -> String { String(format: "%.2f", a / b) }
-
-func rate(_ count: Int, _ seconds: Double) -> String {
-  let perSecond = Double(count) / seconds
-  return perSecond >= 1e6
-    ? String(format: "%.2f M/s", perSecond / 1e6) : String(format: "%.1f k/s", perSecond / 1e3)
 }
 
 /// Prints a rate and its limit; the ratio is the median of the ratios of each round.
@@ -61,10 +36,6 @@ func report(_ name: String, _ times: [Double], limit: [Double], count: Int, limi
   let ratio = String(
     format: "ratio %.2f (%.2f…%.2f)", median(ratios), ratios.min() ?? .nan, ratios.max() ?? .nan)
   report(name, "\(figures)   \(limits)   \(ratio)")
-}
-
-func report(_ name: String, _ value: String) {
-  print("  " + name.padding(toLength: max(34, name.count), withPad: " ", startingAt: 0) + " " + value)
 }
 
 /// A temporary folder for one run.
@@ -85,14 +56,4 @@ struct Scratch: Sendable {
   }
 
   func remove() { try? FileManager.default.removeItem(atPath: path) }
-}
-
-func bytesOnDisk(_ path: String) -> Int {
-  guard let files = FileManager.default.enumerator(atPath: path) else { return 0 }
-  var bytes = 0
-  for case let name as String in files {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
-    if attributes?[.type] as? FileAttributeType == .typeRegular { bytes += attributes?[.size] as? Int ?? 0 }
-  }
-  return bytes
 }

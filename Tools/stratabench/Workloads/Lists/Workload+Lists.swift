@@ -79,10 +79,13 @@ extension Workload {
     aim("from a hundred to a million", medianRatio(times[last], to: times[0]), 4, "×")
   }
 
-  static func aim(_ name: String, _ figure: Double, _ aim: Double, _ unit: String) {
+  static func aim(
+    _ name: String, _ figure: Double, _ aim: Double, _ unit: String, isLeast: Bool = false
+  ) {
+    let isMet = isLeast ? figure >= aim : figure <= aim
     report(
       "  aim \(name)",
-      String(format: "%.1f %@ of %.0f %@: %@", figure, unit, aim, unit, figure <= aim ? "met" : "missed"))
+      String(format: "%.1f %@ of %.0f %@: %@", figure, unit, aim, unit, isMet ? "met" : "missed"))
   }
 
   // MARK: Many commits as one batch

@@ -1,14 +1,9 @@
 // A store of the workload of states: how it is filled, and how its rows change.
 
-internal import Foundation
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
-
-#if canImport(Glibc)
-  internal import Glibc
-#endif
 
 /// A store of many events over a tenth of that many rows, or over as many.
 struct StateStore {
@@ -77,18 +72,5 @@ struct StateStore {
   static func fold(_ store: EventStore) async throws {
     let row = try await store.documents(StateList.category)[StateRow.id(0)]
     precondition(row != nil, "the store has its rows")
-  }
-
-  /// Makes the next reads of a store's files come from the disk, where the system can do that.
-  static func dropFromPageCache(_ path: String) {
-    #if canImport(Glibc)
-      for case let name as String in FileManager.default.enumerator(atPath: path) ?? .init() {
-        let descriptor = Glibc.open("\(path)/\(name)", O_RDONLY)
-        guard descriptor >= 0 else { continue }
-        fdatasync(descriptor)
-        posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
-        Glibc.close(descriptor)
-      }
-    #endif
   }
 }

@@ -71,7 +71,7 @@ extension Workload {
       func times(_ body: () async throws -> Double) async throws -> Double {
         var times: [Double] = []
         for _ in 0..<rounds {
-          if !isCached { StateStore.dropFromPageCache(path) }
+          if !isCached { dropFromPageCache(path) }
           times.append(try await body())
         }
         return median(times)

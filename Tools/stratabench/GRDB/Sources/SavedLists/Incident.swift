@@ -26,25 +26,6 @@ struct Incident: Codable, Identifiable, Sendable {
   /// A text of 64 different letters in random order, the same for the same seed.
   static func text(_ seed: Int, length: Int) -> String {
     var random = FixedGenerator(seed: ~seed)
-    return String(unsafeUninitializedCapacity: length) { bytes in
-      for index in 0..<length { bytes[index] = UInt8(0x30 + random.next() >> 58) }
-      return length
-    }
-  }
-}
-
-/// A fixed generator, so that both libraries and all runs have the same rows.
-struct FixedGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: Int) { state = UInt64(truncatingIfNeeded: seed) }
-
-  /// The step of SplitMix64.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return value ^ value >> 31
+    return random.text(length: length)
   }
 }

@@ -7,10 +7,6 @@
 
 internal import Foundation
 
-#if canImport(Glibc)
-  internal import Glibc
-#endif
-
 @main
 struct SavedLists {
   static func main() async throws {
@@ -157,15 +153,7 @@ private struct Comparison {
     return (time, whole)
   }
 
-  private func bytes(_ path: String) -> Double {
-    let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
-    let paths = names.isEmpty ? [path] : names.map { "\(path)/\($0)" }
-    let sizes = paths.map { path in
-      let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-      return attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? Int ?? 0 : 0
-    }
-    return Double(sizes.reduce(0, +)) / Double(size)
-  }
+  private func bytes(_ path: String) -> Double { Double(bytesOnDisk(path)) / Double(size) }
 }
 
 private func report(_ name: String, _ strata: Double?, _ sqlite: Double?, _ format: String, scale: Double = 1)
@@ -174,24 +162,4 @@ private func report(_ name: String, _ strata: Double?, _ sqlite: Double?, _ form
   print(
     "  " + name.padding(toLength: 36, withPad: " ", startingAt: 0)
       + String(format: "\(format)   \(format)   %.2f ×", strata * scale, sqlite * scale, sqlite / strata))
-}
-
-private func median(_ values: [Double]) -> Double {
-  let sorted = values.sorted()
-  guard !sorted.isEmpty else { return .nan }
-  return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
-}
-
-/// Makes the next reads of files come from the disk, where the system can do that.
-private func dropFromPageCache(_ path: String) {
-  #if canImport(Glibc)
-    let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
-    for path in names.isEmpty ? [path] : names.map({ "\(path)/\($0)" }) {
-      let descriptor = Glibc.open(path, O_RDONLY)
-      guard descriptor >= 0 else { continue }
-      fdatasync(descriptor)
-      posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
-      Glibc.close(descriptor)
-    }
-  #endif
 }

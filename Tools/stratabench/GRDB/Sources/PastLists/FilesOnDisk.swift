@@ -1,0 +1,1 @@
+../../../Measure/FilesOnDisk.swift

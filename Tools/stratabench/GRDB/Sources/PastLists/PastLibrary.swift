@@ -1,0 +1,1 @@
+../../../Workloads/Past/PastLibrary.swift

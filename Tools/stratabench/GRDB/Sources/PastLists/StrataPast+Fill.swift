@@ -1,0 +1,1 @@
+../../../Workloads/Past/StrataPast+Fill.swift
