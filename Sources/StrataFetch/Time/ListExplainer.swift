@@ -142,7 +142,7 @@ extension ListExplainer {
   private func rank(of key: UnsafeRawBufferPointer, sectionLength: Int) -> ListExplanation.Rank {
     let view = version.view
     let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
-    let inSection = view.items.rank(of: key).rank - view.start(of: section)
+    let inSection = view.rank(of: key) - view.start(of: section)
     return ListExplanation.Rank(
       inSection: inSection, sectionCount: view.itemCount(of: section),
       inList: countBefore(section) + inSection, listCount: view.count)
@@ -196,7 +196,7 @@ extension ListExplainer {
       var first: Int?
       let start = version.view.start(of: section)
       version.forEachItem(inSectionAt: place, 0..<1) { key in
-        first = version.view.items.rank(of: key.bytes).rank - start
+        first = version.view.rank(of: key.bytes) - start
       }
       return first.map { $0..<$0 + shown }
     }

@@ -15,9 +15,9 @@ struct GatheredKeys {
     return keys.count - 1
   }
 
-  /// The rank of each key in a tree, and whether it has all of them.
-  func ranks(in tree: Tree) -> (ranks: [Int], areAllFound: Bool) {
-    bytes.withUnsafeBytes { tree.ranks(of: keys, in: $0) }
+  /// The rank of each key among the items of a list, and whether it has all of them.
+  func ranks(in view: View) -> (ranks: [Int], areAllFound: Bool) {
+    bytes.withUnsafeBytes { view.ranks(of: keys, in: $0) }
   }
 
   /// Passes the first bytes of a key to the body.

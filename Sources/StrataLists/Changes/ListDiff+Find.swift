@@ -184,8 +184,8 @@ extension DiffFinder {
   private mutating func place(
     _ rows: [ChangedRow], _ oldKeys: GatheredKeys, _ newKeys: GatheredKeys
   ) -> Bool {
-    let (oldRanks, areAllOld) = oldKeys.ranks(in: sections.items(.old))
-    let (newRanks, areAllNew) = newKeys.ranks(in: sections.items(.new))
+    let (oldRanks, areAllOld) = oldKeys.ranks(in: sections.view(.old))
+    let (newRanks, areAllNew) = newKeys.ranks(in: sections.view(.new))
     guard areAllOld, areAllNew else { return false }
     entries.reserveCapacity(rows.count)
     for row in rows {

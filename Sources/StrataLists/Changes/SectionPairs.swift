@@ -69,8 +69,8 @@ struct SectionPairs {
     newView = new.view
   }
 
-  /// The items of one of the lists.
-  func items(_ end: SectionPair.End) -> Tree { end == .old ? oldView.items : newView.items }
+  /// The view of one of the lists.
+  func view(_ end: SectionPair.End) -> View { end == .old ? oldView : newView }
 
   /// The rank of a section's first item in one of the lists, and the range of its items that is shown.
   func window(_ index: Int, _ end: SectionPair.End) -> (start: Int, shown: Range<Int>) {

@@ -150,7 +150,7 @@ extension ListVersion {
   private func position(key: UnsafeRawBufferPointer, sectionLength: Int) -> ListIndex? {
     let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
     guard let rank = isSectioned ? view.rank(ofSection: section) : 0 else { return nil }
-    let item = view.items.rank(of: key).rank - view.start(of: section)
+    let item = view.rank(of: key) - view.start(of: section)
     let range = shownRange(ofRank: rank, count: isSectioned ? view.itemCount(of: section) : view.count)
     guard range.contains(item), let place = sections.place(ofRank: rank) else { return nil }
     return ListIndex(section: place, item: item - range.lowerBound)

@@ -221,8 +221,8 @@ package struct HistoryDump {
     try body(
       .keys(
         Keys(
-          owner: owner, kind: "\(set.root.kind)", keys: set.root.count, pages: counts.count,
-          count: counts.reduce(0, &+))))
+          owner: owner, kind: "\(set.root.kind)", keys: set.root.count, pages: counts?.unitCount ?? 0,
+          count: counts?.before.last ?? 0)))
     for (section, count) in try set.sectionCounts(at: set.reader.root.end) {
       try body(.section(section, count: count))
     }

@@ -51,20 +51,22 @@ final class KeyDirectory: Sendable {
   }
 
   /// The page that has a key if any has it; nil if the key is before all pages. O(log pages).
-  func page(of key: [UInt8]) -> Int? {
+  func page(of key: [UInt8]) -> Int? { key.withUnsafeBytes { page(of: $0) } }
+
+  func page(of key: UnsafeRawBufferPointer) -> Int? {
     let index = firstIndex(from: key)
-    if index < firsts.count, firsts[index] == key { return index }
+    if index < firsts.count, firsts[index].withUnsafeBytes({ $0.hasSameBytes(as: key) }) { return index }
     return index > 0 ? index - 1 : nil
   }
 
   /// The first page that begins at or after a key.
-  func firstIndex(from key: [UInt8]) -> Int {
+  func firstIndex(from key: [UInt8]) -> Int { key.withUnsafeBytes { firstIndex(from: $0) } }
+
+  private func firstIndex(from key: UnsafeRawBufferPointer) -> Int {
     var (low, high) = (0, firsts.count)
-    key.withUnsafeBytes { key in
-      while low < high {
-        let middle = (low + high) / 2
-        if firsts[middle].withUnsafeBytes({ $0.order(key) < 0 }) { low = middle + 1 } else { high = middle }
-      }
+    while low < high {
+      let middle = (low + high) / 2
+      if firsts[middle].withUnsafeBytes({ $0.order(key) < 0 }) { low = middle + 1 } else { high = middle }
     }
     return low
   }
@@ -76,11 +78,12 @@ struct KeySet: Sendable {
   let root: KeySetRoot
   let directory: KeyDirectory
 
-  /// The counts of all pages after an event; in a delta, by how much they differ from those at the run's begin.
-  func pageCounts(at sequence: UInt64) throws(StatePage.Damage) -> [Int64] {
-    guard let places = root.places else { return [] }
+  /// The counts of all pages after an event; in a delta, by how much they differ from those at the run's begin. Nil for no
+  /// page.
+  func pageCounts(at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts? {
+    guard let places = root.places else { return nil }
     let counts = try reader.counts(places.tally, at: sequence)
-    guard counts.count == directory.places.count else {
+    guard counts.unitCount == directory.places.count else {
       throw StatePage.Damage("a tally of keys has other pages than there are")
     }
     return counts
@@ -92,11 +95,11 @@ struct KeySet: Sendable {
   ) throws(StatePage.Damage) -> [(section: [UInt8], count: Int64)] {
     guard let places = root.sections else { return [] }
     let counts = try reader.counts(places.tally, at: sequence)
-    let sections = try KeyDirectory.sections(decoding: reader.record(at: places.pages))
-    guard counts.count == sections.count else {
+    let sections = try reader.sections(of: places.pages)
+    guard counts.unitCount == sections.count else {
       throw StatePage.Damage("a tally of keys has other sections than there are")
     }
-    return Array(zip(sections, counts)).map { (section: $0, count: $1) }
+    return sections.enumerated().map { (section: $1, count: counts.count(of: $0)) }
   }
 
   func cursor(atPage index: Int) throws(StatePage.Damage) -> KeyCursor { KeyCursor(self, page: index) }

@@ -6,25 +6,33 @@ internal import StrataBase
 /// at a time. Costs O(events) when it is made, and O(runs + log n) for each key.
 final class RunChangedKeys {
   /// The changed rows of one run.
-  private struct Head {
+  struct Head {
     let cursor: RunRowCursor
     /// The numbers of the rows, ascending; nil for all rows of the run.
-    var numbers: [UInt32]?
-    var nextIndex = 0
+    fileprivate var numbers: [UInt32]?
+    fileprivate var nextIndex = 0
+    private static let nearMax: UInt64 = 16
 
     /// Goes to the next row. False at the end.
-    mutating func next() throws(StatePage.Damage) -> Bool {
+    fileprivate mutating func next() throws(StatePage.Damage) -> Bool {
       guard let numbers else { return try cursor.next() }
       guard nextIndex < numbers.count else { return false }
-      guard try cursor.seek(number: UInt64(numbers[nextIndex])) else {
+      let number = UInt64(numbers[nextIndex])
+      // Rows that are near each other are met on the way.
+      let isNear = nextIndex > 0 && number - cursor.number <= Self.nearMax
+      nextIndex += 1
+      while isNear, cursor.number < number { guard try cursor.next() else { break } }
+      if isNear, cursor.number == number { return true }
+      guard try cursor.seek(number: number) else {
         throw StatePage.Damage("an event changed a row that its run does not have")
       }
-      nextIndex += 1
       return true
     }
   }
 
   private var heads: [Head] = []
+  /// The heads that are at the key, as indices.
+  private var current: [Int] = []
   /// The key that `next` went to.
   private(set) var key: [UInt8] = []
 
@@ -43,24 +51,32 @@ final class RunChangedKeys {
     in run: RunReader, after first: UInt64, through last: UInt64
   ) throws(StatePage.Damage) -> [UInt32] {
     let cursor = RunChangesCursor(run)
-    var numbers: Set<UInt32> = []
+    var numbers: [UInt32] = []
     if first > run.root.begin { try cursor.seek(first + 1) }
     while let event = try cursor.next(), event.sequence <= last {
-      numbers.formUnion(cursor.rows)
+      numbers += cursor.rows
       if event.sequence == last { break }
     }
-    return numbers.sorted()
+    numbers.sort()
+    var different: [UInt32] = []
+    for number in numbers where number != different.last { different.append(number) }
+    return different
   }
 
   /// Goes to the next key. False at the end.
   func next() throws(StatePage.Damage) -> Bool {
+    for index in current.reversed() where try !heads[index].next() { heads.remove(at: index) }
+    current.removeAll(keepingCapacity: true)
     guard var least = heads.first?.cursor.key else { return false }
     for head in heads.dropFirst() where Self.isBefore(head.cursor.key, least) { least = head.cursor.key }
-    for index in heads.indices.reversed() where heads[index].cursor.key == least {
-      if try !heads[index].next() { heads.remove(at: index) }
-    }
+    for index in heads.indices where heads[index].cursor.key == least { current.append(index) }
     key = least
     return true
+  }
+
+  /// The first and the last of the runs that changed the row, at it.
+  var ends: (first: RunRowCursor, last: RunRowCursor) {
+    (heads[current[0]].cursor, heads[current[current.count - 1]].cursor)
   }
 
   private static func isBefore(_ a: [UInt8], _ b: [UInt8]) -> Bool {

@@ -20,6 +20,8 @@ final class RunReader: Sendable {
   private let owner: UInt64
   private let filter = Lock<RunRecord?>(nil)
   private let directories = Lock<[UInt64: KeyDirectory]>([:])
+  private let sections = Lock<[UInt64: [[UInt8]]]>([:])
+  let tallies = Lock(TallyCache())
 
   /// - Parameter place: where the root is.
   init(
@@ -50,15 +52,17 @@ final class RunReader: Sendable {
   var origin: RunOrigin { RunOrigin(begin: root.begin, isBase: root.isBase) }
 
   /// The record at a place, from memory if it was read lately.
-  func record(at place: RunPlace) throws(StatePage.Damage) -> RunRecord {
+  ///
+  /// - Parameter isInner: whether it is an inner page, of which entries are looked for.
+  func record(at place: RunPlace, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
     if let record = cache.record(of: owner, at: place.offset) { return record }
-    let record = try Self.record(place, of: number, in: file, length)
+    let record = try Self.record(place, of: number, in: file, length, isInner: isInner)
     cache.add(record, of: owner, at: place.offset)
     return record
   }
 
   private static func record(
-    _ place: RunPlace, of number: UInt32, in file: any File, _ length: UInt64
+    _ place: RunPlace, of number: UInt32, in file: any File, _ length: UInt64, isInner: Bool = false
   ) throws(StatePage.Damage) -> RunRecord {
     // Nothing is allocated for a record that the file cannot hold.
     guard place.offset.addingSaturated(UInt64(place.length)) <= length else {
@@ -71,7 +75,9 @@ final class RunReader: Sendable {
     }
     let known = StoredPlace(
       file: number, offset: place.offset, length: place.length, checksum: place.checksum)
-    return try StatePage.withRaw(UnsafeRawBufferPointer(stored), of: known) { raw in RunRecord(copying: raw) }
+    return try StatePage.withRaw(UnsafeRawBufferPointer(stored), of: known) { raw in
+      RunRecord(copying: raw, isInner: isInner)
+    }
   }
 
   /// False if the run certainly has no version of a row.
@@ -108,6 +114,15 @@ final class RunReader: Sendable {
     let directory = try KeyDirectory(decoding: Self.record(place, of: number, in: file, length))
     directories.withLock { $0[place.offset] = directory }
     return directory
+  }
+
+  /// The sections that keys name, which stay in memory as well.
+  func sections(of place: RunPlace) throws(StatePage.Damage) -> [[UInt8]] {
+    if let known = sections.withLock({ $0[place.offset] }) { return known }
+    let names = try KeyDirectory.sections(
+      decoding: Self.record(place, of: number, in: file, length))
+    sections.withLock { $0[place.offset] = names }
+    return names
   }
 
   /// The failures that are listed with the run.

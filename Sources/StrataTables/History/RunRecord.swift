@@ -6,8 +6,11 @@ internal import StrataLog
 /// The decoded bytes of one record of a run. They never change.
 final class RunRecord: Sendable {
   nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+  /// Where each entry begins, if this is an inner page that holds; empty otherwise.
+  let entries: [UInt32]
 
-  init(copying raw: UnsafeRawBufferPointer) {
+  init(copying raw: UnsafeRawBufferPointer, isInner: Bool) {
+    entries = isInner ? Self.entries(raw) : []
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, raw.count), alignment: 16)
     copy.copyMemory(from: raw)
     bytes = UnsafeRawBufferPointer(rebasing: copy[..<raw.count])
@@ -16,6 +19,22 @@ final class RunRecord: Sendable {
   deinit { UnsafeMutableRawPointer(mutating: bytes.baseAddress!).deallocate() }
 
   var cursor: ByteCursor { ByteCursor(bytes.baseAddress!, count: bytes.count) }
+
+  /// From an entry on.
+  func cursor(at entry: UInt32) -> ByteCursor {
+    ByteCursor(bytes.baseAddress! + Int(entry), count: bytes.count - Int(entry))
+  }
+
+  private static func entries(_ page: UnsafeRawBufferPointer) -> [UInt32] {
+    guard let base = page.baseAddress, page.count > 1 else { return [] }
+    var cursor = ByteCursor(base + 1, count: page.count - 1)
+    var entries: [UInt32] = []
+    while cursor.remaining > 0 {
+      entries.append(UInt32(truncatingIfNeeded: cursor.position - base))
+      guard RunTreeEntry(&cursor) != nil else { return [] }
+    }
+    return entries
+  }
 }
 
 /// Where a record is in the file of its run.

@@ -2,31 +2,33 @@
 
 internal import StrataBase
 
-/// A position in the rows of a run. Belongs to one thread at a time.
+/// A position in the rows of a run. Belongs to one thread at a time, which is why no access to its state is checked.
 final class RunRowCursor {
   let reader: RunReader
   private let origin: RunOrigin
-  private var pages: RunTreeCursor
-  private var page: RunRecord?
-  private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
-  private var pageTime: Int64 = 0
+  @exclusivity(unchecked) private var pages: RunTreeCursor
+  @exclusivity(unchecked) private var page: RunRecord?
+  @exclusivity(unchecked) private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
+  @exclusivity(unchecked) private var pageTime: Int64 = 0
   /// The number of the next row in the page.
-  private var nextNumber: UInt64 = 0
+  @exclusivity(unchecked) private var nextNumber: UInt64 = 0
   /// The key and the number of the current row.
-  private(set) var key: [UInt8] = []
-  private(set) var number: UInt64 = 0
+  @exclusivity(unchecked) private(set) var key: [UInt8] = []
+  @exclusivity(unchecked) private(set) var number: UInt64 = 0
   /// The last version that was read of the row; nil before the first.
-  private(set) var version: RunVersion?
-  private var content = RunContent()
-  private var problem = RunContent()
+  @exclusivity(unchecked) private(set) var version: RunVersion?
+  @exclusivity(unchecked) private var content = RunContent()
+  @exclusivity(unchecked) private var problem = RunContent()
   /// The versions of the row in the page that were not read, and their bytes.
-  private var versionsLeft: UInt64 = 0
-  private var versions = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
-  private var continues = false
+  @exclusivity(unchecked) private var versionsLeft: UInt64 = 0
+  @exclusivity(unchecked) private var versions = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
+  @exclusivity(unchecked) private var continues = false
+  /// Whether the part of the row that was met first is the rest of one that began in another page.
+  @exclusivity(unchecked) private(set) var isRest = false
   /// The last version before these, in this page.
-  private var lastInPage: RunVersion?
-  private var hasDocumentInPage = false
-  private var documentCreated: UInt64 = 0
+  @exclusivity(unchecked) private var lastInPage: RunVersion?
+  @exclusivity(unchecked) private var hasDocumentInPage = false
+  @exclusivity(unchecked) private var documentCreated: UInt64 = 0
 
   init(_ reader: RunReader) {
     self.reader = reader
@@ -201,6 +203,7 @@ final class RunRowCursor {
     versionsLeft = head >> 2
     versions = ByteCursor(bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!, count: bytes.count)
     if isContinued != true {
+      isRest = head & RunRowsWriter.continuedFlag != 0
       version = nil
       content.reset()
       problem.reset()

@@ -187,26 +187,32 @@ struct RunTreeCursor {
     return height
   }
 
+  /// The last entry at or before the target, or the first one, and the position after it.
+  private static func last(
+    in page: RunRecord, _ target: Target
+  ) throws(StatePage.Damage) -> (entry: RunTreeEntry, after: ByteCursor) {
+    var (low, high) = (1, page.entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      var cursor = page.cursor(at: page.entries[middle])
+      guard let entry = RunTreeEntry(&cursor) else { throw StatePage.Damage("an index page is broken") }
+      if target.isBefore(entry) { high = middle } else { low = middle + 1 }
+    }
+    var cursor = page.cursor(at: page.entries[low - 1])
+    guard let entry = RunTreeEntry(&cursor) else { throw StatePage.Damage("an index page is broken") }
+    return (entry, cursor)
+  }
+
   private mutating func descend(
     _ first: RunPlace, _ firstHeight: UInt8, _ target: Target
   ) throws(StatePage.Damage) -> RunRecord {
     var (place, height) = (first, firstHeight)
     while height > 0 {
-      let page = try reader.record(at: place)
-      guard try Self.height(of: page) == height else {
-        throw StatePage.Damage("an index page has another height than the page above says")
+      let page = try reader.record(at: place, isInner: true)
+      guard try Self.height(of: page) == height, !page.entries.isEmpty else {
+        throw StatePage.Damage("an index page is broken, or of another height than the page above says")
       }
-      var cursor = page.cursor
-      _ = cursor.integer(UInt8.self)
-      guard var chosen = RunTreeEntry(&cursor) else { throw StatePage.Damage("an index page is empty") }
-      while cursor.remaining > 0 {
-        var ahead = cursor
-        guard let entry = RunTreeEntry(&ahead) else {
-          throw StatePage.Damage("an index page has a broken entry")
-        }
-        if target.isBefore(entry) { break }
-        (chosen, cursor) = (entry, ahead)
-      }
+      let (chosen, cursor) = try Self.last(in: page, target)
       stack.append(Level(page: page, cursor: cursor))
       (place, height) = (chosen.place, height - 1)
     }

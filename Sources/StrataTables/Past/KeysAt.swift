@@ -12,7 +12,7 @@ struct PastKey {
 /// What runs say of the keys after an event. The newest run that has a key decides whether it is there; counts of deltas
 /// are what they change. Safe to use from several threads, since nothing changes.
 final class KeysAt: Sendable {
-  private struct Part: Sendable {
+  struct Part: Sendable {
     let keys: KeySet
     /// How many keys the pages before each page count, and all pages at the end.
     let before: [Int64]
@@ -20,8 +20,8 @@ final class KeysAt: Sendable {
   }
 
   /// In the order of the runs.
-  private let parts: [Part]
-  private let sequence: UInt64
+  let parts: [Part]
+  let sequence: UInt64
   /// See `RunLimits.wholeKeyCountMax`.
   let wholeCountMax: Int
 
@@ -34,11 +34,8 @@ final class KeysAt: Sendable {
     var parts: [Part] = []
     for run in set.runs(holding: sequence) {
       guard let keys = try run.keySet(kind, of: owner) else { return nil }
-      guard !keys.directory.places.isEmpty else { continue }
-      var before: [Int64] = [0]
-      before.reserveCapacity(keys.directory.places.count + 1)
-      for count in try keys.pageCounts(at: sequence) { before.append(before[before.count - 1] &+ count) }
-      parts.append(Part(keys: keys, before: before))
+      guard let counts = try keys.pageCounts(at: sequence) else { continue }
+      parts.append(Part(keys: keys, before: counts.before))
     }
     self.parts = parts
   }
@@ -85,10 +82,10 @@ final class KeysAt: Sendable {
   static func sections(
     _ set: RunSet, of owner: KeyOwner, at sequence: UInt64
   ) throws(StatePage.Damage) -> [(section: [UInt8], count: Int)] {
-    var counts: [[UInt8]: Int64] = [:]
+    var counts: [(section: [UInt8], count: Int64)] = []
     for run in set.runs(holding: sequence) {
       guard let keys = try run.keySet(.items, of: owner) else { continue }
-      for (section, count) in try keys.sectionCounts(at: sequence) { counts[section, default: 0] &+= count }
+      counts = sum(counts, try keys.sectionCounts(at: sequence))
     }
     var sections: [(section: [UInt8], count: Int)] = []
     for (section, count) in counts where count != 0 {
@@ -97,8 +94,30 @@ final class KeysAt: Sendable {
       }
       sections.append((section, count))
     }
-    sections.sort { $0.section.isBefore($1.section) }
     return sections
+  }
+
+  /// Adds up counts of ascending sections.
+  private static func sum(
+    _ one: [(section: [UInt8], count: Int64)], _ other: [(section: [UInt8], count: Int64)]
+  ) -> [(section: [UInt8], count: Int64)] {
+    guard !one.isEmpty, !other.isEmpty else { return one.isEmpty ? other : one }
+    var sum: [(section: [UInt8], count: Int64)] = []
+    sum.reserveCapacity(max(one.count, other.count))
+    var (i, j) = (0, 0)
+    while i < one.count, j < other.count {
+      if one[i].section == other[j].section {
+        sum.append((one[i].section, one[i].count &+ other[j].count))
+        (i, j) = (i + 1, j + 1)
+      } else if one[i].section.isBefore(other[j].section) {
+        sum.append(one[i])
+        i += 1
+      } else {
+        sum.append(other[j])
+        j += 1
+      }
+    }
+    return sum + one[i...] + other[j...]
   }
 
   // MARK: Ranges

@@ -88,7 +88,9 @@ package final class PastFold: @unchecked Sendable {
     guard past.covers(fold.state.sequence) || fold.state.sequence < store.log.mark.logBegin else {
       return true
     }
-    switch past.tables(at: last, from: past.isNear(fold.state, last) ? fold.state : nil, slice) {
+    // States of which nothing was read yet are compared by what the runs say of them: see `PastRows`.
+    let near = past.isNear(fold.state, last) ? fold.state : nil
+    switch past.tablesUnread(at: last) ?? past.tables(at: last, from: near, slice) {
     case .done(let tables, let head): fold.goOn(from: tables, headAtBegin: head)
     case .paused: return false
     case .damaged: return true

@@ -8,12 +8,14 @@ package import StrataLog
 /// blocks for as long as the disk does.
 ///
 /// A state is a value that shares its pages with its neighbours, so keeping one costs only the pages that change from one
-/// to the other. There are three ways to a state, of which the one is taken that costs least, by the numbers of events and
+/// to the other. There are four ways to a state, of which the one is taken that costs least, by the numbers of events and
 /// of rows:
 ///
 /// - Where a history has both it and a kept state, before or after it, by the rows in which the two differ. A step of d
 ///   events costs O(d log n), in either direction and at any length of the log.
 /// - Whole, from what a history has. O(rows).
+/// - Unread, where the history has the keys of the list: what is looked at is read, and what differs from another such
+///   state is known without either of them. Nothing that is far costs more than what is near.
 /// - By a replay from a kept state before it, or from the begin of the log. That is also the way past the end of the
 ///   history, and where there is none or it is damaged.
 ///
@@ -132,8 +134,9 @@ extension PastStates {
     let step = nearest.map { past.cost(of: target, from: $0.state, costs) } ?? .infinity
     let whole = past.cost(ofWhole: target, costs)
     let replay = sequence - min(replayBegin(before: sequence), sequence)
-    // With nothing to be compared with, a state is best read where it is looked at.
-    let unread = nearest == nil && Double(replay) >= costs.unread ? past.tablesUnread(at: target) : nil
+    let isUnreadCheaper =
+      nearest?.sequence != target && Double(replay) >= costs.unread + Double(sequence - target)
+    let unread = isUnreadCheaper ? past.tablesUnread(at: target) : nil
     guard unread != nil || min(step, whole) + Double(sequence - target) <= Double(replay) else { return nil }
     if let nearest, nearest.sequence == target { return nearest }
     guard

@@ -6,6 +6,8 @@ internal import StrataLog
 /// How pages of a past state are made, also where the runs have lost them.
 struct PastHealing: Sendable {
   let state: StateHealing
+  /// Names the history: states of one name are of the same rows.
+  let history: String
   /// See `RunLimits.wholeKeyCountMax`.
   let wholeCountMax: Int
   let noteDamage: @Sendable () -> Void
@@ -18,7 +20,8 @@ extension RunSet {
     at sequence: UInt64, recordsTouches: Bool, keeping owner: KeyOwner, _ cache: PageCache,
     _ healing: PastHealing
   ) throws(StatePage.Damage) -> TableSet? {
-    guard let list = owner.list, let view = try PastView(self, owner, at: sequence, cache, healing),
+    guard let list = owner.list, let kept = list.definition.kept,
+      runs(holding: sequence).allSatisfy({ $0.hasKeys(of: owner) }),
       let rowKeys = try KeysAt(self, .rows, of: .rows, at: sequence, wholeCountMax: healing.wholeCountMax),
       let refused = try KeysAt(self, .refused, of: .rows, at: sequence, wholeCountMax: healing.wholeCountMax)
     else { return nil }
@@ -29,16 +32,18 @@ extension RunSet {
       let prefix = RunKey.make(table.number, UnsafeRawBufferPointer(start: nil, count: 0))
       let end = RunKey.make(table.number + 1, UnsafeRawBufferPointer(start: nil, count: 0))
       let rows = try PastTree.make(
-        of: rowKeys, prefix: prefix, end: end, pageSize: TreePages.table, cache,
+        of: rowKeys, prefix: prefix, end: end, pageSize: TreePages.table, bottomPageCount: 1, cache,
         healing.state.healing(table.name, .rows), noteDamage: healing.noteDamage, storedRows(at: sequence))
       let problems = try PastTree.make(
-        of: refused, prefix: prefix, end: end, pageSize: Tree().pageSize, cache,
+        of: refused, prefix: prefix, end: end, pageSize: Tree().pageSize, bottomPageCount: 1, cache,
         healing.state.healing(table.name, .problems), noteDamage: healing.noteDamage, reasons(at: sequence))
       let isListed = table.name.utf8.elementsEqual(list.table.utf8)
+      let view = PastView(kept, of: rows, self, owner, at: sequence, cache, healing)
       made.append(
         Table(
           name: table.name, recordsTouches: recordsTouches, rows: rows, problems: problems,
-          savedViews: isListed ? [view] : []))
+          savedViews: isListed ? [view] : [],
+          past: PastRows(rows, self, table: table.number, at: sequence, healing)))
     }
     return TableSet(
       sequence: sequence, time: moment.time, chain: nil, appendCount: moment.appends,
@@ -81,28 +86,31 @@ extension RunSet {
 /// A kept list in a past state.
 final class PastView: SavedView {
   let kept: KeptView
-  private let table: String
-  private let rows: RunSet
+  /// The rows that it is a list of.
+  private let rows: Tree
+  private let set: RunSet
   private let owner: KeyOwner
   private let sequence: UInt64
   private let cache: PageCache
   private let healing: PastHealing
 
-  /// Nil if a run does not have the list's keys.
-  init?(
-    _ set: RunSet, _ owner: KeyOwner, at sequence: UInt64, _ cache: PageCache, _ healing: PastHealing
-  ) throws(StatePage.Damage) {
-    guard let (table, definition) = owner.list, let kept = definition.kept,
-      set.runs(holding: sequence).allSatisfy({ $0.hasKeys(of: owner) })
-    else { return nil }
-    (self.table, self.kept, rows, self.owner) = (table, kept, set, owner)
+  /// - Parameter set: runs that have the list's keys.
+  init(
+    _ kept: KeptView, of rows: Tree, _ set: RunSet, _ owner: KeyOwner, at sequence: UInt64,
+    _ cache: PageCache, _ healing: PastHealing
+  ) {
+    (self.kept, self.rows, self.set, self.owner) = (kept, rows, set, owner)
     (self.sequence, self.cache, self.healing) = (sequence, cache, healing)
   }
 
-  /// The view of the rows as they were. They are looked at before anything changes them.
+  /// The view of the rows as they are now: events after those that the runs have may have changed them.
   func view(_ definition: ViewDefinition, over now: Tree) -> View? {
     guard definition.kept == kept else { return nil }
-    do throws(StatePage.Damage) { return try view(definition) } catch {
+    do throws(StatePage.Damage) {
+      var view = try view(definition)
+      view?.catchUp(from: rows, to: now)
+      return view
+    } catch {
       healing.noteDamage()
       return nil
     }
@@ -115,32 +123,41 @@ final class PastView: SavedView {
         withUnsafeBytes(of: &lengths) { body(key, $0) }
       }
     }
-    guard let items = try tree(.items, definition, .items, lengths),
-      let unplaced = try tree(.unplaced, definition, .problems, reasons(definition))
-    else { return nil }
+    guard let keys = try keys(.items), let unplacedKeys = try self.keys(.unplaced) else { return nil }
+    let items = try tree(keys, definition, .items, lengths)
+    let unplaced = try tree(unplacedKeys, definition, .problems, reasons(definition))
     var values: Tree?
-    if definition.holdsValues { values = try tree(.values, definition, .values, lengths) }
-    let sections = try KeysAt.sections(rows, of: owner, at: sequence)
+    if definition.holdsValues {
+      values = try self.keys(.values).map { (keys) throws(StatePage.Damage) in
+        try tree(keys, definition, .values, lengths)
+      }
+    }
+    let sections = try KeysAt.sections(set, of: owner, at: sequence)
     guard sections.reduce(0, { $0 + $1.count }) == items.count,
       values.map({ $0.count == items.count }) ?? true
     else { throw StatePage.Damage("the runs count other items than their sections have") }
-    return View(definition, items: items, values: values, problems: unplaced, sections)
+    var view = View(definition, items: items, values: values, problems: unplaced, sections)
+    view.past = PastItems(items, keys, sections, noteDamage: healing.noteDamage)
+    return view
+  }
+
+  private func keys(_ kind: KeyOwner.Kind) throws(StatePage.Damage) -> KeysAt? {
+    try KeysAt(set, kind, of: owner, at: sequence, wholeCountMax: healing.wholeCountMax)
   }
 
   private func tree(
-    _ kind: KeyOwner.Kind, _ definition: ViewDefinition, _ part: ViewTrees.Kind,
+    _ keys: KeysAt, _ definition: ViewDefinition, _ part: ViewTrees.Kind,
     _ values: @escaping PastTree.Values
-  ) throws(StatePage.Damage) -> Tree? {
-    guard let keys = try KeysAt(rows, kind, of: owner, at: sequence, wholeCountMax: healing.wholeCountMax)
-    else { return nil }
-    return try PastTree.make(
-      of: keys, pageSize: part.pageSize, cache, healing.state.healing(table, .view(definition, part)),
+  ) throws(StatePage.Damage) -> Tree {
+    try PastTree.make(
+      of: keys, pageSize: part.pageSize, cache,
+      healing.state.healing(owner.list?.table ?? "", .view(definition, part)),
       noteDamage: healing.noteDamage, values)
   }
 
   /// Why rows are not placed, which the rows themselves say.
   private func reasons(_ definition: ViewDefinition) -> PastTree.Values {
-    let (set, table, sequence) = (rows, table, sequence)
+    let (set, table, sequence) = (set, owner.list?.table ?? "", sequence)
     return { (keys, body) throws(StatePage.Damage) in
       guard let number = set.number(ofTable: table) else { return }
       let rows = RunRows(set, at: sequence)

@@ -20,7 +20,7 @@ final class PastTree: Sendable {
   /// many keys as such a page is cut to have, however large each is.
   private static let bottom = 3
   /// The pages of runs that a page of that height is cut to have.
-  private static let bottomPageCount = 4
+  private let bottomPageCount: Int
 
   private let keys: KeysAt
   /// What the keys of the runs begin with and those of the tree lack, and the first key after all that begin so.
@@ -35,9 +35,10 @@ final class PastTree: Sendable {
   private let lastPlace = Atomic<UInt64>(0)
 
   private init(
-    _ keys: KeysAt, prefix: [UInt8], end: [UInt8]?, pageSize: Int, _ healing: TreeHealing,
-    noteDamage: @escaping @Sendable () -> Void, _ values: @escaping Values
+    _ keys: KeysAt, prefix: [UInt8], end: [UInt8]?, pageSize: Int, bottomPageCount: Int,
+    _ healing: TreeHealing, noteDamage: @escaping @Sendable () -> Void, _ values: @escaping Values
   ) {
+    self.bottomPageCount = bottomPageCount
     (self.keys, self.prefix, self.end, self.pageSize) = (keys, prefix, end, pageSize)
     (self.healing, self.values, self.noteDamage) = (healing, values, noteDamage)
     layout = Tree(pageSize: pageSize).layout
@@ -47,14 +48,17 @@ final class PastTree: Sendable {
   ///
   /// - Parameters:
   ///   - end: the first key after them; nil for no bound.
+  ///   - bottomPageCount: how many pages of runs are looked into for one key: few if values cost more than keys.
   ///   - healing: what makes a page that the runs have lost.
   ///   - noteDamage: called when they have lost one.
   static func make(
-    of keys: KeysAt, prefix: [UInt8] = [], end: [UInt8]? = nil, pageSize: Int, _ cache: PageCache,
-    _ healing: TreeHealing, noteDamage: @escaping @Sendable () -> Void, _ values: @escaping Values
+    of keys: KeysAt, prefix: [UInt8] = [], end: [UInt8]? = nil, pageSize: Int, bottomPageCount: Int = 4,
+    _ cache: PageCache, _ healing: TreeHealing, noteDamage: @escaping @Sendable () -> Void,
+    _ values: @escaping Values
   ) throws(StatePage.Damage) -> Tree {
     let tree = PastTree(
-      keys, prefix: prefix, end: end, pageSize: pageSize, healing, noteDamage: noteDamage, values)
+      keys, prefix: prefix, end: end, pageSize: pageSize, bottomPageCount: bottomPageCount, healing,
+      noteDamage: noteDamage, values)
     let source = PageSource(tree, cache) { (part, source) throws(PageLoss) in try tree.page(part, source) }
     return try tree.tree(source)
   }
@@ -66,9 +70,9 @@ final class PastTree: Sendable {
     let wholeCountMax = keys.wholeCountMax
     var part = PagePart(place: nextPlace(), height: Self.bottom, total: total, low: nil, high: nil)
     var pages = keys.pageCount(from: prefix, to: end)
-    guard total > wholeCountMax, pages > Self.bottomPageCount else { return try content(part) }
+    guard total > wholeCountMax, pages > bottomPageCount else { return try content(part) }
     // Each level of pages leaves at most an eighth.
-    while pages > Self.bottomPageCount { (pages, part.height) = (pages / 8 + 1, part.height + 1) }
+    while pages > bottomPageCount { (pages, part.height) = (pages / 8 + 1, part.height + 1) }
     while part.height > Self.bottom {
       let parts = try children(part)
       if parts.count > 1 { return Tree(pageSize: pageSize, owned: inner(part, parts, source)) }
@@ -98,7 +102,7 @@ final class PastTree: Sendable {
 
   private func made(_ part: PagePart, _ source: PageSource) throws(StatePage.Damage) -> PageRef {
     let (low, high) = range(part)
-    if part.height > Self.bottom, keys.pageCount(from: low, to: high) > Self.bottomPageCount {
+    if part.height > Self.bottom, keys.pageCount(from: low, to: high) > bottomPageCount {
       return inner(part, try children(part), source)
     }
     let tree = try content(part)

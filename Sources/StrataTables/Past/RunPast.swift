@@ -74,11 +74,12 @@ final class RunPast {
   /// The state after an event that the runs have, of which rows and the kept list's items are read when they are looked
   /// at. Nil if the list is not kept, or not in all runs by now. O(sections + pages of keys).
   func tablesUnread(at sequence: UInt64) -> Building? {
-    guard let owner, let history, runs != nil else { return nil }
+    guard let owner, let history, runs != nil, let name = StateName(folding.kept) else { return nil }
     let healing = PastHealing(
       state: StateHealing(
         store.log, folding.kept, sequence: sequence, chain: nil, folder: StoreLayout.historiesPath,
         faults: Lock(StateFaults())),
+      history: "\(store.log.storeID) \(name.folder)",
       wholeCountMax: store.log.options.runLimits.wholeKeyCountMax
     ) { history.noteDamage() }
     let cache = store.projectors.pageCache
@@ -152,8 +153,9 @@ package struct PastCosts: Sendable {
   package var version = 0.05
   /// A row that is put into the tables and views of a whole state, and compared with the row of another one.
   package var row = 1.3
-  /// A state of which only what is looked at is read.
-  package var unread = 1_000.0
+  /// A state of which only what is looked at is read. It takes as long as many more events, but each event that is folded
+  /// into such a state reads the pages that it changes.
+  package var unread = 32.0
 
   package init() {}
 }

@@ -19,10 +19,15 @@ package struct Table: Sendable {
   package let recordsTouches: Bool
   /// Whether an event was ever about the table. False if only a request named it.
   package private(set) var isWritten = false
+  /// What runs know of the rows, if the table is of a state of the past. The tree may have changed since.
+  private let past: PastRows?
 
-  /// A table as a state on disk holds it.
-  init(name: String, recordsTouches: Bool, rows: Tree, problems: Tree, savedViews: [any SavedView]) {
-    self.init(name: name, recordsTouches: recordsTouches)
+  /// A table as a state on disk, or one of the past, holds it.
+  init(
+    name: String, recordsTouches: Bool, rows: Tree, problems: Tree, savedViews: [any SavedView],
+    past: PastRows? = nil
+  ) {
+    self.init(name: name, recordsTouches: recordsTouches, past: past)
     self.savedViews = savedViews
     self.rows = rows
     self.problems = problems
@@ -30,7 +35,12 @@ package struct Table: Sendable {
   }
 
   package init(name: String, recordsTouches: Bool = false) {
+    self.init(name: name, recordsTouches: recordsTouches, past: nil)
+  }
+
+  private init(name: String, recordsTouches: Bool, past: PastRows?) {
     self.name = name
+    self.past = past
     self.recordsTouches = recordsTouches
     nameBytes = Array(name.utf8)
     rows = Tree(pageSize: TreePages.table)
@@ -43,7 +53,8 @@ package struct Table: Sendable {
   package func withRow<Result, Failure: Error>(
     _ id: UnsafeRawBufferPointer, _ body: (RowView?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try rows.withValue(of: id) { (value) throws(Failure) in
+    if let past, past.tree.isIdentical(to: rows), let row = past.row(id) { return try row.withRow(id, body) }
+    return try rows.withValue(of: id) { (value) throws(Failure) in
       try body(value.map { StoredRow.view(id: id, $0) })
     }
   }
@@ -68,12 +79,95 @@ package struct Table: Sendable {
   package static func forEachChange<Failure: Error>(
     from old: Table, to new: Table, _ body: (Change) throws(Failure) -> Void
   ) throws(Failure) {
+    // What was made from one state shares its pages.
+    guard let one = old.past, let other = new.past, one !== other,
+      let changes = PastRows.changes(from: one, to: other)
+    else { return try forEachDifference(from: old, to: new, after: nil, body) }
+    let inTree = (old: ids(from: one.tree, to: old.rows), new: ids(from: other.tree, to: new.rows))
+    guard inTree.old.isEmpty, inTree.new.isEmpty else {
+      return try forEachChange(from: old, to: new, among: changes, inTree, body)
+    }
+    var last: [UInt8]?
+    while let isThere = changes.next() {
+      guard isThere else { return }
+      last = changes.id
+      try lend(changes.id, changes.old, changes.new, body)
+    }
+    try forEachDifference(from: old, to: new, after: last, body)
+  }
+
+  private static func forEachDifference<Failure: Error>(
+    from old: Table, to new: Table, after last: [UInt8]?, _ body: (Change) throws(Failure) -> Void
+  ) throws(Failure) {
     try Tree.forEachDifference(from: old.rows, to: new.rows) { (difference) throws(Failure) in
       let id = difference.key
+      if let last, last.withUnsafeBytes({ $0.order(id) >= 0 }) { return }
       try body(
         Change(
           id: id, old: difference.oldValue.map { StoredRow.view(id: id, $0) },
           new: difference.newValue.map { StoredRow.view(id: id, $0) }))
+    }
+  }
+
+  // MARK: States of the past
+
+  /// The ids of the rows that differ between two trees that share pages.
+  private static func ids(from old: Tree, to new: Tree) -> Set<[UInt8]> {
+    var ids: Set<[UInt8]> = []
+    Tree.forEachDifference(from: old, to: new) { ids.insert(Array($0.key)) }
+    return ids
+  }
+
+  private static func lend<Failure: Error>(
+    _ id: [UInt8], _ old: RunRow, _ new: RunRow, _ body: (Change) throws(Failure) -> Void
+  ) throws(Failure) {
+    try id.lendBytes { (id) throws(Failure) in
+      try old.withRow(id) { (before) throws(Failure) in
+        try new.withRow(id) { (after) throws(Failure) in try lend(id, before, after, body) }
+      }
+    }
+  }
+
+  private static func lend<Failure: Error>(
+    _ id: UnsafeRawBufferPointer, _ old: RowView?, _ new: RowView?,
+    _ body: (Change) throws(Failure) -> Void
+  ) throws(Failure) {
+    if let old, let new, old.isSame(as: new) { return }
+    if old != nil || new != nil { try body(Change(id: id, old: old, new: new)) }
+  }
+
+  /// Lends the rows that differ, where rows were changed in the trees after what the runs say of them.
+  private static func forEachChange<Failure: Error>(
+    from old: Table, to new: Table, among changes: PastChanges,
+    _ inTree: (old: Set<[UInt8]>, new: Set<[UInt8]>), _ body: (Change) throws(Failure) -> Void
+  ) throws(Failure) {
+    var ids = inTree.old.union(inTree.new)
+    while let isThere = changes.next() {
+      if isThere {
+        ids.insert(changes.id)
+        continue
+      }
+      for id in ids.sorted(by: { $0.isBefore($1) }) {
+        try id.lendBytes { (bytes) throws(Failure) in
+          try old.withRow(bytes, isInTree: inTree.old.contains(id)) { (before) throws(Failure) in
+            try new.withRow(bytes, isInTree: inTree.new.contains(id)) { (after) throws(Failure) in
+              try lend(bytes, before, after, body)
+            }
+          }
+        }
+      }
+      return
+    }
+    try forEachDifference(from: old, to: new, after: nil, body)
+  }
+
+  /// Lends a row of the tree, or one that the tree has from the runs.
+  private func withRow<Failure: Error>(
+    _ id: UnsafeRawBufferPointer, isInTree: Bool, _ body: (RowView?) throws(Failure) -> Void
+  ) throws(Failure) {
+    if !isInTree, let row = past?.row(id) { return try row.withRow(id, body) }
+    try rows.withValue(of: id) { (value) throws(Failure) in
+      try body(value.map { StoredRow.view(id: id, $0) })
     }
   }
 }

@@ -48,7 +48,10 @@ extension View {
   }
 
   /// The rank of a section's first item among all items. O(log n).
-  package func start(of section: UnsafeRawBufferPointer) -> Int { items.rank(of: section).rank }
+  package func start(of section: UnsafeRawBufferPointer) -> Int {
+    if let past, past.tree.isIdentical(to: items) { return past.start(of: section) }
+    return items.rank(of: section).rank
+  }
 
   /// The rank of a section, nil if the view does not hold it. O(log n).
   package func rank(ofSection section: UnsafeRawBufferPointer) -> Int? {

@@ -81,7 +81,7 @@ internal import Testing
           do {
             guard let set = try run.keySet(kind, of: owner) else { continue }
             _ = try set.sectionCounts(at: run.root.end)
-            let total = try set.pageCounts(at: run.root.end).reduce(0, +)
+            let total = try set.pageCounts(at: run.root.end)?.before.last ?? 0
             var (cursor, alive): (KeyCursor, Int64) = (KeyCursor(set), 0)
             while try cursor.next() {
               if try cursor.isAlive(at: run.root.end) { alive += 1 }

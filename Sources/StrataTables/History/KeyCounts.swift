@@ -1,0 +1,139 @@
+// Reads tallies: how many keys each page of a run, or each of its sections, had after an event.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The counts of all units of a tally after one event. In a delta they are differences to the run's begin.
+final class KeyCounts: Sendable {
+  let sequence: UInt64
+  /// How much the units before each count, and all of them at the end.
+  let before: [Int64]
+
+  init(_ sequence: UInt64, _ counts: [Int64]) {
+    self.sequence = sequence
+    var before: [Int64] = []
+    before.reserveCapacity(counts.count + 1)
+    var sum: Int64 = 0
+    before.append(sum)
+    for count in counts {
+      sum &+= count
+      before.append(sum)
+    }
+    self.before = before
+  }
+
+  var unitCount: Int { before.count - 1 }
+  func count(of unit: Int) -> Int64 { before[unit + 1] &- before[unit] }
+}
+
+/// A chunk of a tally, decoded: points that are near each other are counted from one.
+final class TallyChunk: Sendable {
+  private let counts: [Int64]
+  /// The events of the changes, and their units as they are written.
+  private let sequences: [UInt64]
+  private let changes: [UInt32]
+
+  init(
+    _ record: RunRecord, units: UInt64, from first: UInt64, through end: UInt64
+  ) throws(StatePage.Damage) {
+    var cursor = record.cursor
+    guard units <= UInt64(cursor.remaining), units <= UInt64(UInt32.max >> 1) else {
+      throw StatePage.Damage("a tally of keys is cut short")
+    }
+    var counts: [Int64] = []
+    counts.reserveCapacity(Int(units))
+    for _ in 0..<units {
+      guard let count = cursor.varint() else { throw StatePage.Damage("a tally of keys is cut short") }
+      counts.append(ZigZag.decode(count))
+    }
+    var (sequences, changes): ([UInt64], [UInt32]) = ([], [])
+    sequences.reserveCapacity(cursor.remaining / 3)
+    changes.reserveCapacity(cursor.remaining / 3)
+    var last = first
+    while cursor.remaining > 0 {
+      guard let distance = cursor.varint(), let change = cursor.varint(), change >> 1 < units,
+        distance <= end &- last
+      else { throw StatePage.Damage("a tally of keys has a broken change") }
+      last += distance
+      sequences.append(last)
+      changes.append(UInt32(change))
+    }
+    (self.counts, self.sequences, self.changes) = (counts, sequences, changes)
+  }
+
+  func counts(at sequence: UInt64) -> KeyCounts {
+    var counts = counts
+    for index in sequences.indices {
+      guard sequences[index] <= sequence else { break }
+      counts[Int(changes[index] >> 1)] &+= changes[index] & 1 == 1 ? 1 : -1
+    }
+    return KeyCounts(sequence, counts)
+  }
+}
+
+/// What was read of tallies last. Guarded by the lock of its run.
+struct TallyCache {
+  /// The points and chunks that stay, over all tallies of a run, beside the counts at its end.
+  private static let countMax = 8
+
+  private var ends: [UInt64: KeyCounts] = [:]
+  private var points: [(tally: UInt64, counts: KeyCounts)] = []
+  private var chunks: [(place: UInt64, chunk: TallyChunk)] = []
+
+  func counts(_ tally: RunPlace, at sequence: UInt64) -> KeyCounts? {
+    if let end = ends[tally.offset], end.sequence == sequence { return end }
+    return points.first { $0.tally == tally.offset && $0.counts.sequence == sequence }?.counts
+  }
+
+  mutating func add(_ counts: KeyCounts, of tally: RunPlace, isEnd: Bool) {
+    if isEnd { return ends[tally.offset] = counts }
+    if points.count == Self.countMax { points.removeFirst() }
+    points.append((tally.offset, counts))
+  }
+
+  func chunk(at place: RunPlace) -> TallyChunk? { chunks.first { $0.place == place.offset }?.chunk }
+
+  mutating func add(_ chunk: TallyChunk, at place: RunPlace) {
+    if chunks.count == Self.countMax { chunks.removeFirst() }
+    chunks.append((place.offset, chunk))
+  }
+}
+
+extension RunReader {
+  /// The counts of all units of a tally after an event, or at the run's end if that is before it. O(units), or O(1) if they
+  /// were read lately.
+  func counts(_ tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
+    let sequence = min(sequence, root.end)
+    if let known = tallies.withLock({ $0.counts(tally, at: sequence) }) { return known }
+    let (units, first, place) = try chunk(of: tally, at: sequence)
+    let chunk: TallyChunk
+    if let known = tallies.withLock({ $0.chunk(at: place) }) {
+      chunk = known
+    } else {
+      chunk = try TallyChunk(record(at: place), units: units, from: first, through: root.end)
+      tallies.withLock { $0.add(chunk, at: place) }
+    }
+    let counts = chunk.counts(at: sequence)
+    tallies.withLock { $0.add(counts, of: tally, isEnd: sequence == root.end) }
+    return counts
+  }
+
+  /// The last chunk that begins with an event or before it.
+  private func chunk(
+    of tally: RunPlace, at sequence: UInt64
+  ) throws(StatePage.Damage) -> (units: UInt64, first: UInt64, place: RunPlace) {
+    let record = try self.record(at: tally)
+    var cursor = record.cursor
+    guard let units = cursor.varint() else { throw StatePage.Damage("a tally of keys is broken") }
+    var found: (first: UInt64, place: RunPlace)?
+    while cursor.remaining > 0 {
+      guard let distance = cursor.varint(), distance <= root.end &- root.begin, let place = RunPlace(&cursor),
+        found.map({ $0.first < root.begin + distance }) ?? (distance == 0)
+      else { throw StatePage.Damage("a tally of keys is broken") }
+      if found != nil, root.begin + distance > sequence { break }
+      found = (root.begin + distance, place)
+    }
+    guard let found else { throw StatePage.Damage("a tally of keys is empty") }
+    return (units, found.first, found.place)
+  }
+}

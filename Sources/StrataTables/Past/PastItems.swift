@@ -1,0 +1,81 @@
+// The items of a list of the past, counted where runs have them.
+
+internal import StrataBase
+
+/// The items of one list after an event, as runs have them. Safe to use from several threads.
+///
+/// A rank in the items' tree makes the pages on the way to it. Here it is counted in one page of each run, and where a
+/// section begins is known.
+final class PastItems: Sendable {
+  /// The items as a tree, as it was made.
+  let tree: Tree
+  private let keys: KeysAt
+  /// Ascending.
+  private let sections: [[UInt8]]
+  /// How many items are in the sections before each.
+  private let starts: [Int]
+  private let noteDamage: @Sendable () -> Void
+
+  init(
+    _ tree: Tree, _ keys: KeysAt, _ sections: [(section: [UInt8], count: Int)],
+    noteDamage: @escaping @Sendable () -> Void
+  ) {
+    (self.tree, self.keys, self.noteDamage) = (tree, keys, noteDamage)
+    self.sections = sections.map(\.section)
+    var (starts, count): ([Int], Int) = ([], 0)
+    for section in sections {
+      starts.append(count)
+      count += section.count
+    }
+    self.starts = starts
+  }
+
+  /// The rank of a section's first item, or of where it would be. O(log sections).
+  func start(of section: UnsafeRawBufferPointer) -> Int {
+    var (low, high) = (0, sections.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if sections[middle].withUnsafeBytes({ $0.order(section) < 0 }) {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return low < starts.count ? starts[low] : tree.count
+  }
+
+  /// What `Tree.ranks` says of the items; nil if the runs have lost something. O(keys · runs · log n).
+  func ranks(of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer) -> (ranks: [Int], areAllFound: Bool)? {
+    do throws(StatePage.Damage) {
+      let found = try self.keys.ranks(of: keys, in: bytes)
+      guard found.ranks.allSatisfy({ (0...tree.count).contains($0) }) else {
+        throw StatePage.Damage("the runs count other keys than they have")
+      }
+      return found
+    } catch {
+      noteDamage()
+      return nil
+    }
+  }
+}
+
+extension View {
+  /// The number of items before each of some keys, which lie in one run of bytes, and whether all keys are those of
+  /// items. O(k log n).
+  package func ranks(
+    of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer
+  ) -> (ranks: [Int], areAllFound: Bool) {
+    if let past, past.tree.isIdentical(to: items), let ranks = past.ranks(of: keys, in: bytes) {
+      return ranks
+    }
+    return items.ranks(of: keys, in: bytes)
+  }
+
+  /// The number of items before a key.
+  package func rank(of key: UnsafeRawBufferPointer) -> Int {
+    if let past, past.tree.isIdentical(to: items), let found = past.ranks(of: [0..<key.count], in: key) {
+      return found.ranks[0]
+    }
+    return items.rank(of: key).rank
+  }
+}

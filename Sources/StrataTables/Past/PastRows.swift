@@ -1,0 +1,86 @@
+// The rows of a table of the past, one by one, and those that differ between two moments.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The rows of one table after an event, as runs have them. Safe to use from several threads.
+///
+/// A page of the table's tree is made with all of its rows. A row that is asked for by its id is read alone, and so is
+/// one that differs from the row of another moment: which rows those are, the runs say without reading any other.
+final class PastRows: Sendable {
+  /// The rows as a tree, as it was made.
+  let tree: Tree
+  let sequence: UInt64
+  private let set: RunSet
+  private let number: UInt32
+  /// See `PastHealing.history`.
+  private let history: String
+  /// Positions in the runs that no thread uses now.
+  private let idle = Lock<[RunRows]>([])
+  private let noteDamage: @Sendable () -> Void
+
+  private static let idleCountMax = 4
+
+  /// - Parameter number: that of the table in the runs.
+  init(_ tree: Tree, _ set: RunSet, table number: UInt32, at sequence: UInt64, _ healing: PastHealing) {
+    (self.tree, self.set, self.number, self.sequence) = (tree, set, number, sequence)
+    (history, noteDamage) = (healing.history, healing.noteDamage)
+  }
+
+  /// A row; nil if the runs have lost it. O(log n) for each run that has the row.
+  func row(_ id: UnsafeRawBufferPointer) -> RunRow? {
+    let rows = idle.withLock { $0.popLast() } ?? RunRows(set, at: sequence)
+    do throws(StatePage.Damage) {
+      guard let (version, bytes) = try rows.version(of: RunKey.make(number, id)) else {
+        return RunRow(bytes: [])
+      }
+      let row = RunRow(version: version, bytes: Array(bytes))
+      idle.withLock { if $0.count < Self.idleCountMax { $0.append(rows) } }
+      return row
+    } catch {
+      noteDamage()
+      return nil
+    }
+  }
+}
+
+// MARK: Differences
+
+extension PastRows {
+  /// The rows that may differ between two moments. Nil if no runs have both moments as they are in the two, or have lost
+  /// something.
+  static func changes(from old: PastRows, to new: PastRows) -> PastChanges? {
+    guard old.history == new.history, old.number == new.number,
+      let set = RunSet.common(old.set, at: old.sequence, new.set, at: new.sequence)
+    else { return nil }
+    do throws(StatePage.Damage) {
+      return try PastChanges(
+        set, table: old.number, from: old.sequence, to: new.sequence, noteDamage: old.noteDamage)
+    } catch {
+      old.noteDamage()
+      return nil
+    }
+  }
+}
+
+extension RowView {
+  /// Whether all that a table holds of both rows is the same.
+  func isSame(as other: RowView) -> Bool {
+    revision == other.revision && created == other.created && time == other.time
+      && document.hasSameBytes(as: other.document)
+  }
+}
+
+extension RunSet {
+  /// Of two sets of runs of one history, the one that has a moment of each as that one has it; nil if none has. After an
+  /// erasure, a moment is another one.
+  static func common(_ one: RunSet, at first: UInt64, _ other: RunSet, at second: UInt64) -> RunSet? {
+    let isOneNewer = one.end >= other.end
+    let (set, others) = isOneNewer ? (one, second) : (other, first)
+    guard set.covers(first), set.covers(second),
+      one.erasures == other.erasures
+        || one.erasures.hash(through: others) == other.erasures.hash(through: others)
+    else { return nil }
+    return set
+  }
+}

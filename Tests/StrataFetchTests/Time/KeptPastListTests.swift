@@ -1,0 +1,88 @@
+// Changes between points of a kept list, whose keys a history has: they are those of lists that are built.
+
+internal import StrataDocuments
+internal import StrataEvents
+internal import StrataFetch
+@testable internal import StrataLists
+internal import StrataLog
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct KeptPastListTests {
+  private static func options(_ random: inout SeededGenerator) -> StoreOptions {
+    var options = StoreOptions.history(&random)
+    options.runLimits.keepsKeys = true
+    options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
+    options.runLimits.wholeKeyCountMax = [0, 8, 64].randomElement(using: &random)!
+    return options
+  }
+
+  /// Two lists of one request, of which the first is kept.
+  private static func lists(
+    _ log: RandomLog, _ random: inout SeededGenerator
+  ) -> [FetchController<DocumentRow, DocumentValue>] {
+    let request = ModelRequest.random(section: "s", &random).request
+    return [request.kept(as: "kept"), request].map { FetchController($0, from: log.store.documents("t")) }
+  }
+
+  @Test
+  func `R70 The batch between two points of a kept list is that of a list that is built for them`()
+    async throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var changed = 0
+    for round in 0..<24 {
+      var log = try await RandomLog(
+        appends: 12, eventsMax: 6, problems: round % 3 == 0, options: Self.options(&random), &random)
+      let lists = Self.lists(log, &random)
+      // From the first read on, the history has the keys.
+      _ = try await lists[0].snapshot(at: .sequence(1))
+      _ = try log.store.recordHistoriesBlocking()
+      for _ in 0..<12 {
+        if Int.random(in: 0..<4, using: &random) == 0 { try await log.append(3, &random) }
+        if Int.random(in: 0..<4, using: &random) == 0 { _ = try log.store.recordHistoriesBlocking() }
+        let points = (0..<2).map { _ in LogPoint.sequence(UInt64.random(in: 0...log.head, using: &random)) }
+        let parts = try await lists[0].snapshot(at: points[0])
+        try #require(ArrayList(parts) == ArrayList(try await lists[1].snapshot(at: points[0])))
+        var batches: [ListChanges<String, DocumentValue>] = []
+        for list in lists { batches.append(try await list.changes(from: points[0], to: points[1])) }
+        try #require(batches[0] == batches[1], "round \(round), \(points)")
+        changed += batches[0].changedItems.count + batches[0].moves.count + batches[0].insertions.count
+      }
+      let statistics = lists[0].statistics
+      #expect(statistics.pastListsFromHistory > 10)
+      try await log.store.close()
+    }
+    #expect(changed > 400)
+  }
+
+  @Test
+  func `R69 A walk through the past of a kept list gives the batches from each list to the next`()
+    async throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for round in 0..<12 {
+      var log = try await RandomLog(appends: 40, eventsMax: 9, options: Self.options(&random), &random)
+      let lists = Self.lists(log, &random)
+      _ = try await lists[0].snapshot(at: .sequence(1))
+      _ = try log.store.recordHistoriesBlocking()
+      let scrubbers = try lists.map { try $0.scrubber() }
+      for _ in 0..<30 {
+        if Int.random(in: 0..<6, using: &random) == 0 { try await log.append(3, &random) }
+        if Int.random(in: 0..<6, using: &random) == 0 { _ = try log.store.recordHistoriesBlocking() }
+        let sequence = UInt64.random(in: 0...log.head, using: &random)
+        var updates: [ListUpdate<DocumentRow, DocumentValue>] = []
+        for scrubber in scrubbers { updates.append(try await scrubber.move(to: .sequence(sequence))) }
+        try #require(updates[0].changes == updates[1].changes, "round \(round), to \(sequence)")
+        try #require(ArrayList(updates[0].after) == ArrayList(updates[1].after))
+        for id in updates[0].after.itemIdentifiers.prefix(4) {
+          let rows = updates.map { $0.after.row(for: id) }
+          #expect(rows[0]?.revision == rows[1]?.revision && rows[0]?.fields == rows[1]?.fields)
+          #expect(updates[0].after.index(of: id) == updates[1].after.index(of: id))
+        }
+      }
+      try await log.store.close()
+    }
+  }
+}
