@@ -16,6 +16,8 @@ package struct RunLimits: Sendable {
   /// With this number of changes, or of bytes of documents, a run is written.
   package var changeCountMax = 4_096
   package var byteCountMax = 4 << 20
+  /// As long as more events than that are to be folded, a run may have this many times as many changes.
+  package var laggingCount = 8
   /// The number of neighbours of one level that are merged into one run of the next level.
   package var mergedCount = 8
   /// Deltas with this number of changes, and twice as many as there are rows, are merged into a base.
@@ -29,6 +31,8 @@ package struct RunLimits: Sendable {
   package var keepsKeys = false
   /// The most keys in a page of keys.
   package var keyCountMax = 32
+  /// Keys that are made of the rows of runs are sorted in parts of no more bytes, all lists of a run together.
+  package var madeKeysByteCountMax = 32 << 20
   /// Of a past state, a tree with no more keys is made at once.
   package var wholeKeyCountMax = 64
   /// Documents of this length and longer are stored outside pages.

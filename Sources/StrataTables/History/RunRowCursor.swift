@@ -8,12 +8,13 @@ final class RunRowCursor {
   private let origin: RunOrigin
   private var pages: RunTreeCursor
   private var page: RunRecord?
-  private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
+  // One thread at a time reads, so the checks of exclusive access are left out of what each row and version changes.
+  @exclusivity(unchecked) private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
   private var pageTime: Int64 = 0
   /// The number of the next row in the page.
   private var nextNumber: UInt64 = 0
   /// The key and the number of the current row.
-  private(set) var key: [UInt8] = []
+  @exclusivity(unchecked) private(set) var key: [UInt8] = []
   private(set) var number: UInt64 = 0
   /// The last version that was read of the row; nil before the first.
   private(set) var version: RunVersion?
@@ -21,7 +22,7 @@ final class RunRowCursor {
   private var problem = RunContent()
   /// The versions of the row in the page that were not read, and their bytes.
   private var versionsLeft: UInt64 = 0
-  private var versions = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
+  @exclusivity(unchecked) private var versions = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
   private var continues = false
   /// The last version before these, in this page.
   private var lastInPage: RunVersion?

@@ -31,6 +31,7 @@ private enum GoldenHistory {
     options.runLimits.pageLength = 200
     options.runLimits.largeLength = 500
     options.runLimits.wholeInterval = 4
+    options.runLimits.laggingCount = 1
     return options
   }
 

@@ -16,6 +16,7 @@ internal import Testing
     options.fullDiskPause = .zero
     options.history = .all
     options.runLimits.changeCountMax = 6
+    options.runLimits.laggingCount = 1
     options.runLimits.mergedCount = 2
     options.runLimits.baseChangeCountMin = 24
     options.runLimits.mergedVersionCountMax = 0
