@@ -66,6 +66,11 @@ final class Historian: KeptHistory {
   /// Whose keys the runs are to have.
   var keyOwners: [KeyOwner] { log.options.runLimits.keepsKeys ? [.rows] + state.withLock { $0.lists } : [] }
 
+  var lists: [ListHistory] {
+    let (owners, runs) = state.withLock { ($0.lists, $0.runs) }
+    return owners.compactMap { ListHistory($0, in: runs) }
+  }
+
   func keep(_ definition: ViewDefinition, of table: String) {
     guard log.options.runLimits.keepsKeys, let owner = KeyOwner(table, definition) else { return }
     state.withLock { state in

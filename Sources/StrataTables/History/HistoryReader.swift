@@ -13,9 +13,11 @@ protocol KeptHistory: AnyObject, Sendable {
   func runs() -> RunSet?
   /// To be called when a run could not be read.
   func noteDamage()
-  /// From now on, the runs are to have the keys of a list; those that there are get them in the background. Does nothing
-  /// in a process that only reads, or for a list that is not kept.
+  /// From now on, the runs are to have the keys of a list; those that there are get them in the background, unless this
+  /// process only reads. Does nothing for a list that is not kept.
   func keep(_ definition: ViewDefinition, of table: String)
+  /// The lists that this process asked for, and from which event on the history has them.
+  var lists: [ListHistory] { get }
   /// Starts to work in the background if there may be something to do.
   func start()
   /// Forgets what is known of the folder. Blocks.
@@ -43,6 +45,7 @@ final class HistoryReader: KeptHistory {
   private struct State {
     var isLooking = false
     var known: Known?
+    var lists: [KeyOwner] = []
   }
 
   /// The most times that a manifest is read for one read of the past.
@@ -86,7 +89,17 @@ final class HistoryReader: KeptHistory {
   /// Nothing is read from these runs until the writer has replaced the manifest.
   func noteDamage() { state.withLock { $0.known?.runs = nil } }
 
-  func keep(_ definition: ViewDefinition, of table: String) {}
+  func keep(_ definition: ViewDefinition, of table: String) {
+    guard let owner = KeyOwner(table, definition) else { return }
+    state.withLock { state in
+      if !state.lists.contains(where: { $0.number == owner.number }) { state.lists.append(owner) }
+    }
+  }
+
+  var lists: [ListHistory] {
+    let (owners, runs) = state.withLock { ($0.lists, $0.known?.runs) }
+    return owners.compactMap { ListHistory($0, in: runs) }
+  }
 
   func start() {}
 

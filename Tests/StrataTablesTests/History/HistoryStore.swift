@@ -21,6 +21,7 @@ enum HistoryStore {
     options.runLimits.largeLength = largeLength ?? [1, 50, 700, 4_096].randomElement(using: &random)!
     options.runLimits.wholeInterval = Int.random(in: 1...17, using: &random)
     options.runLimits.cacheSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
+    options.runLimits.keepsKeys = Int.random(in: 0..<3, using: &random) > 0
     return options
   }
 
