@@ -11,8 +11,9 @@ protocol KeptHistory: AnyObject, Sendable {
   var failure: StoreError? { get }
   /// The runs on disk, if they hold; nil if there are none. Blocks.
   func runs() -> RunSet?
-  /// To be called when a run could not be read.
-  func noteDamage()
+  /// To be called when one of these runs could not be read. Does nothing if they are used no longer: what has taken their
+  /// place is not damaged by that.
+  func noteDamage(in runs: RunSet)
   /// From now on, the runs are to have the keys of a list; those that there are get them in the background, unless this
   /// process only reads. Does nothing for a list that is not kept.
   func keep(_ definition: ViewDefinition, of table: String)
@@ -87,7 +88,11 @@ final class HistoryReader: KeptHistory {
   }
 
   /// Nothing is read from these runs until the writer has replaced the manifest.
-  func noteDamage() { state.withLock { $0.known?.runs = nil } }
+  func noteDamage(in runs: RunSet) {
+    state.withLock { state in
+      if let known = state.known?.runs, known.shares(with: runs) { state.known?.runs = nil }
+    }
+  }
 
   func keep(_ definition: ViewDefinition, of table: String) {
     guard let owner = KeyOwner(table, definition) else { return }

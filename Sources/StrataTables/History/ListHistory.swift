@@ -34,4 +34,9 @@ extension RunSet {
     let begin = first == 0 ? 0 : runs[first...].firstIndex { $0.root.isBase }
     return begin.map { runs[$0].root.begin + 1 }
   }
+
+  /// Whether both have one of the same runs.
+  func shares(with other: RunSet) -> Bool {
+    runs.contains { run in other.runs.contains { $0 === run } }
+  }
 }

@@ -74,13 +74,13 @@ final class RunPast {
   /// The state after an event that the runs have, of which rows and the kept list's items are read when they are looked
   /// at. Nil if the list is not kept, or not in all runs by now. O(sections + pages of keys).
   func tablesUnread(at sequence: UInt64) -> Building? {
-    guard let owner, let history, runs != nil else { return nil }
+    guard let owner, let history, let runs else { return nil }
     let healing = PastHealing(
       state: StateHealing(
         store.log, folding.kept, sequence: sequence, chain: nil, folder: StoreLayout.historiesPath,
         faults: Lock(StateFaults())),
       wholeCountMax: store.log.options.runLimits.wholeKeyCountMax
-    ) { history.noteDamage() }
+    ) { history.noteDamage(in: runs) }
     let cache = store.projectors.pageCache
     let made = read { (runs) throws(StatePage.Damage) -> Building? in
       try runs.unreadTables(
@@ -135,7 +135,7 @@ final class RunPast {
     guard let runs else { return nil }
     do throws(StatePage.Damage) { return try body(runs) } catch {
       (self.runs, building, step) = (nil, nil, nil)
-      history?.noteDamage()
+      history?.noteDamage(in: runs)
       return nil
     }
   }
