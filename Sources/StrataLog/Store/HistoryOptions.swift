@@ -16,6 +16,8 @@ package struct RunLimits: Sendable {
   /// With this number of changes, or of bytes of documents, a run is written.
   package var changeCountMax = 4_096
   package var byteCountMax = 4 << 20
+  /// As long as more events than that are to be folded, a run may have this many times as many changes.
+  package var laggingCount = 8
   /// The number of neighbours of one level that are merged into one run of the next level.
   package var mergedCount = 8
   /// Deltas with this number of changes, and twice as many as there are rows, are merged into a base.
@@ -25,10 +27,12 @@ package struct RunLimits: Sendable {
   package var mergedVersionCountMax: UInt64 = 1 << 20
   /// The length at which a page ends, in bytes before compression. A page is longer by at most one version or event.
   package var pageLength = 4_096
-  /// Whether runs have the keys of rows and of kept lists.
-  package var keepsKeys = false
+  /// Whether runs have the keys of rows and of kept lists. False writes runs as they were before there were keys.
+  package var keepsKeys = true
   /// The most keys in a page of keys.
   package var keyCountMax = 32
+  /// Keys that are made of the rows of runs are sorted in parts of no more bytes, all lists of a run together.
+  package var madeKeysByteCountMax = 32 << 20
   /// Of a past state, a tree with no more keys is made at once.
   package var wholeKeyCountMax = 64
   /// Documents of this length and longer are stored outside pages.

@@ -288,7 +288,9 @@ package final class Fold {
   ///   false, nothing more is folded.
   package func runByEvent(
     through last: UInt64, _ slice: TimeSlice? = nil,
-    _ body: (_ stamp: Stamp, _ endsAppend: Bool, _ state: borrowing TableSet) -> Bool
+    _ body: (
+      _ event: borrowing EventView, _ stamp: Stamp, _ endsAppend: Bool, _ state: borrowing TableSet
+    ) -> Bool
   ) throws(StoreError) -> EventRun {
     defer { placeRows() }
     try begin(through: last)
@@ -298,9 +300,9 @@ package final class Fold {
       guard goesOn, state.sequence < last, let block = try nextBlock(through: last) else { return .done }
       try apply(
         block, through: last, slice,
-        each: { stamp, endsAppend in
+        each: { event, stamp, endsAppend in
           placeRows()
-          goesOn = body(stamp, endsAppend, state)
+          goesOn = body(event, stamp, endsAppend, state)
           return goesOn
         })
       reached.set(state.sequence)
@@ -315,7 +317,8 @@ package final class Fold {
   ///   Once one of them returns false, nothing more is folded.
   private func apply(
     _ block: DecodedBlock, through last: UInt64, _ slice: TimeSlice?,
-    each: (_ stamp: Stamp, _ endsAppend: Bool) -> Bool = { _, _ in true }, ended: () -> Bool = { true }
+    each: (_ event: borrowing EventView, _ stamp: Stamp, _ endsAppend: Bool) -> Bool = { _, _, _ in true },
+    ended: () -> Bool = { true }
   ) throws(StoreError) {
     let done = state.sequence
     building = nil
@@ -344,7 +347,7 @@ package final class Fold {
           state.time = append.commitTime
           state.chain = chain(after: event, sequence, head, in: block.header)
           if sequence > headAtBegin, ErasureEvent.isNote(event) { mustBeginAnew = true }
-          if !each(stamp, sequence == end) {
+          if !each(event, stamp, sequence == end) {
             goesOn = false
             if sequence < end { return }
           }

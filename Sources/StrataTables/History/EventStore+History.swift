@@ -13,6 +13,8 @@ package struct HistoryCheckpoint: Sendable, Hashable {
   /// The files of its runs, and their bytes.
   package var runCount: Int
   package var byteCount: UInt64
+  /// The kept lists that this process asked for.
+  package var lists: [ListHistory]
 }
 
 extension EventStore {
@@ -21,11 +23,15 @@ extension EventStore {
   ///
   /// Throws what folding throws, and `full` or `unavailable` if a run could not be written; that loses nothing.
   ///
-  /// - Parameter progress: called from time to time while the history of the documents goes on.
+  /// - Parameters:
+  ///   - lists: kept lists of documents that the history is to have.
+  ///   - progress: called from time to time while the history of the documents goes on.
   package func recordHistoriesBlocking(
+    keeping lists: [(table: String, definition: ViewDefinition)] = [],
     progress: ((StateProgress) -> Void)? = nil
   ) throws(StoreError) -> [HistoryCheckpoint] {
     let documents = projector(.documents(only: nil))
+    for list in lists { documents.history?.keep(list.definition, of: list.table) }
     var made: [HistoryCheckpoint] = []
     for projector in projectors.inUse {
       guard let historian = projector.historian else { continue }
@@ -37,8 +43,19 @@ extension EventStore {
       made.append(
         HistoryCheckpoint(
           projection: historian.name.name, sequence: historian.end, runCount: runs.count,
-          byteCount: runs.reduce(0) { $0.addingSaturated($1.length) }))
+          byteCount: runs.reduce(0) { $0.addingSaturated($1.length) }, lists: historian.lists))
     }
     return made.sorted { $0.projection < $1.projection }
+  }
+
+  /// From which event on the history of the documents has some kept lists. Opens its runs. Blocks.
+  package func listHistoriesBlocking(
+    _ lists: [(table: String, definition: ViewDefinition)]
+  ) -> [ListHistory] {
+    guard let history = projector(.documents(only: nil)).history else { return [] }
+    let runs = history.runs()
+    return lists.compactMap { list in
+      KeyOwner(list.table, list.definition).flatMap { ListHistory($0, in: runs) }
+    }
   }
 }

@@ -10,7 +10,8 @@ internal import StrataLog
 /// a run, or merges runs. What is in no run yet is lost with the process, and folded again by the next one.
 ///
 /// Nothing here is truth. A failure stops the work until it is started again; after damage to a run the whole history
-/// is made again. `State` is guarded by its gate. `HistoryWork` belongs to the thread that runs a step; `isRunning`
+/// is made again. If that is damaged too, either the disk or this code is broken: the files are removed, and the past is
+/// replayed until the process ends. `State` is guarded by its gate. `HistoryWork` belongs to the thread that runs a step; `isRunning`
 /// ensures that there is only one.
 final class Historian: KeptHistory {
   struct State {
@@ -24,6 +25,10 @@ final class Historian: KeptHistory {
     var generation = 0
     /// Whether the files are to be removed before anything else, because one of them is damaged.
     var isDamaged = false
+    /// How often runs were damaged that this process used.
+    var damageCount = 0
+    /// Whether they were damaged again after they were made again.
+    var isGivenUp: Bool { damageCount > 1 }
     /// Why the last step failed.
     var failure: StoreError?
     /// The lists whose keys the runs are to have.
@@ -59,12 +64,24 @@ final class Historian: KeptHistory {
     log.derivedSpace?.add(self)
   }
 
-  var failure: StoreError? { state.withLock { $0.failure } }
+  var failure: StoreError? {
+    state.withLock { state in
+      guard state.isGivenUp else { return state.failure }
+      return .invalid(
+        what: "the history of \(name.name) was damaged again after it was made again from the log",
+        next: "check the disk; the past is replayed until the process starts again")
+    }
+  }
   /// The last event that is in a run, as far as this process knows.
   var end: UInt64 { state.withLock { $0.runs?.end ?? 0 } }
 
   /// Whose keys the runs are to have.
   var keyOwners: [KeyOwner] { log.options.runLimits.keepsKeys ? [.rows] + state.withLock { $0.lists } : [] }
+
+  var lists: [ListHistory] {
+    let (owners, runs) = state.withLock { ($0.lists, $0.runs) }
+    return owners.compactMap { ListHistory($0, in: runs) }
+  }
 
   func keep(_ definition: ViewDefinition, of table: String) {
     guard log.options.runLimits.keepsKeys, let owner = KeyOwner(table, definition) else { return }
@@ -81,7 +98,7 @@ final class Historian: KeptHistory {
     // A simulated disk sees the calls of one thread only.
     guard !log.options.writesInStep else { return }
     let begins = state.withLock { state in
-      guard !state.isRunning, !state.isStopping,
+      guard !state.isRunning, !state.isStopping, !state.isGivenUp,
         state.mayLackKeys || state.reached < log.mark.visible.sequence
       else { return false }
       state.isRunning = true
@@ -142,15 +159,15 @@ final class Historian: KeptHistory {
     return state.withLock { state in state.runs.flatMap { $0.runs.isEmpty ? nil : $0 } }
   }
 
-  /// To be called when a run could not be read: the history is made again.
-  func noteDamage() {
+  func noteDamage(in runs: RunSet) {
     state.withLock { state in
-      state.generation += 1
-      state.runs = nil
-      state.reached = 0
-      state.isDamaged = true
+      guard let known = state.runs, known.shares(with: runs) else { return }
+      state.noteDamage()
     }
   }
+
+  /// Notes that the runs are damaged which this process knows.
+  func noteDamage() { state.withLock { $0.noteDamage() } }
 
   private func forget() {
     state.withLock { state in
@@ -178,11 +195,11 @@ final class Historian: KeptHistory {
 
   /// Runs one step. Returns whether there is more to do.
   private func runStep(writesRest: Bool = false) -> Bool {
-    let (generation, isDamaged, isStopping) = state.withLock { state in
+    let (generation, isDamaged, mayRun) = state.withLock { state in
       state.failure = nil
-      return (state.generation, state.isDamaged, state.isStopping)
+      return (state.generation, state.isDamaged, !state.isStopping && !state.isGivenUp)
     }
-    if isStopping { return false }
+    guard mayRun else { return false }
     let slice = TimeSlice(until: MonotonicTime.now().advanced(by: Self.stepTime))
     do throws(RunFailure) {
       let isMore = try work.step(self, generation, isDamaged: isDamaged, writesRest: writesRest, slice)
@@ -199,10 +216,18 @@ final class Historian: KeptHistory {
         return false
       }
       work.reset()
-      noteDamage()
-      // It is made again at once, but once only.
-      return !isDamaged
+      // Not what was removed or made again meanwhile.
+      state.withLock { if $0.generation == generation { $0.noteDamage() } }
+      return goesOnAfterDamage()
     }
+  }
+
+  /// Whether the history is made again after damage was noted. Otherwise its files are removed.
+  private func goesOnAfterDamage() -> Bool {
+    let (generation, isGivenUp) = state.withLock { ($0.generation, $0.isGivenUp) }
+    // What cannot be removed now is removed by the next process.
+    if isGivenUp { try? work.load(self, generation, isDamaged: true) }
+    return !isGivenUp
   }
 
   /// Makes runs those that reads use, unless they hold no longer.
@@ -213,6 +238,16 @@ final class Historian: KeptHistory {
       state.isDamaged = false
     }
     state.signalAll()
+  }
+}
+
+extension Historian.State {
+  fileprivate mutating func noteDamage() {
+    generation += 1
+    runs = nil
+    reached = 0
+    isDamaged = true
+    damageCount += 1
   }
 }
 

@@ -53,6 +53,17 @@ struct HistoryFiles: Sendable {
     return (last + 1, try fileSystem.open(path(ofRun: last + 1), .createNew))
   }
 
+  /// Creates a file without a name, for what is not kept: it is gone once it is closed.
+  func scratchFile() throws(StoreError) -> any File {
+    // The next run gets the same number.
+    let (number, file) = try beginRun(from: 1)
+    do throws(StoreError) { try fileSystem.remove(path(ofRun: number)) } catch {
+      file.close()
+      throw error
+    }
+    return file
+  }
+
   func header(_ number: UInt32) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: RunFile.headerLength)
     bytes.withUnsafeMutableBytes { buffer in

@@ -11,11 +11,14 @@ protocol KeptHistory: AnyObject, Sendable {
   var failure: StoreError? { get }
   /// The runs on disk, if they hold; nil if there are none. Blocks.
   func runs() -> RunSet?
-  /// To be called when a run could not be read.
-  func noteDamage()
-  /// From now on, the runs are to have the keys of a list; those that there are get them in the background. Does nothing
-  /// in a process that only reads, or for a list that is not kept.
+  /// To be called when one of these runs could not be read. Does nothing if they are used no longer: what has taken their
+  /// place is not damaged by that.
+  func noteDamage(in runs: RunSet)
+  /// From now on, the runs are to have the keys of a list; those that there are get them in the background, unless this
+  /// process only reads. Does nothing for a list that is not kept.
   func keep(_ definition: ViewDefinition, of table: String)
+  /// The lists that this process asked for, and from which event on the history has them.
+  var lists: [ListHistory] { get }
   /// Starts to work in the background if there may be something to do.
   func start()
   /// Forgets what is known of the folder. Blocks.
@@ -43,6 +46,7 @@ final class HistoryReader: KeptHistory {
   private struct State {
     var isLooking = false
     var known: Known?
+    var lists: [KeyOwner] = []
   }
 
   /// The most times that a manifest is read for one read of the past.
@@ -84,9 +88,23 @@ final class HistoryReader: KeptHistory {
   }
 
   /// Nothing is read from these runs until the writer has replaced the manifest.
-  func noteDamage() { state.withLock { $0.known?.runs = nil } }
+  func noteDamage(in runs: RunSet) {
+    state.withLock { state in
+      if let known = state.known?.runs, known.shares(with: runs) { state.known?.runs = nil }
+    }
+  }
 
-  func keep(_ definition: ViewDefinition, of table: String) {}
+  func keep(_ definition: ViewDefinition, of table: String) {
+    guard let owner = KeyOwner(table, definition) else { return }
+    state.withLock { state in
+      if !state.lists.contains(where: { $0.number == owner.number }) { state.lists.append(owner) }
+    }
+  }
+
+  var lists: [ListHistory] {
+    let (owners, runs) = state.withLock { ($0.lists, $0.known?.runs) }
+    return owners.compactMap { ListHistory($0, in: runs) }
+  }
 
   func start() {}
 

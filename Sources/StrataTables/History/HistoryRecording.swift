@@ -4,13 +4,30 @@ internal import StrataBase
 internal import StrataLog
 
 /// Folds the log event by event, and notes each row that changed with what it is then. Belongs to one thread at a time.
+///
+/// An event of a document says which row it may change, and the row says whether it did. Any other projection's rows are
+/// compared with those before the event, so each event copies the pages that it changes.
 final class HistoryRecording {
+  /// A table after the last event that was noted.
+  private struct Seen {
+    var table: RunTable
+    var rowCount = 0
+    /// Nil for documents: a tree that is held is copied when it changes.
+    var rows: Tree?
+    var problems: Tree
+  }
+
+  private let folding: Folding
+  private let isOfDocuments: Bool
   private let fold: Fold
-  private(set) var pending: PendingRun
-  /// The trees of the tables after the last event that was noted, by the tables' numbers.
-  private var seen: [(table: RunTable, rows: Tree, problems: Tree)] = []
-  /// The same at the begin of what is pending.
+  // One thread at a time uses it, so the checks of exclusive access are left out of what each event changes.
+  @exclusivity(unchecked) private(set) var pending: PendingRun
+  /// The tables by their numbers.
+  @exclusivity(unchecked) private var seen: [Seen] = []
+  /// Their trees at the begin of what is pending.
   private var before: [(rows: Tree, problems: Tree)] = []
+  /// The table of the last document.
+  private var lastTable = 0
   private var appends: UInt64
   private var failures: ProjectionFailures
   /// The commit time of the last event.
@@ -19,6 +36,8 @@ final class HistoryRecording {
 
   /// - Parameter tables: the state at the end of the runs; nil if there are none.
   init(_ log: Log, _ folding: Folding, _ runs: RunSet, from tables: TableSet? = nil) {
+    self.folding = folding
+    if case .documents = folding.withoutTouches { isOfDocuments = true } else { isOfDocuments = false }
     if let tables {
       fold = Fold(log, folding, from: tables, headAtBegin: runs.head, erasures: runs.erasures)
     } else {
@@ -32,74 +51,90 @@ final class HistoryRecording {
     pending = PendingRun(
       begin: state.sequence, time: state.time, appends: state.appendCount,
       failures: UInt64(state.failures.count))
-    for (table, known) in zip(state.tables, runs.tables) { seen.append((known, table.rows, table.problems)) }
+    for (table, known) in zip(state.tables, runs.tables) {
+      seen.append(
+        Seen(
+          table: known, rowCount: table.rows.count, rows: isOfDocuments ? nil : table.rows,
+          problems: table.problems))
+    }
     assert(seen.count == state.tables.count, "the state has other tables than the runs")
-    before = seen.map { ($0.rows, $0.problems) }
+    before = state.tables.map { ($0.rows, $0.problems) }
   }
 
   /// Lends what a row was at the begin of what is pending.
-  func withRowBefore(_ key: [UInt8], _ body: (RunVersion?, UnsafeRawBufferPointer) -> Void) {
+  func withRowBefore(
+    _ key: UnsafeRawBufferPointer, _ body: (RunVersion?, UnsafeRawBufferPointer) -> Void
+  ) {
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-    key.withUnsafeBytes { key in
-      let number = Int(RunKey.table(key))
-      guard number < before.count else { return body(nil, nothing) }
-      let id = RunKey.id(key)
-      let isRefused = before[number].problems.withValue(of: id) { problem in
+    let number = Int(RunKey.table(key))
+    guard number < before.count else { return body(nil, nothing) }
+    let id = RunKey.id(key)
+    let problems = before[number].problems
+    let isRefused =
+      problems.count > 0
+      && problems.withValue(of: id) { problem in
         guard let problem else { return false }
         body(RunVersion(kind: .problem, sequence: 0, created: 0, time: 0), problem)
         return true
       }
-      guard !isRefused else { return }
-      before[number].rows.withValue(of: id) { value in
-        guard let value else { return body(nil, nothing) }
-        let row = StoredRow.view(id: id, value)
-        body(
-          RunVersion(kind: .document, sequence: row.revision, created: row.created, time: row.time),
-          row.document)
-      }
+    guard !isRefused else { return }
+    before[number].rows.withValue(of: id) { value in
+      guard let value else { return body(nil, nothing) }
+      let row = StoredRow.view(id: id, value)
+      body(
+        RunVersion(kind: .document, sequence: row.revision, created: row.created, time: row.time),
+        row.document)
     }
   }
 
-  var rowCount: Int { seen.reduce(0) { $0 + $1.rows.count } }
+  var rowCount: Int { seen.reduce(0) { $0 + $1.rowCount } }
 
-  /// Whether a run is to be written.
-  func isDue(_ limits: RunLimits) -> Bool {
-    pending.isAtEndOfAppend && isFull(limits)
+  /// Whether a run is to be written. As long as there is much more to fold, runs are longer, so that fewer are merged.
+  ///
+  /// - Parameter last: the last event of the log.
+  func isDue(_ limits: RunLimits, last: UInt64) -> Bool {
+    pending.isAtEndOfAppend && isFull(limits, isLagging: isLagging(limits, last))
   }
 
-  private func isFull(_ limits: RunLimits) -> Bool {
-    pending.changeCount >= limits.changeCountMax || pending.byteCount >= limits.byteCountMax
+  private func isFull(_ limits: RunLimits, isLagging: Bool) -> Bool {
+    pending.changeCount >= limits.changeCountMax * (isLagging ? max(1, limits.laggingCount) : 1)
+      || pending.byteCount >= limits.byteCountMax
+  }
+
+  private func isLagging(_ limits: RunLimits, _ last: UInt64) -> Bool {
+    last > sequence && last - sequence > UInt64(limits.changeCountMax)
   }
 
   /// Begins the next run after the last one was written.
   func beginRun() {
-    pending = PendingRun(
-      begin: sequence, time: time, appends: appends, failures: UInt64(failures.count))
-    before = seen.map { ($0.rows, $0.problems) }
+    pending.beginNext(begin: sequence, time: time, appends: appends, failures: UInt64(failures.count))
+    before = fold.state.tables.map { ($0.rows, $0.problems) }
   }
 
   /// Folds on until a run is due, or to a sequence.
   func run(
     through last: UInt64, _ slice: TimeSlice, _ limits: RunLimits
   ) throws(StoreError) -> Fold.EventRun {
-    try fold.runByEvent(through: last, slice) { stamp, endsAppend, state in
-      note(stamp, endsAppend, state)
-      return !(endsAppend && isFull(limits))
+    try fold.runByEvent(through: last, slice) { event, stamp, endsAppend, state in
+      note(event, stamp, endsAppend, state)
+      return !(endsAppend && isFull(limits, isLagging: isLagging(limits, last)))
     }
   }
 
-  private func note(_ stamp: Stamp, _ endsAppend: Bool, _ state: borrowing TableSet) {
-    for index in 0..<state.tables.count {
-      let (rows, problems) = (state.tables[index].rows, state.tables[index].problems)
-      if index == seen.count {
-        let table = RunTable(
-          number: UInt32(truncatingIfNeeded: index), first: stamp.sequence, name: state.tables[index].name)
-        seen.append((table, Tree(pageSize: TreePages.table), Tree()))
-        pending.note(table)
-      }
-      if rows.root !== seen[index].rows.root || problems.root !== seen[index].problems.root {
-        note(index, rows, problems, stamp)
-      }
+  private func note(
+    _ event: borrowing EventView, _ stamp: Stamp, _ endsAppend: Bool, _ state: borrowing TableSet
+  ) {
+    for index in seen.count..<state.tables.count {
+      let table = RunTable(
+        number: UInt32(truncatingIfNeeded: index), first: stamp.sequence, name: state.tables[index].name)
+      seen.append(
+        Seen(table: table, rows: isOfDocuments ? nil : Tree(pageSize: TreePages.table), problems: Tree()))
+      pending.note(table)
+    }
+    if isOfDocuments {
+      if let (category, id) = folding.documentRow(of: event) { noteDocument(category, id, stamp, state) }
+    } else {
+      for index in 0..<state.tables.count { noteChanges(of: index, stamp, state) }
     }
     var failure: ProjectionFailures.Failure?
     let hasFailed = state.failures.count != failures.count
@@ -114,37 +149,76 @@ final class HistoryRecording {
       failure: failure)
   }
 
-  /// Notes the rows of one table that an event changed.
-  private func note(_ index: Int, _ rows: Tree, _ problems: Tree, _ stamp: Stamp) {
+  private func add(
+    _ kind: RunVersion.Kind, _ index: Int, _ id: UnsafeRawBufferPointer, created: UInt64 = 0, _ stamp: Stamp,
+    _ bytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+  ) {
     let table = seen[index].table
     if !pending.knows(table: table.number) { pending.note(table) }
-    func add(
-      _ kind: RunVersion.Kind, _ id: UnsafeRawBufferPointer, created: UInt64 = 0,
-      _ bytes: UnsafeRawBufferPointer
-    ) {
-      let version = RunVersion(kind: kind, sequence: stamp.sequence, created: created, time: stamp.time)
-      pending.add(version, table: table.number, id: id, bytes)
+    let version = RunVersion(kind: kind, sequence: stamp.sequence, created: created, time: stamp.time)
+    pending.add(version, table: table.number, id: id, bytes)
+  }
+
+  /// Notes the row of an event that can change no other one.
+  private func noteDocument(
+    _ category: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ stamp: Stamp,
+    _ state: borrowing TableSet
+  ) {
+    func isName(_ name: [UInt8]) -> Bool { name.withUnsafeBytes { $0.hasSameBytes(as: category) } }
+    if lastTable >= state.tables.count || !isName(state.tables[lastTable].nameBytes) {
+      guard let found = state.tables.firstIndex(where: { isName($0.nameBytes) }) else { return }
+      lastTable = found
     }
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-    // A row that has a problem now is noted with it, and one that had a problem and has a document with that.
+    let index = lastTable
+    let problems = state.tables[index].problems
     if problems.root !== seen[index].problems.root {
-      Tree.forEachDifference(from: seen[index].problems, to: problems) { difference in
-        if let problem = difference.newValue {
-          add(.problem, difference.key, problem)
-        } else if !rows.contains(difference.key) {
-          add(.gone, difference.key, nothing)
-        }
+      noteProblems(of: index, problems, state.tables[index].rows, stamp)
+    }
+    let rows = state.tables[index].rows
+    let wasRemoved = rows.count < seen[index].rowCount
+    seen[index].rowCount = rows.count
+    if wasRemoved {
+      if !problems.contains(id) { add(.gone, index, id, stamp) }
+      return
+    }
+    rows.withValue(of: id) { value in
+      guard let value else { return }
+      let row = StoredRow.view(id: id, value)
+      // A document that is as it was keeps its revision.
+      if row.revision == stamp.sequence {
+        add(.document, index, id, created: row.created, stamp, row.document)
       }
     }
-    Tree.forEachDifference(from: seen[index].rows, to: rows) { difference in
+  }
+
+  /// Notes the rows of one table that an event changed.
+  private func noteChanges(of index: Int, _ stamp: Stamp, _ state: borrowing TableSet) {
+    let (rows, problems) = (state.tables[index].rows, state.tables[index].problems)
+    if problems.root !== seen[index].problems.root { noteProblems(of: index, problems, rows, stamp) }
+    guard let old = seen[index].rows, rows.root !== old.root else { return }
+    Tree.forEachDifference(from: old, to: rows) { difference in
       guard let value = difference.newValue else {
-        if !problems.contains(difference.key) { add(.gone, difference.key, nothing) }
+        if !problems.contains(difference.key) { add(.gone, index, difference.key, stamp) }
         return
       }
       let row = StoredRow.view(id: difference.key, value)
       assert(row.revision == stamp.sequence, "a row changed without a new revision")
-      add(.document, difference.key, created: row.created, row.document)
+      add(.document, index, difference.key, created: row.created, stamp, row.document)
     }
-    (seen[index].rows, seen[index].problems) = (rows, problems)
+    seen[index].rows = rows
+    seen[index].rowCount = rows.count
+  }
+
+  /// Notes the rows that have another problem than before. One that has a problem now is noted with it, and one that had
+  /// a problem and has a document with that.
+  private func noteProblems(of index: Int, _ problems: Tree, _ rows: Tree, _ stamp: Stamp) {
+    Tree.forEachDifference(from: seen[index].problems, to: problems) { difference in
+      if let problem = difference.newValue {
+        add(.problem, index, difference.key, stamp, problem)
+      } else if !rows.contains(difference.key) {
+        add(.gone, index, difference.key, stamp)
+      }
+    }
+    seen[index].problems = problems
   }
 }

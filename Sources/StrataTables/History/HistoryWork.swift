@@ -50,19 +50,27 @@ final class HistoryWork: @unchecked Sendable {
       if tables != nil { return true }
       return try beginAddingKeys(historian)
     }
-    if !recording.isDue(historian.log.options.runLimits) {
-      let last = historian.log.mark.visible.sequence
+    let limits = historian.log.options.runLimits
+    let last = historian.log.mark.visible.sequence
+    if !recording.isDue(limits, last: last) {
       let run: Fold.EventRun
       do throws(StoreError) {
-        run = try recording.run(through: last, slice, historian.log.options.runLimits)
-      } catch { throw .store(error) }
+        run = try recording.run(through: last, slice, limits)
+      } catch {
+        // What is before an event that cannot be applied is kept, although there is more in the log.
+        guard error.reason == .halted, recording.isDue(limits, last: recording.sequence) else {
+          throw .store(error)
+        }
+        try cut(recording, historian, generation)
+        return true
+      }
       switch run {
       case .erased:
         // The log will be folded from its begin.
         reset()
         return true
       case .paused: return true
-      case .done where !recording.isDue(historian.log.options.runLimits):
+      case .done where !recording.isDue(limits, last: last):
         if recording.sequence < historian.log.mark.visible.sequence { return true }
         guard writesRest, recording.pending.eventCount > 0, recording.pending.isAtEndOfAppend else {
           return try beginAddingKeys(historian)
@@ -191,19 +199,23 @@ final class HistoryWork: @unchecked Sendable {
   private func cut(
     _ recording: HistoryRecording, _ historian: Historian, _ generation: Int
   ) throws(RunFailure) {
-    let pending = recording.pending
     let (written, chain) = try write(historian) { () throws(RunFailure) in
       do throws(StoreError) {
-        guard let chain = try historian.log.chain(after: pending.end) else { throw StoreError.closed }
-        let output = try beginFile(historian, generation, through: pending.end)
-        let written = try pending.write(
+        let end = recording.pending.end
+        guard let chain = try historian.log.chain(after: end) else { throw StoreError.closed }
+        let output = try beginFile(historian, generation, through: end)
+        let written = try recording.pending.write(
           to: output, historian.log.options.runLimits, historian.keyOwners, recording.withRowBefore)
         return (written, chain)
       } catch { throw RunFailure(error) }
     }
     guard let runs, let manifest else { return }
+    let limits = historian.log.options.runLimits
+    // A long run is one of the next level, unless it would separate runs that are to be merged.
+    let isLong = written.root.counts.changes >= UInt64(limits.changeCountMax) * 4 && limits.laggingCount > 1
     let entry = ManifestRun(
-      number: written.number, level: 0, length: written.length, place: written.place,
+      number: written.number, level: isLong && manifest.runs.last?.level != 0 ? 1 : 0, length: written.length,
+      place: written.place,
       begin: written.root.begin, end: written.root.end, chain: chain,
       appends: written.root.appends + written.root.counts.appends, time: recording.time,
       erasures: runs.erasures.hash(through: written.root.end))

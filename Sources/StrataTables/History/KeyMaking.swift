@@ -3,8 +3,10 @@
 internal import StrataBase
 internal import StrataLog
 
-/// Gathers when each key of an owner was there, from rows in any order. Belongs to one thread at a time. In memory are all
-/// keys, with as many moments as they have.
+/// Gathers when each key of an owner was there, from rows in any order. Belongs to one thread at a time.
+///
+/// In memory are the keys since the last part, with as many moments as they have: with a scratch file, a part is sorted
+/// and written there when it is as long as a limit, and in the end the parts are merged.
 final class KeyMaking {
   /// What one version of a row is to the owner.
   private struct Standing {
@@ -15,16 +17,34 @@ final class KeyMaking {
   let owner: KeyOwner
   private let isBase: Bool
   private let begin: UInt64
-  private var gathered: [KeyOwner.Kind: GatheredKeys] = [:]
-  private var writer = SortKeyWriter()
+  /// The keys of each kind, by the kind's number; nil for a kind that the owner has not, and once they are written.
+  @exclusivity(unchecked) private var gathered: [UnsortedKeys?]
+  private let parts: KeyParts?
+  private let byteCountMax: Int
+  // One thread at a time uses it, so the checks of exclusive access are left out of what each key changes.
+  @exclusivity(unchecked) private var keyWriter = SortKeyWriter()
   /// The row's versions so far.
-  private var key: [UInt8] = []
-  private var now = Standing()
-  private var next = Standing()
+  @exclusivity(unchecked) private var key: [UInt8] = []
+  @exclusivity(unchecked) private var now = Standing()
+  @exclusivity(unchecked) private var next = Standing()
+  /// The kinds that are not written, and the writer of the first of them.
+  private var kinds: ArraySlice<KeyOwner.Kind>
+  @exclusivity(unchecked) private var writer: KeySetWriter?
+  @exclusivity(unchecked) private var record = KeyRecord()
+  private var keys: OwnerKeys
 
-  init(_ owner: KeyOwner, begin: UInt64, isBase: Bool) {
+  /// - Parameters:
+  ///   - parts: where keys are put that do not fit in memory; nil to keep them all in memory.
+  ///   - byteCountMax: how long a part is in memory.
+  init(
+    _ owner: KeyOwner, begin: UInt64, isBase: Bool, parts: KeyParts? = nil, byteCountMax: Int = .max
+  ) {
     (self.owner, self.begin, self.isBase) = (owner, begin, isBase)
-    for kind in owner.kinds { gathered[kind] = GatheredKeys() }
+    (self.parts, self.byteCountMax) = (parts, byteCountMax)
+    kinds = owner.kinds[...]
+    keys = OwnerKeys(owner: owner.number)
+    gathered = [UnsortedKeys?](repeating: nil, count: KeyOwner.Kind.count)
+    for kind in owner.kinds { gathered[Int(kind.rawValue)] = UnsortedKeys() }
   }
 
   /// Begins a row.
@@ -55,41 +75,56 @@ final class KeyMaking {
     swap(&now, &next)
   }
 
+  /// Makes room in memory once the keys take more than the limit.
+  func spillIfLong() throws(StoreError) {
+    guard let parts, gathered.reduce(0, { $0 + ($1?.byteCount ?? 0) }) >= byteCountMax else { return }
+    for keys in gathered { try keys?.spill(to: parts) }
+  }
+
   /// Whether the row has the same key of a kind in both of its versions.
   private func isSame(_ kind: KeyOwner.Kind) -> Bool {
     guard now.kind == next.kind else { return false }
     guard now.kind == .items else { return true }
-    let (old, new) = (now.placed, next.placed)
-    guard kind == .values else { return old.bytes == new.bytes }
-    return old.value == new.value
-      && old.bytes[..<old.sectionLength] == new.bytes[..<new.sectionLength]
+    guard kind == .values else { return now.placed.bytes == next.placed.bytes }
+    return now.placed.value == next.placed.value && now.placed.sectionLength == next.placed.sectionLength
+      && now.placed.bytes.withUnsafeBytes { old in
+        next.placed.bytes.withUnsafeBytes { new in
+          UnsafeRawBufferPointer(rebasing: old[..<now.placed.sectionLength]).hasSameBytes(
+            as: UnsafeRawBufferPointer(rebasing: new[..<next.placed.sectionLength]))
+        }
+      }
   }
 
   /// Notes the keys of a version that the row's other version lacks.
-  private func note(_ standing: Standing, at sequence: UInt64, isBirth: Bool, isFirst: Bool = false) {
+  private func note(
+    _ standing: Standing, at sequence: UInt64, isBirth: Bool, isFirst: Bool = false
+  ) {
     guard let kind = standing.kind else { return }
     let idLength = key.count - RunKey.tableLength
     if isFirst || !isSame(kind) {
+      let keys = gathered[Int(kind.rawValue)]
       switch kind {
       case .items:
-        let placed = standing.placed
-        gathered[.items]?.append(
-          placed.bytes, placed.sectionLength, placed.idLength, sequence, isBirth: isBirth)
+        standing.placed.bytes.withUnsafeBytes { bytes in
+          keys?.append(
+            bytes, standing.placed.sectionLength, standing.placed.idLength, sequence, isBirth: isBirth)
+        }
       case .unplaced:
-        gathered[kind]?.append(key[RunKey.tableLength...], 0, idLength, sequence, isBirth: isBirth)
+        key.withUnsafeBytes { keys?.append(RunKey.id($0), 0, idLength, sequence, isBirth: isBirth) }
       case .rows, .refused, .values:
-        gathered[kind]?.append(key, RunKey.tableLength, idLength, sequence, isBirth: isBirth)
+        key.withUnsafeBytes { keys?.append($0, RunKey.tableLength, idLength, sequence, isBirth: isBirth) }
       }
     }
-    if kind == .items, let values = gathered[.values], isFirst || !isSame(.values) {
-      let placed = standing.placed
-      let value = placed.bytes.withUnsafeBytes { bytes in
-        View.valueKey(
-          in: UnsafeRawBufferPointer(rebasing: bytes[..<placed.sectionLength]),
-          UnsafeRawBufferPointer(rebasing: bytes[(bytes.count - placed.idLength)...]), placed.value)
-      }
-      values.append(value, placed.sectionLength, placed.idLength, sequence, isBirth: isBirth)
+    guard kind == .items, let values = gathered[Int(KeyOwner.Kind.values.rawValue)],
+      isFirst || !isSame(.values)
+    else { return }
+    let (sectionLength, itemLength) = (standing.placed.sectionLength, standing.placed.idLength)
+    let value = standing.placed.bytes.withUnsafeBytes { bytes in
+      View.valueKey(
+        in: UnsafeRawBufferPointer(rebasing: bytes[..<sectionLength]),
+        UnsafeRawBufferPointer(rebasing: bytes[(bytes.count - itemLength)...]), standing.placed.value)
     }
+    value.withUnsafeBytes { values.append($0, sectionLength, itemLength, sequence, isBirth: isBirth) }
   }
 
   private func place(_ version: RunVersion, _ bytes: UnsafeRawBufferPointer, _ standing: inout Standing) {
@@ -103,78 +138,30 @@ final class KeyMaking {
       let row = RowView(
         id: RunKey.id(key), revision: version.sequence, created: version.created, time: version.time,
         document: bytes)
-      standing.placed.place(row, by: definition, &writer)
+      standing.placed.place(row, by: definition, &keyWriter)
     }
     if standing.placed.isShown { standing.kind = .items }
     if standing.placed.problem != nil { standing.kind = .unplaced }
   }
 
-  /// Writes the keys of all rows.
-  func write(to output: RunOutput, _ limits: RunLimits) throws(StoreError) -> OwnerKeys {
-    var keys = OwnerKeys(owner: owner.number)
-    for kind in owner.kinds {
-      var writer = KeySetWriter(output, kind, begin: begin, isBase: isBase, limits)
-      if let gathered = gathered.removeValue(forKey: kind) {
-        try gathered.forEachRecord(after: begin) { record throws(StoreError) in try writer.add(record) }
+  /// Writes some of the keys, after all rows were added. Returns all of them once they are written, and nil before that.
+  func write(
+    _ count: Int, to output: RunOutput, _ limits: RunLimits
+  ) throws(StoreError) -> OwnerKeys? {
+    for _ in 0..<count {
+      guard let kind = kinds.first else { return keys }
+      if writer == nil {
+        try gathered[Int(kind.rawValue)]?.end(parts)
+        writer = KeySetWriter(output, kind, begin: begin, isBase: isBase, limits)
       }
-      keys.sets.append(try writer.finish())
+      if try gathered[Int(kind.rawValue)]?.next(&record, after: begin, parts) == true {
+        try writer?.add(record)
+      } else if var ended = writer.take() {
+        keys.sets.append(try ended.finish())
+        gathered[Int(kind.rawValue)] = nil
+        kinds.removeFirst()
+      }
     }
-    return keys
-  }
-}
-
-/// Keys with one moment each, in any order. A class, so that the dictionary of them does not copy.
-private final class GatheredKeys {
-  private struct Entry {
-    var offset: Int
-    var length: UInt16
-    var sectionLength: UInt16
-    var idLength: UInt16
-    var sequence: UInt64
-    var isBirth: Bool
-  }
-
-  private var bytes = RawBuffer(capacity: 1 << 12)
-  private var entries: [Entry] = []
-
-  func append(
-    _ key: some Collection<UInt8>, _ sectionLength: Int, _ idLength: Int, _ sequence: UInt64,
-    isBirth: Bool
-  ) {
-    entries.append(
-      Entry(
-        offset: bytes.count, length: UInt16(truncatingIfNeeded: key.count),
-        sectionLength: UInt16(truncatingIfNeeded: sectionLength),
-        idLength: UInt16(truncatingIfNeeded: idLength), sequence: sequence, isBirth: isBirth))
-    _ = key.withContiguousStorageIfAvailable { bytes.append(UnsafeRawBufferPointer($0)) }
-  }
-
-  private func key(_ entry: Entry) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: bytes.base + entry.offset, count: Int(entry.length))
-  }
-
-  /// Lends the keys in ascending order, each once with its moments. What a base notes at its begin was there.
-  func forEachRecord(
-    after begin: UInt64, _ body: (KeyRecord) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    entries.sort { a, b in
-      let order = key(a).order(key(b))
-      return order != 0 ? order < 0 : a.sequence < b.sequence
-    }
-    var record = KeyRecord()
-    var start = 0
-    while start < entries.count {
-      let first = entries[start]
-      var end = start + 1
-      while end < entries.count, key(entries[end]).hasSameBytes(as: key(first)) { end += 1 }
-      record.key.removeAll(keepingCapacity: true)
-      record.key.append(contentsOf: key(first))
-      (record.sectionLength, record.idLength) = (Int(first.sectionLength), Int(first.idLength))
-      record.moments.removeAll(keepingCapacity: true)
-      for entry in entries[start..<end] where entry.sequence > begin { record.moments.append(entry.sequence) }
-      record.isAlive = first.sequence == begin || !first.isBirth
-      try body(record)
-      start = end
-    }
+    return nil
   }
 }

@@ -13,8 +13,12 @@ final class KeyMerge {
   private let output: RunOutput
   private let limits: RunLimits
   private var kinds: ArraySlice<KeyOwner.Kind>
-  private var heads: [(cursor: KeyCursor, isThere: Bool)] = []
-  private var writer: KeySetWriter?
+  // One thread at a time uses it, so the checks of exclusive access are left out of what each key changes.
+  @exclusivity(unchecked) private var heads: [(cursor: KeyCursor, isThere: Bool)] = []
+  /// The runs that have the current key, in order.
+  @exclusivity(unchecked) private var current: [Int] = []
+  @exclusivity(unchecked) private var record = KeyRecord()
+  @exclusivity(unchecked) private var writer: KeySetWriter?
   private var keys: OwnerKeys
 
   /// - Parameters:
@@ -36,9 +40,9 @@ final class KeyMerge {
       if writer == nil {
         try RunFailure.reading { () throws(StatePage.Damage) in try begin(kind) }
       }
-      let record = try RunFailure.reading { () throws(StatePage.Damage) in try next() }
+      let isThere = try RunFailure.reading { () throws(StatePage.Damage) in try next() }
       do throws(StoreError) {
-        if let record {
+        if isThere {
           if record.isAlive || !record.moments.isEmpty { try writer?.add(record) }
         } else if var ended = writer.take() {
           keys.sets.append(try ended.finish())
@@ -50,7 +54,7 @@ final class KeyMerge {
   }
 
   private func begin(_ kind: KeyOwner.Kind) throws(StatePage.Damage) {
-    heads = []
+    (heads, current) = ([], [])
     for run in below + merged {
       guard let set = try run.keySet(kind, of: owner) else {
         throw StatePage.Damage("a run lacks the keys that it is merged for")
@@ -62,40 +66,40 @@ final class KeyMerge {
     writer = KeySetWriter(output, kind, begin: merged[0].root.begin, isBase: isBase, limits)
   }
 
-  /// What all runs together say of the next key; nil at the end.
-  private func next() throws(StatePage.Damage) -> KeyRecord? {
-    var least: [UInt8]?
-    for head in heads where head.isThere {
-      guard let known = least else {
-        least = head.cursor.key
+  /// Goes to the next key, with what all runs together say of it. False at the end.
+  private func next() throws(StatePage.Damage) -> Bool {
+    for index in current { heads[index].isThere = try heads[index].cursor.next() }
+    current.removeAll(keepingCapacity: true)
+    for index in heads.indices where heads[index].isThere {
+      guard let first = current.first else {
+        current.append(index)
         continue
       }
-      if head.cursor.key.withUnsafeBytes({ a in known.withUnsafeBytes { a.order($0) < 0 } }) {
-        least = head.cursor.key
-      }
+      let order = heads[index].cursor.order(heads[first].cursor)
+      if order < 0 { current.removeAll(keepingCapacity: true) }
+      if order <= 0 { current.append(index) }
     }
-    guard let key = least else { return nil }
-    var record = KeyRecord()
+    guard let first = current.first else { return false }
+    heads[first].cursor.begin(&record)
     /// Whether the key is there at the end of what was read.
     var isAlive: Bool?
-    for index in heads.indices where heads[index].isThere && heads[index].cursor.key == key {
-      let part = try heads[index].cursor.record()
-      guard isAlive == nil || isAlive == part.isAlive else {
+    for index in current {
+      let isAliveAtBegin = heads[index].cursor.isAliveAtBegin
+      guard isAlive == nil || isAlive == isAliveAtBegin else {
         throw StatePage.Damage("a key is there in one run and not in the next")
       }
-      let isAliveAtEnd = part.isAlive != (part.moments.count % 2 == 1)
-      if isAlive == nil {
-        (record.key, record.sectionLength, record.idLength) = (key, part.sectionLength, part.idLength)
-      }
+      let known = record.moments.count
+      try heads[index].cursor.addMoments(to: &record)
+      let isAliveAtEnd = isAliveAtBegin != ((record.moments.count - known) % 2 == 1)
       if index < below.count {
+        // Of what was before, only the end counts.
+        record.moments.removeAll(keepingCapacity: true)
         record.isAlive = isAliveAtEnd
-      } else {
-        if isAlive == nil { record.isAlive = part.isAlive }
-        record.moments += part.moments
+      } else if isAlive == nil {
+        record.isAlive = isAliveAtBegin
       }
       isAlive = isAliveAtEnd
-      heads[index].isThere = try heads[index].cursor.next()
     }
-    return record
+    return true
   }
 }

@@ -18,6 +18,8 @@ struct KeyOwner: Sendable {
     /// The ids of the rows that a list cannot place.
     case unplaced
 
+    static let count = 5
+
     /// Whether the sections of these keys are counted.
     var hasSections: Bool { self == .items }
   }

@@ -170,13 +170,31 @@ struct KeyCursor {
 
   /// The key with everything that the run knows of it.
   func record() throws(StatePage.Damage) -> KeyRecord {
-    var record = KeyRecord(
-      key: key, sectionLength: sectionLength, idLength: idLength, isAlive: isAliveAtBegin)
+    var record = KeyRecord()
+    begin(&record)
+    try addMoments(to: &record)
+    return record
+  }
+
+  /// Sets a record to the key, without moments.
+  func begin(_ record: inout KeyRecord) {
+    // A copy into the record's own bytes: those of the cursor change with the next key.
+    record.key.removeAll(keepingCapacity: true)
+    record.key.append(contentsOf: key)
+    (record.sectionLength, record.idLength, record.isAlive) = (sectionLength, idLength, isAliveAtBegin)
+    record.moments.removeAll(keepingCapacity: true)
+  }
+
+  func addMoments(to record: inout KeyRecord) throws(StatePage.Damage) {
     try forEachMoment { moment in
       record.moments.append(moment)
       return true
     }
-    return record
+  }
+
+  /// Less than 0 if the key is before that of another cursor, 0 if they are equal.
+  func order(_ other: KeyCursor) -> Int {
+    key.withUnsafeBytes { key in other.key.withUnsafeBytes { key.order($0) } }
   }
 
   private func forEachMoment(_ body: (UInt64) -> Bool) throws(StatePage.Damage) {

@@ -37,7 +37,8 @@ struct KeySetWriter: ~Copyable {
     assert(record.isAlive || !record.moments.isEmpty, "a key of a run was never there")
     if pageCount == limits.keyCountMax || page.count >= limits.pageLength { try flush() }
     if pageCount == 0 {
-      first = record.key
+      first.removeAll(keepingCapacity: true)
+      first.append(contentsOf: record.key)
       lastKey.removeAll(keepingCapacity: true)
       tally.beginUnit()
     }
@@ -69,10 +70,13 @@ struct KeySetWriter: ~Copyable {
   }
 
   private mutating func addSection(of record: KeyRecord) {
-    let name = record.key[..<record.sectionLength]
-    if section.map({ !$0.elementsEqual(name) }) ?? true {
-      sections.append(Array(name))
-      section = Array(name)
+    let isKnown = record.key.withUnsafeBytes { key in
+      section?.withUnsafeBytes { $0.hasSameBytes(as: .init(rebasing: key[..<record.sectionLength])) } ?? false
+    }
+    if !isKnown {
+      let name = Array(record.key[..<record.sectionLength])
+      sections.append(name)
+      section = name
       sectionTally.beginUnit()
     }
     sectionTally.add(record)

@@ -14,19 +14,27 @@ struct PendingRun {
   }
 
   private struct Row {
-    var key: [UInt8]
+    /// In `keys`.
+    var key: Range<Int>
     var first: Int
     var last: Int
+    /// Another row whose key has the same hash.
+    var other: Int?
   }
 
-  let begin: UInt64
+  /// The most bytes of documents that the next run is given the room of.
+  private static let keptLengthMax = 8 << 20
+
+  private(set) var begin: UInt64
   /// The commit time, the number of appends and that of failures at `begin`.
-  let time: Int64?
-  let appends: UInt64
-  let failures: UInt64
+  private var time: Int64?
+  private var appends: UInt64
+  private var failures: UInt64
   private var versions: [Version] = []
   private var rows: [Row] = []
-  private var places: [[UInt8]: Int] = [:]
+  private var keys: [UInt8] = []
+  /// The last row with a hash.
+  private var places: [UInt64: Int] = [:]
   private var bytes: [UInt8] = []
   private var events: [(event: RunEvent, versions: Range<Int>)] = []
   private var tables: [UInt32: RunTable] = [:]
@@ -38,6 +46,21 @@ struct PendingRun {
     self.time = time
     self.appends = appends
     self.failures = failures
+  }
+
+  /// Begins the next run after this one was written, in the same memory.
+  mutating func beginNext(begin: UInt64, time: Int64?, appends: UInt64, failures: UInt64) {
+    (self.begin, self.time, self.appends, self.failures) = (begin, time, appends, failures)
+    versions.removeAll(keepingCapacity: true)
+    rows.removeAll(keepingCapacity: true)
+    keys.removeAll(keepingCapacity: true)
+    places.removeAll(keepingCapacity: true)
+    // One large document is not kept room for.
+    bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptLengthMax)
+    events.removeAll(keepingCapacity: true)
+    tables.removeAll()
+    listed.removeAll()
+    counts = RunCounts()
   }
 
   var changeCount: Int { versions.count }
@@ -58,19 +81,40 @@ struct PendingRun {
     _ version: RunVersion, table: UInt32, id: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer
   ) {
     assert(tables[table] != nil, "a change is of a table that was not noted")
-    let key = RunKey.make(table, id)
     let start = bytes.count
     bytes.append(contentsOf: content)
     let number = versions.count
-    if let row = places[key] {
+    let row = row(table, id, first: number)
+    if rows[row].last != number {
       versions[rows[row].last].next = number
       rows[row].last = number
-      versions.append(Version(version: version, row: row, bytes: start..<bytes.count))
-    } else {
-      places[key] = rows.count
-      versions.append(Version(version: version, row: rows.count, bytes: start..<bytes.count))
-      rows.append(Row(key: key, first: number, last: number))
     }
+    versions.append(Version(version: version, row: row, bytes: start..<bytes.count))
+  }
+
+  /// The row with a key, which is added if there is none.
+  private mutating func row(_ table: UInt32, _ id: UnsafeRawBufferPointer, first version: Int) -> Int {
+    let start = keys.count
+    withUnsafeBytes(of: table.bigEndian) { keys.append(contentsOf: $0) }
+    keys.append(contentsOf: id)
+    let (hash, found) = keys.withUnsafeBytes { all in
+      let key = UnsafeRawBufferPointer(rebasing: all[start...])
+      let hash = XXH64.of(key)
+      var next = places[hash]
+      while let row = next, !UnsafeRawBufferPointer(rebasing: all[rows[row].key]).hasSameBytes(as: key) {
+        next = rows[row].other
+      }
+      return (hash, next)
+    }
+    if let found {
+      keys.removeLast(keys.count - start)
+      return found
+    }
+    rows.append(
+      Row(
+        key: start..<keys.count, first: version, last: version,
+        other: places.updateValue(rows.count, forKey: hash)))
+    return rows.count - 1
   }
 
   /// Ends an event whose changes were added.
@@ -89,40 +133,45 @@ struct PendingRun {
   ///   - before: lends what a row was at the begin.
   func write(
     to output: RunOutput, _ limits: RunLimits, _ owners: [KeyOwner],
-    _ before: (_ key: [UInt8], (RunVersion?, UnsafeRawBufferPointer) -> Void) -> Void
+    _ before: (_ key: UnsafeRawBufferPointer, (RunVersion?, UnsafeRawBufferPointer) -> Void) -> Void
   ) throws(StoreError) -> WrittenRun {
     let makings = owners.map { KeyMaking($0, begin: begin, isBase: false) }
     var writer = RunWriter(
       output, begin: begin, time: time, appends: appends, failures: failures, isBase: false, limits)
-    let order = rows.indices.sorted { a, b in
-      rows[a].key.withUnsafeBytes { a in rows[b].key.withUnsafeBytes { a.order($0) < 0 } }
+    let order = keys.withUnsafeBytes { all in
+      rows.indices.sorted { a, b in
+        UnsafeRawBufferPointer(rebasing: all[rows[a].key])
+          .order(UnsafeRawBufferPointer(rebasing: all[rows[b].key])) < 0
+      }
     }
     var numbers = [UInt32](repeating: 0, count: rows.count)
     for row in order {
-      let key = rows[row].key
-      try key.lendBytes { key throws(StoreError) in try writer.beginRow(key) }
-      if !makings.isEmpty {
-        let table = tables[key.withUnsafeBytes { RunKey.table($0) }]?.name ?? ""
-        before(key) { version, bytes in
-          key.withUnsafeBytes { key in
+      try keys.lendBytes { all throws(StoreError) in
+        let key = UnsafeRawBufferPointer(rebasing: all[rows[row].key])
+        try writer.beginRow(key)
+        if !makings.isEmpty {
+          let table = tables[RunKey.table(key)]?.name ?? ""
+          before(key) { version, bytes in
             for making in makings { making.begin(key, of: table, version, bytes) }
           }
         }
       }
-      var next: Int? = rows[row].first
-      while let place = next {
-        let version = versions[place]
-        try bytes.lendBytes { bytes throws(StoreError) in
-          let bytes = UnsafeRawBufferPointer(rebasing: bytes[version.bytes])
+      try bytes.lendBytes { all throws(StoreError) in
+        var next: Int? = rows[row].first
+        while let place = next {
+          let version = versions[place]
+          let bytes = UnsafeRawBufferPointer(rebasing: all[version.bytes])
           try writer.add(version.version, bytes)
           for making in makings { making.add(version.version, bytes) }
+          next = version.next
         }
-        next = version.next
       }
       numbers[row] = writer.endRow()
     }
     try writer.endRows()
-    for making in makings { try writer.add(making) }
+    for making in makings {
+      if let keys = try making.write(.max, to: output, limits) { writer.add(keys) }
+    }
     for (event, range) in events {
       try writer.add(event, versions[range].map { numbers[$0.row] })
     }

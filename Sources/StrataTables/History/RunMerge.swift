@@ -5,7 +5,8 @@ internal import StrataLog
 
 /// Streams the rows of several runs into a new one, and then their changes. Belongs to one thread at a time.
 ///
-/// In memory are a page of each run, and for each row of them its number in the new run.
+/// In memory are a page of each run, for each row of them its number in the new run, and of keys that are made, as many
+/// bytes as a limit says.
 final class RunMerge {
   /// Steps between two looks at the slice.
   private static let stepCount = 256
@@ -13,10 +14,11 @@ final class RunMerge {
   /// The runs that are merged, in order.
   let merged: [RunReader]
   private let below: [RunReader]
-  private var writer: RunWriter
+  // One thread at a time uses it, so the checks of exclusive access are left out of what each row changes.
+  @exclusivity(unchecked) private var writer: RunWriter
   /// The runs below, then those that are merged.
-  private var heads: RunHeads
-  private var numbers: [[UInt32]]
+  @exclusivity(unchecked) private var heads: RunHeads
+  @exclusivity(unchecked) private var numbers: [[UInt32]]
   /// The run whose changes are copied next, and the position in it.
   private var run = 0
   private var changes: RunChangesCursor?
@@ -65,8 +67,12 @@ final class RunMerge {
     let common = runs[0].keys.map(KeyOwner.init(known:)).filter { owner in
       runs.allSatisfy { $0.hasKeys(of: owner) }
     }
-    makings = owners.filter { owner in !common.contains { $0.number == owner.number } }
-      .map { KeyMaking($0, begin: first.begin, isBase: isBase) }
+    let made = owners.filter { owner in !common.contains { $0.number == owner.number } }
+    makings = made.map { owner in
+      KeyMaking(
+        owner, begin: first.begin, isBase: isBase, parts: output.scratch(),
+        byteCountMax: limits.madeKeysByteCountMax / made.count)
+    }
     keyMerges = common.map { KeyMerge($0, merged, onto: below, isBase: isBase, output, limits) }
     before = isBase || makings.isEmpty || range.lowerBound == 0 ? nil : RunRows(set, at: first.begin)
   }
@@ -168,12 +174,19 @@ final class RunMerge {
     } else {
       for making in makings { making.add(version, bytes) }
     }
+    do throws(StoreError) { for making in makings { try making.spillIfLong() } } catch {
+      throw RunFailure(error)
+    }
   }
 
   /// Writes some keys after all rows. Returns false once there are none left.
   private func mergeKeys() throws(RunFailure) -> Bool {
-    if let making = makings.popLast() {
-      do throws(StoreError) { try writer.add(making) } catch { throw RunFailure(error) }
+    if let making = makings.last {
+      do throws(StoreError) {
+        guard let keys = try making.write(Self.stepCount, to: output, limits) else { return true }
+        writer.add(keys)
+      } catch { throw RunFailure(error) }
+      makings.removeLast()
       return true
     }
     guard let merge = keyMerges.last else { return false }

@@ -9,6 +9,7 @@ final class RunOutput {
   private static let stepLength = 4 << 20
 
   let number: UInt32
+  private let files: HistoryFiles
   private let file: any File
   /// Called before each step: throws if nothing more may be written.
   private let goesOn: () throws(StoreError) -> Void
@@ -21,6 +22,7 @@ final class RunOutput {
     _ files: HistoryFiles, _ number: UInt32, _ file: any File,
     _ goesOn: @escaping () throws(StoreError) -> Void
   ) {
+    self.files = files
     self.number = number
     self.file = file
     self.goesOn = goesOn
@@ -32,6 +34,9 @@ final class RunOutput {
 
   /// The length of the file so far.
   var length: UInt64 { written + UInt64(buffer.count) }
+
+  /// Room for what is sorted before it is appended, under the same conditions.
+  func scratch() -> KeyParts { KeyParts(files, goesOn) }
 
   /// Appends a record: compressed if that saves an eighth.
   func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> RunPlace {

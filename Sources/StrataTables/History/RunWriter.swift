@@ -64,11 +64,6 @@ struct RunWriter: ~Copyable {
 
   mutating func endRows() throws(StoreError) { rowsRoot = try rowsWriter.finish() }
 
-  /// Adds the keys of an owner after all rows.
-  mutating func add(_ making: KeyMaking) throws(StoreError) {
-    keys.append(try making.write(to: output, limits))
-  }
-
   /// Adds keys that were written to the output.
   mutating func add(_ keys: OwnerKeys) { self.keys.append(keys) }
 

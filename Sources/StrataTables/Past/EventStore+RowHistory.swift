@@ -170,7 +170,7 @@ private final class RowWalk: @unchecked Sendable {
 
   func goOn(_ slice: TimeSlice) throws(StoreError) -> [RunRow]? {
     guard let fold = try begun(slice) else { return nil }
-    let run = try fold.runByEvent(through: last, slice) { stamp, _, state in
+    let run = try fold.runByEvent(through: last, slice) { _, stamp, _, state in
       if let new = seen.change(to: state[table], id, stamp) { versions.append(new) }
       return true
     }

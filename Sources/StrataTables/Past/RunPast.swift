@@ -74,14 +74,14 @@ final class RunPast {
   /// The state after an event that the runs have, of which rows and the kept list's items are read when they are looked
   /// at. Nil if the list is not kept, or not in all runs by now. O(sections + pages of keys).
   func tablesUnread(at sequence: UInt64) -> Building? {
-    guard let owner, let history, runs != nil, let name = StateName(folding.kept) else { return nil }
+    guard let owner, let history, let runs, let name = StateName(folding.kept) else { return nil }
     let healing = PastHealing(
       state: StateHealing(
         store.log, folding.kept, sequence: sequence, chain: nil, folder: StoreLayout.historiesPath,
         faults: Lock(StateFaults())),
       history: "\(store.log.storeID) \(name.folder)",
       wholeCountMax: store.log.options.runLimits.wholeKeyCountMax
-    ) { history.noteDamage() }
+    ) { history.noteDamage(in: runs) }
     let cache = store.projectors.pageCache
     let made = read { (runs) throws(StatePage.Damage) -> Building? in
       try runs.unreadTables(
@@ -136,7 +136,7 @@ final class RunPast {
     guard let runs else { return nil }
     do throws(StatePage.Damage) { return try body(runs) } catch {
       (self.runs, building, step) = (nil, nil, nil)
-      history?.noteDamage()
+      history?.noteDamage(in: runs)
       return nil
     }
   }

@@ -39,25 +39,30 @@ public struct ProjectionStatus: Sendable, Equatable {
   public var historySequence: UInt64
   /// Why the history could not be continued. Nothing is lost, but states of the past after it are replayed.
   public var historyError: StoreError?
+  /// The kept lists that this process asked for, ascending by table and name, and from which event on their past is in the
+  /// history.
+  public var historyLists: [ListHistory]
 }
 
 extension EventStore {
-  /// How far the projections are that this object was asked for and whose states are kept, ascending by name. Folds and
-  /// reads nothing.
+  /// How far the projections are that this object was asked for and whose states or histories are kept, ascending by
+  /// name. Folds and reads nothing.
   public var projections: [ProjectionStatus] {
     let head = log.mark.sequence
     let found = projectors.inUse.compactMap { projector -> ProjectionStatus? in
-      guard let checkpoints = projector.checkpoints else { return nil }
+      let checkpoints = projector.checkpoints
+      guard let name = checkpoints?.projectionName ?? projector.historian?.name.name else { return nil }
       let sequence = projector.published.sequence
-      let (loaded, faults) = (checkpoints.loaded, checkpoints.faults)
+      let (loaded, faults) = (checkpoints?.loaded, checkpoints?.faults)
       return ProjectionStatus(
-        name: checkpoints.projectionName, sequence: sequence, lag: head - min(head, sequence),
-        savedSequence: checkpoints.savedSequence, savedByteCount: checkpoints.bytesWritten.total,
+        name: name, sequence: sequence, lag: head - min(head, sequence),
+        savedSequence: checkpoints?.savedSequence, savedByteCount: checkpoints?.bytesWritten.total ?? 0,
         isBeingCompared: projector.state.withLock { $0.origin.confirmation != nil },
         isVersionNotRaised: projector.state.withLock { $0.origin.isVersionNotRaised },
-        saveError: checkpoints.failure, pagesRead: loaded.pages, pageByteCount: loaded.bytes,
-        pagesLost: faults.count, lastLoss: faults.last,
-        historySequence: projector.history?.end ?? 0, historyError: projector.history?.failure)
+        saveError: checkpoints?.failure, pagesRead: loaded?.pages ?? 0, pageByteCount: loaded?.bytes ?? 0,
+        pagesLost: faults?.count ?? 0, lastLoss: faults?.last,
+        historySequence: projector.history?.end ?? 0, historyError: projector.history?.failure,
+        historyLists: (projector.history?.lists ?? []).sorted { ($0.table, $0.name) < ($1.table, $1.name) })
     }
     return found.sorted { ($0.name, $0.sequence) < ($1.name, $1.sequence) }
   }

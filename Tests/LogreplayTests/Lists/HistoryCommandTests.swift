@@ -77,6 +77,42 @@ struct HistoryCommandTests {
       try await folder.answer("log", "--row", "incident/a", "-o", "csv").split(separator: "\n").count == 4)
   }
 
+  @Test func `the lists that are kept are in the history, are listed, and their keys are dumped`()
+    async throws
+  {
+    let folder = try await SampleFolder.list()
+    let keep = ["--table", "incident", "--section-by", "status", "--sort", "n:desc"]
+    func shown() async throws -> [String] {
+      var shown: [String] = []
+      for point in [1, 4, 5, 7, 8] {
+        shown.append(try await folder.answer("at", "\(point)", "--view", "by status", "-o", "json"))
+      }
+      return shown
+    }
+    #expect(try await LogreplayProcess(["keep", folder.store, "by status"] + keep).wait().code == 0)
+    let before = try await shown()
+    let made = try DocumentValue(json: try await folder.answer("checkpoint", "--history", "-o", "json"))
+    let list: DocumentValue = ["table": "incident", "name": "by status", "from": 1]
+    guard case .array(let histories)? = made["histories"] else {
+      Issue.record("\(made)")
+      return
+    }
+    #expect(histories.first?["lists"] == .array([list]))
+    #expect(try await shown() == before)
+    let info = try DocumentValue(json: try await folder.answer("info", "-o", "json"))
+    #expect(info["historyLists"] == .array([list]))
+    let text = "history         list 'by status' of incident: in the history from seq 1 on\n"
+    #expect(try await folder.answer("info").contains(text))
+    let dump = try await LogreplayProcess([
+      "dump", folder.store, "--history", "$documents-1", "--run", "1", "-o", "jsonl",
+    ]).wait()
+    #expect(dump.code == 0, "\(dump.errors)")
+    let sets = try dump.output.split(separator: "\n").map { try DocumentValue(json: Array($0.utf8)) }
+      .filter { $0["kind"] == "keys" }
+    #expect(sets.map { $0["of"] } == ["rows", "refused", "items", "unplaced"], "\(sets)")
+    #expect(sets.map { $0["keys"] } == [6, 0, 6, 0], "\(sets)")
+  }
+
   @Test func `damage to a history changes no answer`() async throws {
     let folder = try await SampleFolder.list()
     let before = try await Self.answers(folder)

@@ -73,6 +73,7 @@ extension StoreOptions {
     var options = StoreOptions()
     options.history = .all
     options.runLimits.changeCountMax = Int.random(in: 2...30, using: &random)
+    options.runLimits.laggingCount = [1, 8].randomElement(using: &random)!
     options.runLimits.mergedCount = Int.random(in: 2...4, using: &random)
     options.runLimits.baseChangeCountMin = UInt64.random(in: 20...100, using: &random)
     options.runLimits.pageLength = [60, 4_096].randomElement(using: &random)!

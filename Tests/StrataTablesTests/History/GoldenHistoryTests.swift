@@ -1,4 +1,5 @@
-// The kept store with a history of version 1.0: what this code reads in it is what was written, today and later.
+// The kept stores with a history of version 1.0, without keys and with them: what this code reads in them is what was
+// written, today and later.
 
 import Foundation
 internal import StrataBase
@@ -9,15 +10,34 @@ internal import StrataLog
 internal import StrataTesting
 internal import Testing
 
-private enum GoldenHistory {
-  static let golden = GoldenFiles(
-    "history-1.0/documents.store",
-    "A store with a history: a base and deltas, two tables, a document of its own record, a problem, an erased event."
-  )
+private enum GoldenHistory: CaseIterable {
+  /// Runs as they were before there were keys.
+  case rows
+  /// Runs with the keys of all rows and of a kept list.
+  case keys
+
+  var golden: GoldenFiles {
+    switch self {
+    case .rows:
+      GoldenFiles(
+        "history-1.0/documents.store",
+        "A store with a history: a base and deltas, two tables, a document of its own record, a problem, an erased event."
+      )
+    case .keys:
+      GoldenFiles(
+        "history-1.0/keys.store",
+        "The same with the keys of all rows, and of a list whose sections are ordered by values of their items."
+      )
+    }
+  }
+
+  /// By `n` in sections of its remainder, with rows that cannot be placed and rows that are left out.
+  static let definition = StateKeptViewTests.definition(
+    "by n", StateKeptViewTests.orders.first { $0.0 == "greatest" }!.1, calls: .keys)
   static let folding = Folding.documents(only: nil)
   static let folder = "derived/history/$documents-1"
 
-  static var options: StoreOptions {
+  var options: StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
     options.sealsInBackground = false
@@ -31,6 +51,9 @@ private enum GoldenHistory {
     options.runLimits.pageLength = 200
     options.runLimits.largeLength = 500
     options.runLimits.wholeInterval = 4
+    options.runLimits.keepsKeys = self == .keys
+    options.runLimits.keyCountMax = 3
+    options.runLimits.laggingCount = 1
     return options
   }
 
@@ -45,28 +68,30 @@ private enum GoldenHistory {
   }
 
   /// The calls that made the store.
-  static func write() throws -> [String: [UInt8]] {
+  func write() throws -> [String: [UInt8]] {
     let disk = SimulatedDisk()
     let id = StoreID(low: 0x8877_6655_4433_2211, high: 0x00FF_EEDD_CCBB_AA99)
     let store = try EventStore.open(
       disk, path: GoldenFiles.root, .readWrite, options: options, storeID: id)
-    try store.appendBlocking([put("incident/a", ["status": "open", "time": 0]), put("incident/b", ["n": 1])])
-    try store.appendBlocking([put("note/gone", ["text": .string(digits(50))])])
+    try store.appendBlocking([
+      Self.put("incident/a", ["status": "open", "time": 0]), Self.put("incident/b", ["n": 1]),
+    ])
+    try store.appendBlocking([Self.put("note/gone", ["text": .string(Self.digits(50))])])
     _ = try store.eraseBlocking(Erasure(streams: ["note/gone"], because: "asked to"))
     try store.appendBlocking([
-      put("note/long", ["text": .string(digits(700))]), put("note/short", ["text": "x"]),
+      Self.put("note/long", ["text": .string(Self.digits(700))]), Self.put("note/short", ["text": "x"]),
     ])
     try store.appendBlocking([
-      put("incident/d", .int(5)), NewEvent(DocumentEvent.delete, in: "incident/b", .null),
+      Self.put("incident/d", .int(5)), NewEvent(DocumentEvent.delete, in: "incident/b", .null),
     ])
     for number in 1...30 {
       try store.appendBlocking([
         NewEvent(DocumentEvent.merge, in: "incident/a", ["time": .int(Int64(number))]),
-        put("incident/\(number % 3)", ["n": .int(Int64(number)), "text": "the same in every version"]),
+        Self.put("incident/\(number % 3)", ["n": .int(Int64(number)), "text": "the same in every version"]),
       ])
     }
-    try store.appendBlocking([put("note/long", ["n": 1, "text": .string(digits(700))])])
-    _ = try store.recordHistoriesBlocking()
+    try store.appendBlocking([Self.put("note/long", ["n": 1, "text": .string(Self.digits(700))])])
+    _ = try store.recordHistoriesBlocking(keeping: [("incident", Self.definition)])
     try store.closeBlocking()
     return GoldenFiles.files(of: disk)
   }
@@ -77,10 +102,12 @@ private enum GoldenHistory {
 }
 
 @Suite struct GoldenHistoryTests {
-  @Test func `a kept history is valid, and holds what a fold of its log holds at every event`() throws {
-    let files = try GoldenHistory.golden.kept()
+  @Test(arguments: GoldenHistory.allCases)
+  fileprivate func `a kept history is valid, and holds what a fold of its log holds at every event`(
+    _ kept: GoldenHistory
+  ) throws {
     let store = try EventStore.open(
-      GoldenFiles.disk(files), path: GoldenFiles.root, .readOnly, options: GoldenHistory.options)
+      GoldenFiles.disk(try kept.golden.kept()), path: GoldenFiles.root, .readOnly, options: kept.options)
     let reader = try #require(HistoryReader(store.log, GoldenHistory.folding))
     let runs = try #require(reader.runs())
     #expect(runs.end == store.head.sequence && runs.end > 65)
@@ -96,11 +123,37 @@ private enum GoldenHistory {
     #expect(try store.documentHistoryBlocking("gone", of: "note").isEmpty)
   }
 
-  @Test func `the writer writes the kept history again`() throws {
-    let files = try GoldenHistory.write()
+  @Test func `the kept keys hold what a list over a fold of the log holds at every event`() throws {
+    let store = try EventStore.open(
+      GoldenFiles.disk(try GoldenHistory.keys.golden.kept()), path: GoldenFiles.root, .readOnly,
+      options: GoldenHistory.keys.options)
+    let (folding, definition) = (GoldenHistory.folding, GoldenHistory.definition)
+    let states = try HistoryStore.replayed(store, folding)
+    var (unplaced, shown) = (0, 0)
+    for sequence in 1...store.head.sequence {
+      let past = RunPast(store, folding, view: ("incident", definition))
+      guard case .done(var state, _) = past.tablesUnread(at: sequence) else {
+        Issue.record("the list is not in the history at \(sequence)")
+        return
+      }
+      state.withTable("incident") { $0.addView(definition) }
+      let view = try #require(state["incident"].view(definition.identity))
+      let expected = View(definition, of: states[Int(sequence)]["incident"])
+      #expect(StateKeptViewTests.content(view) == StateKeptViewTests.content(expected))
+      unplaced += view.problems.count
+      shown += view.count
+    }
+    #expect(unplaced > 0 && shown > 0)
+    let lists = store.listHistoriesBlocking([("incident", definition)])
+    #expect(lists == [ListHistory(table: "incident", name: "by n", firstSequence: 1)])
+  }
+
+  @Test(arguments: GoldenHistory.allCases)
+  fileprivate func `the writer writes the kept history again`(_ history: GoldenHistory) throws {
+    let files = try history.write()
     // To keep another one: set STRATA_GOLDEN, and run this test.
-    if ProcessInfo.processInfo.environment["STRATA_GOLDEN"] != nil { try GoldenHistory.golden.keep(files) }
-    let kept = try GoldenHistory.golden.kept()
+    if ProcessInfo.processInfo.environment["STRATA_GOLDEN"] != nil { try history.golden.keep(files) }
+    let kept = try history.golden.kept()
     #expect(kept.keys.sorted() == files.keys.sorted())
     // LZ4 may pack the same pages otherwise in another version of it: then places and lengths differ too.
     func fields(_ files: [String: [UInt8]]) throws -> HistoryManifest {

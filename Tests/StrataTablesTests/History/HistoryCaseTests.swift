@@ -79,6 +79,32 @@ internal import Testing
     try store.closeBlocking()
   }
 
+  @Test func `a history that lags behind has longer runs, and short ones once it has caught up`() throws {
+    let disk = SimulatedDisk()
+    var options = Self.options(changes: 5)
+    options.runLimits.mergedCount = 100
+    let store = try StateStore.open(disk, options: options)
+    let historian = Self.historian(store)
+    func append(_ count: Int) throws {
+      for number in 0..<count {
+        try store.put("\(number % 9)", ["n": .int(Int64(store.head.sequence))])
+      }
+      try historian.recordBlocking()
+    }
+    try append(100)
+    #expect(historian.runs()!.runs.map(\.root.end) == [40, 80, 95, 100])
+    try append(5)
+    try append(3)
+    try append(50)
+    let ends = historian.runs()!.runs.map(\.root.end)
+    #expect(ends == [40, 80, 95, 100, 105, 145, 153, 158])
+    // A long run after short ones is merged with them.
+    let manifest = try #require(historian.files.manifest())
+    #expect(manifest.runs.map(\.level) == [1, 1, 0, 0, 0, 0, 0, 0])
+    #expect(try HistoryStore.difference(historian.runs()!, store, StateStore.documents) == nil)
+    try store.closeBlocking()
+  }
+
   private struct Halting: Projection {
     struct Row: Codable, Identifiable { var id: String }
     struct Refusal: Error {}

@@ -16,13 +16,13 @@ internal import Testing
     options.fullDiskPause = .zero
     options.history = .all
     options.runLimits.changeCountMax = 6
+    options.runLimits.laggingCount = 1
     options.runLimits.mergedCount = 2
     options.runLimits.baseChangeCountMin = 24
     options.runLimits.mergedVersionCountMax = 0
     options.runLimits.pageLength = 150
     options.runLimits.largeLength = 120
     options.runLimits.wholeInterval = 3
-    options.runLimits.keepsKeys = true
     options.runLimits.keyCountMax = 2
     return options
   }
@@ -224,5 +224,60 @@ internal import Testing
       }
     }
     #expect(failed > runs.count / 4)
+  }
+
+  @Test func `fault 85: a history that is damaged again after it was made again is given up, and said to be`()
+    throws
+  {
+    let disk = SimulatedDisk()
+    var options = Self.options()
+    options.runLimits.cacheSize = 0
+    let folding = StateStore.documents
+    let store = try StateStore.open(disk, options: options)
+    var events = StateEvents(seed: 11)
+    for _ in 0..<20 { try events.append(to: store) }
+    let historian = try #require(store.projector(folding).historian)
+    let expected = try HistoryStore.replayed(store, folding)
+    let sequences = [store.head.sequence / 3, store.head.sequence / 2]
+    func read() throws {
+      for (sequence, state) in zip(
+        sequences, try store.statesBlocking(at: sequences.map { .sequence($0) }, folding))
+      {
+        #expect(try StateAnswers(state, of: store) == StateAnswers(expected[Int(sequence)], of: store))
+      }
+    }
+    func damage() {
+      for path in disk.historyPaths where path.hasSuffix(".run") {
+        disk.replace(path, disk.contents(path)!.map { $0 ^ 0x55 })
+      }
+    }
+    try historian.recordBlocking()
+    let first = try #require(historian.runs())
+    damage()
+    try read()
+    try historian.recordBlocking()
+    let second = try #require(historian.runs())
+    #expect(try HistoryStore.difference(second, store, folding) == nil && historian.failure == nil)
+    // Who still holds the first runs learns of their damage late. That says nothing of the second ones.
+    historian.noteDamage(in: first)
+    #expect(historian.runs()?.shares(with: second) == true && historian.failure == nil)
+    damage()
+    try read()
+    #expect(throws: StoreError.self) { try historian.recordBlocking() }
+    #expect(historian.runs() == nil && historian.end == 0)
+    #expect(disk.historyPaths == [])
+    let said = try #require(store.projections.first { $0.name == "$documents" }?.historyError)
+    #expect("\(said)".contains("damaged again"))
+    try read()
+    for _ in 0..<9 { try events.append(to: store) }
+    #expect(throws: StoreError.self) { try historian.recordBlocking() }
+    #expect(disk.historyPaths == [])
+    try store.closeBlocking()
+    // The next process makes it again.
+    let again = try StateStore.open(disk, options: options)
+    let next = try #require(again.projector(folding).historian)
+    try next.recordBlocking()
+    #expect(try HistoryStore.difference(try #require(next.runs()), again, folding) == nil)
+    try again.closeBlocking()
   }
 }

@@ -26,6 +26,7 @@ internal import Testing
       options.segmentSizeTarget = 2_000
       options.history = .all
       options.runLimits.changeCountMax = 4
+      options.runLimits.laggingCount = 1
       options.runLimits.mergedCount = 2
       options.runLimits.baseChangeCountMin = 14
       return options

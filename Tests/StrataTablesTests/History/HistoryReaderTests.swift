@@ -155,6 +155,7 @@ internal import Testing
     var options = StateStore.options()
     options.history = .all
     options.runLimits.changeCountMax = 5
+    options.runLimits.laggingCount = 1
     let writer = try StateStore.open(disk, options: options)
     for number in 0..<23 { try writer.put("\(number % 5)", ["n": .int(Int64(number))]) }
     try writer.projector(StateStore.documents).historian!.recordBlocking()

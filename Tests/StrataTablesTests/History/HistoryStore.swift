@@ -13,6 +13,7 @@ enum HistoryStore {
     var options = StateStore.options()
     options.history = .all
     options.runLimits.changeCountMax = Int.random(in: 1...9, using: &random)
+    options.runLimits.laggingCount = [1, 1, 1, 5].randomElement(using: &random)!
     options.runLimits.mergedCount = Int.random(in: 2...4, using: &random)
     options.runLimits.baseChangeCountMin = UInt64.random(in: 6...60, using: &random)
     options.runLimits.mergedVersionCountMax = [0, 100, 1_000].randomElement(using: &random)!
@@ -20,6 +21,7 @@ enum HistoryStore {
     options.runLimits.largeLength = largeLength ?? [1, 50, 700, 4_096].randomElement(using: &random)!
     options.runLimits.wholeInterval = Int.random(in: 1...17, using: &random)
     options.runLimits.cacheSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
+    options.runLimits.keepsKeys = Int.random(in: 0..<3, using: &random) > 0
     return options
   }
 
@@ -28,6 +30,7 @@ enum HistoryStore {
     var options = options(&random)
     options.runLimits.keepsKeys = true
     options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
+    options.runLimits.madeKeysByteCountMax = [1, 400, 5_000, 1 << 20].randomElement(using: &random)!
     options.runLimits.wholeKeyCountMax = [0, 8, 64].randomElement(using: &random)!
     return options
   }

@@ -1,6 +1,8 @@
 // `checkpoint`: saves the tables, so that the next open need not fold the log.
 
 internal import ArgumentParser
+internal import LogreplayPoints
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
@@ -15,7 +17,8 @@ struct CheckpointCommand: BlockingCommand {
 
       With --history every version of every document is kept too, in derived/history, from the first event on; each \
       further call continues it. From then on at, diff and log --row read the past there, and replay only the events \
-      after it. An application that opens the store with StoreOptions.history continues it by itself.
+      after it. A list that `keep` keeps is in the history too, so that --view shows it at any point without sorting \
+      its rows. An application that opens the store with StoreOptions.history continues the history by itself.
       """)
 
   @Flag(help: "Also keep every version of every document, up to the end of the log.")
@@ -35,7 +38,11 @@ struct CheckpointCommand: BlockingCommand {
     do throws(StoreError) {
       made = try store.checkpointBlocking(keeping: nil, progress: bars.update)
       bars.finish()
-      if history { histories = try store.recordHistoriesBlocking(progress: historyBars.update) }
+      if history {
+        let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+        let lists = KeptList.definitions(in: store.projector(.documents(only: nil)).published, times)
+        histories = try store.recordHistoriesBlocking(keeping: lists, progress: historyBars.update)
+      }
       historyBars.finish()
     } catch {
       throw CommandFailure(reading: target.store, error)
@@ -80,11 +87,28 @@ extension HistoryCheckpoint {
     line.field("sequence", sequence)
     line.field("runs", runCount)
     line.field("bytes", byteCount)
+    line.array("lists", lists.map(\.json))
     return line.finish()
   }
 
   fileprivate var text: String {
     let size = "\(byteCount) bytes in \(PeopleText.count(runCount, "run"))"
-    return "\(PeopleText.printable(projection)): history up to seq \(sequence), \(size)"
+    let lines = ["\(PeopleText.printable(projection)): history up to seq \(sequence), \(size)"]
+    return (lines + lists.map(\.text)).joined(separator: "\n")
+  }
+}
+
+extension ListHistory {
+  var json: [UInt8] {
+    var line = JSONLine()
+    line.field("table", table)
+    line.field("name", name)
+    line.field("from", firstSequence)
+    return line.finish()
+  }
+
+  var text: String {
+    let from = firstSequence.map { "in the history from seq \($0) on" } ?? "not in the history yet"
+    return "list '\(PeopleText.printable(name))' of \(PeopleText.printable(table)): \(from)"
   }
 }

@@ -1,6 +1,7 @@
 // `info`: summarises a store on one page.
 
 internal import ArgumentParser
+internal import LogreplayPoints
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
@@ -69,6 +70,8 @@ struct StoreInfo {
   var states: [SavedState] = []
   /// The histories of rows, of whatever program.
   var histories: [SavedHistory] = []
+  /// The kept lists that fields alone define, if there is a history of the documents.
+  var lists: [ListHistory] = []
   /// Nil if the log cannot be read to its end.
   var tables: TableCounts?
   /// The bytes that the tables took in memory when their items had been counted.
@@ -133,6 +136,10 @@ struct StoreInfo {
     do throws(StoreError) { try fold.run(through: last) } catch { return opened.failure(error) }
     tables = TableCounts(fold.state, all: all)
     memoryBytes = Tree.statistics(of: fold.state.trees).bytesAllocated
+    if !histories.isEmpty {
+      let definitions = KeptList.definitions(in: fold.state, TimeText(now: systemNanoseconds(), zone: .utc))
+      lists = opened.store.listHistoriesBlocking(definitions)
+    }
     return nil
   }
 
@@ -162,6 +169,7 @@ struct StoreInfo {
     line.field("derivedBytes", derivedBytes)
     line.array("checkpoints", states.map(\.json))
     line.array("histories", histories.map { $0.json(head: last) })
+    line.array("historyLists", lists.map(\.json))
     line.array("tables", tables?.json ?? [])
     line.field("memoryBytes", memoryBytes)
     line.array("consumers", consumers?.map(\.json) ?? [])
@@ -194,6 +202,7 @@ struct StoreInfo {
     }
     for state in states { lines.append(("saved", state.text)) }
     for history in histories { lines.append(("history", history.text(head: last))) }
+    for list in self.lists { lines.append(("history", list.text)) }
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
     if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
     if isErasing { lines.append(("erasing", "unfinished; the next open for writing continues it")) }

@@ -161,6 +161,32 @@ extension KeptList {
     return kept
   }
 
+  /// The definitions of all kept lists: the tool's, and those that an application saved, if fields alone define them.
+  static func definitions(
+    in state: TableSet, _ times: TimeText
+  ) -> [(table: String, definition: ViewDefinition)] {
+    var lists: [KeptList] = []
+    state[category].forEachRow { row in
+      guard let document = try? DocumentValue(cbor: row.document),
+        let list = KeptList(String(decoding: row.id, as: UTF8.self), document)
+      else { return }
+      lists.append(list)
+    }
+    lists += state.savedViews.compactMap { KeptList($0.table, $0.kept) }
+    var definitions: [(table: String, definition: ViewDefinition)] = []
+    for list in lists {
+      guard let definition = try? list.query(ListOptions.parse([]), times: times).list.definition else {
+        continue
+      }
+      // The tool's own lists are saved, too.
+      let isKnown = definitions.contains {
+        $0.definition.kept == definition.kept && $0.table.utf8.elementsEqual(list.table.utf8)
+      }
+      if !isKnown { definitions.append((list.table, definition)) }
+    }
+    return definitions
+  }
+
   private static func advice(_ names: [String]) -> String {
     names.isEmpty
       ? "keep a list with `logreplay keep`"
