@@ -75,7 +75,7 @@ final class KeyParts {
     guard try file.read(into: target, at: Int64(place.offset)) == target.count else { throw Self.lost }
     let known = StoredPlace(file: 0, offset: place.offset, length: place.length, checksum: place.checksum)
     do throws(StatePage.Damage) {
-      return try StatePage.withRaw(stored.bytes, of: known) { RunRecord(copying: $0) }
+      return try StatePage.withRaw(stored.bytes, of: known) { RunRecord(copying: $0, isInner: false) }
     } catch { throw Self.lost }
   }
 

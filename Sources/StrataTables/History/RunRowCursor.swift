@@ -6,7 +6,6 @@ internal import StrataBase
 final class RunRowCursor {
   let reader: RunReader
   private let origin: RunOrigin
-  // One thread at a time reads, so the checks of exclusive access are left out of what each row and version changes.
   @exclusivity(unchecked) private var pages: RunTreeCursor
   @exclusivity(unchecked) private var page: RunRecord?
   @exclusivity(unchecked) private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)

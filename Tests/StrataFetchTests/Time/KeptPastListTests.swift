@@ -12,7 +12,6 @@ internal import Testing
 @Suite struct KeptPastListTests {
   private static func options(_ random: inout SeededGenerator) -> StoreOptions {
     var options = StoreOptions.history(&random)
-    options.runLimits.keepsKeys = true
     options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
     options.runLimits.wholeKeyCountMax = [0, 8, 64].randomElement(using: &random)!
     return options

@@ -122,7 +122,6 @@ internal import Testing
   @Test func `what differs is known without a page of either state`() throws {
     var options = StateStore.options()
     options.history = .all
-    options.runLimits.keepsKeys = true
     options.runLimits.changeCountMax = 300
     options.runLimits.baseChangeCountMin = 2_000
     let store = try StateStore.open(SimulatedDisk(), options: options)
