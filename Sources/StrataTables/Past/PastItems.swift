@@ -9,6 +9,7 @@ internal import StrataBase
 final class PastItems: Sendable {
   /// The items as a tree, as it was made.
   let tree: Tree
+  private let source: Source
   private let keys: KeysAt
   /// Ascending.
   private let sections: [[UInt8]]
@@ -16,11 +17,19 @@ final class PastItems: Sendable {
   private let starts: [Int]
   private let noteDamage: @Sendable () -> Void
 
+  /// Where items are read from.
+  struct Source {
+    let set: RunSet
+    /// See `KeyOwner.number`.
+    let owner: UInt64
+    let sequence: UInt64
+    let healing: PastHealing
+  }
+
   init(
-    _ tree: Tree, _ keys: KeysAt, _ sections: [(section: [UInt8], count: Int)],
-    noteDamage: @escaping @Sendable () -> Void
+    _ tree: Tree, _ source: Source, _ keys: KeysAt, _ sections: [(section: [UInt8], count: Int)]
   ) {
-    (self.tree, self.keys, self.noteDamage) = (tree, keys, noteDamage)
+    (self.tree, self.source, self.keys, noteDamage) = (tree, source, keys, source.healing.noteDamage)
     self.sections = sections.map(\.section)
     var (starts, count): ([Int], Int) = ([], 0)
     for section in sections {
@@ -42,6 +51,14 @@ final class PastItems: Sendable {
       }
     }
     return low < starts.count ? starts[low] : tree.count
+  }
+
+  /// Whether the items of two moments are those that one history has of the same list. There each version of a row has
+  /// one key, whenever it is looked at: another one would make the counts of the keys wrong, which is damage.
+  static func areOfOneHistory(_ one: PastItems, _ other: PastItems) -> Bool {
+    let (a, b) = (one.source, other.source)
+    return a.healing.history == b.healing.history && a.owner == b.owner
+      && RunSet.common(a.set, at: a.sequence, b.set, at: b.sequence) != nil
   }
 
   /// What `Tree.ranks` says of the items; nil if the runs have lost something. O(keys · runs · log n).

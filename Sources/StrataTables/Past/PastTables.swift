@@ -137,7 +137,8 @@ final class PastView: SavedView {
       values.map({ $0.count == items.count }) ?? true
     else { throw StatePage.Damage("the runs count other items than their sections have") }
     var view = View(definition, items: items, values: values, problems: unplaced, sections)
-    view.past = PastItems(items, keys, sections, noteDamage: healing.noteDamage)
+    let source = PastItems.Source(set: set, owner: owner.number, sequence: sequence, healing: healing)
+    view.past = PastItems(items, source, keys, sections)
     return view
   }
 

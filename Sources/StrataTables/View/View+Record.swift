@@ -179,7 +179,17 @@ extension View {
   }
 
   /// Whether the program's code may have built another view of the same rows.
-  package func isApart(from other: View) -> Bool { definition.calls != .none && build !== other.build }
+  package func isApart(from other: View) -> Bool {
+    definition.calls != .none && build !== other.build && !isOfOneHistory(with: other)
+  }
+
+  /// Whether both are as a history has them.
+  private func isOfOneHistory(with other: View) -> Bool {
+    guard let one = past, let two = other.past, one.tree.isIdentical(to: items),
+      two.tree.isIdentical(to: other.items)
+    else { return false }
+    return PastItems.areOfOneHistory(one, two)
+  }
 }
 
 // MARK: Marks

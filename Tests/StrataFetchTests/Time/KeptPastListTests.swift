@@ -56,6 +56,52 @@ internal import Testing
     #expect(changed > 400)
   }
 
+  private struct Ticket: Codable, Identifiable, Sendable {
+    var id: String
+    var state: Int
+    var title: String
+  }
+
+  @Test
+  func
+    `R70 The batch between two points is the same for a kept list of a type, whose keys the program makes`()
+    async throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var changed = 0
+    for round in 0..<24 {
+      let store = EventStore.inMemory(options: Self.options(&random))
+      let tickets = store.collection("ticket", of: Ticket.self)
+      let request = ListRequest(Ticket.self).sectioned(by: \.state).sorted(by: \.title)
+      let lists = [request.kept(as: "by state"), request].map { FetchController($0, from: tickets) }
+      for number in 0..<120 {
+        let id = "\(Int.random(in: 0..<30, using: &random))"
+        if Int.random(in: 0..<6, using: &random) == 0 {
+          _ = try await tickets.delete(id)
+        } else {
+          let title = "\(Int.random(in: 0..<9, using: &random))"
+          _ = try await tickets.put(
+            Ticket(id: id, state: Int.random(in: 0..<4, using: &random), title: title))
+        }
+        // Some of them before the history has the list.
+        if number == 40 { _ = try await lists[0].snapshot(at: .sequence(1)) }
+        if number % 50 == 40 { _ = try store.recordHistoriesBlocking() }
+      }
+      for _ in 0..<12 {
+        let points = (0..<2).map { _ in
+          LogPoint.sequence(UInt64.random(in: 0...store.head.sequence, using: &random))
+        }
+        var batches: [ListChanges<String, Int>] = []
+        for list in lists { batches.append(try await list.changes(from: points[0], to: points[1])) }
+        try #require(batches[0] == batches[1], "round \(round), \(points)")
+        changed += batches[0].changedItems.count + batches[0].moves.count + batches[0].insertions.count
+      }
+      #expect(lists[0].statistics.pastListsFromHistory > 5)
+      try await store.close()
+    }
+    #expect(changed > 400)
+  }
+
   @Test
   func `R69 A walk through the past of a kept list gives the batches from each list to the next`()
     async throws
