@@ -6,7 +6,7 @@ public struct StoreHistory: Sendable, Hashable {
 
   /// Nothing. A state of the past is a replay of the log up to it.
   public static let off = StoreHistory(isKept: false)
-  /// Every version of every row, from the first event on. A state of the past is then read.
+  /// Every version of every row, and the keys of kept lists, from the first event on. A state of the past is then read.
   public static let all = StoreHistory(isKept: true)
 }
 

@@ -87,7 +87,8 @@ internal import Testing
       #expect(try HistoryStore.difference(made, store, Self.folding) == nil, "run \(runs.count)")
       try store.closeBlocking()
     }
-    #expect(partial > runs.count / 10, "\(partial)")
+    // Few histories may happen to have no such point.
+    if runs.count >= 100 { #expect(partial > runs.count / 10, "\(partial)") }
   }
 
   @Test func `a reader says which lists the history has that its writer keeps`() throws {

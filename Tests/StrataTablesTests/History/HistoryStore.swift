@@ -13,7 +13,7 @@ enum HistoryStore {
     var options = StateStore.options()
     options.history = .all
     options.runLimits.changeCountMax = Int.random(in: 1...9, using: &random)
-    options.runLimits.laggingCount = [1, 1, 1, 5].randomElement(using: &random)!
+    options.runLimits.laggingCount = Int.random(in: 0..<8, using: &random) == 0 ? 5 : 1
     options.runLimits.mergedCount = Int.random(in: 2...4, using: &random)
     options.runLimits.baseChangeCountMin = UInt64.random(in: 6...60, using: &random)
     options.runLimits.mergedVersionCountMax = [0, 100, 1_000].randomElement(using: &random)!
