@@ -245,7 +245,7 @@ def keep(tool):
     moves in the order of creation, although its content is the same."""
     tool.text("keep", "files", "--table", "file", "--sort", "name")
     tool.text("keep", "folders", "--table", "file", "--section-by", "folder", "--sort", "name")
-    print(tool.text("checkpoint", "--history").splitlines()[-1])
+    print(tool.text("checkpoint", "--history"), end="")
 
 
 def arguments(words=None):

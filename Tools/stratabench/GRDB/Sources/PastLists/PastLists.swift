@@ -38,6 +38,7 @@ struct PastLists {
         [StrataPast.path(in: folder), SQLitePast.path(in: folder)]
           .map { String(format: "%.1f", Double(bytesOnDisk($0)) / Double(eventCount)) }
           .joined(separator: "   "))
+      report("  events after the end of the history", "\(try await StrataPast.uncoveredCount(in: folder))")
       try await PastTable(
         shape: shape, folder: folder, libraries: [StrataPast.self, SQLitePast.self],
         rounds: (rounds * 10, rounds)
@@ -71,6 +72,16 @@ struct PastLists {
 extension StrataPast {
   /// The events that may be too few for a run.
   private static let restCount: UInt64 = 4_096
+
+  /// The number of events that are in no run: the lists after them are replayed from the end of the history.
+  static func uncoveredCount(in folder: String) async throws -> UInt64 {
+    let past = try await StrataPast(folder)
+    _ = try await past.counts(at: 1)
+    let reached = past.store.projections.map(\.historySequence).max() ?? 0
+    let count = past.store.head.sequence - min(reached, past.store.head.sequence)
+    try await past.close()
+    return count
+  }
 
   /// Waits until the history has all but the last events, and its files no longer change.
   static func awaitHistory(of store: EventStore, in folder: String) async throws {
