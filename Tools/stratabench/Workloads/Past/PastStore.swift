@@ -104,7 +104,6 @@ struct PastStore {
 
   private func options(_ history: StoreHistory) -> StoreOptions {
     var options = StrataPast.options(history)
-    options.runLimits.keepsKeys = true
     return options
   }
 }
