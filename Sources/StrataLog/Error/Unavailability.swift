@@ -235,7 +235,8 @@ extension StoreError {
   package static func consumedElsewhere(_ consumer: String, stream: String) -> StoreError {
     .unavailable(
       Unavailability(
-        .consumedElsewhere, .path(stream, what: "another run of the consumer \(consumer) saved its position")))
+        .consumedElsewhere, .path(stream, what: "another run of the consumer \(consumer) saved its position"))
+    )
   }
 
   /// The index of a closed segment is not built.

@@ -45,7 +45,7 @@ struct PastStore {
   /// Writes the log; returns the seconds until it was appended, and until everything was closed.
   private func write(_ history: StoreHistory, to path: String? = nil) async throws -> [Double] {
     let start = now()
-    let store = try await EventStore.open(at: path ?? self.path, options: options(history))
+    let store = try await EventStore.open(at: path ?? self.path, options: StrataPast.options(history))
     if history != .off { try await StrataPast.keep(in: store) }
     try await StrataPast.append(shape, to: store, keepsHistory: history != .off)
     let appended = now() - start
@@ -69,7 +69,7 @@ struct PastStore {
 
   /// Makes the history, with the keys of the list or without.
   private func record(keepsList: Bool) async throws -> Recorded {
-    let store = try await EventStore.open(at: path, options: options(.all))
+    let store = try await EventStore.open(at: path, options: StrataPast.options(.all))
     let progress = PastProgress("recorded", of: shape.eventCount)
     let (start, processor) = (now(), ProcessorTime.now())
     if keepsList {
@@ -100,10 +100,5 @@ struct PastStore {
       "\(milliseconds(alone[0])), \(milliseconds(beside[0])), and until that has all "
         + milliseconds(beside[1]))
     Workload.aim("import beside its history, to import", beside[0] / alone[0], 2, "×")
-  }
-
-  private func options(_ history: StoreHistory) -> StoreOptions {
-    var options = StrataPast.options(history)
-    return options
   }
 }
