@@ -49,9 +49,8 @@ final class PastChanges {
     let ends = changed.ends
     var before = try row(ends.first, through: first)
     if before == nil {
-      let run = ends.first.reader.root
-      // A base has every row that was there at its begin.
-      let isKnown = run.isBase && run.begin <= first && !ends.first.isRest
+      // A base has every row that was there at its begin, and before that no event changed this one.
+      let isKnown = ends.first.reader.root.isBase && !ends.first.isRest
       if !isKnown { before = try row(key, in: firstRows) }
     }
     var after = try row(ends.last, through: last)
