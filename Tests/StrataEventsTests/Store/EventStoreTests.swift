@@ -65,7 +65,7 @@ struct EventStoreTests {
     try await store.append([NewEvent("t", in: "a/1", deepest)])
     #expect(try await store.events(in: "a/1").first?.payload.document() == deepest)
     func refusal(_ what: String) -> StoreError {
-      .tooLarge(
+      .outsideFormat(
         what: "the nesting of the \(what) of a/1", actual: CodecLimits.depthMax + 1,
         limit: CodecLimits.depthMax)
     }
@@ -91,7 +91,7 @@ struct EventStoreTests {
       deep = level % 3 == 0 ? .tagged(7, deep) : level % 3 == 1 ? ["x": deep] : [1, deep]
     }
     func refusal(_ what: String, _ depth: Int) -> StoreError {
-      .tooLarge(what: "the nesting of the \(what) of a/1", actual: depth, limit: CodecLimits.depthMax)
+      .outsideFormat(what: "the nesting of the \(what) of a/1", actual: depth, limit: CodecLimits.depthMax)
     }
     #expect(deep.depth == depth)
     await #expect(throws: refusal("payload", depth)) {
