@@ -192,10 +192,3 @@ final class KeysAt: Sendable {
     return keys
   }
 }
-
-extension [UInt8] {
-  /// Whether it is before other bytes, compared as unsigned bytes.
-  func isBefore(_ other: [UInt8]) -> Bool {
-    withUnsafeBytes { a in other.withUnsafeBytes { a.order($0) < 0 } }
-  }
-}

@@ -5,7 +5,7 @@ internal import StrataBase
 /// Walks over them, in ascending order of their ids. Belongs to one thread at a time.
 ///
 /// A run that changed a row has its versions: usually those of both moments, and then the row is found once.
-final class PastChanges {
+final class PastChanges: KnownChanges {
   private let changed: RunChangedKeys
   private let table: UInt32
   private let (first, last): (UInt64, UInt64)
@@ -14,8 +14,8 @@ final class PastChanges {
   private let (firstRows, lastRows): (RunRows, RunRows)
   private let noteDamage: @Sendable () -> Void
   private(set) var id: [UInt8] = []
-  private(set) var old = RunRow(bytes: [])
-  private(set) var new = RunRow(bytes: [])
+  private(set) var old = KnownRow()
+  private(set) var new = KnownRow()
 
   init(
     _ set: RunSet, table: UInt32, from old: UInt64, to new: UInt64, noteDamage: @escaping @Sendable () -> Void
@@ -35,7 +35,7 @@ final class PastChanges {
         guard key.withUnsafeBytes({ RunKey.table($0) }) == table else { continue }
         let (before, after) = try rows(key)
         id = Array(key[RunKey.tableLength...])
-        (old, new) = isBackwards ? (after, before) : (before, after)
+        (old, new) = isBackwards ? (after.known, before.known) : (before.known, after.known)
         return true
       }
       return false

@@ -6,7 +6,7 @@ internal import StrataBase
 ///
 /// A rank in the items' tree makes the pages on the way to it. Here it is counted in one page of each run, and where a
 /// section begins is known.
-final class PastItems: Sendable {
+final class PastItems: CountedItems {
   /// The items as a tree, as it was made.
   let tree: Tree
   private let source: Source
@@ -53,10 +53,10 @@ final class PastItems: Sendable {
     return low < starts.count ? starts[low] : tree.count
   }
 
-  /// Whether the items of two moments are those that one history has of the same list. There each version of a row has
-  /// one key, whenever it is looked at: another one would make the counts of the keys wrong, which is damage.
-  static func areOfOneHistory(_ one: PastItems, _ other: PastItems) -> Bool {
-    let (a, b) = (one.source, other.source)
+  /// Another key of a version would make the counts of the keys wrong, which is damage.
+  func isOfOneHistory(with other: any CountedItems) -> Bool {
+    guard let other = other as? PastItems else { return false }
+    let (a, b) = (source, other.source)
     return a.healing.history == b.healing.history && a.owner == b.owner
       && RunSet.common(a.set, at: a.sequence, b.set, at: b.sequence) != nil
   }
@@ -73,26 +73,5 @@ final class PastItems: Sendable {
       noteDamage()
       return nil
     }
-  }
-}
-
-extension View {
-  /// The number of items before each of some keys, which lie in one run of bytes, and whether all keys are those of
-  /// items. O(k log n).
-  package func ranks(
-    of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer
-  ) -> (ranks: [Int], areAllFound: Bool) {
-    if let past, past.tree.isIdentical(to: items), let ranks = past.ranks(of: keys, in: bytes) {
-      return ranks
-    }
-    return items.ranks(of: keys, in: bytes)
-  }
-
-  /// The number of items before a key.
-  package func rank(of key: UnsafeRawBufferPointer) -> Int {
-    if let past, past.tree.isIdentical(to: items), let found = past.ranks(of: [0..<key.count], in: key) {
-      return found.ranks[0]
-    }
-    return items.rank(of: key).rank
   }
 }

@@ -7,7 +7,7 @@ internal import StrataLog
 ///
 /// A page of the table's tree is made with all of its rows. A row that is asked for by its id is read alone, and so is
 /// one that differs from the row of another moment: which rows those are, the runs say without reading any other.
-final class PastRows: Sendable {
+final class PastRows: KnownRows {
   /// The rows as a tree, as it was made.
   let tree: Tree
   let sequence: UInt64
@@ -28,13 +28,13 @@ final class PastRows: Sendable {
   }
 
   /// A row; nil if the runs have lost it. O(log n) for each run that has the row.
-  func row(_ id: UnsafeRawBufferPointer) -> RunRow? {
+  func row(_ id: UnsafeRawBufferPointer) -> KnownRow? {
     let rows = idle.withLock { $0.popLast() } ?? RunRows(set, at: sequence)
     do throws(StatePage.Damage) {
       guard let (version, bytes) = try rows.version(of: RunKey.make(number, id)) else {
-        return RunRow(bytes: [])
+        return KnownRow()
       }
-      let row = RunRow(version: version, bytes: Array(bytes))
+      let row = RunRow(version: version, bytes: Array(bytes)).known
       idle.withLock { if $0.count < Self.idleCountMax { $0.append(rows) } }
       return row
     } catch {
@@ -47,27 +47,18 @@ final class PastRows: Sendable {
 // MARK: Differences
 
 extension PastRows {
-  /// The rows that may differ between two moments. Nil if no runs have both moments as they are in the two, or have lost
-  /// something.
-  static func changes(from old: PastRows, to new: PastRows) -> PastChanges? {
-    guard old.history == new.history, old.number == new.number,
-      let set = RunSet.common(old.set, at: old.sequence, new.set, at: new.sequence)
+  /// Nil if no runs have both moments as they are in the two, or have lost something.
+  func changes(to other: any KnownRows) -> (any KnownChanges)? {
+    guard let other = other as? PastRows, history == other.history, number == other.number,
+      let set = RunSet.common(self.set, at: sequence, other.set, at: other.sequence)
     else { return nil }
     do throws(StatePage.Damage) {
       return try PastChanges(
-        set, table: old.number, from: old.sequence, to: new.sequence, noteDamage: old.noteDamage)
+        set, table: number, from: sequence, to: other.sequence, noteDamage: noteDamage)
     } catch {
-      old.noteDamage()
+      noteDamage()
       return nil
     }
-  }
-}
-
-extension RowView {
-  /// Whether all that a table holds of both rows is the same.
-  func isSame(as other: RowView) -> Bool {
-    revision == other.revision && created == other.created && time == other.time
-      && document.hasSameBytes(as: other.document)
   }
 }
 

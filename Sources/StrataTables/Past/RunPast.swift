@@ -187,17 +187,17 @@ struct RunRow: Sendable {
   var version: RunVersion?
   var bytes: [UInt8]
 
+  /// The row as a table knows it.
+  var known: KnownRow {
+    guard let version, version.kind == .document else { return KnownRow() }
+    return KnownRow(stamp: (version.sequence, version.created, version.time), document: bytes)
+  }
+
   /// Lends the row; nil if it does not exist.
   func withRow<Result, Failure: Error>(
     _ id: UnsafeRawBufferPointer, _ body: (RowView?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    guard let version, version.kind == .document else { return try body(nil) }
-    return try bytes.lendBytes { (document) throws(Failure) in
-      try body(
-        RowView(
-          id: id, revision: version.sequence, created: version.created, time: version.time,
-          document: document))
-    }
+    try known.withRow(id, body)
   }
 }
 

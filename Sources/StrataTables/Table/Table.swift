@@ -20,12 +20,12 @@ package struct Table: Sendable {
   /// Whether an event was ever about the table. False if only a request named it.
   package private(set) var isWritten = false
   /// What runs know of the rows, if the table is of a state of the past. The tree may have changed since.
-  private let past: PastRows?
+  private let past: (any KnownRows)?
 
   /// A table as a state on disk, or one of the past, holds it.
   init(
     name: String, recordsTouches: Bool, rows: Tree, problems: Tree, savedViews: [any SavedView],
-    past: PastRows? = nil
+    past: (any KnownRows)? = nil
   ) {
     self.init(name: name, recordsTouches: recordsTouches, past: past)
     self.savedViews = savedViews
@@ -38,7 +38,7 @@ package struct Table: Sendable {
     self.init(name: name, recordsTouches: recordsTouches, past: nil)
   }
 
-  private init(name: String, recordsTouches: Bool, past: PastRows?) {
+  private init(name: String, recordsTouches: Bool, past: (any KnownRows)?) {
     self.name = name
     self.past = past
     self.recordsTouches = recordsTouches
@@ -81,7 +81,7 @@ package struct Table: Sendable {
   ) throws(Failure) {
     // What was made from one state shares its pages.
     guard let one = old.past, let other = new.past, one !== other,
-      let changes = PastRows.changes(from: one, to: other)
+      let changes = one.changes(to: other)
     else { return try forEachDifference(from: old, to: new, after: nil, body) }
     let inTree = (old: ids(from: one.tree, to: old.rows), new: ids(from: other.tree, to: new.rows))
     guard inTree.old.isEmpty, inTree.new.isEmpty else {
@@ -119,7 +119,7 @@ package struct Table: Sendable {
   }
 
   private static func lend<Failure: Error>(
-    _ id: [UInt8], _ old: RunRow, _ new: RunRow, _ body: (Change) throws(Failure) -> Void
+    _ id: [UInt8], _ old: KnownRow, _ new: KnownRow, _ body: (Change) throws(Failure) -> Void
   ) throws(Failure) {
     try id.lendBytes { (id) throws(Failure) in
       try old.withRow(id) { (before) throws(Failure) in
@@ -138,7 +138,7 @@ package struct Table: Sendable {
 
   /// Lends the rows that differ, where rows were changed in the trees after what the runs say of them.
   private static func forEachChange<Failure: Error>(
-    from old: Table, to new: Table, among changes: PastChanges,
+    from old: Table, to new: Table, among changes: any KnownChanges,
     _ inTree: (old: Set<[UInt8]>, new: Set<[UInt8]>), _ body: (Change) throws(Failure) -> Void
   ) throws(Failure) {
     var ids = inTree.old.union(inTree.new)

@@ -118,3 +118,10 @@ struct ByteRun {
     return length
   }
 }
+
+extension [UInt8] {
+  /// Whether it is before other bytes, compared as unsigned bytes.
+  func isBefore(_ other: [UInt8]) -> Bool {
+    withUnsafeBytes { a in other.withUnsafeBytes { a.order($0) < 0 } }
+  }
+}

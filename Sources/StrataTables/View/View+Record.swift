@@ -188,7 +188,7 @@ extension View {
     guard let one = past, let two = other.past, one.tree.isIdentical(to: items),
       two.tree.isIdentical(to: other.items)
     else { return false }
-    return PastItems.areOfOneHistory(one, two)
+    return one.isOfOneHistory(with: two)
   }
 }
 

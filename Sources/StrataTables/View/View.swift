@@ -29,7 +29,7 @@ package struct View: Sendable {
   /// Row id → what changed although the row did not, as UTF-8. Only for rows without a problem.
   package internal(set) var drifts: Tree
   /// What runs know of the items, if the view is of a state of the past. The trees may have changed since.
-  var past: PastItems?
+  var past: (any CountedItems)?
 
   /// The view of an empty table, which holds the declared sections. O(declared sections × log).
   package init(_ definition: ViewDefinition) {
