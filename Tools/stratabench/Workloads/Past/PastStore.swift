@@ -83,8 +83,6 @@ struct PastStore {
     let recorded = Recorded(
       seconds: now() - start, processorSeconds: processor.seconds,
       bytes: Double(made.map(\.byteCount).reduce(0, +)))
-    // The state that is saved now says what the list is, which `logreplay at --view` asks for.
-    if keepsList { _ = try await StrataPast(store).list.performFetch() }
     try await store.close()
     return recorded
   }

@@ -34,7 +34,7 @@ struct StrataPast: PastLibrary {
     list = FetchController(try Self.request(), from: store.collection(Self.category, of: PastRow.self))
   }
 
-  /// The list by product, newest first, of fields, so that `logreplay` can show it too.
+  /// The list by product, newest first.
   static func request() throws -> Request {
     try ListRequest(PastRow.self).sectioned(byField: FieldPath("product"))
       .sorted(byField: FieldPath("time"), .reverse).kept(as: view)
