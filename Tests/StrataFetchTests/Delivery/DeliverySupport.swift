@@ -84,7 +84,8 @@ extension FetchController {
       _ = state.follow(with: task)
       return task
     }
-    task.cancel()
+    // First: a follower that ends by itself may be followed by another, whose list this failure is not about.
     change { $0.followerFailed(task, with: error) }
+    task.cancel()
   }
 }
