@@ -126,9 +126,12 @@ extension ControllerState {
     return keeps ? follow(with: task()) : .none
   }
 
-  /// The task stops following, because no consumer waits.
-  mutating func followerStopped(_ task: CancellableTask) {
-    if isFollowed(by: task) { phase = .idle }
+  /// The task stops following, because no consumer waits. Returns whether it was the one that followed.
+  @discardableResult
+  mutating func followerStopped(_ task: CancellableTask) -> Bool {
+    guard isFollowed(by: task) else { return false }
+    phase = .idle
+    return true
   }
 
   /// The task cannot continue. All current positions receive the failure; one that begins later tries again.

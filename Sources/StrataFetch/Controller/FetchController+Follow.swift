@@ -43,12 +43,13 @@ extension FetchController {
   private var isFollowed: Bool { announcement.hasFollowingWaiters || state.withLock { $0.keepsFollowing } }
 
   private func followerStopped(_ task: CancellableTask) {
+    var wasFollowing = false
     change {
-      $0.followerStopped(task)
+      wasFollowing = $0.followerStopped(task)
       return .none
     }
-    // A consumer may have begun to wait in between.
-    if isFollowed { follow() }
+    // A consumer may have begun to wait in between. One task that ends late does not undo the failure of another.
+    if wasFollowing, isFollowed { follow() }
   }
 
   private func followerFailed(_ task: CancellableTask, with error: ListError) {
