@@ -21,6 +21,8 @@ final class Historian: KeptHistory {
     var reached: UInt64 = 0
     /// The runs that reads use; nil before the folder was looked at, and while nothing is known to hold.
     var runs: RunSet?
+    /// What was last asked for of the events after these runs.
+    var tail: HistoryTail?
     /// Raised when nothing that was made before may be used any longer.
     var generation = 0
     /// Whether the files are to be removed before anything else, because one of them is damaged.
@@ -29,6 +31,8 @@ final class Historian: KeptHistory {
     var damageCount = 0
     /// Whether they were damaged again after they were made again.
     var isGivenUp: Bool { damageCount > 1 }
+    /// Whether what is known may be written, or used for reads.
+    var mayRun: Bool { !isDamaged && !isGivenUp }
     /// Why the last step failed.
     var failure: StoreError?
     /// The lists whose keys the runs are to have.
@@ -47,6 +51,8 @@ final class Historian: KeptHistory {
   private let work = HistoryWork()
   /// How long a step takes, unless it writes.
   private static let stepTime = Duration.milliseconds(10)
+  /// How long a close folds events that are in no run yet.
+  private static let restTime = Duration.milliseconds(50)
 
   /// Nil if no history is kept: the options say so, the log is open for reading, or nothing on disk could say which code
   /// made it.
@@ -132,11 +138,18 @@ final class Historian: KeptHistory {
     if let failure { throw failure }
   }
 
-  /// Ends the work, and forgets what is known of the folder: another process may soon write there. Blocks for as long as
-  /// a step takes.
+  /// Ends the work, and forgets what is known of the folder: another process may soon write there. The last events are
+  /// written before if they are soon folded. Blocks for as long as a step and a run take.
   func stop() {
-    state.withLock { $0.isStopping = true }
+    let (generation, mayRun) = state.withLock { state in
+      state.isStopping = true
+      return (state.generation, state.mayRun)
+    }
     takeTurn()
+    if mayRun, mayWrite {
+      // What cannot be written now is folded again by the next process.
+      try? work.writeRest(self, generation, TimeSlice(until: MonotonicTime.now().advanced(by: Self.restTime)))
+    }
     forget()
     work.reset()
     state.withLock { $0.isStopping = false }
@@ -159,6 +172,28 @@ final class Historian: KeptHistory {
     return state.withLock { state in state.runs.flatMap { $0.runs.isEmpty ? nil : $0 } }
   }
 
+  /// The same, with what is in no run yet as one more run in memory, unless replaying it from the runs costs less, or the
+  /// fold is not near. What is written later is in a file, so this is made again when the log has grown. Blocks.
+  func runs(through sequence: UInt64) -> RunSet? {
+    let runs = runs()
+    if let runs, runs.end >= sequence { return runs }
+    let (tail, owners, reached) = state.withLock { ($0.tail, $0.lists, $0.reached) }
+    let isComplete = tail.map { tail in owners.allSatisfy { tail.reader.hasKeys(of: $0) } } ?? false
+    if let tail, isComplete, tail.suffices(through: sequence) { return tail.runs }
+    let isNear = sequence <= reached.addingSaturated(UInt64(log.options.runLimits.changeCountMax))
+    guard isNear else { return runs }
+    takeTurn()
+    defer { endTurn() }
+    let (generation, mayMake) = state.withLock { ($0.generation, !$0.isStopping && $0.mayRun) }
+    guard mayMake, let made = work.tail(self, generation, through: sequence) else { return runs }
+    return state.withLock { state in
+      // What was erased meanwhile may be in it.
+      guard state.generation == generation else { return nil }
+      (state.tail, state.reached) = (made, work.reached)
+      return made.runs
+    }
+  }
+
   func noteDamage(in runs: RunSet) {
     state.withLock { state in
       guard let known = state.runs, known.shares(with: runs) else { return }
@@ -172,7 +207,7 @@ final class Historian: KeptHistory {
   private func forget() {
     state.withLock { state in
       state.generation += 1
-      state.runs = nil
+      (state.runs, state.tail) = (nil, nil)
       state.reached = 0
     }
   }
@@ -235,6 +270,7 @@ final class Historian: KeptHistory {
     state.withLock { state in
       guard state.generation == generation else { return }
       state.runs = runs
+      state.tail = runs.flatMap { state.tail?.after($0) }
       state.isDamaged = false
     }
     state.signalAll()
@@ -244,7 +280,7 @@ final class Historian: KeptHistory {
 extension Historian.State {
   fileprivate mutating func noteDamage() {
     generation += 1
-    runs = nil
+    (runs, tail) = (nil, nil)
     reached = 0
     isDamaged = true
     damageCount += 1

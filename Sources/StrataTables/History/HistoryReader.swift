@@ -11,6 +11,9 @@ protocol KeptHistory: AnyObject, Sendable {
   var failure: StoreError? { get }
   /// The runs on disk, if they hold; nil if there are none. Blocks.
   func runs() -> RunSet?
+  /// The same, with the events after them up to one, if this process can make a run of these in less time than a list of
+  /// the past takes to fold them. Blocks.
+  func runs(through sequence: UInt64) -> RunSet?
   /// To be called when one of these runs could not be read. Does nothing if they are used no longer: what has taken their
   /// place is not damaged by that.
   func noteDamage(in runs: RunSet)
@@ -86,6 +89,9 @@ final class HistoryReader: KeptHistory {
     state.withLock { $0.known = found }
     return found?.runs
   }
+
+  /// What the writer has not written is replayed.
+  func runs(through sequence: UInt64) -> RunSet? { runs() }
 
   /// Nothing is read from these runs until the writer has replaced the manifest.
   func noteDamage(in runs: RunSet) {

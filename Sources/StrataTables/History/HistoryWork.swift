@@ -249,6 +249,53 @@ final class HistoryWork: @unchecked Sendable {
     if manifest.runs.count == 1 { historian.removeLowerVersions() }
   }
 
+  /// Writes the last events, although they are too few for a run, if all of them are folded in before the slice ends.
+  func writeRest(
+    _ historian: Historian, _ generation: Int, _ slice: TimeSlice
+  ) throws(RunFailure) {
+    let last = historian.log.mark.visible.sequence
+    guard self.generation == generation, let recording, try folds(through: last, recording, slice)
+    else { return }
+    try cut(recording, historian, generation)
+  }
+
+  /// A run in memory of the events that are in none, at least up to a sequence that is near. Nil if there are none, or
+  /// the fold is still to be built.
+  func tail(_ historian: Historian, _ generation: Int, through sequence: UInt64) -> HistoryTail? {
+    do throws(RunFailure) {
+      guard self.generation == generation, let runs,
+        let recording = runs.runs.isEmpty ? try recording(historian, TimeSlice()) : recording
+      else { return nil }
+      let head = historian.log.mark.visible.sequence
+      let near = recording.sequence.addingSaturated(UInt64(historian.log.options.runLimits.changeCountMax))
+      guard try folds(through: head <= near ? head : sequence, recording, TimeSlice()) else { return nil }
+      return try HistoryTail(recording, historian, after: runs)
+    } catch {
+      // Whoever asks replays. The next step finds the same, and says so; it begins at an event that cannot be applied.
+      if case .store(let error) = error, error.reason == .halted { return nil }
+      reset()
+      return nil
+    }
+  }
+
+  /// Folds on, whether a run is due or not. Returns whether there is something to write then, up to the end of an append.
+  private func folds(
+    through last: UInt64, _ recording: HistoryRecording, _ slice: TimeSlice
+  ) throws(RunFailure) -> Bool {
+    var limits = RunLimits()
+    (limits.changeCountMax, limits.byteCountMax, limits.laggingCount) = (.max, .max, 1)
+    do throws(StoreError) {
+      switch try recording.run(through: last, slice, limits) {
+      case .done: return recording.pending.eventCount > 0 && recording.pending.isAtEndOfAppend
+      case .paused: return false
+      case .erased:
+        // The log will be folded from its begin.
+        reset()
+        return false
+      }
+    } catch { throw .store(error) }
+  }
+
   // MARK: Merging
 
   /// Begins a merge if one is due.

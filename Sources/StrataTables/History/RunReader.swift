@@ -24,11 +24,24 @@ final class RunReader: Sendable {
   let tallies = Lock(TallyCache())
 
   /// - Parameter place: where the root is.
-  init(
+  convenience init(
     _ files: HistoryFiles, _ number: UInt32, root place: RunPlace, _ cache: RunCache
   ) throws(StatePage.Damage) {
-    guard let file = files.openRun(number), let length = (try? file.size()).flatMap(UInt64.init(exactly:))
-    else { throw StatePage.Damage("the file of a run is missing, or is another one") }
+    guard let file = files.openRun(number) else {
+      throw StatePage.Damage("the file of a run is missing, or is another one")
+    }
+    try self.init(file, number, root: place, cache)
+  }
+
+  /// - Parameters:
+  ///   - file: open for reading; this closes it.
+  ///   - place: where the root is.
+  init(
+    _ file: any File, _ number: UInt32, root place: RunPlace, _ cache: RunCache
+  ) throws(StatePage.Damage) {
+    guard let length = (try? file.size()).flatMap(UInt64.init(exactly:)) else {
+      throw StatePage.Damage("the file of a run has no length")
+    }
     self.number = number
     self.file = file
     self.length = length

@@ -83,7 +83,9 @@ package final class PastFold: @unchecked Sendable {
 
   /// Takes a state forward by what the runs have. False if the slice ended first.
   private func advance(_ fold: Fold, toward sequence: UInt64, _ slice: TimeSlice?) -> Bool {
-    guard let past, let last = past.last(through: sequence), last > fold.state.sequence else { return true }
+    guard let past, past.hasRuns else { return true }
+    past.extend(through: sequence)
+    guard let last = past.last(through: sequence), last > fold.state.sequence else { return true }
     // Before the first event there is no row.
     guard past.covers(fold.state.sequence) || fold.state.sequence < store.log.mark.logBegin else {
       return true
@@ -104,6 +106,7 @@ package final class PastFold: @unchecked Sendable {
   private func begun(toward first: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Fold? {
     let past = self.past ?? RunPast(store, folding, view: view)
     self.past = past
+    past.extend(through: first)
     guard let last = past.last(through: first) else {
       return Fold.resuming(store.log, folding, through: first)
     }

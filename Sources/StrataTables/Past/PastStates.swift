@@ -73,7 +73,7 @@ package final class PastStates {
 
   /// The state after a sequence that the log has.
   package func state(at sequence: UInt64) throws(StoreError) -> TableSet {
-    let past = try currentPast()
+    let past = try currentPast(toward: sequence)
     let found: Kept
     if let known = kept.first(where: { $0.sequence == sequence }) {
       found = known
@@ -97,10 +97,11 @@ package final class PastStates {
 
   /// What the runs answer now. After an erasure, all kept states are dropped, so that erased content is not shown again,
   /// nor mixed with runs that lack it.
-  private func currentPast() throws(StoreError) -> RunPast {
+  private func currentPast(toward sequence: UInt64) throws(StoreError) -> RunPast {
     while true {
       try forgetWhatWasErased()
       let past = RunPast(store, folding, view: view)
+      past.extend(through: sequence)
       // Between the two an erasure may have ended: then the runs are those from before it, or the states are.
       if try currentErasureCount() == erasureCount { return past }
     }

@@ -44,11 +44,23 @@ final class RunPast {
     history?.start()
   }
 
+  /// Takes the events after the runs into account, up to a sequence, for a kept list: its past states are read from runs,
+  /// and folding an event into one reads the pages that it changes.
+  func extend(through sequence: UInt64) {
+    guard owner != nil, building == nil, step == nil, sequence > runs?.end ?? 0 else { return }
+    guard let longer = history?.runs(through: sequence) else { return }
+    // What was erased in them is in states that were made from those before.
+    if let runs, runs.erasures != longer.erasures { return }
+    runs = longer
+  }
+
   /// The end of the last run at or before a sequence, or the sequence itself if a run has it; nil if there is none.
   func last(through sequence: UInt64) -> UInt64? {
     guard let runs, sequence > runs.begin else { return nil }
     return min(sequence, runs.end)
   }
+
+  var hasRuns: Bool { runs != nil }
 
   func covers(_ sequence: UInt64) -> Bool { runs?.covers(sequence) ?? false }
 

@@ -88,7 +88,7 @@ internal import Testing
       for _ in 0..<20 { try events.append(to: store) }
       // Runs that were written without the list get its keys later.
       if part == 1 { historian.keep(definition, of: "b") }
-      try historian.recordBlocking()
+      try historian.recordBlocking(writesRest: part == 2)
     }
     let states = try HistoryStore.replayed(store, StateStore.documents)
     let end = historian.end

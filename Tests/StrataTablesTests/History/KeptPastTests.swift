@@ -26,8 +26,13 @@ internal import Testing
     let historian: Historian
     var events: StateEvents
 
-    init(_ random: inout SeededGenerator, appends: ClosedRange<Int> = 3...60) throws {
-      store = try StateStore.open(disk, options: HistoryStore.keyOptions(&random))
+    /// - Parameter changeCountMax: nil for runs of a few changes.
+    init(
+      _ random: inout SeededGenerator, appends: ClosedRange<Int> = 3...60, changeCountMax: Int? = nil
+    ) throws {
+      var options = HistoryStore.keyOptions(&random)
+      if let changeCountMax { options.runLimits.changeCountMax = changeCountMax }
+      store = try StateStore.open(disk, options: options)
       folding = StateStore.foldings.randomElement(using: &random)!
       if case .own = folding { table = "tally" } else { table = "b" }
       definition = StateKeptViewTests.definition(
@@ -52,6 +57,7 @@ internal import Testing
     /// The state at a sequence, with the list, of which nothing was read yet.
     func unread(_ sequence: UInt64) throws -> TableSet {
       let past = RunPast(store, folding, view: view)
+      past.extend(through: sequence)
       guard case .done(var state, _) = past.tablesUnread(at: sequence) else {
         throw StoreError.invalid(what: "the runs lack the keys at \(sequence)")
       }

@@ -1,0 +1,48 @@
+// What a history knows of the last events, before they are written.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The events after the runs as a run in memory, for reads in this process.
+struct HistoryTail {
+  /// Writing a change takes a sixtieth of what it takes to fold an event into a past state of a list.
+  private static let changesPerEvent: UInt64 = 64
+
+  let reader: RunReader
+  /// The runs before it, and it.
+  let runs: RunSet
+
+  private init(_ reader: RunReader, _ runs: RunSet) { (self.reader, self.runs) = (reader, runs) }
+
+  /// Writes what was recorded after some runs. O(changes · log rows).
+  init(_ recording: HistoryRecording, _ historian: Historian, after runs: RunSet) throws(RunFailure) {
+    let (name, number) = ("/tail", UInt32(0))
+    let (file, written): (any File, WrittenRun)
+    do throws(StoreError) {
+      let memory = MemoryFileSystem()
+      let output = RunOutput(historian.files, number, try memory.open(name, .createNew)) {
+        () throws(StoreError) in
+      }
+      written = try recording.pending.write(
+        to: output, historian.log.options.runLimits, historian.keyOwners, recording.withRowBefore)
+      file = try memory.open(name, .read)
+    } catch { throw RunFailure(error) }
+    do throws(StatePage.Damage) {
+      let reader = try RunReader(file, number, root: written.place, historian.cache)
+      self.init(reader, try RunSet(runs.runs + [reader], runs.erasures, head: runs.head))
+    } catch { throw RunFailure(error) }
+  }
+
+  /// Whether an event is in it, or so little after it that replaying what is between costs less than writing it anew.
+  func suffices(through sequence: UInt64) -> Bool {
+    sequence <= runs.end.addingSaturated(reader.root.counts.changes / Self.changesPerEvent)
+  }
+
+  /// The same after other runs; nil if these end elsewhere.
+  func after(_ other: RunSet) -> HistoryTail? {
+    guard other.end == reader.root.begin else { return nil }
+    return (try? RunSet(other.runs + [reader], other.erasures, head: other.head)).map {
+      HistoryTail(reader, $0)
+    }
+  }
+}

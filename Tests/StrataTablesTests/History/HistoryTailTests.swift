@@ -1,0 +1,112 @@
+// The events that are in no run yet: reads find them in memory, and a close writes them.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct HistoryTailTests {
+  @Test func `a kept list at every sequence after the runs is that of a replay`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(500)
+    var (inMemory, withoutRuns, dropped) = (0, 0, 0)
+    while runs.next() {
+      let changeCountMax = Int.random(in: 5...60, using: &random)
+      var past = try KeptPastTests.Past(&random, appends: 3...30, changeCountMax: changeCountMax)
+      let historian = past.historian
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        for _ in 0..<Int.random(in: 1...9, using: &random) { try past.events.append(to: past.store) }
+        if Bool.random(using: &random) { try historian.recordBlocking() }
+        let states = try HistoryStore.replayed(past.store, past.folding)
+        let last = past.store.head.sequence
+        let sequence = UInt64.random(in: 1...last, using: &random)
+        guard let set = historian.runs(through: sequence), set.end >= sequence else {
+          withoutRuns += 1
+          continue
+        }
+        for sequence in set.begin + 1...set.end {
+          let state = try past.unread(sequence)
+          let difference = try past.difference(state, from: states[Int(sequence)])
+          #expect(difference == nil, "run \(runs.count), at \(sequence) of \(set.end)")
+          if difference != nil { return }
+          inMemory += sequence > historian.end ? 1 : 0
+        }
+        // A run that is written takes the place of what was in memory.
+        guard set.end > historian.end else { continue }
+        try historian.recordBlocking(writesRest: Bool.random(using: &random))
+        if historian.end >= set.end {
+          dropped += 1
+          #expect(historian.state.withLock { $0.tail } == nil)
+        }
+      }
+      try past.store.closeBlocking()
+    }
+    #expect(inMemory > 3 * runs.count && dropped > runs.count / 4, "\(inMemory), \(dropped), \(withoutRuns)")
+  }
+
+  @Test func `a close writes the last events, and the next process reads them`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(60, isLight: true)
+    while runs.next() {
+      var past = try KeptPastTests.Past(&random)
+      for _ in 0..<Int.random(in: 1...9, using: &random) { try past.events.append(to: past.store) }
+      try past.historian.recordBlocking()
+      let last = past.store.head.sequence
+      try past.store.closeBlocking()
+      let store = try StateStore.open(past.disk, options: past.store.log.options)
+      let historian = try #require(store.projector(past.folding).historian)
+      let set = try #require(historian.runs())
+      #expect(set.end == last, "run \(runs.count)")
+      #expect(try HistoryStore.difference(set, store, past.folding) == nil, "run \(runs.count)")
+      try store.closeBlocking()
+    }
+  }
+
+  @Test func `a list of the past folds no event that is near the end of the runs`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var options = StateStore.options()
+    options.history = .all
+    let store = try StateStore.open(SimulatedDisk(), options: options)
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    let definition = StateKeptViewTests.definition("kept", .key, calls: .none)
+    var events = StateEvents(seed: random.next())
+    for _ in 0..<300 { try events.append(to: store) }
+    let states = PastStates(store, StateStore.documents, view: ("b", definition))
+    let head = store.head.sequence
+    _ = try states.state(at: head)
+    #expect(historian.end == 0 && historian.runs(through: head)?.end == head)
+    for sequence in [head, 100, head / 2, head - 1] {
+      let before = states.counts
+      _ = try states.state(at: sequence)
+      #expect(states.counts.since(before).foldedEvents == 0, "at \(sequence) of \(head)")
+    }
+    // A few more are folded, and no run is made for them.
+    try store.put("x", in: "b", ["n": 1])
+    let tail = try #require(historian.state.withLock { $0.tail })
+    let before = states.counts
+    _ = try states.state(at: head + 1)
+    #expect(states.counts.since(before).foldedEvents == 1)
+    #expect(historian.state.withLock { $0.tail }?.reader === tail.reader)
+    try store.closeBlocking()
+  }
+
+  @Test func `what is in memory is forgotten with an erasure`() throws {
+    let store = try StateStore.open(SimulatedDisk(), options: {
+      var options = StateStore.options()
+      options.history = .all
+      return options
+    }())
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    for number in 0..<20 { try store.put("\(number % 4)", in: "b", ["secret": .int(Int64(number))]) }
+    let before = try #require(historian.runs(through: 20))
+    #expect(before.end == 20)
+    try store.eraseBlocking(Erasure(streams: ["b/3"], because: "asked to"))
+    #expect(historian.state.withLock { $0.tail } == nil)
+    let after = try #require(historian.runs(through: 20))
+    #expect(after.erasures != before.erasures)
+    #expect(try HistoryStore.difference(after, store, StateStore.documents) == nil)
+    try store.closeBlocking()
+  }
+}
