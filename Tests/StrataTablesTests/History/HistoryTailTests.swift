@@ -93,11 +93,13 @@ internal import Testing
   }
 
   @Test func `what is in memory is forgotten with an erasure`() throws {
-    let store = try StateStore.open(SimulatedDisk(), options: {
-      var options = StateStore.options()
-      options.history = .all
-      return options
-    }())
+    let store = try StateStore.open(
+      SimulatedDisk(),
+      options: {
+        var options = StateStore.options()
+        options.history = .all
+        return options
+      }())
     let historian = try #require(store.projector(StateStore.documents).historian)
     for number in 0..<20 { try store.put("\(number % 4)", in: "b", ["secret": .int(Int64(number))]) }
     let before = try #require(historian.runs(through: 20))
