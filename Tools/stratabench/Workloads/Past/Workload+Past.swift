@@ -24,6 +24,11 @@ extension Workload {
         if !isMade { aim("resident memory while it answers", Double(memory.resident) / 1e6, 150, "MB") }
       }
       try tool(store, bench.rounds * 4)
+      // Not a multiple of what makes a run.
+      try await StrataPast.lastEvents(
+        PastShape(
+          eventCount: min(103_000, shape.eventCount), rowCount: min(10_000, shape.rowCount), order: order),
+        in: bench.scratch.path + "/last-\(order.rawValue)", bench.rounds * 10)
       if bench.stores == nil { try FileManager.default.removeItem(atPath: store.folder) }
     }
   }
