@@ -33,7 +33,7 @@ struct HistoryTail {
     } catch { throw RunFailure(error) }
   }
 
-  /// Whether an event is in it, or so little after it that replaying what is between costs less than writing it anew.
+  /// Whether an event is in it, or so little after it that replaying what is between costs less than writing it again.
   func suffices(through sequence: UInt64) -> Bool {
     sequence <= runs.end.addingSaturated(reader.root.counts.changes / Self.changesPerEvent)
   }

@@ -271,7 +271,7 @@ final class HistoryWork: @unchecked Sendable {
       guard try folds(through: head <= near ? head : sequence, recording, TimeSlice()) else { return nil }
       return try HistoryTail(recording, historian, after: runs)
     } catch {
-      // Whoever asks replays. The next step finds the same, and says so; it begins at an event that cannot be applied.
+      // The reader replays. The next step finds the same, and says so; it begins at an event that cannot be applied.
       if case .store(let error) = error, error.reason == .halted { return nil }
       reset()
       return nil
