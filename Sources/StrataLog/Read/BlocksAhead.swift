@@ -28,25 +28,13 @@ package final class BlocksAhead: @unchecked Sendable {
 
   private let position: Position
   private let state = Gate(State())
-  private let limits: Limits
+  private let limits: ReadAheadLimits
   /// Blocks that the consumer has taken, in reverse.
   private var taken: [DecodedBlock] = []
   /// The other thread, which only the consumer starts and ends.
   private var thread: DedicatedThread?
 
-  /// When blocks are read ahead, and how many.
-  package struct Limits: Sendable {
-    /// Work on fewer events than these reads its blocks itself.
-    package var eventCountMin: UInt64 = 65_536
-    /// The other thread hands blocks over when they have that many bytes together.
-    package var byteCount = 256 << 10
-    /// Below this number of processors nothing is read ahead.
-    package var processorCountMin = 2
-
-    package init() {}
-  }
-
-  package init(_ cursor: consuming LogCursor, _ limits: Limits) {
+  package init(_ cursor: consuming LogCursor, _ limits: ReadAheadLimits) {
     position = Position(cursor)
     self.limits = limits
   }

@@ -120,7 +120,7 @@ public struct StoreOptions: Sendable {
   /// The number of rows of a table from which its views are built beside the folding.
   package var viewBuildingMin = 16_384
   /// When a fold reads blocks on another thread.
-  package var readAhead = BlocksAhead.Limits()
+  package var readAhead = ReadAheadLimits()
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
   /// Whether a state that another build of the program saved is used until it was folded again. Not while a program is
@@ -168,4 +168,16 @@ extension StoreOptions {
     if preallocationStep > Self.preallocationStepMax { return "preallocationStep may be at most 64 MiB" }
     return nil
   }
+}
+
+/// When blocks are read ahead, and how many.
+package struct ReadAheadLimits: Sendable {
+  /// Work on fewer events than these reads its blocks itself.
+  package var eventCountMin: UInt64 = 65_536
+  /// The other thread hands blocks over when they have that many bytes together.
+  package var byteCount = 256 << 10
+  /// Below this number of processors nothing is read ahead.
+  package var processorCountMin = 2
+
+  package init() {}
 }
