@@ -121,6 +121,11 @@ public struct StoreOptions: Sendable {
   package var viewBuildingMin = 16_384
   /// When a fold reads blocks on another thread.
   package var readAhead = ReadAheadLimits()
+  /// A fold looks after that many events whether much of its state is in memory only.
+  package var foldedStepLength: UInt64 = 131_072
+  /// A state is saved while it is folded if new rows take more than four times that many bytes, or events sixteen times
+  /// as many; nil for `pageCacheSize`.
+  package var unsavedSize: Int?
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
   /// Whether a state that another build of the program saved is used until it was folded again. Not while a program is

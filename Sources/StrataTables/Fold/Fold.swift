@@ -36,6 +36,8 @@ package final class Fold {
   private(set) var reached = ReachedSequence()
   /// The bytes of the blocks that were read, as they are on disk.
   private(set) var bytesRead: UInt64 = 0
+  /// The same before compression.
+  private(set) var rawBytesRead: UInt64 = 0
   /// Whether an erasure was carried out that the state does not reflect.
   @exclusivity(unchecked) private var mustBeginAnew = false
   /// The fold from the start that will then replace the state, as far as it has come.
@@ -138,6 +140,7 @@ package final class Fold {
     guard let block = try ahead.next(blocks, events: events, into: state, folding, on: parallel)
     else { return nil }
     bytesRead += UInt64(block.header.storedLength)
+    rawBytesRead += UInt64(block.header.rawLength)
     return block
   }
 

@@ -9,15 +9,21 @@ struct FoldingWork {
   private(set) var bytes: UInt64 = 0
   /// The bytes of the log that were folded since the process began to.
   private(set) var totalBytes: UInt64 = 0
+  /// The bytes of the log before compression.
+  private var rawBytes: UInt64 = 0
+  /// The state at that time.
+  private var begin: UInt64 = 0
+  private var beginRows = 0
 
   mutating func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
-    let (begin, read) = (MonotonicTime.now().nanoseconds, fold.bytesRead)
+    let (begin, read, raw) = (MonotonicTime.now().nanoseconds, fold.bytesRead, fold.rawBytesRead)
     defer {
       nanoseconds += MonotonicTime.now().nanoseconds - begin
       // A fold that began again is another one, whose bytes are counted as they come.
       let new = fold.bytesRead - min(read, fold.bytesRead)
       bytes += new
       totalBytes += new
+      rawBytes += fold.rawBytesRead - min(raw, fold.rawBytesRead)
     }
     return try fold.run(through: last, slice)
   }
@@ -51,16 +57,21 @@ struct FoldingWork {
     if awaited.building.definition.kept != nil { nanoseconds += awaited.nanoseconds }
   }
 
-  /// Folds up to a sequence, and reports how far it has come every 50 ms.
-  mutating func run(_ fold: Fold, through last: UInt64, _ progress: SaveProgress) throws(StoreError) {
-    while try !run(fold, through: last, .short) {
-      progress(.events(Int(fold.state.sequence), of: Int(last)))
-    }
-  }
-
   func takes(_ least: Duration) -> Bool { Duration.nanoseconds(nanoseconds) >= least }
 
-  mutating func begin() { (nanoseconds, bytes) = (0, 0) }
+  /// About how many bytes of a state are in memory only, by its new rows and the length of the events.
+  func unsavedBytes(of set: TableSet) -> (ofRows: UInt64, ofEvents: UInt64) {
+    let events = set.sequence - min(begin, set.sequence)
+    guard events > 0 else { return (0, 0) }
+    let rows = UInt64(max(0, set.rowCount - beginRows))
+    return (min(rows, events) * (rawBytes / events), rawBytes)
+  }
+
+  /// Begins to count again after a state that is on disk, or soon will be.
+  mutating func begin(after set: TableSet) {
+    (nanoseconds, bytes, rawBytes) = (0, 0, 0)
+    (begin, beginRows) = (set.sequence, set.rowCount)
+  }
 }
 
 typealias SaveProgress = (StateProgress) -> Void
@@ -95,13 +106,50 @@ extension Projector {
       return !state.isSaving
     }
     guard begins else { return }
-    exclusive.work.begin()
+    exclusive.work.begin(after: set)
     let thread = try? log.options.machine.start("strata-checkpoint") { [self] in
       // A failure is kept in `checkpoints`: nothing was promised.
       _ = try? checkpoints.write(set, erasures)
       endSaving()
     }
     if thread == nil { endSaving() }
+  }
+
+  /// Folds up to a sequence. A state of which much is in memory only is saved on the way: a log that is folded for the
+  /// first time can make more rows than fit there, and a process that ends before need not begin again.
+  ///
+  /// - Returns: false if the slice ended first.
+  func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
+    while true {
+      let step = min(last, fold.state.sequence.addingSaturated(log.options.foldedStepLength))
+      guard try exclusive.work.run(fold, through: step, slice) else { return false }
+      // The log may be shorter.
+      guard fold.state.sequence == step, step < last else { return true }
+      try saveOnTheWay(fold)
+      if slice.isOver { return false }
+    }
+  }
+
+  private func saveOnTheWay(_ fold: Fold) throws(StoreError) {
+    let (ofRows, ofEvents) = exclusive.work.unsavedBytes(of: fold.state)
+    let size = UInt64(log.options.unsavedSize ?? log.options.pageCacheSize)
+    // Events that change the same rows again and again leave less.
+    guard log.savesStates, ofRows / 4 > size || ofEvents / 16 > size else { return }
+    try fold.findChain()
+    if log.options.writesInStep {
+      saveInStep(fold)
+    } else {
+      saveIfDue(fold.state, fold.erasures)
+    }
+  }
+
+  private func saveInStep(_ fold: Fold) {
+    guard let checkpoints, let erasures = fold.erasures, checkpoints.mayBeSaved, otherBuild == nil else {
+      return
+    }
+    exclusive.work.begin(after: fold.state)
+    // Nothing was promised.
+    _ = try? checkpoints.write(fold.state, erasures)
   }
 
   /// Whether the state on disk lacks something that folding does not give. A reader leaves it to the writer.
@@ -158,8 +206,12 @@ extension Projector {
     let slice = isForced ? TimeSlice() : TimeSlice(until: deadline)
     let isDone: Bool
     do throws(StoreError) {
-      if isForced, let progress { try exclusive.work.run(fold, through: target.sequence, progress) }
-      isDone = try exclusive.work.run(fold, through: target.sequence, slice)
+      if isForced, let progress {
+        while try !run(fold, through: target.sequence, .short) {
+          progress(.events(Int(fold.state.sequence), of: Int(target.sequence)))
+        }
+      }
+      isDone = try run(fold, through: target.sequence, slice)
     } catch {
       saveHalted(fold, error, isForced: isForced)
       throw error
@@ -180,7 +232,7 @@ extension Projector {
       let erasures = exclusive.publishedErasures
     else { return nil }
     let written = try checkpoints.write(set, erasures)
-    exclusive.work.begin()
+    exclusive.work.begin(after: set)
     return written
   }
 }

@@ -21,7 +21,7 @@ extension Projector {
       isForced || checkpoints.mayBeSaved, let halted = Halted(fold, error)
     else { return }
     guard (try? checkpoints.write(halted.state, halted.erasures)) != nil else { return }
-    exclusive.work.begin()
+    exclusive.work.begin(after: halted.state)
   }
 }
 

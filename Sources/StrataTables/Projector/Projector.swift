@@ -202,7 +202,7 @@ extension Projector {
     let fold = currentFold()
     let target = exclusive.target ?? beginPass(fold)
     do throws(StoreError) {
-      guard try exclusive.work.run(fold, through: target.sequence, slice) else { return isStillWanted() }
+      guard try run(fold, through: target.sequence, slice) else { return isStillWanted() }
       if fold.state.sequence < target.sequence { throw .closed }
     } catch {
       saveIfHalted(fold, error)
@@ -232,6 +232,7 @@ extension Projector {
       fold = Fold(log, folding, marksErasures: checkpoints != nil && log.savesStates)
     }
     exclusive.fold = fold
+    exclusive.work.begin(after: fold.state)
     state.withLock { state in
       state.hasBegun = true
       state.reached = fold.reached
