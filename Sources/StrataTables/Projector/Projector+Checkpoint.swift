@@ -14,6 +14,8 @@ struct FoldingWork {
   /// The state at that time.
   private var begin: UInt64 = 0
   private var beginRows = 0
+  /// The sequence at which it was last looked at whether much is in memory only.
+  private(set) var lastLook: UInt64 = 0
 
   mutating func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
     let (begin, read, raw) = (MonotonicTime.now().nanoseconds, fold.bytesRead, fold.rawBytesRead)
@@ -66,6 +68,8 @@ struct FoldingWork {
     let rows = UInt64(max(0, set.rowCount - beginRows))
     return (min(rows, events) * (rawBytes / events), rawBytes)
   }
+
+  mutating func look(at set: TableSet) { lastLook = set.sequence }
 
   /// Begins to count again after a state that is on disk, or soon will be.
   mutating func begin(after set: TableSet) {
@@ -121,10 +125,13 @@ extension Projector {
   /// - Returns: false if the slice ended first.
   func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
     while true {
-      let step = min(last, fold.state.sequence.addingSaturated(log.options.foldedStepLength))
+      // A fold that began again is before what it had looked at.
+      let look = min(exclusive.work.lastLook, fold.state.sequence)
+      let step = min(last, max(look.addingSaturated(log.options.foldedStepLength), fold.state.sequence))
       guard try exclusive.work.run(fold, through: step, slice) else { return false }
       // The log may be shorter.
       guard fold.state.sequence == step, step < last else { return true }
+      exclusive.work.look(at: fold.state)
       try saveOnTheWay(fold)
       if slice.isOver { return false }
     }
