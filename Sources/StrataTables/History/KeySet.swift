@@ -108,7 +108,8 @@ struct KeySet: Sendable {
 /// Walks over the keys of a set, from the begin of any page on.
 struct KeyCursor {
   private let set: KeySet
-  private var nextPage: Int
+  /// The page that follows the current one.
+  private(set) var nextPage: Int
   private var page: RunRecord?
   private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
   private var moments = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
@@ -123,6 +124,12 @@ struct KeyCursor {
   var isAtEndOfPage: Bool { cursor.remaining == 0 }
 
   init(_ set: KeySet, page: Int = 0) { (self.set, nextPage) = (set, page) }
+
+  /// Leaves out pages before one, at the end of a page.
+  mutating func skip(toPage index: Int) {
+    assert(isAtEndOfPage && index >= nextPage, "pages are left out inside a page, or backwards")
+    nextPage = index
+  }
 
   /// Goes to the next key. False at the end.
   mutating func next() throws(StatePage.Damage) -> Bool {

@@ -16,6 +16,8 @@ final class KeysAt: Sendable {
     let keys: KeySet
     /// How many keys the pages before each page count, and all pages at the end.
     let before: [Int64]
+    /// Whether no run that the state is read from is before it: what it does not count is not there.
+    let isFirst: Bool
     var isBase: Bool { keys.reader.root.isBase }
   }
 
@@ -32,10 +34,11 @@ final class KeysAt: Sendable {
     self.wholeCountMax = wholeCountMax
     self.sequence = sequence
     var parts: [Part] = []
-    for run in set.runs(holding: sequence) {
+    let runs = set.runs(holding: sequence)
+    for (index, run) in zip(runs.indices, runs) {
       guard let keys = try run.keySet(kind, of: owner) else { return nil }
       guard let counts = try keys.pageCounts(at: sequence) else { continue }
-      parts.append(Part(keys: keys, before: counts.before))
+      parts.append(Part(keys: keys, before: counts.before, isFirst: index == runs.startIndex))
     }
     self.parts = parts
   }
@@ -166,29 +169,59 @@ final class KeysAt: Sendable {
 
   /// The keys of a range, ascending. O(keys of the pages that have some).
   func keys(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> [PastKey] {
-    var heads: [KeyCursor] = []
+    var heads: [(cursor: KeyCursor, part: Part)] = []
     for part in parts {
       var cursor = KeyCursor(part.keys, page: part.keys.directory.page(of: low) ?? 0)
-      var isThere = try cursor.next()
-      while isThere, cursor.key.isBefore(low) { isThere = try cursor.next() }
-      if isThere, high.map({ cursor.key.isBefore($0) }) ?? true { heads.append(cursor) }
+      var isThere = try next(&cursor, part, before: high)
+      while isThere, cursor.key.isBefore(low) { isThere = try next(&cursor, part, before: high) }
+      if isThere { heads.append((cursor, part)) }
     }
     var keys: [PastKey] = []
-    while var least = heads.first?.key {
-      for head in heads.dropFirst() where head.key.isBefore(least) { least = head.key }
+    while var least = heads.first?.cursor.key {
+      for head in heads.dropFirst() where head.cursor.key.isBefore(least) { least = head.cursor.key }
       var isAlive = false
       var newest: PastKey?
-      for index in heads.indices.reversed() where heads[index].key == least {
+      for index in heads.indices.reversed() where heads[index].cursor.key == least {
         if newest == nil {
+          let cursor = heads[index].cursor
           newest = PastKey(
-            bytes: least, sectionLength: heads[index].sectionLength, idLength: heads[index].idLength)
-          isAlive = try heads[index].isAlive(at: sequence)
+            bytes: least, sectionLength: cursor.sectionLength, idLength: cursor.idLength)
+          isAlive = try cursor.isAlive(at: sequence)
         }
-        let isThere = try heads[index].next()
-        if !isThere || high.map({ !heads[index].key.isBefore($0) }) ?? false { heads.remove(at: index) }
+        let part = heads[index].part
+        if try !next(&heads[index].cursor, part, before: high) { heads.remove(at: index) }
       }
       if isAlive, let newest { keys.append(newest) }
     }
     return keys
+  }
+
+  /// Goes to the next key before another one. Pages of which no key is there are not read: of a million keys that come
+  /// later, an early state has few. False at the end.
+  private func next(
+    _ cursor: inout KeyCursor, _ part: Part, before high: [UInt8]?
+  ) throws(StatePage.Damage) -> Bool {
+    if cursor.isAtEndOfPage {
+      let page = part.isFirst ? part.firstPage(from: cursor.nextPage) : cursor.nextPage
+      guard page < part.keys.directory.firsts.count,
+        high.map({ part.keys.directory.firsts[page].isBefore($0) }) ?? true
+      else { return false }
+      cursor.skip(toPage: page)
+    }
+    guard try cursor.next() else { return false }
+    return high.map { cursor.key.isBefore($0) } ?? true
+  }
+}
+
+extension KeysAt.Part {
+  /// The first page at or after one of which a key is there, for the first part. O(log pages).
+  fileprivate func firstPage(from index: Int) -> Int {
+    guard index < before.count else { return index }
+    var (low, high) = (index + 1, before.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if before[middle] > before[index] { high = middle } else { low = middle + 1 }
+    }
+    return low - 1
   }
 }
