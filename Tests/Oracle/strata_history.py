@@ -283,6 +283,12 @@ def difference(store, name, manifest, runs):
             if found[0] or not runs or event.sequence > runs[-1].end:
                 continue
             folded.add(event)
+            if event.sequence <= runs[0].begin:
+                # What is older than the history. Its first run then holds what lived at its begin.
+                found[0] = None if runs[0].is_base else "a first run that begins later than the log and is no base"
+                if event.sequence == runs[0].begin and (runs[0].time, runs[0].appends) != (event.time, seen[0]):
+                    found[0] = found[0] or "the begin of the first run"
+                continue
             differs = None
             tables = tables_at(runs, event.sequence)
             if name.name == "$documents":
@@ -309,7 +315,7 @@ def keys_of(store, folder):
     manifest = read_manifest(store.read("%s/MANIFEST" % path))
     runs = [Run(store, path, entry, manifest.uuid) for entry in manifest.runs]
     for owner in sorted({owner for run in runs for owner in run.keys}):
-        for sequence in range(1, runs[-1].end + 1):
+        for sequence in range(runs[0].begin + 1, runs[-1].end + 1):
             found = {kind: keys_at(runs, owner, kind, sequence) for kind in range(5)}
             keys = {str(kind): [key.hex() for key in keys] for kind, keys in found.items() if keys is not None}
             yield {"schema": 1, "owner": "%016x" % owner, "sequence": sequence, "keys": keys}

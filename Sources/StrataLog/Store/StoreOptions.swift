@@ -109,7 +109,7 @@ public struct StoreOptions: Sendable {
   /// Whether every version of every row is kept in the store's folder, so that rows and lists of the past need no replay.
   /// Off by default: it takes room, and a thread that follows the log. Only a process that writes keeps it, for the
   /// documents and projections that it reads; processes that only read use what it keeps, whatever this says there. What
-  /// is kept can be deleted at any time: nothing but time is lost.
+  /// is kept can be deleted at any time: nothing but time is lost. `.last(days:)` and `.last(bytes:)` keep the last part.
   public var history = StoreHistory.off
   /// The limits of the files of which a history consists.
   package var runLimits = RunLimits()

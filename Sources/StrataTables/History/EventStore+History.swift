@@ -8,6 +8,8 @@ package import StrataLog
 package struct HistoryCheckpoint: Sendable, Hashable {
   /// The projection's name; `$documents` for the documents.
   package var projection: String
+  /// The first event that the history answers about; nil if there is none.
+  package var firstSequence: UInt64?
   /// The last event that is in the history.
   package var sequence: UInt64
   /// The files of its runs, and their bytes.
@@ -42,7 +44,8 @@ extension EventStore {
       let runs = historian.runs()?.runs ?? []
       made.append(
         HistoryCheckpoint(
-          projection: historian.name.name, sequence: historian.end, runCount: runs.count,
+          projection: historian.name.name, firstSequence: historian.firstSequence, sequence: historian.end,
+          runCount: runs.count,
           byteCount: runs.reduce(0) { $0.addingSaturated($1.length) }, lists: historian.lists))
     }
     return made.sorted { $0.projection < $1.projection }

@@ -80,6 +80,7 @@ final class Historian: KeptHistory {
   }
   /// The last event that is in a run, as far as this process knows.
   var end: UInt64 { state.withLock { $0.runs?.end ?? 0 } }
+  var firstSequence: UInt64? { state.withLock { $0.runs?.firstSequence } }
 
   /// Whose keys the runs are to have.
   var keyOwners: [KeyOwner] { log.options.runLimits.keepsKeys ? [.rows] + state.withLock { $0.lists } : [] }

@@ -16,9 +16,15 @@ extension HistoryManifest {
 
   /// The runs, from the first on, that are of the events that the log has, and were made after what is erased in it was
   /// erased.
-  func runs(validIn log: Log, _ erasures: SegmentErasures) throws(StoreError) -> [ManifestRun] {
+  ///
+  /// - Parameter isWhole: whether runs that do not begin with the log are of no use.
+  func runs(
+    validIn log: Log, _ erasures: SegmentErasures, isWhole: Bool = false
+  ) throws(StoreError) -> [ManifestRun] {
     let mark = log.mark
-    guard runs.first?.begin == mark.logBegin - 1 else { return [] }
+    guard let first = runs.first,
+      isWhole ? first.begin == mark.logBegin - 1 : first.begin >= mark.logBegin - 1
+    else { return [] }
     var runs = runs
     // A log that lost events that were only buffered has the chain of an earlier boundary.
     while let last = runs.last {

@@ -7,6 +7,8 @@ internal import StrataLog
 protocol KeptHistory: AnyObject, Sendable {
   /// The last event that is in a run, as far as this process knows.
   var end: UInt64 { get }
+  /// The first event that the runs answer about; nil if this process knows of none.
+  var firstSequence: UInt64? { get }
   /// Why the history could not be continued.
   var failure: StoreError? { get }
   /// The runs on disk, if they hold; nil if there are none. Blocks.
@@ -74,6 +76,7 @@ final class HistoryReader: KeptHistory {
   }
 
   var end: UInt64 { state.withLock { $0.known?.runs?.end ?? 0 } }
+  var firstSequence: UInt64? { state.withLock { $0.known?.runs?.firstSequence } }
   var failure: StoreError? { nil }
 
   func runs() -> RunSet? {
@@ -175,7 +178,9 @@ final class HistoryReader: KeptHistory {
     guard !entries.isEmpty else { return nil }
     var readers: [RunReader] = []
     for entry in entries { readers.append(try reader(of: entry, last)) }
-    return Known(file: file, entries: entries, runs: try RunSet(readers, erasures, head: head))
+    let runs = try RunSet(readers, erasures, head: head)
+    try runs.checkFront(of: log)
+    return Known(file: file, entries: entries, runs: runs)
   }
 
   /// A run, which is open already if it was in the last manifest. A history that was made again can name another file

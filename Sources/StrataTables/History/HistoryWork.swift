@@ -45,6 +45,7 @@ final class HistoryWork: @unchecked Sendable {
       if let written = try goOnMerging(historian, slice) { try endMerge(written, historian, generation) }
       return true
     }
+    if try dropFront(historian) { return true }
     if try beginMerge(historian) { return true }
     guard let recording = try recording(historian, slice) else {
       if tables != nil { return true }
@@ -97,14 +98,18 @@ final class HistoryWork: @unchecked Sendable {
     manifest.nextNumber = max(nextNumber, found?.nextNumber ?? 1)
     var readers: [RunReader] = []
     if !isDamaged, let found, found.isOf(manifest) {
-      manifest.runs = try found.runs(validIn: log, erasures)
+      manifest.runs = try found.runs(validIn: log, erasures, isWhole: log.options.history.isWhole)
       do throws(StatePage.Damage) {
         for run in manifest.runs { readers.append(try run.open(historian.files, historian.cache)) }
       } catch {
         (manifest.runs, readers) = ([], [])
       }
     }
-    do throws(StatePage.Damage) { runs = try RunSet(readers, erasures, head: head) } catch {
+    do throws(StatePage.Damage) {
+      let set = try RunSet(readers, erasures, head: head)
+      try set.checkFront(of: log)
+      runs = set
+    } catch {
       (manifest.runs, readers) = ([], [])
       do throws(StatePage.Damage) { runs = try RunSet([], erasures, head: head) } catch {
         assertionFailure("no runs cannot be damaged")
@@ -230,15 +235,7 @@ final class HistoryWork: @unchecked Sendable {
     guard var manifest, let runs else { return }
     let range = old.isEmpty ? index..<index : old
     manifest.runs.replaceSubrange(range, with: [entry])
-    let new = manifest
-    try write(historian) { () throws(RunFailure) in
-      do throws(StoreError) {
-        try historian.files.replaceManifest(with: new) { () throws(StoreError) in
-          try check(historian, generation, through: entry.end)
-        }
-      } catch { throw RunFailure(error) }
-    }
-    self.manifest = manifest
+    try replace(with: manifest, through: entry.end, historian, generation)
     do throws(StatePage.Damage) {
       var readers = runs.runs
       readers.replaceSubrange(range, with: [try entry.open(historian.files, historian.cache)])
@@ -247,6 +244,22 @@ final class HistoryWork: @unchecked Sendable {
     historian.publish(self.runs, generation)
     for run in runs.runs[range] { historian.files.removeRun(run.number) }
     if manifest.runs.count == 1 { historian.removeLowerVersions() }
+  }
+
+  /// Makes a manifest the one on disk, and the one that this process knows.
+  ///
+  /// - Parameter end: the last event that is in what is new in it.
+  private func replace(
+    with manifest: HistoryManifest, through end: UInt64, _ historian: Historian, _ generation: Int
+  ) throws(RunFailure) {
+    try write(historian) { () throws(RunFailure) in
+      do throws(StoreError) {
+        try historian.files.replaceManifest(with: manifest) { () throws(StoreError) in
+          try check(historian, generation, through: end)
+        }
+      } catch { throw RunFailure(error) }
+    }
+    self.manifest = manifest
   }
 
   /// Writes the last events, although they are too few for a run, if all of them are folded in before the slice ends.
@@ -301,7 +314,7 @@ final class HistoryWork: @unchecked Sendable {
   /// Begins a merge if one is due.
   private func beginMerge(_ historian: Historian) throws(RunFailure) -> Bool {
     guard let runs, let manifest, let generation, let rows = recording?.rowCount,
-      let plan = MergePlan(runs, manifest, rowCount: UInt64(rows), historian.log.options.runLimits)
+      let plan = MergePlan(runs, manifest, rowCount: UInt64(rows), historian.log.options)
     else { return false }
     try begin(plan, runs, historian, generation)
     return true
@@ -364,6 +377,33 @@ final class HistoryWork: @unchecked Sendable {
   }
 }
 
+// MARK: Retention
+
+extension HistoryWork {
+  /// Leaves out the runs that are older than what is kept, or begins to write the base that the rest needs. Returns false
+  /// if there is nothing to do.
+  private func dropFront(_ historian: Historian) throws(RunFailure) -> Bool {
+    guard let runs, var manifest, let generation, let last = manifest.runs.last else { return false }
+    let bounds = historian.log.options.history.bounds
+    let cut = try RunFailure.reading { () throws(StatePage.Damage) in
+      try FrontCut(runs, time: last.time, bounds)
+    }
+    guard let first = cut?.first else { return false }
+    guard runs.runs[first].root.isBase else {
+      try begin(MergePlan(baseAt: first), runs, historian, generation)
+      return true
+    }
+    manifest.runs.removeFirst(first)
+    try replace(with: manifest, through: last.end, historian, generation)
+    self.runs = try RunFailure.reading { () throws(StatePage.Damage) in
+      try RunSet(Array(runs.runs[first...]), runs.erasures, head: runs.head)
+    }
+    historian.publish(self.runs, generation)
+    for run in runs.runs[..<first] { historian.files.removeRun(run.number) }
+    return true
+  }
+}
+
 /// Which runs are merged next.
 private struct MergePlan {
   /// The level of the first bases, which no delta reaches.
@@ -378,8 +418,12 @@ private struct MergePlan {
     (runs, level, isNewBase) = (index..<index + 1, manifest.runs[index].level, false)
   }
 
+  /// One run alone, which is written again with what lived at its begin.
+  init(baseAt index: Int) { (runs, level, isNewBase) = (index..<index + 1, Self.baseLevel, true) }
+
   /// Nil if nothing is to be merged.
-  init?(_ set: RunSet, _ manifest: HistoryManifest, rowCount: UInt64, _ limits: RunLimits) {
+  init?(_ set: RunSet, _ manifest: HistoryManifest, rowCount: UInt64, _ options: StoreOptions) {
+    let (limits, bounds) = (options.runLimits, options.history.bounds)
     let deltas = (set.runs.lastIndex { $0.root.isBase } ?? -1) + 1..<set.runs.count
     let changes = set.runs[deltas].reduce(UInt64(0)) { $0.addingSaturated($1.root.counts.changes) }
     if !deltas.isEmpty, changes >= max(limits.baseChangeCountMin, rowCount.addingSaturated(rowCount)) {
@@ -395,7 +439,11 @@ private struct MergePlan {
       if end - start >= count {
         let range = start..<start + count
         let versions = set.runs[range].reduce(UInt64(0)) { $0.addingSaturated($1.root.versionCount) }
-        if level < Self.baseLevel || versions <= limits.mergedVersionCountMax {
+        let isAllowed =
+          versions <= limits.mergedVersionCountMax
+          && bounds.allowsMerging(
+            set.runs[range], from: set.runs[start].root.time, to: manifest.runs[range.upperBound - 1].time)
+        if level < Self.baseLevel || isAllowed {
           (runs, self.level) = (range, level + 1)
           return
         }

@@ -44,8 +44,9 @@ final class RunMerge {
     _ limits: RunLimits
   ) throws(StatePage.Damage) {
     let merged = Array(set.runs[range])
-    let below = isNewBase && range.lowerBound > 0 ? [set.runs[range.lowerBound - 1]] : []
     let first = merged[0].root
+    // From the last base on: what lived at the begin.
+    let below = isNewBase ? Array(set.runs(holding: first.begin)) : []
     let isBase = isNewBase || first.isBase
     self.merged = merged
     self.below = below
@@ -103,7 +104,7 @@ final class RunMerge {
       }
     } catch { throw RunFailure(error) }
     var isBegun = false
-    // What lived at the begin: the newest version below.
+    // What lived at the begin: the newest version in the last run below that has the row.
     var newest: RunRowCursor?
     for index in heads.current where index < below.count { newest = heads.cursors[index] }
     if let newest {

@@ -9,6 +9,8 @@ package struct SavedHistory: Sendable, Equatable {
   package var folder: String
   /// The version in the folder's name; nil if it ends otherwise.
   package var version: Int?
+  /// The first event that the history answers about; nil if there is none.
+  package var firstSequence: UInt64?
   /// The last event that is in the history.
   package var sequence: UInt64
   package var runCount: Int
@@ -28,6 +30,7 @@ package struct SavedHistory: Sendable, Equatable {
       histories.append(
         SavedHistory(
           folder: folder, version: StateName.version(inFolder: folder),
+          firstSequence: manifest.runs.first.map { $0.begin.addingSaturated(1) },
           sequence: manifest.runs.last?.end ?? 0,
           runCount: manifest.runs.count,
           byteCount: manifest.runs.reduce(0) { $0.addingSaturated($1.length) }))

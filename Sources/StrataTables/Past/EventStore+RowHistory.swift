@@ -1,4 +1,4 @@
-// All versions of one row: from runs as far as there are any, and from the log after that.
+// All versions of one row: from runs as far as there are any, and from the log before and after that.
 
 internal import StrataBase
 internal import StrataEvents
@@ -7,8 +7,9 @@ package import StrataLog
 extension RowSource {
   /// Every version of a row, the oldest first: one for each event that changed it. None if it never existed.
   ///
-  /// With `StoreOptions.history`, one read of the row, and a fold of what the history does not have yet. Without, O(events
-  /// of the one document), or for a table of a projection a fold of the whole log.
+  /// With `StoreOptions.history`, one read of the row, and a fold of what the history does not have: not yet, or no longer,
+  /// where only the last part of it is kept. Without, O(events of the one document), or for a table of a projection a fold
+  /// of the whole log.
   public func history(of id: Item.ID) async throws -> [RowVersion<Item>] {
     try await table.history(of: id.documentID)
   }
@@ -18,10 +19,10 @@ extension RowTable {
   func history(of id: String) async throws -> [RowVersion<Item>] {
     let rows: [RunRow]
     if case .documents = folding {
-      let (known, end) = try await knownVersions(of: id)
+      let known = try await knownVersions(of: id)
       rows = try await store.lookingUp { [store, name] builds throws(StoreError) in
         try store.documentVersionsBlocking(
-          StreamName(category: name, id: id), after: end, known, builds: builds)
+          StreamName(category: name, id: id), known, builds: builds)
       }
     } else {
       let walk = RowWalk(store, folding, name, id)
@@ -33,19 +34,19 @@ extension RowTable {
 
   /// The same for a document, on a thread that may block.
   fileprivate func documentHistoryBlocking(of id: String) throws(StoreError) -> [RowVersion<Item>] {
-    let (known, end) = RunPast(store, folding).versions(id, of: name) ?? ([], 0)
+    let known = RunPast(store, folding).versions(id, of: name) ?? RunVersions()
     let rows = try store.documentVersionsBlocking(
-      StreamName(category: name, id: id), after: end, known, builds: true)
+      StreamName(category: name, id: id), known, builds: true)
     var id = id
     return id.withUTF8 { id in rows.compactMap { version($0, UnsafeRawBufferPointer(id)) } }
   }
 
-  /// The versions that the runs have, and the last event that they have.
-  private func knownVersions(of id: String) async throws -> (versions: [RunRow], end: UInt64) {
-    guard store.mayReadHistory else { return ([], 0) }
+  /// The versions that the runs have.
+  private func knownVersions(of id: String) async throws -> RunVersions {
+    guard store.mayReadHistory else { return RunVersions() }
     // The runs may have to be looked up first, after a step of their historian.
     return try await store.machine.past.result { [store, folding, name] _ in
-      RunPast(store, folding).versions(id, of: name) ?? ([], 0)
+      RunPast(store, folding).versions(id, of: name) ?? RunVersions()
     }
   }
 
@@ -69,22 +70,35 @@ extension EventStore {
     try documents(table).table.documentHistoryBlocking(of: id)
   }
 
-  /// The versions of a document: those that are given, and those that later events of its stream made. O(events of the
-  /// stream). Blocks.
+  /// The versions of a document: those that runs have, and those that earlier and later events of its stream made.
+  /// O(events of the stream). Blocks.
   fileprivate func documentVersionsBlocking(
-    _ stream: StreamName, after first: UInt64, _ versions: [RunRow], builds: Bool
+    _ stream: StreamName, _ known: RunVersions, builds: Bool
   ) throws(StoreError) -> [RunRow] {
     try log.refresh()
-    var versions = versions
+    var versions: [RunRow] = []
+    if known.begin >= log.mark.logBegin {
+      try addVersions(of: stream, through: known.begin, to: &versions, builds: builds)
+    }
+    versions += known.versions
+    try addVersions(
+      of: stream, after: known.end, through: log.mark.visible.sequence, to: &versions, builds: builds)
+    return versions
+  }
+
+  /// Adds the versions that some events made to those before them.
+  private func addVersions(
+    of stream: StreamName, after first: UInt64 = 0, through last: UInt64, to versions: inout [RunRow],
+    builds: Bool
+  ) throws(StoreError) {
     var seen = SeenRow(versions.last)
+    var added: [RunRow] = []
     let begin = TableSet(stream, versions.last, at: max(first, log.mark.logBegin - 1))
     let (table, id) = (stream.category, stream.id)
-    _ = try documentStateBlocking(
-      stream, from: begin, through: log.mark.visible.sequence, builds: builds
-    ) { state, stamp in
-      if let new = seen.change(to: state[table], id, stamp) { versions.append(new) }
+    _ = try documentStateBlocking(stream, from: begin, through: last, builds: builds) { state, stamp in
+      if let new = seen.change(to: state[table], id, stamp) { added.append(new) }
     }
-    return versions
+    versions += added
   }
 }
 
@@ -148,7 +162,7 @@ struct SeenRow {
   }
 }
 
-/// Folds the log, from the end of the runs on, and notes what one row of a projection is. Belongs to one thread at a
+/// Folds the log before the runs and after them, and notes what one row of a projection is. Belongs to one thread at a
 /// time.
 private final class RowWalk: @unchecked Sendable {
   // Sendable so that it can move from one thread to another between two slices.
@@ -157,6 +171,8 @@ private final class RowWalk: @unchecked Sendable {
   private let table: String
   private let id: String
   private var past: RunPast?
+  /// The fold of what is before the runs.
+  private var front: Fold?
   private var fold: Fold?
   private var last: UInt64 = 0
   private var versions: [RunRow] = []
@@ -170,18 +186,26 @@ private final class RowWalk: @unchecked Sendable {
 
   func goOn(_ slice: TimeSlice) throws(StoreError) -> [RunRow]? {
     guard let fold = try begun(slice) else { return nil }
+    return try run(fold, through: last, slice) ? versions : nil
+  }
+
+  /// Folds on, and notes the versions. False if the slice ended first, or the walk begins anew.
+  private func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
     let run = try fold.runByEvent(through: last, slice) { _, stamp, _, state in
       if let new = seen.change(to: state[table], id, stamp) { versions.append(new) }
       return true
     }
     switch run {
-    case .paused: return nil
-    case .done: return versions
+    case .paused: return false
+    case .done: return true
     case .erased:
-      (self.fold, isFromBegin, versions) = (nil, true, [])
-      return nil
+      isFromBegin = true
+      beginAnew()
+      return false
     }
   }
+
+  private func beginAnew() { (front, fold, versions, seen) = (nil, nil, [], SeenRow(nil)) }
 
   private func begun(_ slice: TimeSlice) throws(StoreError) -> Fold? {
     if let fold { return fold }
@@ -191,23 +215,34 @@ private final class RowWalk: @unchecked Sendable {
     self.past = past
     var fold = Fold(store.log, folding)
     if !isFromBegin, let known = past.versions(id, of: table) {
+      guard try hasNotedFront(known, slice) else { return nil }
       if known.end >= last { return finished(known.versions) }
       switch past.tables(at: known.end, slice) {
       case .done(let tables, let head):
         fold = Fold(store.log, folding, from: tables, headAtBegin: head)
-        versions = known.versions
+        versions += known.versions
       case .paused: return nil
-      case .damaged: break
+      case .damaged: beginAnew()
       }
+    } else {
+      beginAnew()
     }
     seen = SeenRow(versions.last)
     self.fold = fold
     return fold
   }
 
+  /// Whether the versions are noted that are older than the runs. False if the slice ended first.
+  private func hasNotedFront(_ known: RunVersions, _ slice: TimeSlice) throws(StoreError) -> Bool {
+    guard known.begin >= store.log.mark.logBegin else { return true }
+    let front = self.front ?? Fold(store.log, folding)
+    self.front = front
+    return try run(front, through: known.begin, slice)
+  }
+
   /// A fold with nothing to do: the runs have everything.
-  private func finished(_ versions: [RunRow]) -> Fold {
-    self.versions = versions
+  private func finished(_ known: [RunRow]) -> Fold {
+    versions += known
     last = 0
     let fold = Fold(store.log, folding)
     self.fold = fold

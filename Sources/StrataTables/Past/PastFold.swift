@@ -86,10 +86,10 @@ package final class PastFold: @unchecked Sendable {
     guard let past, past.hasRuns else { return true }
     past.extend(through: sequence)
     guard let last = past.last(through: sequence), last > fold.state.sequence else { return true }
-    // Before the first event there is no row.
-    guard past.covers(fold.state.sequence) || fold.state.sequence < store.log.mark.logBegin else {
-      return true
-    }
+    // Before the first event there is no row. What else the runs do not have is older than they are: then the state at
+    // the next point is made whole, or is near enough for a replay.
+    let isBefore = fold.state.sequence >= store.log.mark.logBegin && !past.covers(fold.state.sequence)
+    if isBefore, past.cost(ofWhole: last) >= Double(last - fold.state.sequence) { return true }
     // States of which nothing was read yet are compared by what the runs say of them: see `PastRows`.
     let near = past.isNear(fold.state, last) ? fold.state : nil
     switch past.tablesUnread(at: last) ?? past.tables(at: last, from: near, slice) {

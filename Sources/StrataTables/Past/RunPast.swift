@@ -135,12 +135,13 @@ final class RunPast {
     }
   }
 
-  /// All versions of a row that the runs have, and the last event that they have; nil if there are none.
-  func versions(_ id: String, of table: String) -> (versions: [RunRow], end: UInt64)? {
+  /// All versions of a row that the runs have; nil if there are no runs.
+  func versions(_ id: String, of table: String) -> RunVersions? {
     read { (runs) throws(StatePage.Damage) in
-      guard let key = runs.key(of: id, in: table) else { return ([], runs.end) }
-      let versions = try runs.versions(of: key)
-      return (versions.map { RunRow(version: $0.version, bytes: $0.bytes) }, runs.end)
+      var known = RunVersions(begin: runs.begin, end: runs.end)
+      guard let key = runs.key(of: id, in: table) else { return known }
+      known.versions = try runs.versions(of: key).map { RunRow(version: $0.version, bytes: $0.bytes) }
+      return known
     }
   }
 
@@ -211,6 +212,14 @@ struct RunRow: Sendable {
   ) throws(Failure) -> Result {
     try known.withRow(id, body)
   }
+}
+
+/// The versions of one row that events after one and up to another made.
+struct RunVersions: Sendable {
+  var versions: [RunRow] = []
+  /// 0 and 0 if there are no runs.
+  var begin: UInt64 = 0
+  var end: UInt64 = 0
 }
 
 extension EventStore {

@@ -37,6 +37,10 @@ public struct ProjectionStatus: Sendable, Equatable {
   public var lastLoss: String?
   /// The last event whose changes are in the history on disk, as far as this process knows; 0 if it knows of none.
   public var historySequence: UInt64
+  /// The first event that the history answers about, as about all later ones up to `historySequence`: one after the first
+  /// of the log where only the last part of the history is kept. What is before it is replayed. Nil if this process knows
+  /// of none.
+  public var historyFirstSequence: UInt64?
   /// Why the history could not be continued. Nothing is lost, but states of the past after it are replayed.
   public var historyError: StoreError?
   /// The kept lists that this process asked for, ascending by table and name, and from which event on their past is in the
@@ -61,7 +65,8 @@ extension EventStore {
         isVersionNotRaised: projector.state.withLock { $0.origin.isVersionNotRaised },
         saveError: checkpoints?.failure, pagesRead: loaded?.pages ?? 0, pageByteCount: loaded?.bytes ?? 0,
         pagesLost: faults?.count ?? 0, lastLoss: faults?.last,
-        historySequence: projector.history?.end ?? 0, historyError: projector.history?.failure,
+        historySequence: projector.history?.end ?? 0,
+        historyFirstSequence: projector.history?.firstSequence, historyError: projector.history?.failure,
         historyLists: (projector.history?.lists ?? []).sorted { ($0.table, $0.name) < ($1.table, $1.name) })
     }
     return found.sorted { ($0.name, $0.sequence) < ($1.name, $1.sequence) }

@@ -18,9 +18,13 @@ internal import Testing
     let reader: EventStore
     private var events: StateEvents
 
-    init(_ random: inout SeededGenerator, _ folding: Folding? = nil, segmentSize: Int = 2_000) throws {
+    init(
+      _ random: inout SeededGenerator, _ folding: Folding? = nil, segmentSize: Int = 2_000,
+      keepsAll: Bool = false
+    ) throws {
       self.folding = folding ?? StateStore.foldings.randomElement(using: &random)!
-      options = HistoryStore.options(&random)
+      options = HistoryStore.options(&random, keepsAll: keepsAll)
+      let history = options.history
       options.segmentSizeTarget = segmentSize
       options.savesStates = false
       writer = try StateStore.open(disk, options: options)
@@ -30,7 +34,7 @@ internal import Testing
       // A reader keeps a history whatever its options say about one.
       options.history = .off
       reader = try StateStore.open(disk, .readOnly, options: options)
-      options.history = .all
+      options.history = history
     }
 
     var history: HistoryReader { reader.projector(folding).reading! }
@@ -129,7 +133,7 @@ internal import Testing
 
   @Test func `rows and versions of a reader are those of its writer, and nothing is replayed`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let pair = try Pair(&random, StateStore.documents)
+    let pair = try Pair(&random, StateStore.documents, keepsAll: true)
     for number in 0..<200 { try pair.writer.put("\(number % 5)", ["n": .int(Int64(number))]) }
     try pair.record()
     try pair.reader.log.refresh()
@@ -400,7 +404,7 @@ internal import Testing
 
   @Test func `a history of other code, another store or other events is not read`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let pair = try Pair(&random, StateStore.documents)
+    let pair = try Pair(&random, StateStore.documents, keepsAll: true)
     try pair.append(20)
     try pair.record()
     let path = pair.disk.historyPaths.first { $0.hasSuffix(StoreLayout.manifestFile) }!

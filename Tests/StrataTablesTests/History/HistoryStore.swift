@@ -9,9 +9,13 @@ internal import Testing
 
 enum HistoryStore {
   /// Options with which runs, merges and bases occur after a few events.
-  static func options(_ random: inout SeededGenerator, documents largeLength: Int? = nil) -> StoreOptions {
+  ///
+  /// - Parameter keepsAll: false where it does not matter that the front of the history may go.
+  static func options(
+    _ random: inout SeededGenerator, documents largeLength: Int? = nil, keepsAll: Bool = true
+  ) -> StoreOptions {
     var options = StateStore.options()
-    options.history = .all
+    options.history = keepsAll || Bool.random(using: &random) ? .all : bounded(&random)
     options.runLimits.changeCountMax = Int.random(in: 1...9, using: &random)
     options.runLimits.laggingCount = Int.random(in: 0..<8, using: &random) == 0 ? 5 : 1
     options.runLimits.mergedCount = Int.random(in: 2...4, using: &random)
@@ -25,9 +29,20 @@ enum HistoryStore {
     return options
   }
 
+  /// A last part of a history that is so small that older runs go after a few events. An append takes a second.
+  static func bounded(_ random: inout SeededGenerator) -> StoreHistory {
+    let seconds = Int64.random(in: 1...30, using: &random)
+    let bytes = [1, 3_000, 20_000, 100_000].randomElement(using: &random)!
+    switch Int.random(in: 0..<3, using: &random) {
+    case 0: return .last(nanoseconds: seconds * 1_000_000_000, bytes: nil)
+    case 1: return .last(bytes: bytes)
+    default: return .last(nanoseconds: seconds * 1_000_000_000, bytes: bytes)
+    }
+  }
+
   /// The same, with which runs have keys.
-  static func keyOptions(_ random: inout SeededGenerator) -> StoreOptions {
-    var options = options(&random)
+  static func keyOptions(_ random: inout SeededGenerator, keepsAll: Bool = true) -> StoreOptions {
+    var options = options(&random, keepsAll: keepsAll)
     options.runLimits.keepsKeys = true
     options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
     options.runLimits.madeKeysByteCountMax = [1, 400, 5_000, 1 << 20].randomElement(using: &random)!

@@ -30,7 +30,7 @@ internal import Testing
     init(
       _ random: inout SeededGenerator, appends: ClosedRange<Int> = 3...60, changeCountMax: Int? = nil
     ) throws {
-      var options = HistoryStore.keyOptions(&random)
+      var options = HistoryStore.keyOptions(&random, keepsAll: false)
       if let changeCountMax { options.runLimits.changeCountMax = changeCountMax }
       store = try StateStore.open(disk, options: options)
       folding = StateStore.foldings.randomElement(using: &random)!
@@ -103,7 +103,7 @@ internal import Testing
       try past.store.closeBlocking()
     }
     #expect(
-      met.states > 10 * runs.count && met.bases > 0 && met.merged > runs.count / 4, "\(met)")
+      met.states > 5 * runs.count && met.bases > 0 && met.merged > runs.count / 4, "\(met)")
     #expect(sections > met.states && problems > 0, "\(sections), \(problems)")
   }
 
@@ -128,8 +128,11 @@ internal import Testing
       if past.historian.state.withLock({ $0.isDamaged }) {
         lost += 1
         try past.historian.recordBlocking(writesRest: true)
-        let again = try past.difference(past.unread(sequence), from: states[Int(sequence)])
-        #expect(again == nil, "run \(runs.count), at \(sequence) of \(set.end)")
+        // Of a history that is made again, another part may be kept.
+        if try #require(past.historian.runs()).covers(sequence) {
+          let again = try past.difference(past.unread(sequence), from: states[Int(sequence)])
+          #expect(again == nil, "run \(runs.count), at \(sequence) of \(set.end)")
+        }
       }
       try past.store.closeBlocking()
     }

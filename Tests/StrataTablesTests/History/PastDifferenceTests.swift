@@ -172,7 +172,8 @@ internal import Testing
       let past = try Past(&random, appends: 10...40)
       let before = try HistoryStore.replayed(past.store, past.folding)
       let end = past.historian.end
-      let sequences = (0..<4).map { _ in UInt64.random(in: 1...end, using: &random) }
+      let begin = try #require(past.historian.runs()).begin
+      let sequences = (0..<4).map { _ in UInt64.random(in: begin + 1...end, using: &random) }
       let old = try sequences.map { try past.unread($0) }
       let first = UInt64.random(in: 1...end, using: &random)
       _ = try past.store.eraseBlocking(
@@ -180,7 +181,8 @@ internal import Testing
       try past.historian.recordBlocking(writesRest: true)
       let after = try HistoryStore.replayed(past.store, past.folding)
       for state in old {
-        let sequence = UInt64.random(in: 1...past.historian.end, using: &random)
+        let set = try #require(past.historian.runs())
+        let sequence = UInt64.random(in: set.begin + 1...set.end, using: &random)
         let changes = try Self.changes(state, past.unread(sequence))
         try #require(
           changes == Self.changes(before[Int(state.sequence)], after[Int(sequence)]),

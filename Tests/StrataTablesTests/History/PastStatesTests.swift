@@ -38,7 +38,7 @@ internal import Testing
       options: StoreOptions? = nil
     ) throws {
       self.folding = folding ?? StateStore.foldings.randomElement(using: &random)!
-      store = try StateStore.open(disk, options: options ?? HistoryStore.keyOptions(&random))
+      store = try StateStore.open(disk, options: options ?? HistoryStore.keyOptions(&random, keepsAll: false))
       events = StateEvents(seed: random.next())
       events.rowCount = [3, 12, 40].randomElement(using: &random)!
       if case .own = self.folding { table = "tally" } else { table = "b" }
@@ -118,7 +118,7 @@ internal import Testing
       met = (met.steps + walk.met.steps, met.backwards + walk.met.backwards)
       try walk.store.closeBlocking()
     }
-    #expect(met.steps > 6 * runs.count && met.backwards > 2 * runs.count, "\(met)")
+    #expect(met.steps > 4 * runs.count && met.backwards > runs.count, "\(met)")
   }
 
   @Test
@@ -190,7 +190,9 @@ internal import Testing
   @Test func `two states that are made from one are of different lines, as those of two replays are`() throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    var walk = try Walk(SimulatedDisk(), &random, StateStore.documents, costs: Self.costs[1])
+    let options = HistoryStore.keyOptions(&random)
+    var walk = try Walk(
+      SimulatedDisk(), &random, StateStore.documents, costs: Self.costs[1], options: options)
     try walk.append(60)
     var views: [View] = []
     for sequence in [40, 30, 35] as [UInt64] {
