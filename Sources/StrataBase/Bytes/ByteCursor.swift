@@ -38,6 +38,25 @@ package struct ByteCursor {
     return longVarint()
   }
 
+  /// The same as `varint`, for numbers that often take two or three bytes.
+  @inlinable @inline(__always)
+  package mutating func mediumVarint() -> UInt64? {
+    guard remaining >= 4 else { return varint() }
+    let bytes = position.littleEndian(UInt32.self, at: 0)
+    if bytes & 0x80 == 0 {
+      position += 1
+      return UInt64(bytes & 0x7F)
+    }
+    let low = bytes & 0x7F | (bytes & 0x7F00) >> 1
+    if bytes & 0x8000 == 0 {
+      position += 2
+      return low > 0x7F ? UInt64(low) : nil
+    }
+    guard bytes & 0x80_0000 == 0 else { return longVarint() }
+    position += 3
+    return bytes & 0x7F_0000 > 0 ? UInt64(low | (bytes & 0x7F_0000) >> 2) : nil
+  }
+
   @usableFromInline
   internal mutating func longVarint() -> UInt64? {
     var value: UInt64 = 0

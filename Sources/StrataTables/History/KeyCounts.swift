@@ -11,13 +11,11 @@ final class KeyCounts: Sendable {
 
   init(_ sequence: UInt64, _ counts: [Int64]) {
     self.sequence = sequence
-    var before: [Int64] = []
-    before.reserveCapacity(counts.count + 1)
+    var before = [Int64](repeating: 0, count: counts.count + 1)
     var sum: Int64 = 0
-    before.append(sum)
-    for count in counts {
-      sum &+= count
-      before.append(sum)
+    for unit in counts.indices {
+      sum &+= counts[unit]
+      before[unit + 1] = sum
     }
     self.before = before
   }
@@ -26,12 +24,15 @@ final class KeyCounts: Sendable {
   func count(of unit: Int) -> Int64 { before[unit + 1] &- before[unit] }
 }
 
-/// A chunk of a tally, decoded: points that are near each other are counted from one.
+/// A chunk of a tally: points that are near each other are counted from one.
 final class TallyChunk: Sendable {
+  /// How much the units count before the first change.
   private let counts: [Int64]
-  /// The events of the changes, and their units as they are written.
-  private let sequences: [UInt64]
-  private let changes: [UInt32]
+  private let record: RunRecord
+  /// Where the changes begin in the record.
+  private let changesBegin: Int
+  private let first: UInt64
+  private let end: UInt64
 
   init(
     _ record: RunRecord, units: UInt64, from first: UInt64, through end: UInt64
@@ -40,32 +41,27 @@ final class TallyChunk: Sendable {
     guard units <= UInt64(cursor.remaining), units <= UInt64(UInt32.max >> 1) else {
       throw StatePage.Damage("a tally of keys is cut short")
     }
-    var counts: [Int64] = []
-    counts.reserveCapacity(Int(units))
-    for _ in 0..<units {
-      guard let count = cursor.varint() else { throw StatePage.Damage("a tally of keys is cut short") }
-      counts.append(ZigZag.decode(count))
+    var counts = [Int64](repeating: 0, count: Int(units))
+    for unit in counts.indices {
+      guard let count = cursor.mediumVarint() else { throw StatePage.Damage("a tally of keys is cut short") }
+      counts[unit] = ZigZag.decode(count)
     }
-    var (sequences, changes): ([UInt64], [UInt32]) = ([], [])
-    sequences.reserveCapacity(cursor.remaining / 3)
-    changes.reserveCapacity(cursor.remaining / 3)
-    var last = first
-    while cursor.remaining > 0 {
-      guard let distance = cursor.varint(), let change = cursor.varint(), change >> 1 < units,
-        distance <= end &- last
-      else { throw StatePage.Damage("a tally of keys has a broken change") }
-      last += distance
-      sequences.append(last)
-      changes.append(UInt32(change))
-    }
-    (self.counts, self.sequences, self.changes) = (counts, sequences, changes)
+    changesBegin = record.bytes.count - cursor.remaining
+    (self.counts, self.record, self.first, self.end) = (counts, record, first, end)
   }
 
-  func counts(at sequence: UInt64) -> KeyCounts {
+  /// O(units + changes before the event).
+  func counts(at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
     var counts = counts
-    for index in sequences.indices {
-      guard sequences[index] <= sequence else { break }
-      counts[Int(changes[index] >> 1)] &+= changes[index] & 1 == 1 ? 1 : -1
+    var cursor = record.cursor(at: UInt32(truncatingIfNeeded: changesBegin))
+    var last = first
+    while cursor.remaining > 0 {
+      guard let distance = cursor.mediumVarint(), let change = cursor.mediumVarint(),
+        change >> 1 < UInt64(counts.count), distance <= end &- last
+      else { throw StatePage.Damage("a tally of keys has a broken change") }
+      last += distance
+      guard last <= sequence else { break }
+      counts[Int(truncatingIfNeeded: change >> 1)] &+= change & 1 == 1 ? 1 : -1
     }
     return KeyCounts(sequence, counts)
   }
@@ -113,7 +109,7 @@ extension RunReader {
       chunk = try TallyChunk(record(at: place), units: units, from: first, through: root.end)
       tallies.withLock { $0.add(chunk, at: place) }
     }
-    let counts = chunk.counts(at: sequence)
+    let counts = try chunk.counts(at: sequence)
     tallies.withLock { $0.add(counts, of: tally, isEnd: sequence == root.end) }
     return counts
   }

@@ -75,7 +75,8 @@ final class KeyParts {
     guard try file.read(into: target, at: Int64(place.offset)) == target.count else { throw Self.lost }
     let known = StoredPlace(file: 0, offset: place.offset, length: place.length, checksum: place.checksum)
     do throws(StatePage.Damage) {
-      return try StatePage.withRaw(stored.bytes, of: known) { RunRecord(copying: $0, isInner: false) }
+      let raw = try StatePage.raw(stored.bytes, of: known)
+      return RunRecord(taking: raw.bytes, count: raw.count, isInner: false)
     } catch { throw Self.lost }
   }
 

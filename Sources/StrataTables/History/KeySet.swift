@@ -53,10 +53,26 @@ final class KeyDirectory: Sendable {
   /// The page that has a key if any has it; nil if the key is before all pages. O(log pages).
   func page(of key: [UInt8]) -> Int? { key.withUnsafeBytes { page(of: $0) } }
 
-  func page(of key: UnsafeRawBufferPointer) -> Int? {
-    let index = firstIndex(from: key)
-    if index < firsts.count, firsts[index].withUnsafeBytes({ $0.hasSameBytes(as: key) }) { return index }
-    return index > 0 ? index - 1 : nil
+  /// - Parameter start: a page that is not after it. Pages near that one are found sooner. O(log distance).
+  func page(of key: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
+    // The first page that begins after the key is after `low`, which is not, or the first of all, and not after `high`.
+    var (low, high, step) = (start, firsts.count, 1)
+    while low + step < high {
+      guard isAfter(low + step, key) else {
+        (low, step) = (low + step, step * 2)
+        continue
+      }
+      high = low + step
+    }
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if isAfter(middle, key) { high = middle } else { low = middle }
+    }
+    return low < high && !(low == start && isAfter(low, key)) ? low : nil
+  }
+
+  private func isAfter(_ page: Int, _ key: UnsafeRawBufferPointer) -> Bool {
+    firsts[page].withUnsafeBytes { $0.order(key) > 0 }
   }
 
   /// The first page that begins at or after a key.

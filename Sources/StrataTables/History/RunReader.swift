@@ -88,9 +88,8 @@ final class RunReader: Sendable {
     }
     let known = StoredPlace(
       file: number, offset: place.offset, length: place.length, checksum: place.checksum)
-    return try StatePage.withRaw(UnsafeRawBufferPointer(stored), of: known) { raw in
-      RunRecord(copying: raw, isInner: isInner)
-    }
+    let raw = try StatePage.raw(UnsafeRawBufferPointer(stored), of: known)
+    return RunRecord(taking: raw.bytes, count: raw.count, isInner: isInner)
   }
 
   /// False if the run certainly has no version of a row.

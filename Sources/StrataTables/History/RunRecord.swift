@@ -9,11 +9,10 @@ final class RunRecord: Sendable {
   /// Where each entry begins, if this is an inner page that holds; empty otherwise.
   let entries: [UInt32]
 
-  init(copying raw: UnsafeRawBufferPointer, isInner: Bool) {
-    entries = isInner ? Self.entries(raw) : []
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, raw.count), alignment: 16)
-    copy.copyMemory(from: raw)
-    bytes = UnsafeRawBufferPointer(rebasing: copy[..<raw.count])
+  /// - Parameter raw: memory that the record frees.
+  init(taking raw: UnsafeMutableRawBufferPointer, count: Int, isInner: Bool) {
+    bytes = UnsafeRawBufferPointer(rebasing: raw[..<count])
+    entries = isInner ? Self.entries(bytes) : []
   }
 
   deinit { UnsafeMutableRawPointer(mutating: bytes.baseAddress!).deallocate() }

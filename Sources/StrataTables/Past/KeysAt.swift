@@ -18,7 +18,6 @@ final class KeysAt: Sendable {
     let before: [Int64]
     /// Whether no run that the state is read from is before it: what it does not count is not there.
     let isFirst: Bool
-    var isBase: Bool { keys.reader.root.isBase }
   }
 
   /// In the order of the runs.
@@ -49,11 +48,26 @@ final class KeysAt: Sendable {
   ///
   /// - Parameter high: the first key after them; nil for no bound.
   func count(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> Int {
-    let count = try count(below: high) - count(below: low)
-    guard count >= 0, let count = Int(exactly: count) else {
-      throw StatePage.Damage("the runs count less than no key")
+    try counts(from: low, to: high, cutAt: [])[0]
+  }
+
+  /// The numbers of keys in the parts of a range, which begin at ascending keys. O(parts · runs · (log n + keys of a page)).
+  func counts(
+    from low: [UInt8], to high: [UInt8]?, cutAt cuts: [[UInt8]]
+  ) throws(StatePage.Damage) -> [Int] {
+    var counts: [Int] = []
+    counts.reserveCapacity(cuts.count + 1)
+    var before = try count(below: low)
+    for index in 0...cuts.count {
+      let next = try count(below: index < cuts.count ? cuts[index] : high)
+      let (count, isOverflow) = next.subtractingReportingOverflow(before)
+      guard !isOverflow, count >= 0, let count = Int(exactly: count) else {
+        throw StatePage.Damage("the runs count less than no key")
+      }
+      counts.append(count)
+      before = next
     }
-    return count
+    return counts
   }
 
   private func count(below key: [UInt8]?) throws(StatePage.Damage) -> Int64 {
@@ -65,19 +79,12 @@ final class KeysAt: Sendable {
       }
       guard let page = part.keys.directory.page(of: key) else { continue }
       count &+= part.before[page]
-      if part.keys.directory.firsts[page] != key { count &+= try self.count(in: page, of: part, below: key) }
+      guard part.keys.directory.firsts[page] != key else { continue }
+      let inPage = try KeyPage(part.keys, at: page)
+      count &+= try key.lendBytes { (key) throws(StatePage.Damage) in
+        try inPage.count(below: key, at: sequence).count
+      }
     }
-    return count
-  }
-
-  private func count(in page: Int, of part: Part, below key: [UInt8]) throws(StatePage.Damage) -> Int64 {
-    var count: Int64 = 0
-    var cursor = KeyCursor(part.keys, page: page)
-    repeat {
-      guard try cursor.next(), cursor.key.isBefore(key) else { break }
-      count += try cursor.isAlive(at: sequence) ? 1 : 0
-      if !part.isBase, cursor.isAliveAtBegin { count -= 1 }
-    } while !cursor.isAtEndOfPage
     return count
   }
 

@@ -70,7 +70,8 @@ final class PastTree: Sendable {
     let wholeCountMax = keys.wholeCountMax
     var part = PagePart(place: nextPlace(), height: Self.bottom, total: total, low: nil, high: nil)
     var pages = keys.pageCount(from: prefix, to: end)
-    guard total > wholeCountMax, pages > bottomPageCount else { return try content(part) }
+    // Few keys may lie in many pages, beside others that are not there.
+    guard pages > bottomPageCount, max(Int(total), pages) > wholeCountMax else { return try content(part) }
     // Each level of pages leaves at most an eighth.
     while pages > bottomPageCount { (pages, part.height) = (pages / 8 + 1, part.height + 1) }
     while part.height > Self.bottom {
@@ -150,10 +151,8 @@ final class PastTree: Sendable {
     let cuts = keys.cuts(from: low, to: high, partCount: PageLayout.childCountMax)
     var parts: [PagePart] = []
     var sum: UInt64 = 0
-    for index in 0...cuts.count {
+    for (index, total) in try keys.counts(from: low, to: high, cutAt: cuts).enumerated() {
       let from = index == 0 ? low : cuts[index - 1]
-      let to = index < cuts.count ? cuts[index] : high
-      let total = try keys.count(from: from, to: to)
       // The part before it ends there, too: nothing is in between.
       guard total > 0 else { continue }
       sum += UInt64(total)

@@ -109,6 +109,40 @@ extension StatePage {
     _ record: UnsafeRawBufferPointer, of place: StoredPlace,
     _ body: (UnsafeRawBufferPointer) throws(Damage) -> Result
   ) throws(Damage) -> Result {
+    let (stored, rawLength) = try checked(record, of: place)
+    guard let rawLength else { return try body(stored) }
+    let raw = try decompressed(stored, rawLength)
+    defer { raw.deallocate() }
+    return try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(raw)[..<rawLength]))
+  }
+
+  /// The raw bytes of a record, and how many they are. The caller frees them; there may be one more.
+  static func raw(
+    _ record: UnsafeRawBufferPointer, of place: StoredPlace
+  ) throws(Damage) -> (bytes: UnsafeMutableRawBufferPointer, count: Int) {
+    let (stored, rawLength) = try checked(record, of: place)
+    if let rawLength { return (try decompressed(stored, rawLength), rawLength) }
+    let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, stored.count), alignment: 16)
+    raw.copyMemory(from: stored)
+    return (raw, stored.count)
+  }
+
+  private static func decompressed(
+    _ stored: UnsafeRawBufferPointer, _ rawLength: Int
+  ) throws(Damage) -> UnsafeMutableRawBufferPointer {
+    let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, rawLength), alignment: 16)
+    guard Compression.decompress(stored, into: UnsafeMutableRawBufferPointer(rebasing: raw[..<rawLength]))
+    else {
+      raw.deallocate()
+      throw Damage("a record cannot be decompressed")
+    }
+    return raw
+  }
+
+  /// What a record stores, and the length of its raw bytes if they are compressed.
+  private static func checked(
+    _ record: UnsafeRawBufferPointer, of place: StoredPlace
+  ) throws(Damage) -> (stored: UnsafeRawBufferPointer, rawLength: Int?) {
     guard record.count == Int(place.length), let base = record.baseAddress else {
       throw Damage("a record is cut short")
     }
@@ -122,18 +156,12 @@ extension StatePage {
     guard flags & ~compressedFlag == 0 else { throw Damage("a record has unknown flags") }
     guard flags & compressedFlag != 0 else {
       guard rawLength == stored.count else { throw Damage("a record has a wrong length") }
-      return try body(stored)
+      return (stored, nil)
     }
     guard rawLength <= Compression.rawLengthMax(stored: stored.count) else {
       throw Damage("a record claims more bytes than it can hold")
     }
-    let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, rawLength), alignment: 16)
-    defer { raw.deallocate() }
-    guard Compression.decompress(stored, into: UnsafeMutableRawBufferPointer(rebasing: raw[..<rawLength]))
-    else {
-      throw Damage("a record cannot be decompressed")
-    }
-    return try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(raw)[..<rawLength]))
+    return (stored, rawLength)
   }
 
   /// One child of an inner page on disk.
