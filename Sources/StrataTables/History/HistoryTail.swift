@@ -28,7 +28,8 @@ struct HistoryTail {
       file = try memory.open(name, .read)
     } catch { throw RunFailure(error) }
     do throws(StatePage.Damage) {
-      let reader = try RunReader(file, number, root: written.place, historian.cache)
+      let reader = try RunReader(
+        inMemory: file, historian.files, number, root: written.place, historian.cache)
       self.init(reader, try RunSet(runs.runs + [reader], runs.erasures, head: runs.head))
     } catch { throw RunFailure(error) }
   }

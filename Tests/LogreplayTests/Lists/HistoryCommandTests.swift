@@ -77,6 +77,48 @@ struct HistoryCommandTests {
       try await folder.answer("log", "--row", "incident/a", "-o", "csv").split(separator: "\n").count == 4)
   }
 
+  @Test func `a checkpoint keeps the last part of a history if asked to, which changes no answer`()
+    async throws
+  {
+    let folder = try await SampleFolder.list()
+    #expect(try await folder.answer("checkpoint", "--history").contains("$documents: history up to seq 8, "))
+    let store = try await EventStore.open(at: folder.store)
+    for number in 0..<3 {
+      try await store.append([NewEvent("$merge", in: "incident/a", ["n": .int(Int64(number))])])
+    }
+    try await store.close()
+    let before = try await Self.answers(folder)
+    #expect(
+      try await folder.answer("checkpoint", "--history", "--last-days", "1000").contains(
+        "history up to seq 11, "))
+    #expect(try Self.runs(folder).count == 2)
+    let kept = try await folder.answer("checkpoint", "--history", "--last-bytes", "1")
+    #expect(kept.contains("$documents: history from seq 9 up to seq 11, "), "\(kept)")
+    #expect(try Self.runs(folder).count == 1)
+    #expect(try await Self.answers(folder) == before)
+    #expect(
+      try await folder.answer("info").contains(
+        "history         $documents-1: from seq 9 up to seq 11, 1 run, "))
+    let info = try DocumentValue(json: try await folder.answer("info", "-o", "json"))
+    guard case .array(let listed)? = info["histories"] else {
+      Issue.record("\(info)")
+      return
+    }
+    #expect(listed.map { $0["from"] } == [9])
+    // Without a bound it goes on where it is, and nothing is made again.
+    let made = try DocumentValue(json: try await folder.answer("checkpoint", "--history", "-o", "json"))
+    guard case .array(let histories)? = made["histories"] else {
+      Issue.record("\(made)")
+      return
+    }
+    #expect(histories.map { $0["from"] } == [9] && histories.map { $0["sequence"] } == [11])
+    for words in [
+      ["--last-days", "1"], ["--history", "--last-days", "0"], ["--history", "--last-bytes", "x"],
+    ] {
+      #expect(try await LogreplayProcess(["checkpoint", folder.store] + words).wait().code == 64, "\(words)")
+    }
+  }
+
   @Test func `the lists that are kept are in the history, are listed, and their keys are dumped`()
     async throws
   {

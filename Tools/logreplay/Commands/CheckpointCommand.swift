@@ -19,18 +19,54 @@ struct CheckpointCommand: BlockingCommand {
       further call continues it. From then on at, diff and log --row read the past there, and replay only the events \
       after it. A list that `keep` keeps is in the history too, so that --view shows it at any point without sorting \
       its rows. An application that opens the store with StoreOptions.history continues the history by itself.
+
+      With --last-days or --last-bytes only the last part of the history is kept, and what is older is removed; at, diff \
+      and log --row then replay it. Without them nothing is removed, and what an earlier call removed stays away. \
+      Delete derived/history to have all of it made again.
       """)
 
   @Flag(help: "Also keep every version of every document, up to the end of the log.")
   var history = false
 
+  @Option(
+    help: "With --history: keep the versions of the last days, by the times in the log.",
+    transform: CheckpointCommand.positive)
+  var lastDays: Int?
+
+  @Option(
+    help: "With --history: keep the versions that the last BYTES or so of it hold.",
+    transform: CheckpointCommand.positive)
+  var lastBytes: Int?
+
   @OptionGroup var target: StoreArgument
   @OptionGroup var wait: LockWaitOptions
   @OptionGroup var output: OutputOptions
 
+  static func positive(_ text: String) throws -> Int {
+    guard let number = Int(text), number > 0 else { throw ValidationError("it is a whole number, 1 or more") }
+    return number
+  }
+
+  func validate() throws {
+    guard history || (lastDays == nil && lastBytes == nil) else {
+      throw ValidationError("--last-days and --last-bytes need --history")
+    }
+  }
+
+  /// What is kept of the history.
+  private var kept: StoreHistory {
+    guard history else { return .off }
+    switch (lastDays, lastBytes) {
+    case (let days?, let bytes?): return .last(days: days, bytes: bytes)
+    case (let days?, nil): return .last(days: days)
+    case (nil, let bytes?): return .last(bytes: bytes)
+    case (nil, nil): return .continued
+    }
+  }
+
   func perform() throws {
     try output.refuse(.csv)
-    let store = try OpenedStore.openForWriting(target.store, wait, history: history ? .all : .off)
+    let store = try OpenedStore.openForWriting(target.store, wait, history: kept)
     defer { try? store.closeBlocking() }
     let made: [StateCheckpoint]
     var histories: [HistoryCheckpoint] = []
@@ -84,6 +120,7 @@ extension HistoryCheckpoint {
   fileprivate var json: [UInt8] {
     var line = JSONLine()
     line.field("projection", projection)
+    line.field("from", firstSequence)
     line.field("sequence", sequence)
     line.field("runs", runCount)
     line.field("bytes", byteCount)
@@ -93,7 +130,8 @@ extension HistoryCheckpoint {
 
   fileprivate var text: String {
     let size = "\(byteCount) bytes in \(PeopleText.count(runCount, "run"))"
-    let lines = ["\(PeopleText.printable(projection)): history up to seq \(sequence), \(size)"]
+    let begin = firstSequence.flatMap { $0 > 1 ? "from seq \($0) " : nil } ?? ""
+    let lines = ["\(PeopleText.printable(projection)): history \(begin)up to seq \(sequence), \(size)"]
     return (lines + lists.map(\.text)).joined(separator: "\n")
   }
 }

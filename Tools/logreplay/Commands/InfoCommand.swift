@@ -201,7 +201,7 @@ struct StoreInfo {
       lines.append(("memory", "\(memoryBytes) bytes, for as much of the tables as was read"))
     }
     for state in states { lines.append(("saved", state.text)) }
-    for history in histories { lines.append(("history", history.text(head: last))) }
+    for history in histories { lines.append(("history", history.text(first: first, head: last))) }
     for list in self.lists { lines.append(("history", list.text)) }
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
     if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
@@ -232,6 +232,7 @@ extension SavedHistory {
     var line = JSONLine()
     line.field("name", folder)
     if let version { line.field("version", version) }
+    line.field("from", firstSequence)
     line.field("sequence", sequence)
     line.field("lag", lag(head))
     line.field("runs", runCount)
@@ -239,11 +240,12 @@ extension SavedHistory {
     return line.finish()
   }
 
-  fileprivate func text(head: UInt64) -> String {
+  fileprivate func text(first: UInt64, head: UInt64) -> String {
     let lag = lag(head)
+    let begin = firstSequence.flatMap { $0 > first ? "from seq \($0) " : nil } ?? ""
     let rest = lag == 0 ? "" : ", \(PeopleText.count(Int(clamping: lag), "event")) behind"
     return
-      "\(PeopleText.printable(folder)): up to seq \(sequence)\(rest), \(PeopleText.count(runCount, "run")), "
+      "\(PeopleText.printable(folder)): \(begin)up to seq \(sequence)\(rest), \(PeopleText.count(runCount, "run")), "
       + "\(byteCount) bytes"
   }
 }
