@@ -36,7 +36,7 @@ extension StoreIndex {
     let tables = active.withLock { $0 }
     guard tables.segment == mark.segment, tables.nextSequence == mark.sequence + 1 else { return }
     let covered = tables.base.map { $0.lastSequence - $0.firstSequence + 1 } ?? 0
-    guard tables.eventCount >= max(savesAfter, Int(clamping: covered / 8)) else { return }
+    guard tables.eventCount >= max(1, savesAfter, Int(clamping: covered / 8)) else { return }
     let part = IndexPart(segment: tables.segment, last: mark.sequence)
     let identity = identity(of: part, chain: mark.visible.chain)
     guard let base = tables.base else {
