@@ -12,7 +12,7 @@ public struct StoreHistory: Sendable, Hashable {
   public static let off = StoreHistory(isKept: false)
   /// Every version of every row, and the keys of kept lists, from the first event on. A state of the past is then read.
   ///
-  /// A history of which an earlier process kept only the last part begins anew: it is made of the whole log.
+  /// A history of which an earlier process kept only the last part is made again, of the whole log.
   public static let all = StoreHistory(isKept: true, isWhole: true)
 
   /// The same of the last days alone. What is older is replayed, and is never an error.
@@ -105,7 +105,7 @@ package struct RunLimits: Sendable {
   package var wholeInterval = 16
   /// The most bytes of runs that are kept in memory for reading.
   package var cacheSize = 16 << 20
-  /// The most files of runs that one history has open at a time, besides those that have lost their names.
+  /// The most files of runs that one history has open at a time, besides those that something holds.
   package var openFileCountMax = 64
 
   package init() {}

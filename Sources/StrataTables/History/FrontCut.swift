@@ -20,6 +20,7 @@ struct FrontCut {
   ///
   /// - Parameter time: the commit time of the last event.
   init?(_ set: RunSet, time: Int64, _ bounds: HistoryBounds) throws(StatePage.Damage) {
+    guard bounds != HistoryBounds() else { return nil }
     let paid = Self.paid(set)
     guard !paid.isEmpty else { return nil }
     var found = 0

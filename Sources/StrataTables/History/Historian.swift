@@ -59,7 +59,7 @@ final class Historian: KeptHistory {
     self.name = name
     self.fingerprint = fingerprint
     files = HistoryFiles(log, name)
-    cache = RunCache(limit: log.options.runLimits.cacheSize)
+    cache = RunCache(log.options.runLimits)
     state = Gate(State(mayLackKeys: log.options.runLimits.keepsKeys))
     log.derivedSpace?.add(self)
   }
@@ -162,7 +162,7 @@ final class Historian: KeptHistory {
 
   func noteDamage(in runs: RunSet) {
     state.withLock { state in
-      guard let known = state.runs, known.shares(with: runs) else { return }
+      guard let known = state.runs, runs.isDamage(to: known) else { return }
       state.noteDamage()
     }
   }

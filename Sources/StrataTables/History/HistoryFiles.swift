@@ -12,6 +12,14 @@ enum RunFile {
   static let minor: UInt16 = 0
 }
 
+/// Why the file of a run could not be opened.
+enum RunLoss: Error {
+  /// It has lost its name, or the name is that of another file.
+  case gone
+  /// The system refused, as where a process has too many files open.
+  case refused
+}
+
 /// The files of `derived/history/NAME-VERSION/`. Calls block.
 struct HistoryFiles: Sendable {
   let fileSystem: any FileSystem
@@ -77,21 +85,32 @@ struct HistoryFiles: Sendable {
     return bytes
   }
 
-  /// Opens a run's file for reading; nil if there is none, or it is another file.
-  func openRun(_ number: UInt32) -> (any File)? {
-    guard let file = try? fileSystem.open(path(ofRun: number), .read) else { return nil }
+  /// Opens a run's file for reading.
+  func openRun(_ number: UInt32) throws(RunLoss) -> any File {
+    let file: any File
+    do throws(StoreError) { file = try fileSystem.open(path(ofRun: number), .read) } catch {
+      throw error.reason == .notFound ? .gone : .refused
+    }
     var bytes = [UInt8](repeating: 0, count: RunFile.headerLength)
     let count = try? bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0)
     }
     guard count == RunFile.headerLength, bytes == header(number) else {
       file.close()
-      return nil
+      throw .gone
     }
     return file
   }
 
   /// A file that cannot be removed now is removed with a later manifest: nothing names it.
   func removeRun(_ number: UInt32) { try? fileSystem.remove(path(ofRun: number)) }
+
+  /// Removes runs that no manifest names any longer. What holds them goes on reading from them.
+  func remove(_ runs: ArraySlice<RunReader>) {
+    for run in runs {
+      run.stayOpen()
+      removeRun(run.number)
+    }
+  }
 
   // MARK: MANIFEST
 

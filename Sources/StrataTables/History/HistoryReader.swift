@@ -69,7 +69,7 @@ final class HistoryReader: KeptHistory {
     self.name = name
     self.fingerprint = fingerprint
     files = HistoryFiles(log, name)
-    cache = RunCache(limit: log.options.runLimits.cacheSize)
+    cache = RunCache(log.options.runLimits)
   }
 
   var end: UInt64 { state.withLock { $0.known?.runs?.end ?? 0 } }
@@ -93,7 +93,7 @@ final class HistoryReader: KeptHistory {
   /// Nothing is read from these runs until the writer has replaced the manifest.
   func noteDamage(in runs: RunSet) {
     state.withLock { state in
-      if let known = state.known?.runs, known.shares(with: runs) { state.known?.runs = nil }
+      if let known = state.known?.runs, runs.isDamage(to: known) { state.known?.runs = nil }
     }
   }
 

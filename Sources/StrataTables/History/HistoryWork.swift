@@ -242,7 +242,7 @@ final class HistoryWork: @unchecked Sendable {
       self.runs = try RunSet(readers, runs.erasures, head: runs.head)
     } catch { throw .damage(error) }
     historian.publish(self.runs, generation)
-    for run in runs.runs[range] { historian.files.removeRun(run.number) }
+    historian.files.remove(runs.runs[range])
     if manifest.runs.count == 1 { historian.removeLowerVersions() }
   }
 
@@ -352,7 +352,7 @@ extension HistoryWork {
       try RunSet(Array(runs.runs[first...]), runs.erasures, head: runs.head)
     }
     historian.publish(self.runs, generation)
-    for run in runs.runs[..<first] { historian.files.removeRun(run.number) }
+    historian.files.remove(runs.runs[..<first])
     return true
   }
 }

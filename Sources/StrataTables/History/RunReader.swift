@@ -4,7 +4,8 @@ internal import StrataBase
 internal import StrataLog
 
 /// A run's file and its root. What the file says is checked as it is read: a byte that is not as it was written makes
-/// the read fail. Removing the file takes only its name. Safe to use from several threads.
+/// the read fail. The file may be closed between two reads, and is opened again by its name: see `RunFiles`. Safe to use
+/// from several threads.
 final class RunReader: Sendable {
   let number: UInt32
   let root: RunRoot
@@ -12,7 +13,14 @@ final class RunReader: Sendable {
   let tables: [RunTable]
   /// The keys of each owner that the run has.
   let keys: [OwnerKeys]
-  private let file: any File
+  private let files: HistoryFiles
+  private let place: RunPlace
+  /// The file as it was opened last, as long as something keeps it open.
+  private let last = Lock(LastFile())
+  /// The file, if it is to stay open for as long as this object is there.
+  private let held = Lock<RunFiles.Open?>(nil)
+  /// Why the file could not be opened again.
+  private let loss = Lock<RunLoss?>(nil)
   /// The bytes of the file.
   let length: UInt64
   private let cache: RunCache
@@ -27,10 +35,15 @@ final class RunReader: Sendable {
   init(
     _ files: HistoryFiles, _ number: UInt32, root place: RunPlace, _ cache: RunCache
   ) throws(StatePage.Damage) {
-    guard let file = files.openRun(number), let length = (try? file.size()).flatMap(UInt64.init(exactly:))
-    else { throw StatePage.Damage("the file of a run is missing, or is another one") }
-    self.number = number
-    self.file = file
+    let open: RunFiles.Open
+    do throws(RunLoss) { open = try Self.open(number, files, cache) } catch {
+      throw StatePage.Damage("the file of a run is missing, or is another one")
+    }
+    let file = open.file
+    guard let length = (try? file.size()).flatMap(UInt64.init(exactly:)) else {
+      throw StatePage.Damage("a run has no length")
+    }
+    (self.number, self.files, self.place) = (number, files, place)
     self.length = length
     self.cache = cache
     owner = cache.owner()
@@ -42,12 +55,11 @@ final class RunReader: Sendable {
     } else {
       keys = []
     }
+    last.withLock { $0.open = open }
+    cache.files.use(open, of: owner)
   }
 
-  deinit { file.close() }
-
-  /// Whether the file of this run still has its name.
-  var isStillAtItsPath: Bool { (try? file.isStillAtItsPath()) == true }
+  deinit { cache.files.remove(owner) }
 
   var origin: RunOrigin { RunOrigin(begin: root.begin, isBase: root.isBase) }
 
@@ -56,9 +68,15 @@ final class RunReader: Sendable {
   /// - Parameter isInner: whether it is an inner page, of which entries are looked for.
   func record(at place: RunPlace, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
     if let record = cache.record(of: owner, at: place.offset) { return record }
-    let record = try Self.record(place, of: number, in: file, length, isInner: isInner)
+    let record = try read(place, isInner: isInner)
     cache.add(record, of: owner, at: place.offset)
     return record
+  }
+
+  private func read(_ place: RunPlace, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
+    let open = try opened()
+    defer { withExtendedLifetime(open) {} }
+    return try Self.record(place, of: number, in: open.file, length, isInner: isInner)
   }
 
   private static func record(
@@ -111,7 +129,7 @@ final class RunReader: Sendable {
   private func directory(of root: KeySetRoot) throws(StatePage.Damage) -> KeyDirectory {
     guard let place = root.places?.pages else { return .empty }
     if let known = directories.withLock({ $0[place.offset] }) { return known }
-    let directory = try KeyDirectory(decoding: Self.record(place, of: number, in: file, length))
+    let directory = try KeyDirectory(decoding: read(place))
     directories.withLock { $0[place.offset] = directory }
     return directory
   }
@@ -119,8 +137,7 @@ final class RunReader: Sendable {
   /// The sections that keys name, which stay in memory as well.
   func sections(of place: RunPlace) throws(StatePage.Damage) -> [[UInt8]] {
     if let known = sections.withLock({ $0[place.offset] }) { return known }
-    let names = try KeyDirectory.sections(
-      decoding: Self.record(place, of: number, in: file, length))
+    let names = try KeyDirectory.sections(decoding: read(place))
     sections.withLock { $0[place.offset] = names }
     return names
   }
@@ -128,5 +145,78 @@ final class RunReader: Sendable {
   /// The failures that are listed with the run.
   func failures() throws(StatePage.Damage) -> [ProjectionFailures.Failure] {
     try RunRoot.failures(decoding: record(at: root.listedFailures))
+  }
+}
+
+// MARK: The file
+
+private struct LastFile {
+  weak var open: RunFiles.Open?
+}
+
+extension RunReader {
+  /// The file, which is open for as long as the result is held.
+  func opened() throws(StatePage.Damage) -> RunFiles.Open {
+    if let open = last.withLock({ $0.open }) {
+      cache.files.use(open, of: owner)
+      return open
+    }
+    do throws(RunLoss) {
+      let open = try Self.open(number, files, cache)
+      // A history that was made again may have another run of the same number. All that a run holds is named with its
+      // checksum, from the root on: a file with the same root has the same content.
+      guard (try? open.file.size()).flatMap(UInt64.init(exactly:)) == length,
+        let record = try? Self.record(place, of: number, in: open.file, length),
+        (try? RunRoot(decoding: record)) == root
+      else { throw RunLoss.gone }
+      last.withLock { $0.open = open }
+      cache.files.use(open, of: owner)
+      loss.withLock { $0 = nil }
+      return open
+    } catch {
+      // Another thread may have seen to it that it stays open, and the name was taken since.
+      if let open = last.withLock({ $0.open }) { return open }
+      loss.withLock { $0 = error }
+      throw StatePage.Damage("the file of a run cannot be opened again")
+    }
+  }
+
+  private static func open(
+    _ number: UInt32, _ files: HistoryFiles, _ cache: RunCache
+  ) throws(RunLoss) -> RunFiles.Open {
+    do throws(RunLoss) { return RunFiles.Open(try files.openRun(number)) } catch {
+      guard error == .refused, cache.files.makeRoom() else { throw error }
+      return RunFiles.Open(try files.openRun(number))
+    }
+  }
+
+  /// Whether the file of this run still has its name.
+  var isStillAtItsPath: Bool {
+    guard let open = last.withLock({ $0.open }) else { return (try? opened()) != nil }
+    return (try? open.file.isStillAtItsPath()) == true
+  }
+
+  /// Keeps the file open from now on: its name is about to be taken. A run that cannot be opened now cannot be read any
+  /// longer.
+  func stayOpen() {
+    guard let open = try? opened() else { return }
+    held.withLock { $0 = open }
+    cache.files.remove(owner)
+  }
+
+  /// Whether the run cannot be read although nothing is wrong with the runs that are used now.
+  fileprivate func isLost(to known: RunSet) -> Bool {
+    switch loss.withLock({ $0 }) {
+    case nil: false
+    case .refused: true
+    case .gone: !known.runs.contains { $0 === self }
+    }
+  }
+}
+
+extension RunSet {
+  /// Whether damage to these runs is damage to those that are used now.
+  func isDamage(to known: RunSet) -> Bool {
+    known.shares(with: self) && !runs.contains { $0.isLost(to: known) }
   }
 }

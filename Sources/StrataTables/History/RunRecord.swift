@@ -74,7 +74,8 @@ enum ZigZag {
   }
 }
 
-/// Decoded records in memory, up to a number of bytes. Those that were looked up lately stay.
+/// Decoded records in memory, up to a number of bytes, and the files that they are read from. Those that were looked up
+/// lately stay.
 final class RunCache: Sendable {
   private struct Key: Hashable {
     var owner: UInt64
@@ -93,9 +94,18 @@ final class RunCache: Sendable {
   private static let recordLengthMax = 1 << 16
 
   private let limit: Int
+  /// The files that are open.
+  let files: RunFiles
   private let state = Lock(State())
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int, openFileCountMax: Int = 64) {
+    self.limit = limit
+    files = RunFiles(countMax: openFileCountMax)
+  }
+
+  convenience init(_ limits: RunLimits) {
+    self.init(limit: limits.cacheSize, openFileCountMax: limits.openFileCountMax)
+  }
 
   /// A number for an open run, which no other one gets: after an erasure, a number of a file may be used again.
   func owner() -> UInt64 {

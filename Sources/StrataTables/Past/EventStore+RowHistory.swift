@@ -189,7 +189,7 @@ private final class RowWalk: @unchecked Sendable {
     return try run(fold, through: last, slice) ? versions : nil
   }
 
-  /// Folds on, and notes the versions. False if the slice ended first, or the walk begins anew.
+  /// Folds on, and notes the versions. False if the slice ended first, or the walk begins again.
   private func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
     let run = try fold.runByEvent(through: last, slice) { _, stamp, _, state in
       if let new = seen.change(to: state[table], id, stamp) { versions.append(new) }
@@ -200,12 +200,12 @@ private final class RowWalk: @unchecked Sendable {
     case .done: return true
     case .erased:
       isFromBegin = true
-      beginAnew()
+      beginAgain()
       return false
     }
   }
 
-  private func beginAnew() { (front, fold, versions, seen) = (nil, nil, [], SeenRow(nil)) }
+  private func beginAgain() { (front, fold, versions, seen) = (nil, nil, [], SeenRow(nil)) }
 
   private func begun(_ slice: TimeSlice) throws(StoreError) -> Fold? {
     if let fold { return fold }
@@ -222,10 +222,10 @@ private final class RowWalk: @unchecked Sendable {
         fold = Fold(store.log, folding, from: tables, headAtBegin: head)
         versions += known.versions
       case .paused: return nil
-      case .damaged: beginAnew()
+      case .damaged: beginAgain()
       }
     } else {
-      beginAnew()
+      beginAgain()
     }
     seen = SeenRow(versions.last)
     self.fold = fold

@@ -26,6 +26,8 @@ internal import Testing
       options = HistoryStore.options(&random, keepsAll: keepsAll)
       let history = options.history
       options.segmentSizeTarget = segmentSize
+      // What it holds can be read to its end. See `RunFilesTests` for what it closes.
+      options.runLimits.openFileCountMax = 64
       options.savesStates = false
       writer = try StateStore.open(disk, options: options)
       events = StateEvents(seed: random.next())

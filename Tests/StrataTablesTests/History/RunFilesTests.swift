@@ -1,0 +1,239 @@
+// The files of runs that are open: few of many, and what was closed is read all the same.
+
+import Foundation
+internal import StrataBase
+internal import StrataDocuments
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct RunFilesTests {
+  /// Runs that were held at some time, and what they said.
+  private struct Held {
+    let runs: RunSet
+    let expected: [StateAnswers]
+
+    init(_ runs: RunSet, _ store: EventStore, _ folding: Folding) throws {
+      self.runs = runs
+      expected = try HistoryStore.replayed(store, folding).map { try StateAnswers($0, of: store) }
+    }
+
+    /// The first event at which they say something else now; nil if there is none.
+    func difference(_ store: EventStore, _ folding: Folding) throws -> UInt64? {
+      try (runs.begin + 1...runs.end).first { sequence in
+        let set = try runs.tables(at: sequence, recordsTouches: folding.recordsTouches)
+        return try StateAnswers(set, of: store).difference(from: expected[Int(sequence)]) != nil
+      }
+    }
+
+    /// The runs of which no file has the name.
+    var nameless: Int { runs.runs.filter { !$0.isStillAtItsPath }.count }
+  }
+
+  @Test func `what is held is read to its end, however few files may be open and whatever replaces it`()
+    throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(100)
+    var (nameless, many) = (0, 0)
+    while runs.next() {
+      var options = HistoryStore.options(&random, keepsAll: false)
+      options.runLimits.openFileCountMax = Int.random(in: 0...3, using: &random)
+      options.runLimits.laggingCount = 1
+      options.runLimits.cacheSize = 0
+      let store = try StateStore.open(SimulatedDisk(), options: options)
+      let folding = StateStore.foldings.randomElement(using: &random)!
+      let historian = try #require(Historian(store.log, folding))
+      var events = StateEvents(seed: random.next())
+      events.rowCount = 5
+      var held: [Held] = []
+      for _ in 0..<5 {
+        for _ in 0..<8 { try events.append(to: store) }
+        try historian.recordBlocking()
+        guard let set = historian.runs() else { continue }
+        if set.runs.count > 3 { many += 1 }
+        held.append(try Held(set, store, folding))
+        #expect(historian.cache.files.count <= max(1, options.runLimits.openFileCountMax))
+      }
+      for held in held {
+        nameless += held.nameless
+        #expect(try held.difference(store, folding) == nil, "run \(runs.count)")
+      }
+      #expect(historian.failure == nil)
+      try store.closeBlocking()
+    }
+    #expect(nameless > runs.count && many > 0, "\(nameless), \(many)")
+  }
+
+  @Test func `of a hundred runs as many files are open as the bound says, and those of held runs besides`()
+    throws
+  {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    /// The files of runs that this process has open.
+    func open() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
+        let path =
+          (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) ?? ""
+        return path.contains(folder) && path.contains(StoreLayout.runSuffix)
+      }
+    }
+    var options = StoreOptions()
+    options.durability = .buffered
+    options.history = .all
+    options.runLimits.changeCountMax = 10
+    options.runLimits.laggingCount = 1
+    options.runLimits.mergedCount = 1_000
+    options.runLimits.baseChangeCountMin = .max
+    options.runLimits.openFileCountMax = 6
+    options.runLimits.cacheSize = 0
+    let store = try EventStore.openBlocking(at: folder, options: options)
+    for number in 0..<1_005 { try store.put("\(number % 7)", ["n": .int(Int64(number))]) }
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    try historian.recordBlocking()
+    #expect(historian.runs()?.runs.count == 100)
+    #expect(try open() == 6)
+    #expect(try store.documentHistoryBlocking("3", of: "a").count == 144)
+    let points = stride(from: 5, to: 1_000, by: 50).map { LogPoint.sequence(UInt64($0)) }
+    let states = try store.statesBlocking(at: points, StateStore.documents)
+    #expect(states.map(\.rowCount) == [5] + [Int](repeating: 7, count: 19))
+    #expect(try open() == 6)
+    // The names of runs that are held are taken.
+    let held = try #require(historian.runs())
+    historian.files.remove(held.runs[10..<30])
+    var count = try open()
+    #expect((20...26).contains(count))
+    #expect(try held.tables(at: 250, recordsTouches: false).rowCount == 7)
+    count = try open()
+    #expect((20...26).contains(count))
+    try store.closeBlocking()
+  }
+
+  @Test func `fault 89: a reader that closed the file of a run whose name its writer took replays the log`()
+    throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(100)
+    let definition = StateKeptViewTests.definition("kept", calls: .keys)
+    let folding = StateStore.documents
+    var (lost, read, erased) = (0, 0, 0)
+    while runs.next() {
+      let disk = SimulatedDisk()
+      var options = HistoryStore.keyOptions(&random, keepsAll: false)
+      options.runLimits.laggingCount = 1
+      options.runLimits.cacheSize = 0
+      options.runLimits.openFileCountMax = 1
+      options.runLimits.wholeKeyCountMax = 0
+      options.savesStates = false
+      let writer = try StateStore.open(disk, options: options)
+      let historian = try #require(writer.projector(folding).historian)
+      historian.keep(definition, of: "b")
+      var events = StateEvents(seed: random.next())
+      events.rowCount = 5
+      for _ in 0..<12 { try events.append(to: writer) }
+      try historian.recordBlocking()
+      let reader = try StateStore.open(disk, .readOnly, options: options)
+      let history = try #require(reader.projector(folding).reading)
+      let past = PastStates(reader, folding, view: ("b", definition))
+      for step in 0..<5 {
+        guard let set = history.runs() else { continue }
+        let sequence = UInt64.random(in: set.begin + 1...set.end, using: &random)
+        let look = RunPast(reader, folding, view: ("b", definition))
+        guard case .done(var unread, _) = look.tablesUnread(at: sequence) else {
+          Issue.record("run \(runs.count), step \(step)")
+          continue
+        }
+        unread.withTable("b") { $0.addView(definition) }
+        // What is being built, on the other hand, does not keep the files open.
+        let late = RunPast(reader, folding)
+        let other = UInt64.random(in: set.begin + 1...set.end, using: &random)
+        let before = try HistoryStore.replayed(reader, folding)
+        let isErased = Int.random(in: 0..<3, using: &random) == 0
+        if isErased {
+          _ = try writer.eraseBlocking(
+            Erasure(sequences: [max(sequence, 6) - 5...sequence], because: "asked to"))
+          erased += 1
+        }
+        for _ in 0..<6 { try events.append(to: writer) }
+        try historian.recordBlocking()
+        let what = "run \(runs.count), step \(step), at \(sequence) and \(other)"
+        let now = try #require(history.runs(), "\(what)")
+        let expected = try HistoryStore.replayed(reader, folding)
+        switch late.tables(at: other, nil) {
+        case .done(let state, _): try Self.check(state, before[Int(other)], reader, what)
+        default: lost += 1
+        }
+        // That says nothing of the runs that there are now.
+        #expect(history.runs()?.runs.elementsEqual(now.runs, by: ===) == true, "\(what)")
+        #expect(try HistoryStore.difference(now, reader, folding) == nil, "\(what)")
+        // What was made before is read from the runs that it holds.
+        try Self.check(unread, before[Int(sequence)], reader, what)
+        try Self.check(try past.state(at: sequence), expected[Int(sequence)], reader, what)
+        let states = try reader.statesBlocking(at: [.sequence(other)], folding)
+        try Self.check(states[0], expected[Int(other)], reader, what)
+        let view = try #require(unread["b"].view(definition.identity))
+        #expect(
+          StateKeptViewTests.content(view)
+            == StateKeptViewTests.content(View(definition, of: before[Int(sequence)]["b"])), "\(what)")
+        read += 1
+      }
+      try reader.closeBlocking()
+      try writer.closeBlocking()
+    }
+    #expect(lost > runs.count / 2 && read > 2 * runs.count && erased > 0, "\(lost), \(read), \(erased)")
+  }
+
+  private static func check(
+    _ state: TableSet, _ expected: TableSet, _ store: EventStore, _ what: String
+  ) throws {
+    let difference = try StateAnswers(state, of: store).difference(from: StateAnswers(expected, of: store))
+    #expect(difference == nil, "\(what)")
+  }
+
+  @Test func `a process that can open no more files replays the log, and its history is not damaged`() throws
+  {
+    let disk = SimulatedDisk()
+    var options = StateStore.options()
+    options.history = .all
+    options.savesStates = false
+    options.runLimits.changeCountMax = 6
+    options.runLimits.laggingCount = 1
+    options.runLimits.cacheSize = 0
+    options.runLimits.openFileCountMax = 1
+    options.runLimits.keepsKeys = false
+    let folding = StateStore.documents
+    let writer = try StateStore.open(disk, options: options)
+    var events = StateEvents(seed: 3)
+    for _ in 0..<40 { try events.append(to: writer) }
+    try writer.projector(folding).historian!.recordBlocking()
+    let reader = try StateStore.open(disk, .readOnly, options: options)
+    let expected = try HistoryStore.replayed(writer, folding)
+    for store in [writer, reader] {
+      let history = try #require(store.projector(folding).history)
+      let before = try #require(history.runs())
+      #expect(before.runs.count > 2)
+      for isRefused in [false, true, false] {
+        disk.onOperation { call in
+          guard isRefused, call.operation == .open, call.path.hasSuffix(StoreLayout.runSuffix) else {
+            return .proceed
+          }
+          return .fail(SystemErrorCode.tooManyOpenFiles)
+        }
+        let sequence = before.end / 2
+        let replay = Replay(store, folding, to: [.sequence(sequence)], view: nil)
+        let state = try #require(try replay.goOn(nil)?[0])
+        #expect(
+          try StateAnswers(state, of: store).difference(
+            from: StateAnswers(expected[Int(sequence)], of: store)) == nil)
+        #expect(replay.counts.fromHistory == (isRefused ? 0 : 1))
+        #expect(history.runs()?.runs.elementsEqual(before.runs, by: ===) == true)
+      }
+      disk.onOperation(nil)
+    }
+    #expect(writer.projector(folding).historian!.failure == nil)
+    try reader.closeBlocking()
+    try writer.closeBlocking()
+  }
+}
