@@ -105,7 +105,7 @@ package struct RunLimits: Sendable {
   package var wholeInterval = 16
   /// The most bytes of runs that are kept in memory for reading.
   package var cacheSize = 16 << 20
-  /// The most files of runs that one history has open at a time, besides those that have lost their names.
+  /// The most files of runs that one history has open at a time, besides those that something holds.
   package var openFileCountMax = 64
 
   package init() {}

@@ -6,10 +6,11 @@ internal import StrataLog
 /// Closes those that were read from the longest time ago, and has them opened again by their names. Safe to use from
 /// several threads.
 ///
-/// A file can only be opened again as long as it has its name. So before this process takes the names of runs that
-/// something holds, it makes them stay open (`RunReader.stayOpen`); they do not count. A name that another process takes,
-/// or an erasure, a full disk, or a history that is made again, is a run that can no longer be read: what holds it
-/// replays the log, as after damage.
+/// A file can only be opened again as long as it has its name. So what cannot be made from the log at any time keeps the
+/// files open that it reads from, beside these: a state of the past whose pages are read when they are looked at
+/// (`RunSet.held`), since after an erasure the log no longer has what its pages hold. And before this process takes the
+/// names of runs that it merged, it makes those stay open that something still reads from (`RunReader.stayOpen`). Whatever
+/// else finds that a file has lost its name replays the log.
 final class RunFiles: Sendable {
   /// A file that is closed when nothing reads from it any longer.
   final class Open: Sendable {
@@ -44,20 +45,11 @@ final class RunFiles: Sendable {
   /// - Parameter countMax: the most files that are open at a time; one where that is less.
   init(countMax: Int) { self.countMax = max(1, countMax) }
 
-  /// The number of files that are open, without those that a thread reads from just now, and those that stay open.
+  /// The number of files that are open, without those that only what reads from them keeps open.
   var count: Int { state.withLock { $0.files.count } }
 
-  /// The file of a run; nil if it was closed. It stays open for as long as the result is held.
-  func file(of owner: UInt64) -> Open? {
-    state.withLock { state -> Open? in
-      guard let open = state.files[owner]?.open else { return nil }
-      state.use(open, owner)
-      return open
-    }
-  }
-
-  /// Adds the file of a run, and closes others that there are too many of. O(open files).
-  func add(_ open: Open, of owner: UInt64) {
+  /// Notes that the file of a run is read from, and closes others that there are too many of. O(open files).
+  func use(_ open: Open, of owner: UInt64) {
     let closed = state.withLock { state in
       state.use(open, owner)
       return state.removeOldest(to: countMax)

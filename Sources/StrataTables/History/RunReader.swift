@@ -15,7 +15,9 @@ final class RunReader: Sendable {
   let keys: [OwnerKeys]
   private let files: HistoryFiles
   private let place: RunPlace
-  /// The file, if it is to stay open.
+  /// The file as it was opened last, as long as something keeps it open.
+  private let last = Lock(LastFile())
+  /// The file, if it is to stay open for as long as this object is there.
   private let held = Lock<RunFiles.Open?>(nil)
   /// Why the file could not be opened again.
   private let loss = Lock<RunLoss?>(nil)
@@ -38,7 +40,7 @@ final class RunReader: Sendable {
       throw StatePage.Damage("the file of a run is missing, or is another one")
     }
     try self.init(open, files, number, root: place, cache)
-    cache.files.add(open, of: owner)
+    cache.files.use(open, of: owner)
   }
 
   /// A run in memory, which has no name among the files.
@@ -71,6 +73,7 @@ final class RunReader: Sendable {
     } else {
       keys = []
     }
+    last.withLock { $0.open = open }
   }
 
   deinit { cache.files.remove(owner) }
@@ -163,9 +166,17 @@ final class RunReader: Sendable {
 
 // MARK: The file
 
+private struct LastFile {
+  weak var open: RunFiles.Open?
+}
+
 extension RunReader {
-  private func opened() throws(StatePage.Damage) -> RunFiles.Open {
-    if let open = held.withLock({ $0 }) ?? cache.files.file(of: owner) { return open }
+  /// The file, which is open for as long as the result is held.
+  func opened() throws(StatePage.Damage) -> RunFiles.Open {
+    if let open = last.withLock({ $0.open }) {
+      cache.files.use(open, of: owner)
+      return open
+    }
     do throws(RunLoss) {
       let open = try Self.open(number, files, cache)
       // A history that was made again may have another run of the same number. All that a run holds is named with its
@@ -174,12 +185,13 @@ extension RunReader {
         let record = try? Self.record(place, of: number, in: open.file, length),
         (try? RunRoot(decoding: record)) == root
       else { throw RunLoss.gone }
-      cache.files.add(open, of: owner)
+      last.withLock { $0.open = open }
+      cache.files.use(open, of: owner)
       loss.withLock { $0 = nil }
       return open
     } catch {
       // Another thread may have seen to it that it stays open, and the name was taken since.
-      if let open = held.withLock({ $0 }) { return open }
+      if let open = last.withLock({ $0.open }) { return open }
       loss.withLock { $0 = error }
       throw StatePage.Damage("the file of a run cannot be opened again")
     }
@@ -196,9 +208,7 @@ extension RunReader {
 
   /// Whether the file of this run still has its name.
   var isStillAtItsPath: Bool {
-    guard let open = held.withLock({ $0 }) ?? cache.files.file(of: owner) else {
-      return (try? opened()) != nil
-    }
+    guard let open = last.withLock({ $0.open }) else { return (try? opened()) != nil }
     return (try? open.file.isStillAtItsPath()) == true
   }
 

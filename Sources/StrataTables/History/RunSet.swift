@@ -14,6 +14,8 @@ struct RunSet: Sendable {
   let erasures: SegmentErasures
   /// The head of the log at that time: the notes of erasures up to there do not concern the runs.
   let head: UInt64
+  /// Files that stay open for as long as this value is there.
+  private(set) var openFiles: [RunFiles.Open] = []
 
   init(_ runs: [RunReader], _ erasures: SegmentErasures, head: UInt64) throws(StatePage.Damage) {
     self.runs = runs
@@ -62,6 +64,13 @@ struct RunSet: Sendable {
   /// The index of the run that has an event.
   private func index(of sequence: UInt64) -> Int? {
     runs.firstIndex { sequence > $0.root.begin && sequence <= $0.root.end }
+  }
+
+  /// The same runs, of which those stay open that hold the state after an event.
+  func held(at sequence: UInt64) throws(StatePage.Damage) -> RunSet {
+    var held = self
+    for run in runs(holding: sequence) { held.openFiles.append(try run.opened()) }
+    return held
   }
 
   /// The runs that together hold the state after an event: from the last base on.

@@ -86,7 +86,11 @@ final class RunPast {
   /// The state after an event that the runs have, of which rows and the kept list's items are read when they are looked
   /// at. Nil if the list is not kept, or not in all runs by now. O(sections + pages of keys).
   func tablesUnread(at sequence: UInt64) -> Building? {
-    guard let owner, let history, let runs, let name = StateName(folding.kept) else { return nil }
+    guard let owner, let history, runs != nil, let name = StateName(folding.kept) else { return nil }
+    // Everything that reads a page of the state later holds the runs with their files open.
+    guard let runs = read({ (runs) throws(StatePage.Damage) in try runs.held(at: sequence) }) else {
+      return .damaged
+    }
     let healing = PastHealing(
       state: StateHealing(
         store.log, folding.kept, sequence: sequence, chain: nil, folder: StoreLayout.historiesPath,
@@ -95,7 +99,7 @@ final class RunPast {
       wholeCountMax: store.log.options.runLimits.wholeKeyCountMax
     ) { history.noteDamage(in: runs) }
     let cache = store.projectors.pageCache
-    let made = read { (runs) throws(StatePage.Damage) -> Building? in
+    let made = read { (_) throws(StatePage.Damage) -> Building? in
       try runs.unreadTables(
         at: sequence, recordsTouches: recordsTouches, keeping: owner, cache, healing
       ).map { .done($0, head: runs.head) }
