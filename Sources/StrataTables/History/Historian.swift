@@ -53,6 +53,8 @@ final class Historian: KeptHistory {
   private static let stepTime = Duration.milliseconds(10)
   /// How long a close folds events that are in no run yet.
   private static let restTime = Duration.milliseconds(50)
+  /// How long a read waits for the background thread, before it replays.
+  private static let turnTime = Duration.milliseconds(50)
 
   /// Nil if no history is kept: the options say so, the log is open for reading, or nothing on disk could say which code
   /// made it.
@@ -174,7 +176,8 @@ final class Historian: KeptHistory {
   }
 
   /// The same, with what is in no run yet as one more run in memory, unless replaying it from the runs costs less, or the
-  /// fold is not near. What is written later is in a file, so this is made again when the log has grown. Blocks.
+  /// fold is not near or has no time. What is written later is in a file, so this is made again when the log has grown.
+  /// Blocks.
   func runs(through sequence: UInt64) -> RunSet? {
     let runs = runs()
     if let runs, runs.end >= sequence { return runs }
@@ -182,9 +185,12 @@ final class Historian: KeptHistory {
     let isComplete = tail.map { tail in owners.allSatisfy { tail.reader.hasKeys(of: $0) } } ?? false
     if let tail, isComplete, tail.suffices(through: sequence) { return tail.runs }
     let isNear = sequence <= reached.addingSaturated(UInt64(log.options.runLimits.changeCountMax))
-    guard isNear else { return runs }
-    takeTurn()
-    defer { endTurn() }
+    guard isNear, takeTurn(within: Self.turnTime) else { return runs }
+    defer {
+      endTurn()
+      // What was appended meanwhile has started nothing.
+      start()
+    }
     let (generation, mayMake) = state.withLock { ($0.generation, !$0.isStopping && $0.mayRun) }
     guard mayMake, let made = work.tail(self, generation, through: sequence) else { return runs }
     return state.withLock { state in
@@ -215,6 +221,15 @@ final class Historian: KeptHistory {
 
   private func takeTurn() {
     state.wait { state in
+      if state.isRunning { return false }
+      state.isRunning = true
+      return true
+    }
+  }
+
+  /// Returns false if the background thread has more to do than that: it merges runs, or adds the keys of a list.
+  private func takeTurn(within limit: Duration) -> Bool {
+    state.wait(timeout: limit) { state in
       if state.isRunning { return false }
       state.isRunning = true
       return true
