@@ -48,12 +48,27 @@ internal import Testing
       let store = try StateStore.open(disk, options: options)
       let expected = try HistoryStore.replayed(store, folding)
       let head = store.head.sequence
-      if Bool.random(using: &random) { disk.cutPower(atChange: Int.random(in: 1...60, using: &random)) }
-      let folded = try? await store.projector(folding).state(reaching: head)
-      #expect(folded == nil || folded?.sequence == head)
-      // The process ends without a close.
+      // What a power cut at one of the calls leaves. The process does not go on without a disk.
       let model = [CrashModel.dropAll, .reorder, .garbage, .lossless].randomElement(using: &random)!
-      let after = disk.crash(seed: random.next(), model: model)
+      let (seed, cut) = (random.next(), Int.random(in: 1...90, using: &random))
+      let (left, cutDisk) = (Lock(cut), Lock<SimulatedDisk?>(nil))
+      disk.onOperation { call in
+        let isNow =
+          call.operation.isChange
+          && left.withLock {
+            $0 -= 1; return $0 == 0
+          }
+        if isNow {
+          let image = disk.crash(seed: seed, model: model)
+          cutDisk.withLock { $0 = image }
+        }
+        return .proceed
+      }
+      let folded = try await store.projector(folding).state(reaching: head)
+      #expect(folded.sequence == head)
+      disk.onOperation(nil)
+      // Or the process ends later, without a close.
+      let after = cutDisk.withLock { $0 } ?? disk.crash(seed: seed, model: model)
       let again = try StateStore.open(after, options: options)
       if let restored = Checkpoints(again.log, folding)?.restore() {
         let sequence = restored.tables.sequence
