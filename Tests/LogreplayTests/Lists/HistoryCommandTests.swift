@@ -66,8 +66,10 @@ struct HistoryCommandTests {
     #expect(try await store.documents("incident").history(of: "a").map(\.sequence) == [1, 5, 9])
     #expect(store.projections.map(\.historySequence) == [8])
     try await store.close()
-    let behind = try await folder.answer("info")
-    #expect(behind.contains("up to seq 8, 1 event behind, 1 run, "), "\(behind)")
+    // The close writes the last event if the history has come that far by then.
+    let info = try await folder.answer("info")
+    #expect(
+      info.contains("up to seq 8, 1 event behind, 1 run, ") || info.contains("up to seq 9, 2 runs, "), "\(info)")
     #expect(try await folder.answer("checkpoint", "--history").contains("history up to seq 9, "))
     #expect(try Self.runs(folder).count == 2)
     // Without the option nothing is added to it, and it stays.
@@ -75,6 +77,10 @@ struct HistoryCommandTests {
     #expect(try Self.runs(folder).count == 2)
     #expect(
       try await folder.answer("log", "--row", "incident/a", "-o", "csv").split(separator: "\n").count == 4)
+    let plain = try await EventStore.open(at: folder.store)
+    try await plain.append([NewEvent("$merge", in: "incident/a", ["n": 8])])
+    try await plain.close()
+    #expect(try await folder.answer("info").contains("up to seq 9, 1 event behind, 2 runs, "))
   }
 
   @Test func `a checkpoint keeps the last part of a history if asked to, which changes no answer`()
