@@ -7,7 +7,8 @@ internal import StrataLog
 ///
 /// It has a fold and a position of its own, so it holds up neither appends nor reads; it lags behind the log, and catches
 /// up. It works in slices on a thread of the store's machine, as long as there is something to do: it folds events, writes
-/// a run, or merges runs. What is in no run yet is lost with the process, and folded again by the next one.
+/// a run, or merges runs. A close writes what is in no run yet; a process that is killed loses it, and the next one folds it
+/// again.
 ///
 /// Nothing here is truth. A failure stops the work until it is started again; after damage to a run the whole history
 /// is made again. If that is damaged too, either the disk or this code is broken: the files are removed, and the past is

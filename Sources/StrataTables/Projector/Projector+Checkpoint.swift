@@ -9,9 +9,9 @@ struct FoldingWork {
   private(set) var bytes: UInt64 = 0
   /// The bytes of the log that were folded since the process began to.
   private(set) var totalBytes: UInt64 = 0
-  /// The bytes of the log before compression.
+  /// The bytes of the log that were folded since then, before compression.
   private var rawBytes: UInt64 = 0
-  /// The state at that time.
+  /// The last event and the number of rows of the state that it counts from.
   private var begin: UInt64 = 0
   private var beginRows = 0
   /// The sequence at which it was last looked at whether much is in memory only.
