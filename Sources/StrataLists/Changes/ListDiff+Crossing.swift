@@ -29,6 +29,15 @@ extension DiffFinder {
     }
   }
 
+  /// Adds the sections that either list shows.
+  mutating func lookAtAllSections() {
+    for list in [old, new] {
+      for place in 0..<list.sectionCount {
+        list.withSection(at: place) { section, _, _ in _ = sections.index(of: section) }
+      }
+    }
+  }
+
   /// Whether no row of a section changed and both lists show all items that the section's own window leaves.
   private mutating func isSharedWhole(sectionAt place: Int, of list: ListVersion, knownCount: Int) -> Bool {
     let index = list.withSection(at: place) { section, _, _ in sections.index(of: section) }

@@ -6,29 +6,29 @@ extension ListDiff {
   /// The changes that turn `old` into `new`, two states of one store's table.
   ///
   /// If both lists are the same function of the table, this costs O(k log n) for k rows that changed or that only one
-  /// of the windows shows, plus O(sections shown) if the windows inside the sections differ. If the requests differ, it
-  /// costs O(n log n) for n items shown. If the program's code orders the sections and the lists come from separate
-  /// folds, as after a replay, O(sections) is added, and O(n log n) if a comparison is inconsistent. If the program's
-  /// code makes keys and the lists come from separate folds, O(what their views do not share) is added, and O(n log n)
-  /// if that code now makes other keys of a row than it did.
+  /// of the windows shows, plus O(sections shown) if the windows inside the sections differ; or O(m log n) for m items
+  /// and sections that the two show, if they are fewer than the rows that changed. If the requests differ, it costs
+  /// O(n log n) for n items shown. If the program's code orders the sections and the lists come from separate folds, as
+  /// after a replay, O(sections) is added, and O(n log n) if a comparison is inconsistent. If the program's code makes
+  /// keys and the lists come from separate folds, O(what their views do not share) is added, and O(n log n) if that code
+  /// now makes other keys of a row than it did.
   package init(from old: ListVersion, to new: ListVersion) {
     self = Self.found(from: old, to: new).diff
   }
 
   /// The changes, and what was visited to find them.
+  ///
+  /// - Parameter rowCountMax: how many rows that changed are visited before the items that are shown are visited instead;
+  ///   nil for as many as there are of those.
   package static func found(
-    from old: ListVersion, to new: ListVersion
+    from old: ListVersion, to new: ListVersion, rowCountMax: Int? = nil
   ) -> (diff: ListDiff, cost: DiffCost) {
     var finder = DiffFinder(old: old, new: new)
     let isSameList =
       old.view.definition.identity == new.view.definition.identity && old.isSectioned == new.isSectioned
       && old.view.hasSectionOrder(of: new.view)
-    var isFound = false
-    if isSameList { isFound = finder.findByRows() }
-    if !isFound {
-      let cost = finder.cost
-      finder = DiffFinder(old: old, new: new)
-      finder.cost = cost
+    if !isSameList || !finder.findSameList(rowCountMax: rowCountMax) {
+      finder.beginAgain()
       finder.findByItems()
     }
     var diff = finder.batch(areSectionsFree: !isSameList)
@@ -89,17 +89,50 @@ struct DiffFinder {
     self.new = new
     sections = SectionPairs(old: old, new: new)
   }
+
+  /// Forgets what was collected, but for what it cost.
+  mutating func beginAgain() {
+    let cost = cost
+    self = DiffFinder(old: old, new: new)
+    self.cost = cost
+  }
 }
 
 // MARK: Collecting
 
 extension DiffFinder {
-  /// Whether a write of equal content is a change.
-  private var withTouches: Bool { old.table.recordsTouches && new.table.recordsTouches }
+  private struct TooManyRows: Error {}
 
-  /// Visits only the rows that changed, and the ends of windows. Returns false if the functions of the request do not
-  /// put the rows where the lists have them; the collected data is then invalid.
-  mutating func findByRows() -> Bool {
+  /// How a search by the rows that changed ended.
+  private enum RowSearch {
+    case found
+    /// The functions of the request do not put the rows where the lists have them.
+    case placesDiffer
+    /// More rows changed than should be visited.
+    case tooMany
+  }
+
+  /// Finds the changes between two states of one list by the rows that changed, or by the items that are shown if those
+  /// are fewer. Returns false if the functions of the request do not put the rows where the lists have them; the collected
+  /// data is then invalid.
+  mutating func findSameList(rowCountMax: Int?) -> Bool {
+    let countMax = rowCountMax ?? (old.shownCountMax + new.shownCountMax)
+    let expected = rowCountMax == nil ? Table.changeCount(from: old.table, to: new.table) ?? 0 : 0
+    switch expected > countMax ? .tooMany : findByRows(rowCountMax: countMax) {
+    case .found: return true
+    case .placesDiffer: return false
+    case .tooMany:
+      beginAgain()
+      findByShownItems()
+      return true
+    }
+  }
+
+  /// Whether a write of equal content is a change.
+  var withTouches: Bool { old.table.recordsTouches && new.table.recordsTouches }
+
+  /// Visits only the rows that changed, and the ends of windows. Unless they are found, the collected data is invalid.
+  private mutating func findByRows(rowCountMax: Int) -> RowSearch {
     let callsProgram = old.view.definition.calls != .none
     var isAsMade = true
     let isCut = old.isCut || new.isCut
@@ -113,47 +146,52 @@ extension DiffFinder {
     var newKeys = GatheredKeys()
     let definition = old.view.definition
     let withTouches = withTouches
-    Table.forEachChange(from: old.table, to: new.table) { change in
-      cost.rows += 1
-      oldKey.place(change.old, by: definition, &writer)
-      newKey.place(change.new, by: definition, &writer)
-      if callsProgram,
-        !(isLeftOut(oldKey, of: change.id, by: old) && isLeftOut(newKey, of: change.id, by: new))
-      {
-        isAsMade = false
+    do throws(TooManyRows) {
+      try Table.forEachChange(from: old.table, to: new.table) { (change) throws(TooManyRows) in
+        guard cost.rows < rowCountMax else { throw TooManyRows() }
+        cost.rows += 1
+        oldKey.place(change.old, by: definition, &writer)
+        newKey.place(change.new, by: definition, &writer)
+        if callsProgram,
+          !(isLeftOut(oldKey, of: change.id, by: old) && isLeftOut(newKey, of: change.id, by: new))
+        {
+          isAsMade = false
+        }
+        guard isAsMade, oldKey.isShown || newKey.isShown else { return }
+        let hasSameKey = oldKey.isShown && newKey.isShown && oldKey.bytes == newKey.bytes
+        let fields = change.changedFields(withTouches: withTouches)
+        // The row was written, but nothing that the list shows of it changed.
+        if hasSameKey, fields == nil {
+          if callsProgram, !isItem(oldKey) { isAsMade = false }
+          // Its section may have disappeared in between and come back, and the program's code may have ordered it
+          // differently.
+          if definition.asksForSectionOrder { lookAtSection(of: oldKey) }
+          return
+        }
+        if isCut {
+          if oldKey.isShown { touchedOld.insert(oldKey.bytes) }
+          if newKey.isShown { touchedNew.insert(newKey.bytes) }
+        }
+        rows.append(
+          ChangedRow(
+            id: String(decoding: change.id, as: UTF8.self),
+            old: oldKey.isShown ? (oldKeys.append(oldKey), oldKey.sectionLength) : nil,
+            new: newKey.isShown ? (newKeys.append(newKey), newKey.sectionLength) : nil,
+            hasSameKey: hasSameKey, changedFields: fields))
       }
-      guard isAsMade, oldKey.isShown || newKey.isShown else { return }
-      let hasSameKey = oldKey.isShown && newKey.isShown && oldKey.bytes == newKey.bytes
-      let fields = change.changedFields(withTouches: withTouches)
-      // The row was written, but nothing that the list shows of it changed.
-      if hasSameKey, fields == nil {
-        if callsProgram, !isItem(oldKey) { isAsMade = false }
-        // Its section may have disappeared in between and come back, and the program's code may have ordered it
-        // differently.
-        if definition.asksForSectionOrder { lookAtSection(of: oldKey) }
-        return
-      }
-      if isCut {
-        if oldKey.isShown { touchedOld.insert(oldKey.bytes) }
-        if newKey.isShown { touchedNew.insert(newKey.bytes) }
-      }
-      rows.append(
-        ChangedRow(
-          id: String(decoding: change.id, as: UTF8.self),
-          old: oldKey.isShown ? (oldKeys.append(oldKey), oldKey.sectionLength) : nil,
-          new: newKey.isShown ? (newKeys.append(newKey), newKey.sectionLength) : nil,
-          hasSameKey: hasSameKey, changedFields: fields))
+    } catch {
+      return .tooMany
     }
-    guard isAsMade, place(rows, oldKeys, newKeys) else { return false }
-    if old.view.isApart(from: new.view), !isExplained(by: rows) { return false }
+    guard isAsMade, place(rows, oldKeys, newKeys) else { return .placesDiffer }
+    if old.view.isApart(from: new.view), !isExplained(by: rows) { return .placesDiffer }
     old.view.forEachSectionOrderedApart(from: new.view) { _ = sections.index(of: $0) }
-    guard isCut else { return true }
+    guard isCut else { return .found }
     if old.window.section != new.window.section { lookAtAllSections() } else { lookAtEdges() }
     for index in sections.all.indices {
       findCrossing(index, .old, touched: touchedOld)
       findCrossing(index, .new, touched: touchedNew)
     }
-    return true
+    return .found
   }
 
   private mutating func lookAtSection(of key: PlacedKey) {
@@ -204,61 +242,6 @@ extension DiffFinder {
     let section = keys.withPrefix(key.sectionLength, of: key.number) { sections.index(of: $0) }
     let (start, shown) = sections.window(section, side)
     return shown.contains(rank - start) ? (section, rank - start - shown.lowerBound) : nil
-  }
-
-  private mutating func lookAtAllSections() {
-    for list in [old, new] {
-      for place in 0..<list.sectionCount {
-        list.withSection(at: place) { section, _, _ in _ = sections.index(of: section) }
-      }
-    }
-  }
-
-  /// Visits every item that either list shows: the lists are different functions of the table.
-  mutating func findByItems() {
-    lookAtAllSections()
-    // Keyed by the bytes of the ids: Swift strings can be equal when their bytes are not.
-    var changed: [[UInt8]: [String]] = [:]
-    let withTouches = withTouches
-    Table.forEachChange(from: old.table, to: new.table) { change in
-      changed[Array(change.id)] = change.changedFields(withTouches: withTouches)
-    }
-    var places: [[UInt8]: Int] = [:]
-    for (id, section, item) in items(of: old) {
-      places[id] = entries.count
-      entries.append(entry(id, changed[id], old: (section, item), new: nil))
-    }
-    for (id, section, item) in items(of: new) {
-      if let place = places[id] {
-        entries[place].new = (section, item)
-      } else {
-        entries.append(entry(id, changed[id], old: nil, new: (section, item)))
-      }
-    }
-  }
-
-  private func entry(
-    _ id: [UInt8], _ changedFields: [String]?, old: (section: Int, item: Int)?,
-    new: (section: Int, item: Int)?
-  ) -> Entry {
-    Entry(
-      id: String(decoding: id, as: UTF8.self), old: old, new: new, isFree: true, changedFields: changedFields)
-  }
-
-  private mutating func items(of list: ListVersion) -> [(id: [UInt8], section: Int, item: Int)] {
-    var items: [([UInt8], Int, Int)] = []
-    cost.items += list.itemCount
-    for place in 0..<list.sectionCount {
-      let (section, shown) = list.withSection(at: place) { section, _, shown in
-        (sections.index(of: section), shown)
-      }
-      var item = 0
-      list.forEachItem(inSectionAt: place, 0..<shown) { key in
-        items.append((Array(key.id), section, item))
-        item += 1
-      }
-    }
-    return items
   }
 }
 

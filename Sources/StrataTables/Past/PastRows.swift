@@ -49,9 +49,7 @@ final class PastRows: KnownRows {
 extension PastRows {
   /// Nil if no runs have both moments as they are in the two, or have lost something.
   func changes(to other: any KnownRows) -> (any KnownChanges)? {
-    guard let other = other as? PastRows, history == other.history, number == other.number,
-      let set = RunSet.common(self.set, at: sequence, other.set, at: other.sequence)
-    else { return nil }
+    guard let other = other as? PastRows, let set = common(with: other) else { return nil }
     do throws(StatePage.Damage) {
       return try PastChanges(
         set, table: number, from: sequence, to: other.sequence, noteDamage: noteDamage)
@@ -59,6 +57,17 @@ extension PastRows {
       noteDamage()
       return nil
     }
+  }
+
+  func changeCount(to other: any KnownRows) -> Int? {
+    guard let other = other as? PastRows, let set = common(with: other) else { return nil }
+    return Int(exactly: set.changeCount(between: sequence, and: other.sequence).rounded(.up))
+  }
+
+  /// Runs that have both moments as they are in the two.
+  private func common(with other: PastRows) -> RunSet? {
+    guard history == other.history, number == other.number else { return nil }
+    return RunSet.common(set, at: sequence, other.set, at: other.sequence)
   }
 }
 

@@ -13,6 +13,9 @@ protocol KnownRows: AnyObject, Sendable {
 
   /// The rows that may differ from those of another moment; nil if they are not known.
   func changes(to other: any KnownRows) -> (any KnownChanges)?
+
+  /// About how many rows those are, without a look at any of them; nil if that is not known.
+  func changeCount(to other: any KnownRows) -> Int?
 }
 
 /// Walks over rows that may differ between two moments, in ascending order of their ids.

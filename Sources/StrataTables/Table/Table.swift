@@ -96,6 +96,25 @@ package struct Table: Sendable {
     try forEachDifference(from: old, to: new, after: last, body)
   }
 
+  /// About how many rows differ between two versions of the past, without a look at any of them; nil if only a visit tells.
+  package static func changeCount(from old: Table, to new: Table) -> Int? {
+    guard let one = old.past, let other = new.past, one !== other else { return nil }
+    return one.changeCount(to: other)
+  }
+
+  /// Lends one row as it is in two versions; nil if it is the same in both, or in neither. O(log n).
+  package static func withChange<Result, Failure: Error>(
+    of id: UnsafeRawBufferPointer, from old: Table, to new: Table,
+    _ body: (Change?) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try old.withRow(id) { (before) throws(Failure) in
+      try new.withRow(id) { (after) throws(Failure) in
+        let isSame = before.map { before in after.map { before.isSame(as: $0) } ?? false } ?? (after == nil)
+        return try body(isSame ? nil : Change(id: id, old: before, new: after))
+      }
+    }
+  }
+
   private static func forEachDifference<Failure: Error>(
     from old: Table, to new: Table, after last: [UInt8]?, _ body: (Change) throws(Failure) -> Void
   ) throws(Failure) {

@@ -80,6 +80,11 @@ struct CheckedBatch {
       let crossing = diff.deletions.count + diff.insertions.count
       try ListFailure.unless(
         cost.items <= crossing + 2 * cost.rows + 4 * cost.sections, describe("it costs \(cost)"))
+      // Both ways to a batch lead to the same one: by the rows that changed, and by the items that are shown.
+      for rowCountMax in [Int.max, 0] {
+        let (other, _) = ListDiff.found(from: old.version, to: new.version, rowCountMax: rowCountMax)
+        try ListFailure.unless(other == diff, describe("at most \(rowCountMax) rows give \(other)"))
+      }
     }
     let laws = BatchLaws(old.list, new.list, old.version, new.version, isSameList: isSameList)
     let broken = laws.broken(by: diff)

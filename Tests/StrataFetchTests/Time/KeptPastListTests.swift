@@ -130,4 +130,37 @@ internal import Testing
       try await log.store.close()
     }
   }
+
+  @Test
+  func `R47 A window of the past is compared by the items that it shows, however many rows changed`()
+    async throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let store = EventStore.inMemory(options: Self.options(&random))
+    let tickets = store.collection("ticket", of: Ticket.self)
+    let request = ListRequest(Ticket.self).sectioned(by: \.state).sorted(by: \.title)
+      .windowed(to: .first(10)).kept(as: "by state")
+    for number in 0..<400 {
+      try await tickets.put(Ticket(id: "\(number % 90)", state: number % 3, title: "\(number * 7 % 11)"))
+    }
+    let list = FetchController(request, from: tickets)
+    // From the first read on, the history has the keys.
+    _ = try await list.snapshot(at: .sequence(1))
+    _ = try store.recordHistoriesBlocking()
+    var rowCount = 0
+    for _ in 0..<40 {
+      let ends = [UInt64.random(in: 0...400, using: &random), UInt64.random(in: 0...400, using: &random)]
+      let old = try await list.snapshot(at: .sequence(ends[0])).version
+      let new = try await list.snapshot(at: .sequence(ends[1])).version
+      let (diff, cost) = ListDiff.found(from: old, to: new)
+      if ends[0].distance(to: ends[1]).magnitude > 60 {
+        #expect(cost.rows == 0 && cost.items == old.itemCount + new.itemCount, "\(ends): \(cost)")
+      }
+      let byRows = ListDiff.found(from: old, to: new, rowCountMax: .max)
+      #expect(diff == byRows.diff, "from \(ends[0]) to \(ends[1])")
+      rowCount += byRows.cost.rows
+    }
+    #expect(rowCount > 1_000)
+    try await store.close()
+  }
 }
