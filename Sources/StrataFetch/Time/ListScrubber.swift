@@ -24,16 +24,16 @@ internal import StrataTables
 ///
 /// With a history of the rows (`StoreOptions.history`) the first move costs O(rows), and a move by d events, in either
 /// direction, the rows that they changed: O(d log n). A move to a far point costs O(rows) again if that is less. Where the
-/// history has the keys of a kept list, every move reads what is shown and the rows that differ, and nothing else. After
-/// the end of the history, and where an event costs less than a row that differs, events are replayed.
+/// history has the keys of a kept list, every move reads what is shown and the rows that differ, and nothing else; and if
+/// the list shows fewer items than rows differ, what is shown alone. After the end of the history, and where an event costs less than a row that differs, events are replayed.
 ///
 /// Without a history, the first move costs a replay of the log up to its point. After that, going back by d events replays
 /// at most about max(d, 64) of them, and going forward replays the events in between. For this, states are kept along the
 /// way, densely around the last position and sparser by a constant factor farther away. At most 48 are kept, and at most
 /// `keptSizeMax` bytes of them, with shared pages counted once; in a large store that changes much, going back
-/// therefore replays more. The difference costs O(k log n) for k rows that changed. A move to or from the head, or to a
-/// state that was built whole, compares every row, because the two states share no pages; a move to the head replays
-/// nothing.
+/// therefore replays more. The difference costs O(k log n) for k rows that changed, or for k items that both lists show,
+/// if those are fewer. A move to a state that was built whole, or between one that was replayed and the head, compares
+/// every row, because the two states share no pages; a move to the head replays nothing.
 public final class ListScrubber<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   /// What only the thread touches.

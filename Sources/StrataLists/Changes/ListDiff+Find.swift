@@ -117,7 +117,7 @@ extension DiffFinder {
   /// data is then invalid.
   mutating func findSameList(rowCountMax: Int?) -> Bool {
     let countMax = rowCountMax ?? (old.shownCountMax + new.shownCountMax)
-    let expected = rowCountMax == nil ? Table.changeCount(from: old.table, to: new.table) ?? 0 : 0
+    let expected = rowCountMax == nil ? Table.changeCost(from: old.table, to: new.table) ?? 0 : 0
     switch expected > countMax ? .tooMany : findByRows(rowCountMax: countMax) {
     case .found: return true
     case .placesDiffer: return false

@@ -96,10 +96,14 @@ package struct Table: Sendable {
     try forEachDifference(from: old, to: new, after: last, body)
   }
 
-  /// About how many rows differ between two versions of the past, without a look at any of them; nil if only a visit tells.
-  package static func changeCount(from old: Table, to new: Table) -> Int? {
-    guard let one = old.past, let other = new.past, one !== other else { return nil }
-    return one.changeCount(to: other)
+  /// About how many rows are read to find those that differ between two versions; nil if it is not known before.
+  package static func changeCost(from old: Table, to new: Table) -> Int? {
+    switch (old.past, new.past) {
+    case (nil, nil): nil
+    case (let one?, let other?): one === other ? nil : one.changeCount(to: other)
+    // A state of the past shares no page with one that was folded.
+    default: max(old.count, new.count)
+    }
   }
 
   /// Lends one row as it is in two versions; nil if it is the same in both, or in neither. O(log n).

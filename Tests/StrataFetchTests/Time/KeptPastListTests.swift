@@ -161,6 +161,14 @@ internal import Testing
       rowCount += byRows.cost.rows
     }
     #expect(rowCount > 1_000)
+    // Nor is every row of a past state read to compare it with the newest one.
+    let head = try await list.performFetch().version
+    let past = try await list.snapshot(at: .sequence(200)).version
+    for (old, new) in [(past, head), (head, past)] {
+      let (diff, cost) = ListDiff.found(from: old, to: new)
+      #expect(cost.rows == 0 && cost.items == old.itemCount + new.itemCount, "\(cost)")
+      #expect(diff == ListDiff.found(from: old, to: new, rowCountMax: .max).diff)
+    }
     try await store.close()
   }
 }
