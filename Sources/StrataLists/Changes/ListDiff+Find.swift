@@ -103,6 +103,9 @@ struct DiffFinder {
 extension DiffFinder {
   private struct TooManyRows: Error {}
 
+  /// A row of the past that is looked for by its id takes as long as this number of rows that are met in their order.
+  private static let pastRowCost = 4
+
   /// How a search by the rows that changed ended.
   private enum RowSearch {
     case found
@@ -116,9 +119,12 @@ extension DiffFinder {
   /// are fewer. Returns false if the functions of the request do not put the rows where the lists have them; the collected
   /// data is then invalid.
   mutating func findSameList(rowCountMax: Int?) -> Bool {
-    let countMax = rowCountMax ?? (old.shownCountMax + new.shownCountMax)
-    let expected = rowCountMax == nil ? Table.changeCost(from: old.table, to: new.table) ?? 0 : 0
-    switch expected > countMax ? .tooMany : findByRows(rowCountMax: countMax) {
+    let shownCount = old.shownCountMax + new.shownCountMax
+    var search: RowSearch?
+    if let cost = Table.changeCost(from: old.table, to: new.table), rowCountMax == nil {
+      search = cost / Self.pastRowCost > shownCount ? .tooMany : findByRows(rowCountMax: .max)
+    }
+    switch search ?? findByRows(rowCountMax: rowCountMax ?? shownCount) {
     case .found: return true
     case .placesDiffer: return false
     case .tooMany:

@@ -100,7 +100,9 @@ package struct Table: Sendable {
   package static func changeCost(from old: Table, to new: Table) -> Int? {
     switch (old.past, new.past) {
     case (nil, nil): nil
-    case (let one?, let other?): one === other ? nil : one.changeCount(to: other)
+    case (let one?, let other?):
+      // However often each of them changed.
+      one === other ? nil : one.changeCount(to: other).map { min($0, old.count + new.count) }
     // A state of the past shares no page with one that was folded.
     default: max(old.count, new.count)
     }

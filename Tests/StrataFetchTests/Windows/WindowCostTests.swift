@@ -41,6 +41,18 @@ internal import Testing
   }
 
   @Test
+  func `R47 After a commit of more rows than a window shows, its items are compared`() async throws {
+    let fixture = try await large()
+    let list = fixture.list(WindowFixture.sectioned.windowed(to: .first(10)))
+    let old = try await list.performFetch().version
+    try await fixture.put(0..<1_000) { "\($0 % 40 + 99)" }
+    let new = try await list.performFetch().version
+    let (diff, cost) = ListDiff.found(from: old, to: new)
+    #expect(cost.rows <= 24 && cost.items == 20, "\(cost)")
+    #expect(diff == ListDiff.found(from: old, to: new, rowCountMax: .max).diff && !diff.isEmpty)
+  }
+
+  @Test
   func `R47 Where sections stand by key a window is found by the index, else by walking up to its far end`()
     async throws
   {
