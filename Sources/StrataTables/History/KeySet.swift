@@ -4,24 +4,46 @@ internal import StrataBase
 
 /// The pages of some keys: the key with which each begins, and where it is.
 final class KeyDirectory: Sendable {
-  let firsts: [[UInt8]]
   let places: [RunPlace]
+  /// The first keys one after the other, and where each ends. Arrays of their own took most of the time to read them.
+  private let bytes: [UInt8]
+  private let ends: [Int]
 
-  static let empty = KeyDirectory([], [])
+  static let empty = KeyDirectory([], [], [])
 
-  private init(_ firsts: [[UInt8]], _ places: [RunPlace]) { (self.firsts, self.places) = (firsts, places) }
+  private init(_ bytes: [UInt8], _ ends: [Int], _ places: [RunPlace]) {
+    (self.bytes, self.ends, self.places) = (bytes, ends, places)
+  }
 
   convenience init(decoding record: RunRecord) throws(StatePage.Damage) {
     var cursor = record.cursor
-    var (firsts, places): ([[UInt8]], [RunPlace]) = ([], [])
+    var (bytes, ends, places): ([UInt8], [Int], [RunPlace]) = ([], [], [])
+    bytes.reserveCapacity(record.bytes.count)
     var key: [UInt8] = []
     while cursor.remaining > 0 {
-      try KeyDirectory.next(&cursor, &key, isFirst: firsts.isEmpty)
+      try KeyDirectory.next(&cursor, &key, isFirst: ends.isEmpty)
       guard let place = RunPlace(&cursor) else { throw StatePage.Damage("a page of keys has no place") }
-      firsts.append(key)
+      bytes.append(contentsOf: key)
+      ends.append(bytes.count)
       places.append(place)
     }
-    self.init(firsts, places)
+    self.init(bytes, ends, places)
+  }
+
+  var pageCount: Int { ends.count }
+
+  /// Lends the key with which a page begins.
+  @inline(__always)
+  func withFirst<Result>(_ page: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    let start = page > 0 ? ends[page - 1] : 0
+    return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<ends[page]])) }
+  }
+
+  func first(_ page: Int) -> [UInt8] { withFirst(page) { Array($0) } }
+
+  /// Whether a page begins with a key.
+  func begins(_ page: Int, with key: [UInt8]) -> Bool {
+    withFirst(page) { first in key.withUnsafeBytes { first.hasSameBytes(as: $0) } }
   }
 
   /// The sections that a run names, ascending.
@@ -56,7 +78,7 @@ final class KeyDirectory: Sendable {
   /// - Parameter start: a page that is not after it. Pages near that one are found sooner. O(log distance).
   func page(of key: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
     // The first page that begins after the key is after `low`, which is not, or the first of all, and not after `high`.
-    var (low, high, step) = (start, firsts.count, 1)
+    var (low, high, step) = (start, pageCount, 1)
     while low + step < high {
       guard isAfter(low + step, key) else {
         (low, step) = (low + step, step * 2)
@@ -72,17 +94,17 @@ final class KeyDirectory: Sendable {
   }
 
   private func isAfter(_ page: Int, _ key: UnsafeRawBufferPointer) -> Bool {
-    firsts[page].withUnsafeBytes { $0.order(key) > 0 }
+    withFirst(page) { $0.order(key) > 0 }
   }
 
   /// The first page that begins at or after a key.
   func firstIndex(from key: [UInt8]) -> Int { key.withUnsafeBytes { firstIndex(from: $0) } }
 
   private func firstIndex(from key: UnsafeRawBufferPointer) -> Int {
-    var (low, high) = (0, firsts.count)
+    var (low, high) = (0, pageCount)
     while low < high {
       let middle = (low + high) / 2
-      if firsts[middle].withUnsafeBytes({ $0.order(key) < 0 }) { low = middle + 1 } else { high = middle }
+      if withFirst(middle, { $0.order(key) < 0 }) { low = middle + 1 } else { high = middle }
     }
     return low
   }
@@ -160,7 +182,7 @@ struct KeyCursor {
       nextPage += 1
     }
     try KeyDirectory.next(&cursor, &key, isFirst: isFirst)
-    guard !isFirst || key == set.directory.firsts[nextPage - 1] else {
+    guard !isFirst || set.directory.begins(nextPage - 1, with: key) else {
       throw StatePage.Damage("a page begins with another key than its run says")
     }
     guard let section = cursor.varint(), let id = cursor.varint(), let flags = cursor.varint(),

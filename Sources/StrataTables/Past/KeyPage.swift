@@ -18,12 +18,12 @@ struct KeyCount {
 struct KeyPage {
   private let page: RunRecord
   private let root: RunRoot
-  private let first: [UInt8]
+  private let (directory, index): (KeyDirectory, Int)
 
   init(_ keys: KeySet, at index: Int) throws(StatePage.Damage) {
     page = try keys.reader.record(at: keys.directory.places[index])
     root = keys.reader.root
-    first = keys.directory.firsts[index]
+    (directory, self.index) = (keys.directory, index)
   }
 
   /// O(keys of the page before the key).
@@ -37,7 +37,7 @@ struct KeyPage {
     var (length, matched, isFirst) = (0, 0, true)
     repeat {
       guard let shared = cursor.varint(), shared <= UInt64(length), let rest = cursor.lengthPrefixed(),
-        !isFirst || first.withUnsafeBytes({ rest.hasSameBytes(as: $0) }),
+        !isFirst || directory.withFirst(index, { rest.hasSameBytes(as: $0) }),
         let section = cursor.varint(), let id = cursor.varint(), let flags = cursor.varint()
       else { throw StatePage.Damage("a key of a run is broken") }
       length = Int(truncatingIfNeeded: shared) + rest.count

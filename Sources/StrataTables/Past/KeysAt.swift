@@ -79,7 +79,7 @@ final class KeysAt: Sendable {
       }
       guard let page = part.keys.directory.page(of: key) else { continue }
       count &+= part.before[page]
-      guard part.keys.directory.firsts[page] != key else { continue }
+      guard !part.keys.directory.begins(page, with: key) else { continue }
       let inPage = try KeyPage(part.keys, at: page)
       count &+= try key.lendBytes { (key) throws(StatePage.Damage) in
         try inPage.count(below: key, at: sequence).count
@@ -141,8 +141,8 @@ final class KeysAt: Sendable {
   private func pages(_ part: Part, from low: [UInt8], to high: [UInt8]?) -> Range<Int> {
     let directory = part.keys.directory
     var first = directory.firstIndex(from: low)
-    if first < directory.firsts.count, directory.firsts[first] == low { first += 1 }
-    let end = high.map { directory.firstIndex(from: $0) } ?? directory.firsts.count
+    if first < directory.pageCount, directory.begins(first, with: low) { first += 1 }
+    let end = high.map { directory.firstIndex(from: $0) } ?? directory.pageCount
     return first..<max(first, end)
   }
 
@@ -155,7 +155,7 @@ final class KeysAt: Sendable {
       let count = min(partCount, pages.count)
       for index in 0..<count {
         let page = pages.lowerBound + pages.count * index / count
-        candidates.append((part.keys.directory.firsts[page], Double(pages.count) / Double(count)))
+        candidates.append((part.keys.directory.first(page), Double(pages.count) / Double(count)))
       }
     }
     candidates.sort { $0.key.isBefore($1.key) }
@@ -210,8 +210,11 @@ final class KeysAt: Sendable {
   ) throws(StatePage.Damage) -> Bool {
     if cursor.isAtEndOfPage {
       let page = part.isFirst ? part.firstPage(from: cursor.nextPage) : cursor.nextPage
-      guard page < part.keys.directory.firsts.count,
-        high.map({ part.keys.directory.firsts[page].isBefore($0) }) ?? true
+      let directory = part.keys.directory
+      guard page < directory.pageCount,
+        high.map({ high in
+          directory.withFirst(page) { first in high.withUnsafeBytes { first.order($0) < 0 } }
+        }) ?? true
       else { return false }
       cursor.skip(toPage: page)
     }
