@@ -15,6 +15,8 @@ internal import Testing
     var damaged = 0
     var crashes = 0
     var events = 0
+    /// States of a kept list that were read from runs.
+    var lists = 0
 
     mutating func add(_ other: HistoryBegins) {
       begins.fromSaved += other.fromSaved
@@ -28,16 +30,34 @@ internal import Testing
     var disk = SimulatedDisk()
     let folding: Folding
     let options: StoreOptions
+    let view: (table: String, definition: ViewDefinition)
     var events: StateEvents
     var met = Met()
 
     init(_ random: inout SeededGenerator) {
       folding = StateStore.foldings.randomElement(using: &random)!
       var options = HistoryStore.options(&random)
-      options.savedFoldingMin = [.zero, .zero, .seconds(1_000)].randomElement(using: &random)!
+      options.savedFoldingMin = [.zero, .zero, .zero, .seconds(1_000)].randomElement(using: &random)!
       self.options = options
+      var table = "b"
+      if case .own = folding { table = "tally" }
+      let order = KeptPastTests.orders.randomElement(using: &random)!
+      view = (table, StateKeptViewTests.definition("kept", order, calls: .none))
       events = StateEvents(seed: random.next())
       events.rowCount = [2, 12, 40].randomElement(using: &random)!
+    }
+
+    /// The first difference of what runs hold from a replay.
+    mutating func difference(_ runs: RunSet, _ store: EventStore) throws -> String? {
+      if let difference = try HistoryStore.difference(runs, store, folding) { return difference }
+      let states = try HistoryStore.replayed(store, folding)
+      for sequence in runs.begin + 1..<runs.end + 1 {
+        guard let state = try KeptPastTests.unread(sequence, store, folding, view) else { continue }
+        met.lists += 1
+        let difference = try KeptPastTests.difference(state, from: states[Int(sequence)], store, view)
+        if let difference { return "the list at \(sequence) of \(runs.end): \(difference)" }
+      }
+      return nil
     }
 
     /// One process. Returns a difference from a replay, if there is one.
@@ -45,6 +65,7 @@ internal import Testing
       let store = try StateStore.open(disk, options: options)
       let projector = store.projector(folding)
       let historian = try #require(projector.historian)
+      historian.keep(view.definition, of: view.table)
       for _ in 0..<Int.random(in: 1...14, using: &random) {
         switch Int.random(in: 0..<24, using: &random) {
         case 0..<12: try events.append(to: store)
@@ -53,15 +74,19 @@ internal import Testing
         case 19: try store.checkpointBlocking()
         case 20..<23:
           guard let set = historian.runs(through: store.head.sequence) else { continue }
-          if let difference = try HistoryStore.difference(set, store, folding) { return difference }
+          if let difference = try difference(set, store) { return difference }
         default:
           guard (try? store.eraseBlocking(Erasure(streams: [events.stream()], because: "asked to"))) != nil
           else { continue }
           met.erasures += 1
         }
       }
-      if Bool.random(using: &random) { try historian.recordBlocking(writesRest: Bool.random(using: &random)) }
-      if let set = historian.runs(), let difference = try HistoryStore.difference(set, store, folding) {
+      // As at a close, before which the background thread often has caught up.
+      if Bool.random(using: &random) {
+        try historian.recordBlocking(writesRest: Bool.random(using: &random))
+        if Bool.random(using: &random) { _ = try await projector.state(reaching: store.head.sequence) }
+      }
+      if let set = historian.runs(), let difference = try difference(set, store) {
         return difference
       }
       met.add(historian.begins)
@@ -110,11 +135,13 @@ internal import Testing
       met.damaged += life.met.damaged
       met.crashes += life.met.crashes
       met.events += life.met.events
+      met.lists += life.met.lists
     }
     print("histories: \(met)")
     let count = runs.count
-    #expect(met.begins.fromSaved > count / 2 && met.begins.fromPublished > count, "\(met)")
+    #expect(met.begins.fromSaved > count / 4 && met.begins.fromPublished > count, "\(met)")
     #expect(met.begins.fromRuns > count / 8 && met.damaged > count / 4 && met.crashes > count / 4, "\(met)")
+    #expect(met.lists > 5 * count, "\(met)")
   }
 
   // MARK: What is read
