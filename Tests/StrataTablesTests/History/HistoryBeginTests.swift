@@ -288,4 +288,39 @@ internal import Testing
     #expect(!old.isOfSaved && old.tables.sequence == runs.end)
     try store.closeBlocking()
   }
+
+  @Test func `a published state is gone on with only where the log and the erasures are those of the runs`()
+    throws
+  {
+    let store = try StateStore.open(SimulatedDisk(), options: Self.options())
+    let folding = StateStore.documents
+    let historian = try #require(store.projector(folding).historian)
+    let none = try store.log.erasures()
+    try Self.put(0..<600, "some text", in: store)
+    try store.eraseBlocking(Erasure(streams: ["a/row 7"], because: "asked to"))
+    try historian.recordBlocking()
+
+    func goesOn(_ change: (inout PublishedState) -> Void) throws -> Bool {
+      try Self.put(0..<1, "text \(store.head.sequence)", in: store)
+      let fold = Fold(store.log, folding, marksErasures: true)
+      try fold.run(through: store.head.sequence)
+      try fold.findChain()
+      var published = PublishedState(
+        tables: fold.state, erasures: try #require(fold.erasures), head: fold.headAtBegin)
+      change(&published)
+      historian.notePublished(published)
+      let before = historian.begins.fromPublished
+      try historian.recordBlocking()
+      return historian.begins.fromPublished > before
+    }
+    #expect(try !goesOn { $0.erasures = none })
+    #expect(try !goesOn { $0.tables.chain = 1 })
+    // After a state of another content, only the next run's begin is a reason to look for one.
+    #expect(try !goesOn { $0.tables.failures.add(1, "of another state") })
+    #expect(try !goesOn { _ in })
+    try Self.put(0..<600, "other text", in: store)
+    try historian.recordBlocking()
+    #expect(try goesOn { _ in })
+    try store.closeBlocking()
+  }
 }
