@@ -40,6 +40,11 @@ final class Historian: KeptHistory {
     var lists: [KeyOwner] = []
     /// Whether a run may lack the keys of one of them.
     var mayLackKeys: Bool
+    /// The newest state that the projector published.
+    var published: PublishedState?
+    /// Whether something asked for the work to begin.
+    var isWanted = false
+    var begins = HistoryBegins()
   }
 
   let log: Log
@@ -49,6 +54,8 @@ final class Historian: KeptHistory {
   let fingerprint: StateFingerprint
   let cache: RunCache
   let state: Gate<State>
+  /// Those of the projector; nil if no states are saved.
+  private let checkpoints: Checkpoints?
   private let work = HistoryWork()
   /// How long a step takes, unless it writes.
   private static let stepTime = Duration.milliseconds(10)
@@ -59,13 +66,14 @@ final class Historian: KeptHistory {
 
   /// Nil if no history is kept: the options say so, the log is open for reading, or nothing on disk could say which code
   /// made it.
-  init?(_ log: Log, _ folding: Folding) {
+  init?(_ log: Log, _ folding: Folding, _ checkpoints: Checkpoints? = nil) {
     guard log.options.keepsHistory, !log.isReadOnly, let name = StateName(folding),
       let fingerprint = StateFingerprint(folding)
     else { return nil }
     self.log = log
     self.folding = folding
     self.name = name
+    self.checkpoints = checkpoints
     self.fingerprint = fingerprint
     files = HistoryFiles(log, name)
     cache = RunCache(log.options.runLimits)
@@ -108,6 +116,7 @@ final class Historian: KeptHistory {
     // A simulated disk sees the calls of one thread only.
     guard !log.options.writesInStep else { return }
     let begins = state.withLock { state in
+      state.isWanted = true
       guard !state.isRunning, !state.isStopping, !state.isGivenUp,
         state.mayLackKeys || state.reached < log.mark.visible.sequence
       else { return false }
@@ -145,12 +154,14 @@ final class Historian: KeptHistory {
   /// Ends the work, and forgets what is known of the folder: another process may soon write there. The last events are
   /// written before if they are soon folded. Blocks for as long as a step and a run take.
   func stop() {
-    let (generation, mayRun) = state.withLock { state in
+    let (generation, mayRun, isWanted) = state.withLock { state in
       state.isStopping = true
-      return (state.generation, state.mayRun)
+      return (state.generation, state.mayRun, state.isWanted)
     }
     takeTurn()
     if mayRun, mayWrite {
+      // A process that ends soon may not have had the time to look at the folder.
+      if isWanted { try? work.load(self, generation) }
       // What cannot be written now is folded again by the next process.
       try? work.writeRest(self, generation, TimeSlice(until: MonotonicTime.now().advanced(by: Self.restTime)))
     }
@@ -215,10 +226,41 @@ final class Historian: KeptHistory {
   private func forget() {
     state.withLock { state in
       state.generation += 1
-      (state.runs, state.tail) = (nil, nil)
+      (state.runs, state.tail, state.published) = (nil, nil, nil)
       state.reached = 0
     }
   }
+
+  // MARK: States of the projector
+
+  /// What finds the state that is saved, for a fold of its own; nil if there is none.
+  func savedStates() -> Checkpoints? { checkpoints.map(Checkpoints.init(beside:)) }
+
+  /// Notes the newest state that the projector published; nil if it is not one to go on with.
+  func notePublished(_ published: PublishedState?) {
+    let old = state.withLock { state in
+      defer { state.published = published }
+      return state.published
+    }
+    // The pages that only the old state holds are freed outside the lock.
+    withExtendedLifetime(old) {}
+  }
+
+  /// The newest state that was published, if the fold is soon there.
+  func publishedState(near sequence: UInt64, _ last: UInt64) -> PublishedState? {
+    let end = min(last, sequence.addingSaturated(UInt64(log.options.runLimits.changeCountMax)))
+    guard var published = state.withLock({ $0.published }), published.tables.sequence >= sequence,
+      published.tables.sequence <= end
+    else { return nil }
+    // Until the fold is there, nothing holds older pages of the lists.
+    published.tables = published.tables.withoutViews
+    return published
+  }
+
+  func note(_ change: (inout HistoryBegins) -> Void) { state.withLock { change(&$0.begins) } }
+
+  /// How often the fold began with which state.
+  var begins: HistoryBegins { state.withLock { $0.begins } }
 
   private func takeTurn() {
     state.wait { state in

@@ -33,13 +33,19 @@ final class HistoryRecording {
   /// The commit time of the last event.
   private(set) var time: Int64
   private(set) var sequence: UInt64
+  /// Lets the files of the saved state with which the fold began give way; nil once no page of it is in use.
+  private var checkpoints: Checkpoints?
+  /// Whether pages were changed since the fold last went on with a state of the projector, and a run was begun since.
+  private(set) var hasOwnState = true
+  private var hasGoneOn = false
 
-  /// - Parameter tables: the state at the end of the runs; nil if there are none.
-  init(_ log: Log, _ folding: Folding, _ runs: RunSet, from tables: TableSet? = nil) {
+  /// - Parameter made: the state at the end of the runs; nil if there are none.
+  init(_ log: Log, _ folding: Folding, _ runs: RunSet, from made: HistoryBegin.Made? = nil) {
+    checkpoints = made?.checkpoints
     self.folding = folding
     if case .documents = folding.withoutTouches { isOfDocuments = true } else { isOfDocuments = false }
-    if let tables {
-      fold = Fold(log, folding, from: tables, headAtBegin: runs.head, erasures: runs.erasures)
+    if let made {
+      fold = Fold(log, folding, from: made.tables, headAtBegin: made.head, erasures: runs.erasures)
     } else {
       fold = Fold(log, folding, marksErasures: true)
     }
@@ -109,13 +115,42 @@ final class HistoryRecording {
   func beginRun() {
     pending.beginNext(begin: sequence, time: time, appends: appends, failures: UInt64(failures.count))
     before = fold.state.tables.map { ($0.rows, $0.problems) }
+    if hasGoneOn { checkpoints = nil }
+    hasOwnState = true
+  }
+
+  /// Goes on with a state without views that has the same content, and shares memory with the tables of the process.
+  /// Returns false if it may be another state.
+  func goOn(from published: PublishedState) -> Bool {
+    hasOwnState = false
+    let (own, state) = (fold.state, published.tables)
+    guard state.sequence == sequence, state.time == own.time, state.appendCount == appends,
+      state.failures == failures, state.tables.count == own.tables.count,
+      zip(state.tables, own.tables).allSatisfy({
+        $0.nameBytes == $1.nameBytes && $0.count == $1.count && $0.problems.count == $1.problems.count
+      })
+    else { return false }
+    fold.goOn(from: state, headAtBegin: published.head)
+    hasGoneOn = true
+    for (index, table) in state.tables.enumerated() {
+      if !isOfDocuments { seen[index].rows = table.rows }
+      seen[index].problems = table.problems
+    }
+    if pending.eventCount == 0 {
+      before = state.tables.map { ($0.rows, $0.problems) }
+      checkpoints = nil
+    }
+    return true
   }
 
   /// Folds on until a run is due, or to a sequence.
+  ///
+  /// - Parameter end: the last event of the log; nil for the sequence.
   func run(
-    through last: UInt64, _ slice: TimeSlice, _ limits: RunLimits
+    through sequence: UInt64, _ slice: TimeSlice, _ limits: RunLimits, last end: UInt64? = nil
   ) throws(StoreError) -> Fold.EventRun {
-    try fold.runByEvent(through: last, slice) { event, stamp, endsAppend, state in
+    let last = end ?? sequence
+    return try fold.runByEvent(through: sequence, slice) { event, stamp, endsAppend, state in
       note(event, stamp, endsAppend, state)
       return !(endsAppend && isFull(limits, isLagging: isLagging(limits, last)))
     }

@@ -10,9 +10,11 @@ final class HistoryWork: @unchecked Sendable {
   private var generation: Int?
   private var manifest: HistoryManifest?
   private var runs: RunSet?
-  /// The state at the end of the runs, while it is built.
-  private var tables: RunTables?
+  /// The state at the end of the runs, while it is made.
+  private var begin: HistoryBegin?
   private var recording: HistoryRecording?
+  /// The state that the fold goes on with, once it is there.
+  private var published: PublishedState?
   private var merge: (merge: RunMerge, level: UInt32)?
   /// Above the number of every file that this process has begun.
   private var nextNumber: UInt32 = 1
@@ -20,7 +22,10 @@ final class HistoryWork: @unchecked Sendable {
   /// The last event that was folded in.
   var reached: UInt64 { recording?.sequence ?? runs?.end ?? 0 }
 
-  func reset() { (generation, manifest, runs, tables, recording, merge) = (nil, nil, nil, nil, nil, nil) }
+  func reset() {
+    (generation, manifest, runs, begin, recording, merge) = (nil, nil, nil, nil, nil, nil)
+    published = nil
+  }
 
   /// Does one step. Returns whether there is more to do.
   ///
@@ -48,7 +53,7 @@ final class HistoryWork: @unchecked Sendable {
     if try dropFront(historian) { return true }
     if try beginMerge(historian) { return true }
     guard let recording = try recording(historian, slice) else {
-      if tables != nil { return true }
+      if begin != nil { return true }
       return try beginAddingKeys(historian)
     }
     let limits = historian.log.options.runLimits
@@ -56,7 +61,7 @@ final class HistoryWork: @unchecked Sendable {
     if !recording.isDue(limits, last: last) {
       let run: Fold.EventRun
       do throws(StoreError) {
-        run = try recording.run(through: last, slice, limits)
+        run = try fold(recording, historian, last: last, slice)
       } catch {
         // What is before an event that cannot be applied is kept, although there is more in the log.
         guard error.reason == .halted, recording.isDue(limits, last: recording.sequence) else {
@@ -122,35 +127,58 @@ final class HistoryWork: @unchecked Sendable {
   }
 
   /// The fold, with what it found; nil if there is nothing to fold, or while its first state is being built.
+  ///
+  /// - Parameter isShort: whether it may only begin with a saved state, so that it is not built from all rows.
   private func recording(
-    _ historian: Historian, _ slice: TimeSlice
+    _ historian: Historian, _ slice: TimeSlice, isShort: Bool = false
   ) throws(RunFailure) -> HistoryRecording? {
     if let recording { return recording }
     guard let runs, historian.log.mark.visible.sequence > max(runs.end, historian.log.mark.logBegin - 1)
     else { return nil }
-    guard let last = runs.runs.last, let entry = manifest?.runs.last else {
+    guard let entry = manifest?.runs.last else {
+      if isShort { return nil }
       let recording = HistoryRecording(historian.log, historian.folding, runs)
       self.recording = recording
       return recording
     }
-    let made: TableSet?
-    do throws(StatePage.Damage) {
-      let touches = historian.folding.recordsTouches
-      let building: RunTables
-      if let tables {
-        building = tables
-      } else {
-        building = try RunTables(runs, at: last.root.end, recordsTouches: touches)
-      }
-      tables = building
-      made = try building.goOn(slice)
-    } catch { throw .damage(error) }
-    guard var made else { return nil }
-    tables = nil
-    made.chain = entry.chain
+    let begin =
+      self.begin ?? HistoryBegin(historian.log, historian.folding, runs, entry, historian.savedStates())
+    self.begin = begin
+    if isShort, !begin.isOfSaved { return nil }
+    let made: HistoryBegin.Made?
+    do throws(StatePage.Damage) { made = try begin.goOn(slice) } catch { throw .damage(error) }
+    guard let made else { return nil }
+    self.begin = nil
+    historian.note { begins in
+      if made.checkpoints == nil { begins.fromRuns += 1 } else { begins.fromSaved += 1 }
+    }
     let recording = HistoryRecording(historian.log, historian.folding, runs, from: made)
     self.recording = recording
     return recording
+  }
+
+  /// Folds on until a run is due, or to the end of the log. Where the projector has published a state that is near, the
+  /// fold goes on with that one when it is there: a process then has one state in memory, and not two.
+  private func fold(
+    _ recording: HistoryRecording, _ historian: Historian, last: UInt64, _ slice: TimeSlice
+  ) throws(StoreError) -> Fold.EventRun {
+    let limits = historian.log.options.runLimits
+    if published.map({ $0.tables.sequence < recording.sequence }) ?? true {
+      published = recording.hasOwnState ? historian.publishedState(near: recording.sequence, last) : nil
+    }
+    guard let published else { return try recording.run(through: last, slice, limits) }
+    let end = published.tables.sequence
+    if recording.sequence < end {
+      let run = try recording.run(through: end, slice, limits, last: last)
+      guard case .done = run, recording.sequence == end else { return run }
+    }
+    self.published = nil
+    if published.erasures == runs?.erasures, try historian.log.chain(after: end) == published.tables.chain,
+      recording.goOn(from: published)
+    {
+      historian.note { $0.fromPublished += 1 }
+    }
+    return recording.isDue(limits, last: last) ? .done : try recording.run(through: last, slice, limits)
   }
 
   // MARK: Writing
@@ -267,7 +295,9 @@ final class HistoryWork: @unchecked Sendable {
     _ historian: Historian, _ generation: Int, _ slice: TimeSlice
   ) throws(RunFailure) {
     let last = historian.log.mark.visible.sequence
-    guard self.generation == generation, let recording, try folds(through: last, recording, slice)
+    guard self.generation == generation,
+      let recording = try recording(historian, slice, isShort: true),
+      try folds(through: last, recording, slice)
     else { return }
     try cut(recording, historian, generation)
   }
@@ -277,7 +307,7 @@ final class HistoryWork: @unchecked Sendable {
   func tail(_ historian: Historian, _ generation: Int, through sequence: UInt64) -> HistoryTail? {
     do throws(RunFailure) {
       guard self.generation == generation, let runs,
-        let recording = runs.runs.isEmpty ? try recording(historian, TimeSlice()) : recording
+        let recording = try recording(historian, TimeSlice(), isShort: !runs.runs.isEmpty)
       else { return nil }
       let head = historian.log.mark.visible.sequence
       let near = recording.sequence.addingSaturated(UInt64(historian.log.options.runLimits.changeCountMax))

@@ -101,7 +101,7 @@ package final class Projector: Sendable {
     self.folding = folding
     self.threads = threads
     checkpoints = Checkpoints(log, folding, cache)
-    historian = Historian(log, folding)
+    historian = Historian(log, folding, checkpoints)
     reading = HistoryReader(log, folding)
     let begin = log.mark.logBegin - 1
     state = Gate(State(published: TableSet(sequence: begin, recordsTouches: folding.recordsTouches)))
@@ -275,6 +275,7 @@ extension Projector {
     exclusive.target = nil
     exclusive.publishedErasures = exclusive.fold?.erasures
     exclusive.publishedBuild = otherBuild
+    shareWithHistory(set)
     let (ready, isMore, views, old, watchers) = state.withLock { state in
       let old = state.published
       state.published = set
@@ -293,6 +294,15 @@ extension Projector {
     // The pages that only the old state holds are freed outside the lock.
     withExtendedLifetime(old) {}
     return isMore
+  }
+
+  /// Lets the fold of the history go on with a state that is published, if this build made it.
+  private func shareWithHistory(_ set: TableSet) {
+    guard let historian else { return }
+    guard exclusive.publishedBuild == nil, set.chain != nil, let fold = exclusive.fold,
+      let erasures = fold.erasures
+    else { return historian.notePublished(nil) }
+    historian.notePublished(PublishedState(tables: set, erasures: erasures, head: fold.headAtBegin))
   }
 
   /// Resumes all waiting callers with an error. The failed fold may have stopped inside an append, and a partial append

@@ -82,7 +82,7 @@ final class Checkpoints: Sendable {
   let fingerprint: StateFingerprint
   let state = Gate(State())
   /// Guarded by itself: a read of any thread may find a fault.
-  private let faultsFound = Lock(StateFaults())
+  private let faultsFound: Lock<StateFaults>
   /// The files of the newest state that was read or written.
   let reader = Lock<StateReader?>(nil)
   /// Whether the tables are of another build, so that the log may not make the same pages again.
@@ -104,7 +104,16 @@ final class Checkpoints: Sendable {
     self.fingerprint = fingerprint
     files = StateFiles(log, name)
     self.cache = cache ?? PageCache(limit: log.options.pageCacheSize)
+    faultsFound = Lock(StateFaults())
     if !log.isReadOnly { state.withLock { $0.folder = files.folder } }
+    log.derivedSpace?.add(self)
+  }
+
+  /// An object that reads the same states for a second fold. It has files of its own open, which give way as the others
+  /// do, and the two share the cache and what is known of damaged pages.
+  init(beside other: Checkpoints) {
+    (log, folding, name, fingerprint) = (other.log, other.folding, other.name, other.fingerprint)
+    (files, cache, faultsFound) = (other.files, other.cache, other.faultsFound)
     log.derivedSpace?.add(self)
   }
 
@@ -169,6 +178,17 @@ extension Checkpoints {
       before = (slots, head)
     }
     return nil
+  }
+
+  /// The newest valid state of this build that holds nothing after a sequence. What would be needed to write another one is
+  /// forgotten, so that pages that the caller replaces are freed.
+  func restoreBeside(through last: UInt64) -> Restored? {
+    defer {
+      state.withLock { state in
+        (state.trees, state.directory) = (SavedTrees(), Tree(pageSize: StateDirectory.pageSize))
+      }
+    }
+    return restore(through: last)
   }
 
   private func tables(

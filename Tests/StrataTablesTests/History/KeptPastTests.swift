@@ -56,29 +56,45 @@ internal import Testing
 
     /// The state at a sequence, with the list, of which nothing was read yet.
     func unread(_ sequence: UInt64) throws -> TableSet {
-      let past = RunPast(store, folding, view: view)
-      past.extend(through: sequence)
-      guard case .done(var state, _) = past.tablesUnread(at: sequence) else {
-        throw StoreError.invalid(what: "the runs lack the keys at \(sequence)")
-      }
-      #expect(state[table].savedViews.count == (state.contains(table) ? 1 : 0))
-      state.withTable(table) { $0.addView(definition) }
-      return state
+      try #require(
+        try KeptPastTests.unread(sequence, store, folding, view), "the runs lack the keys at \(sequence)")
     }
 
     /// The first difference from a state of a replay.
     func difference(_ state: TableSet, from replayed: TableSet) throws -> String? {
-      let difference = try StateAnswers(state, of: store).difference(from: StateAnswers(replayed, of: store))
-      if let difference { return difference }
-      let view = try #require(state[table].view(definition.identity))
-      let expected = View(definition, of: replayed[table])
-      guard StateKeptViewTests.content(view) == StateKeptViewTests.content(expected) else {
-        return "the list: \(StateKeptViewTests.content(view)), \(StateKeptViewTests.content(expected))"
-      }
-      if definition.holdsValues, !view.values.hasSameEntries(as: expected.values) { return "the values" }
-      for table in state.tables { if let sentence = table.checkInvariants() { return sentence } }
-      return view.checkInvariants()
+      try KeptPastTests.difference(state, from: replayed, store, view)
     }
+  }
+
+  /// The state at a sequence, with a list, of which nothing was read yet; nil if the runs lack its keys.
+  static func unread(
+    _ sequence: UInt64, _ store: EventStore, _ folding: Folding,
+    _ view: (table: String, definition: ViewDefinition)
+  ) throws -> TableSet? {
+    let past = RunPast(store, folding, view: view)
+    past.extend(through: sequence)
+    guard case .done(var state, _) = past.tablesUnread(at: sequence) else { return nil }
+    #expect(state[view.table].savedViews.count == (state.contains(view.table) ? 1 : 0))
+    state.withTable(view.table) { $0.addView(view.definition) }
+    return state
+  }
+
+  /// The first difference of such a state from one of a replay.
+  static func difference(
+    _ state: TableSet, from replayed: TableSet, _ store: EventStore,
+    _ list: (table: String, definition: ViewDefinition)
+  ) throws -> String? {
+    let (table, definition) = list
+    let difference = try StateAnswers(state, of: store).difference(from: StateAnswers(replayed, of: store))
+    if let difference { return difference }
+    let view = try #require(state[table].view(definition.identity))
+    let expected = View(definition, of: replayed[table])
+    guard StateKeptViewTests.content(view) == StateKeptViewTests.content(expected) else {
+      return "the list: \(StateKeptViewTests.content(view)), \(StateKeptViewTests.content(expected))"
+    }
+    if definition.holdsValues, !view.values.hasSameEntries(as: expected.values) { return "the values" }
+    for table in state.tables { if let sentence = table.checkInvariants() { return sentence } }
+    return view.checkInvariants()
   }
 
   @Test func `a kept list at every sequence is that of a replay`() throws {
