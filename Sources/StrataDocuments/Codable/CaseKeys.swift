@@ -26,6 +26,12 @@ final class CaseKeys {
         return kept[place].keys.assumingMemoryBound(to: [Key].self).pointee
       }
     }
+    return newKeys(name)
+  }
+
+  /// Apart, because making a key looks up types.
+  @inline(never)
+  private func newKeys<Key: CodingKey>(_ name: UnsafeBufferPointer<UInt8>) -> [Key] {
     guard let key = Key(stringValue: String(decoding: name, as: UTF8.self)) else { return [] }
     if kept.count < Self.keptCountMax {
       let address = UnsafeMutablePointer<[Key]>.allocate(capacity: 1)

@@ -87,6 +87,14 @@ final class DecodingState {
       unknownKeys?.open(index) { Key(stringValue: $0) != nil }
       return kept.container(at: place, as: KeyedDecodingContainer<Key>.self)
     }
+    return try newContainer(keyedBy: type, at: offset)
+  }
+
+  /// Apart, because making a container looks up types.
+  @inline(never)
+  private func newContainer<Key: CodingKey>(
+    keyedBy type: Key.Type, at offset: Int
+  ) throws -> KeyedDecodingContainer<Key> {
     let index = MapIndex(self)
     try index.read(at: offset)
     unknownKeys?.open(index) { Key(stringValue: $0) != nil }

@@ -80,11 +80,19 @@ final class EncodingState {
 
   /// The container of an object in a slot: one of an earlier call, or a new one.
   func container<Key: CodingKey>(keyedBy type: Key.Type, in slot: Int) -> KeyedEncodingContainer<Key> {
+    if slot == Self.root, let kept, let place = kept.lend(ObjectIdentifier(type)) {
+      return kept.container(at: place, as: KeyedEncodingContainer<Key>.self)
+    }
+    return newContainer(keyedBy: type, in: slot)
+  }
+
+  /// Apart, because making a container looks up types.
+  @inline(never)
+  private func newContainer<Key: CodingKey>(
+    keyedBy type: Key.Type, in slot: Int
+  ) -> KeyedEncodingContainer<Key> {
     guard slot == Self.root, let kept else {
       return KeyedEncodingContainer(SlotKeyedContainer<Key>(state: self, slot: slot, owner: self))
-    }
-    if let place = kept.lend(ObjectIdentifier(type)) {
-      return kept.container(at: place, as: KeyedEncodingContainer<Key>.self)
     }
     let owner = Owner()
     let container = KeyedEncodingContainer(SlotKeyedContainer<Key>(state: self, slot: slot, owner: owner))

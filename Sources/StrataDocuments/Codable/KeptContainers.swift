@@ -9,8 +9,9 @@ final class KeptContainers<Content: AnyObject> {
   /// Each type of keys has one place, so that finding it takes no search. At most 64: see `lent`.
   private static var placeCount: Int { 64 }
 
-  /// The boxes, and beside them the types of their keys and their contents.
+  /// The boxes, and beside them what copies them, the types of their keys and their contents.
   private let boxes: UnsafeMutablePointer<AnyObject?>
+  private let copiers: UnsafeMutablePointer<AnyObject?>
   private let keys: UnsafeMutablePointer<ObjectIdentifier?>
   private let contents: UnsafeMutablePointer<Content?>
   /// A bit for each place whose box was lent since the call began.
@@ -18,15 +19,18 @@ final class KeptContainers<Content: AnyObject> {
 
   init() {
     boxes = .allocate(capacity: Self.placeCount)
+    copiers = .allocate(capacity: Self.placeCount)
     keys = .allocate(capacity: Self.placeCount)
     contents = .allocate(capacity: Self.placeCount)
     boxes.initialize(repeating: nil, count: Self.placeCount)
+    copiers.initialize(repeating: nil, count: Self.placeCount)
     keys.initialize(repeating: nil, count: Self.placeCount)
     contents.initialize(repeating: nil, count: Self.placeCount)
   }
 
   deinit {
     boxes.deinitialize(count: Self.placeCount).deallocate()
+    copiers.deinitialize(count: Self.placeCount).deallocate()
     keys.deinitialize(count: Self.placeCount).deallocate()
     contents.deinitialize(count: Self.placeCount).deallocate()
   }
@@ -52,7 +56,7 @@ final class KeptContainers<Content: AnyObject> {
   /// The box that was lent, as the container that it was kept from.
   @inline(__always)
   func container<Container>(at place: Int, as _: Container.Type) -> Container {
-    UnsafeRawPointer(boxes + place).assumingMemoryBound(to: Container.self).pointee
+    unsafeDowncast(copiers[place].unsafelyUnwrapped, to: ContainerCopier<Container>.self).copy(boxes + place)
   }
 
   /// Keeps the box of a container, which is in use, unless its place is taken by another in use or containers are not
@@ -64,6 +68,7 @@ final class KeptContainers<Content: AnyObject> {
     let place = Self.place(of: type)
     if keys[place] != nil, !isKnownUniquelyReferenced(&boxes[place]) { return false }
     (boxes[place], keys[place], contents[place]) = (box, type, content)
+    copiers[place] = ContainerCopier<Container>()
     lent |= 1 << UInt64(truncatingIfNeeded: place)
     return true
   }
@@ -77,6 +82,16 @@ final class KeptContainers<Content: AnyObject> {
       guard !isKnownUniquelyReferenced(&boxes[place]) else { continue }
       if let content = contents[place] { isInUse(content) }
       (boxes[place], keys[place], contents[place]) = (nil, nil, nil)
+      copiers[place] = nil
     }
+  }
+}
+
+/// Copies a container of one type. The layout of containers is known only at run time, and a function that is generic
+/// looks up the container's type to copy it; a class has that type at hand.
+private final class ContainerCopier<Container> {
+  @inline(never)
+  func copy(_ box: UnsafePointer<AnyObject?>) -> Container {
+    UnsafeRawPointer(box).assumingMemoryBound(to: Container.self).pointee
   }
 }

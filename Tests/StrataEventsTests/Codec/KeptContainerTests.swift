@@ -56,6 +56,11 @@ private struct Inner: Codable, Equatable, Sendable {
   }
 }
 
+/// Has a type of coding keys for each type of tag.
+private struct Tagged<Tag>: Codable {
+  var number: Int
+}
+
 @Suite struct KeptContainerTests {
   private func nest(_ depth: Int, _ random: inout SeededGenerator) -> Nest {
     var nest = Nest(name: "\(Int.random(in: 0..<1_000, using: &random))")
@@ -95,6 +100,23 @@ private struct Inner: Codable, Equatable, Sendable {
       _ = try? CBORDecoder().decode(Nest.self, from: bytes)
       _ = try? CBORDecoder().decode(Shape.self, from: bytes)
     }
+  }
+
+  @Test
+  func `More types of keys than are kept take each other's places`() throws {
+    let encoder = RepeatedCBOREncoder()
+    func check<Tag>(_ tag: Tag.Type, depth: Int) throws {
+      var writer = CBORWriter()
+      try encoder.encode(Tagged<Tag>(number: depth), to: &writer)
+      #expect(try DocumentValue(cbor: writer.bytes) == DocumentValue(encoding: ["number": depth]))
+      #expect(try CBORDecoder().decode(Tagged<Tag>.self, from: writer.bytes).number == depth)
+    }
+    func checkAll<Tag>(_ tag: Tag.Type, depth: Int) throws {
+      try check(tag, depth: depth)
+      if depth < 100 { try checkAll([Tag].self, depth: depth + 1) }
+      try check(tag, depth: depth)
+    }
+    try checkAll(Int.self, depth: 0)
   }
 
   @Test
