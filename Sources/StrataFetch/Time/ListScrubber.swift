@@ -25,7 +25,8 @@ internal import StrataTables
 /// With a history of the rows (`StoreOptions.history`) the first move costs O(rows), and a move by d events, in either
 /// direction, the rows that they changed: O(d log n). A move to a far point costs O(rows) again if that is less. Where the
 /// history has the keys of a kept list, every move reads what is shown and the rows that differ, and nothing else; and if
-/// the list shows fewer items than rows differ, what is shown alone. After the end of the history, and where an event costs less than a row that differs, events are replayed.
+/// the list shows fewer items than rows differ, what is shown alone. After the end of the history, and where an event
+/// costs less than a row that differs, events are replayed.
 ///
 /// Without a history, the first move costs a replay of the log up to its point. After that, going back by d events replays
 /// at most about max(d, 64) of them, and going forward replays the events in between. For this, states are kept along the

@@ -98,14 +98,12 @@ package struct Table: Sendable {
 
   /// About how many rows are read to find those that differ between two versions; nil if it is not known before.
   package static func changeCost(from old: Table, to new: Table) -> Int? {
-    switch (old.past, new.past) {
-    case (nil, nil): nil
-    case (let one?, let other?):
-      // However often each of them changed.
-      one === other ? nil : one.changeCount(to: other).map { min($0, old.count + new.count) }
-    // A state of the past shares no page with one that was folded.
-    default: max(old.count, new.count)
-    }
+    guard old.past !== new.past else { return nil }
+    let all = old.count + new.count
+    // A state of the past shares no page with one that was folded, nor with another one that the runs do not know.
+    guard let one = old.past, let other = new.past, let count = one.changeCount(to: other) else { return all }
+    // However often each of them changed.
+    return min(count, all)
   }
 
   /// Lends one row as it is in two versions; nil if it is the same in both, or in neither. O(log n).

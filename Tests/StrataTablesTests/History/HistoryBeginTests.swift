@@ -211,7 +211,6 @@ internal import Testing
       #expect(historian.end == store.head.sequence, "process \(process)")
       #expect(historian.begins == HistoryBegins(fromSaved: 1), "process \(process)")
       let counts = reads.counts.withLock { $0 }
-      print("reads: \(counts)")
       #expect(counts.states < 25 && counts.histories < 25, "process \(process): \(counts)")
       try store.closeBlocking()
     }
