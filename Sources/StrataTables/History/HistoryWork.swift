@@ -223,7 +223,9 @@ final class HistoryWork: @unchecked Sendable {
     // After the file was created: an erasure after this takes its name.
     try check(historian, generation, through: end)
     let removalCount = historian.log.derivedSpace?.removalCount ?? 0
-    return RunOutput(historian.files, number, file) { [log = historian.log] () throws(StoreError) in
+    let log = historian.log
+    return RunOutput(historian.files, number, file, durable: { log.mark.durable.sequence }) {
+      () throws(StoreError) in
       try log.derivedSpace?.checkRoom(since: removalCount)
     }
   }

@@ -5,27 +5,27 @@ internal import StrataLog
 
 /// A run's file while it is written. Belongs to one thread at a time.
 final class RunOutput {
-  /// Bytes that are written and synced at a time, so that the log's own syncs need not wait for long.
-  private static let stepLength = 4 << 20
-
   let number: UInt32
   private let files: HistoryFiles
   private let file: any File
   /// Called before each step: throws if nothing more may be written.
   private let goesOn: () throws(StoreError) -> Void
+  /// The last event of the log that is durable.
+  private let durable: () -> UInt64
+  private var step = SyncStep()
   private var buffer = RawBuffer(capacity: 1 << 16)
   /// The bytes that are written.
   private var written: UInt64
 
   /// - Parameter file: an empty file, in which this writes the header.
   init(
-    _ files: HistoryFiles, _ number: UInt32, _ file: any File,
+    _ files: HistoryFiles, _ number: UInt32, _ file: any File, durable: @escaping () -> UInt64 = { 0 },
     _ goesOn: @escaping () throws(StoreError) -> Void
   ) {
     self.files = files
     self.number = number
     self.file = file
-    self.goesOn = goesOn
+    (self.goesOn, self.durable) = (goesOn, durable)
     written = 0
     files.header(number).withUnsafeBytes { buffer.append($0) }
   }
@@ -40,7 +40,7 @@ final class RunOutput {
 
   /// Appends a record: compressed if that saves an eighth.
   func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> RunPlace {
-    if buffer.count >= Self.stepLength { try flush() }
+    if buffer.count >= step.length { try flush() }
     let start = buffer.count
     let checksum = StatePage.appendRecord(raw, to: &buffer)
     return RunPlace(
@@ -52,6 +52,7 @@ final class RunOutput {
     try goesOn()
     try file.write(buffer.bytes, at: Int64(written))
     try file.syncData()
+    step.end(durable: durable())
     written += UInt64(buffer.count)
     buffer.removeAll()
   }

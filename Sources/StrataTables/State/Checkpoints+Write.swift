@@ -123,7 +123,8 @@ extension Checkpoints {
       isOwn: isOwn)
     var writer = StateWriter(
       files, continuing: plan.current ? known.current : nil, givingUp: plan.condemned,
-      above: known.files.max() ?? 0, goesOn: goesOn, check: check)
+      above: known.files.max() ?? 0, goesOn: goesOn,
+      durable: { [log] in log.mark.durable.sequence }, check: check)
     var directory = known.directory
     let reader: StateReader?
     do throws(StoreError) {

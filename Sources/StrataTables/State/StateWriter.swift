@@ -12,8 +12,6 @@ internal import StrataLog
 struct StateWriter: ~Copyable {
   /// Bytes after which a page file is followed by another one: what is alive in an old file is copied from time to time.
   static let fileLengthMax: UInt64 = 64 << 20
-  /// Bytes that are written and synced at a time, so that the log's own syncs need not wait for long.
-  private static let stepLength = 4 << 20
 
   private let files: StateFiles
   /// Page files that are to be given up: what is alive in them is written again.
@@ -24,6 +22,9 @@ struct StateWriter: ~Copyable {
   private let check: () throws(StoreError) -> Void
   /// Called before each step: throws if the log needs the room.
   private let goesOn: () throws(StoreError) -> Void
+  /// The last event of the log that is durable.
+  private let durable: () -> UInt64
+  private var step = SyncStep()
   /// The file that is appended to.
   private(set) var file: StateFiles.PageFile?
   private var buffer = RawBuffer(capacity: 1 << 16)
@@ -47,13 +48,14 @@ struct StateWriter: ~Copyable {
   ///   - file: a file that this process began, to be continued.
   ///   - least: the greatest number in a place of the trees. Its file may be gone.
   ///   - goesOn: throws if the log needs the room; called before each step that takes some.
+  ///   - durable: the last event of the log that is durable.
   ///   - check: throws if nothing may be written any longer; called when a file is begun.
   init(
     _ files: StateFiles, continuing file: StateFiles.PageFile?, givingUp condemned: Set<UInt32>,
     above least: UInt32, goesOn: @escaping () throws(StoreError) -> Void = {},
-    check: @escaping () throws(StoreError) -> Void
+    durable: @escaping () -> UInt64 = { 0 }, check: @escaping () throws(StoreError) -> Void
   ) {
-    self.goesOn = goesOn
+    (self.goesOn, self.durable) = (goesOn, durable)
     self.files = files
     self.least = least
     self.file = file
@@ -129,7 +131,7 @@ struct StateWriter: ~Copyable {
   }
 
   private mutating func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> StoredPlace {
-    if buffer.count >= Self.stepLength { try flush() }
+    if buffer.count >= step.length { try flush() }
     let file = try current()
     let start = buffer.count
     let checksum = StatePage.appendRecord(raw, to: &buffer)
@@ -155,6 +157,7 @@ struct StateWriter: ~Copyable {
     try goesOn()
     try file.file.write(buffer.bytes, at: Int64(file.length))
     try file.file.syncData()
+    step.end(durable: durable())
     bytesWritten += UInt64(buffer.count)
     self.file?.length += UInt64(buffer.count)
     buffer.removeAll()
