@@ -102,7 +102,7 @@ struct MovePlanner {
       let key = version.table.withRow(id) { row in row.map { view.key(of: $0) } ?? PlacedKey() }
       guard key.isShown else { return nil }
       if let section, !key.bytes.prefix(key.sectionLength).elementsEqual(section) { return nil }
-      return key.bytes.withUnsafeBytes { view.items.rank(of: $0).rank }
+      return key.bytes.withUnsafeBytes { view.rank(of: $0) }
     }
   }
 

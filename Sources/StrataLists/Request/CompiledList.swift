@@ -51,7 +51,7 @@ extension ListRequest {
     } else {
       calls = .none
       let placer = FieldPlacer(
-        section: section?.field, sorts: sorts.compactMap(\.field), value: sectionValue?.field,
+        section: section?.field, sorts: sorts.compactMap { $0.field }, value: sectionValue?.field,
         filters: compiledFilters, conditions: conditions)
       place = { (row, writer) throws(RowProblem) in try placer.place(row, &writer) }
     }

@@ -223,7 +223,8 @@ package struct HistoryDump {
         Keys(
           owner: owner, kind: "\(set.root.kind)", keys: set.root.count, pages: counts?.unitCount ?? 0,
           count: counts?.before.last ?? 0)))
-    for (section, count) in try set.sectionCounts(at: set.reader.root.end) {
+    let sections = try set.sectionCounts(at: set.reader.root.end)
+    for (section, count) in zip(sections.sections, sections.counts) {
       try body(.section(section, count: count))
     }
     var cursor = KeyCursor(set)

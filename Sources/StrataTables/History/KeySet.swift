@@ -128,19 +128,64 @@ struct KeySet: Sendable {
   }
 
   /// The sections with the same counts.
-  func sectionCounts(
-    at sequence: UInt64
-  ) throws(StatePage.Damage) -> [(section: [UInt8], count: Int64)] {
-    guard let places = root.sections else { return [] }
+  func sectionCounts(at sequence: UInt64) throws(StatePage.Damage) -> SectionCounts {
+    guard let places = root.sections else { return SectionCounts() }
     let counts = try reader.counts(places.tally, at: sequence)
     let sections = try reader.sections(of: places.pages)
     guard counts.unitCount == sections.count else {
       throw StatePage.Damage("a tally of keys has other sections than there are")
     }
-    return sections.enumerated().map { (section: $1, count: counts.count(of: $0)) }
+    return SectionCounts(sections: sections, counts: sections.indices.map { counts.count(of: $0) })
   }
 
   func cursor(atPage index: Int) throws(StatePage.Damage) -> KeyCursor { KeyCursor(self, page: index) }
+}
+
+/// How many keys each of some sections has; in a delta, by how much that differs from the run's begin.
+struct SectionCounts {
+  /// Ascending.
+  private(set) var sections: [[UInt8]] = []
+  private(set) var counts: [Int64] = []
+
+  /// - Parameter sections: as many as there are counts.
+  init(sections: [[UInt8]] = [], counts: [Int64] = []) {
+    assert(sections.count == counts.count, "each section has a count")
+    (self.sections, self.counts) = (sections, counts)
+  }
+
+  /// Adds counts. O(sections of both).
+  mutating func add(_ other: SectionCounts) {
+    guard !sections.isEmpty else { return self = other }
+    // Most runs name sections that those before them have.
+    var places: [Int] = []
+    places.reserveCapacity(other.sections.count)
+    var place = 0
+    for section in other.sections {
+      var order = -1
+      while place < sections.count {
+        order = sections[place].order(against: section)
+        guard order < 0 else { break }
+        place += 1
+      }
+      guard order == 0 else { return merge(other) }
+      places.append(place)
+    }
+    for (index, place) in places.enumerated() { counts[place] &+= other.counts[index] }
+  }
+
+  private mutating func merge(_ other: SectionCounts) {
+    var merged = SectionCounts()
+    var (i, j) = (0, 0)
+    while i < sections.count || j < other.sections.count {
+      let isAtEnd = (i == sections.count, j == other.sections.count)
+      let order = isAtEnd.0 ? 1 : isAtEnd.1 ? -1 : sections[i].order(against: other.sections[j])
+      merged.sections.append(order <= 0 ? sections[i] : other.sections[j])
+      merged.counts.append((order <= 0 ? counts[i] : 0) &+ (order >= 0 ? other.counts[j] : 0))
+      if order <= 0 { i += 1 }
+      if order >= 0 { j += 1 }
+    }
+    self = merged
+  }
 }
 
 /// Walks over the keys of a set, from the begin of any page on.

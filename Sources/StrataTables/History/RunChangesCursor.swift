@@ -7,13 +7,13 @@ final class RunChangesCursor {
   private let root: RunRoot
   private var pages: RunTreeCursor
   private var page: RunRecord?
-  private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
-  private var nextSequence: UInt64
-  private var time: Int64 = 0
+  @exclusivity(unchecked) private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
+  @exclusivity(unchecked) private var nextSequence: UInt64
+  @exclusivity(unchecked) private var time: Int64 = 0
   /// What was counted up to the event that was read last, from the run's begin on.
-  private(set) var counts = RunCounts()
+  @exclusivity(unchecked) private(set) var counts = RunCounts()
   /// The rows that the event changed.
-  private(set) var rows: [UInt32] = []
+  @exclusivity(unchecked) private(set) var rows: [UInt32] = []
 
   init(_ reader: RunReader) {
     root = reader.root
@@ -27,12 +27,15 @@ final class RunChangesCursor {
     guard let page = try pages.seek(.key(empty, sequence: sequence)) else { return }
     try begin(page)
     while nextSequence < sequence {
-      guard try next() != nil else { throw StatePage.Damage("a run lacks an event") }
+      guard try next(keepsRows: false) != nil else { throw StatePage.Damage("a run lacks an event") }
     }
   }
 
   /// The next event; nil at the end of the run.
-  func next() throws(StatePage.Damage) -> RunEvent? {
+  func next() throws(StatePage.Damage) -> RunEvent? { try next(keepsRows: true) }
+
+  @inline(__always)
+  private func next(keepsRows: Bool) throws(StatePage.Damage) -> RunEvent? {
     if cursor.remaining == 0 {
       guard let page = try pages.next() else {
         guard nextSequence == root.end &+ 1, counts == root.counts else {
@@ -58,7 +61,7 @@ final class RunChangesCursor {
       guard let row = cursor.varint(), row < root.rowCount else {
         throw StatePage.Damage("an event changed a row that its run does not have")
       }
-      rows.append(UInt32(row))
+      if keepsRows { rows.append(UInt32(row)) }
     }
     let event = RunEvent(
       sequence: nextSequence, time: time, endsAppend: flags & RunChangesWriter.endsAppendFlag != 0,

@@ -92,42 +92,20 @@ final class KeysAt: Sendable {
   static func sections(
     _ set: RunSet, of owner: KeyOwner, at sequence: UInt64
   ) throws(StatePage.Damage) -> [(section: [UInt8], count: Int)] {
-    var counts: [(section: [UInt8], count: Int64)] = []
+    var sum = SectionCounts()
     for run in set.runs(holding: sequence) {
       guard let keys = try run.keySet(.items, of: owner) else { continue }
-      counts = sum(counts, try keys.sectionCounts(at: sequence))
+      try sum.add(keys.sectionCounts(at: sequence))
     }
     var sections: [(section: [UInt8], count: Int)] = []
-    for (section, count) in counts where count != 0 {
+    sections.reserveCapacity(sum.sections.count)
+    for (section, count) in zip(sum.sections, sum.counts) where count != 0 {
       guard count > 0, let count = Int(exactly: count) else {
         throw StatePage.Damage("the runs count less than no item of a section")
       }
       sections.append((section, count))
     }
     return sections
-  }
-
-  /// Adds up counts of ascending sections.
-  private static func sum(
-    _ one: [(section: [UInt8], count: Int64)], _ other: [(section: [UInt8], count: Int64)]
-  ) -> [(section: [UInt8], count: Int64)] {
-    guard !one.isEmpty, !other.isEmpty else { return one.isEmpty ? other : one }
-    var sum: [(section: [UInt8], count: Int64)] = []
-    sum.reserveCapacity(max(one.count, other.count))
-    var (i, j) = (0, 0)
-    while i < one.count, j < other.count {
-      if one[i].section == other[j].section {
-        sum.append((one[i].section, one[i].count &+ other[j].count))
-        (i, j) = (i + 1, j + 1)
-      } else if one[i].section.isBefore(other[j].section) {
-        sum.append(one[i])
-        i += 1
-      } else {
-        sum.append(other[j])
-        j += 1
-      }
-    }
-    return sum + one[i...] + other[j...]
   }
 
   // MARK: Ranges
@@ -138,7 +116,7 @@ final class KeysAt: Sendable {
   }
 
   /// The pages that begin inside a range, and not with its first key.
-  private func pages(_ part: Part, from low: [UInt8], to high: [UInt8]?) -> Range<Int> {
+  func pages(_ part: Part, from low: [UInt8], to high: [UInt8]?) -> Range<Int> {
     let directory = part.keys.directory
     var first = directory.firstIndex(from: low)
     if first < directory.pageCount, directory.begins(first, with: low) { first += 1 }
@@ -172,66 +150,5 @@ final class KeysAt: Sendable {
       passed += candidate.weight
     }
     return cuts
-  }
-
-  /// The keys of a range, ascending. O(keys of the pages that have some).
-  func keys(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> [PastKey] {
-    var heads: [(cursor: KeyCursor, part: Part)] = []
-    for part in parts {
-      var cursor = KeyCursor(part.keys, page: part.keys.directory.page(of: low) ?? 0)
-      var isThere = try next(&cursor, part, before: high)
-      while isThere, cursor.key.isBefore(low) { isThere = try next(&cursor, part, before: high) }
-      if isThere { heads.append((cursor, part)) }
-    }
-    var keys: [PastKey] = []
-    while var least = heads.first?.cursor.key {
-      for head in heads.dropFirst() where head.cursor.key.isBefore(least) { least = head.cursor.key }
-      var isAlive = false
-      var newest: PastKey?
-      for index in heads.indices.reversed() where heads[index].cursor.key == least {
-        if newest == nil {
-          let cursor = heads[index].cursor
-          newest = PastKey(
-            bytes: least, sectionLength: cursor.sectionLength, idLength: cursor.idLength)
-          isAlive = try cursor.isAlive(at: sequence)
-        }
-        let part = heads[index].part
-        if try !next(&heads[index].cursor, part, before: high) { heads.remove(at: index) }
-      }
-      if isAlive, let newest { keys.append(newest) }
-    }
-    return keys
-  }
-
-  /// Goes to the next key before another one. Pages of which no key is there are not read: of a million keys that come
-  /// later, an early state has few. False at the end.
-  private func next(
-    _ cursor: inout KeyCursor, _ part: Part, before high: [UInt8]?
-  ) throws(StatePage.Damage) -> Bool {
-    if cursor.isAtEndOfPage {
-      let page = part.isFirst ? part.firstPage(from: cursor.nextPage) : cursor.nextPage
-      let directory = part.keys.directory
-      guard page < directory.pageCount,
-        high.map({ high in
-          directory.withFirst(page) { first in high.withUnsafeBytes { first.order($0) < 0 } }
-        }) ?? true
-      else { return false }
-      cursor.skip(toPage: page)
-    }
-    guard try cursor.next() else { return false }
-    return high.map { cursor.key.isBefore($0) } ?? true
-  }
-}
-
-extension KeysAt.Part {
-  /// The first page at or after one of which a key is there, for the first part. O(log pages).
-  fileprivate func firstPage(from index: Int) -> Int {
-    guard index < before.count else { return index }
-    var (low, high) = (index + 1, before.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if before[middle] > before[index] { high = middle } else { low = middle + 1 }
-    }
-    return low - 1
   }
 }

@@ -1,11 +1,13 @@
-// The items of a list of the past, counted where runs have them.
+// The items of a list of the past, counted and read where runs have them.
 
 internal import StrataBase
+internal import Synchronization
 
 /// The items of one list after an event, as runs have them. Safe to use from several threads.
 ///
-/// A rank in the items' tree makes the pages on the way to it. Here it is counted in one page of each run, and where a
-/// section begins is known.
+/// A rank in the items' tree makes the pages on the way to it. Here it is counted in one page of each run, where a section
+/// begins is known, and a few items are read from a page or two of each run. Whoever looks often is better served by
+/// pages, which stay.
 final class PastItems: CountedItems {
   /// The items as a tree, as it was made.
   let tree: Tree
@@ -16,6 +18,12 @@ final class PastItems: CountedItems {
   /// How many items are in the sections before each.
   private let starts: [Int]
   private let noteDamage: @Sendable () -> Void
+  private let lookCount = Atomic<Int>(0)
+
+  /// How often items are read without the tree: making the pages around one takes as long as reading it that often.
+  private static let lookCountMax = 8
+  /// The most items that are read so at a time.
+  private static let itemCountMax = 256
 
   /// Where items are read from.
   struct Source {
@@ -51,6 +59,36 @@ final class PastItems: CountedItems {
       }
     }
     return low < starts.count ? starts[low] : tree.count
+  }
+
+  func section(at rank: Int) -> [UInt8] { sections[place(ofSectionAt: rank)] }
+
+  /// The last section that begins at a rank or before it.
+  private func place(ofSectionAt rank: Int) -> Int {
+    var (low, high) = (0, starts.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if starts[middle] <= rank { low = middle } else { high = middle }
+    }
+    return low
+  }
+
+  func items(in ranks: Range<Int>) -> CopiedItems? {
+    guard !ranks.isEmpty, ranks.count <= Self.itemCountMax,
+      lookCount.add(1, ordering: .relaxed).newValue <= Self.lookCountMax
+    else { return nil }
+    let (first, last) = (place(ofSectionAt: ranks.lowerBound), place(ofSectionAt: ranks.upperBound - 1))
+    var items = CopiedItems()
+    do throws(StatePage.Damage) {
+      try keys.forEach(
+        in: ranks, from: sections[first], first: starts[first],
+        to: last + 1 < sections.count ? sections[last + 1] : nil
+      ) { items.append($0.bytes, sectionLength: $0.sectionLength, idLength: $0.idLength) }
+      return items
+    } catch {
+      noteDamage()
+      return nil
+    }
   }
 
   /// Another key of a version would make the counts of the keys wrong, which is damage.

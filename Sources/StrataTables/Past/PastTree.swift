@@ -74,12 +74,8 @@ final class PastTree: Sendable {
     guard pages > bottomPageCount, max(Int(total), pages) > wholeCountMax else { return try content(part) }
     // Each level of pages leaves at most an eighth.
     while pages > bottomPageCount { (pages, part.height) = (pages / 8 + 1, part.height + 1) }
-    while part.height > Self.bottom {
-      let parts = try children(part)
-      if parts.count > 1 { return Tree(pageSize: pageSize, owned: inner(part, parts, source)) }
-      part = parts[0]
-    }
-    return try content(part)
+    // Most lists of the past are looked at in one place, or not at all.
+    return Tree(pageSize: pageSize, owned: PageRef(stubFor: part, in: source))
   }
 
   private func nextPlace() -> StoredPlace {

@@ -121,7 +121,10 @@ struct ByteRun {
 
 extension [UInt8] {
   /// Whether it is before other bytes, compared as unsigned bytes.
-  func isBefore(_ other: [UInt8]) -> Bool {
-    withUnsafeBytes { a in other.withUnsafeBytes { a.order($0) < 0 } }
+  func isBefore(_ other: [UInt8]) -> Bool { order(against: other) < 0 }
+
+  /// Below, equal to or above zero, compared as unsigned bytes.
+  func order(against other: [UInt8]) -> Int {
+    withUnsafeBytes { a in other.withUnsafeBytes { a.order($0) } }
   }
 }

@@ -26,7 +26,7 @@ struct DifferenceWalk: ~Copyable {
   /// Walks all differences. Returns false if the body ended the walk.
   mutating func run(_ old: PageRef?, _ new: PageRef?, _ body: (Tree.Difference) -> Bool) -> Bool {
     var heights = (old?.height ?? 0, new?.height ?? 0)
-    if let old, let new, old.height == new.height { return takeApart(old, new, body) }
+    if let old, let new, old.height == new.height { return takeApart(old.loaded, new.loaded, body) }
     // The lists of the higher tree are taken apart until both have the same height.
     if let old { stack.append(Item(page: old)) }
     var olds = 0..<stack.count

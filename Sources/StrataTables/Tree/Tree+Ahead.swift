@@ -18,7 +18,7 @@ extension Tree {
     guard let root, !keys.isEmpty else { return 0 }
     return PageReads.of(root) {
       var readCount = 0
-      var level = [(page: PageRef(root), keys: 0..<keys.count)]
+      var level = [(page: PageRef(root).loaded, keys: 0..<keys.count)]
       while level.first.map({ !$0.page.isLeaf }) == true {
         let links = level.flatMap { $0.page.links(to: keys, $0.keys) }
         let unread = UnreadPages(links.map(\.link).filter { $0.loadedPage == nil })

@@ -55,7 +55,7 @@ extension Tree {
   @inline(never)
   private func find(_ edit: inout TreeEdit) -> UnsafeRawBufferPointer? {
     guard let root else { return nil }
-    return withExtendedLifetime(root) { edit.find(in: PageRef(root)) }
+    return withExtendedLifetime(root) { edit.find(in: PageRef(root).loaded) }
   }
 
   @inline(never)
@@ -72,9 +72,10 @@ extension Tree {
   /// Applies the change at the position that was found.
   @inline(never)
   private mutating func change(_ edit: inout TreeEdit, isRemoving: Bool) {
-    let isOwned = isKnownUniquelyReferenced(&root)
-    let reference = Unmanaged.passUnretained(root!)
-    let page = PageRef(reference)
+    let link = PageRef(root!)
+    // The page of a stub is the stub's.
+    let isOwned = !link.isStub && isKnownUniquelyReferenced(&root)
+    let page = link.loaded
     let countBefore = page.total
     let outcome = edit.change(page, isOwned: isOwned, isRemoving: isRemoving)
     assert(isOwned || outcome != .inPlace, "a root shared with another tree was changed in place")

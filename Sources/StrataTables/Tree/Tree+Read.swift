@@ -23,7 +23,7 @@ extension Tree {
     guard let root else { return nil }
     return withExtendedLifetime(root) {
       let run = ByteRun(key)
-      var page = PageRef(root)
+      var page = PageRef(root).loaded
       while !page.isLeaf {
         let child = page.link(page.childIndex(run))
         child.prefetch()
@@ -42,7 +42,7 @@ extension Tree {
     guard let root else { return (0, false) }
     return PageReads.of(root) {
       let run = ByteRun(key)
-      var page = PageRef(root)
+      var page = PageRef(root).loaded
       var rank = 0
       while !page.isLeaf {
         let index = page.childIndex(run)

@@ -3,7 +3,8 @@
 /// A counted, persistent, ordered map over byte strings: a B+tree of flat pages.
 ///
 /// A tree is a value. A copy is O(1) and shares every page. A change copies the pages on the path from the root to one
-/// leaf, and of these only the pages that are shared with another tree. Keys have at most 65,535 bytes, values at most
+/// leaf, and of these only the pages that are shared with another tree. The root may be a stub (see `PageStub`), and is
+/// then read, or made, when the tree is first looked into. Keys have at most 65,535 bytes, values at most
 /// 2³¹; both may be empty.
 ///
 /// Sendability is not checked by the compiler. It holds because a page that more than one tree can reach is never
@@ -26,7 +27,7 @@ package struct Tree: @unchecked Sendable {
   }
 
   init(pageSize: Int, owned root: PageRef?) {
-    assert(root.map { $0.isLeaf || $0.count > 1 } ?? true, "a root has only one child")
+    assert(root.map { $0.isLeaf || $0.isStub || $0.count > 1 } ?? true, "a root has only one child")
     self.pageSize = pageSize
     self.root = root?.reference.takeRetainedValue()
   }

@@ -55,7 +55,7 @@ package struct TreeScan: ~Copyable {
       enter(parent.child(childIndex))
       return
     }
-    var page = PageRef(root!)
+    var page = PageRef(root!).loaded
     var rank = nextRank
     while !page.isLeaf {
       let counts = page.counts

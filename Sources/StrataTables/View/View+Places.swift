@@ -16,7 +16,7 @@ extension View {
   /// the others are in descending order.
   private var nilCount: Int {
     guard count > 0 else { return 0 }
-    return withItem(at: 0) { SortKeyTag.isNil($0.section) ? itemCount(of: $0.section) : 0 }
+    return withSection(ofItemAt: 0) { SortKeyTag.isNil($0) ? itemCount(of: $0) : 0 }
   }
 
   /// The number of items in the sections before one. O(log n). Only if positions follow from ranks.
@@ -42,10 +42,10 @@ extension View {
       let other = definition.areNilsLast ? place : place - nilCount
       rank = isDescending ? count - 1 - other : nilCount + other
     }
-    return withItem(at: rank) { key in
-      let sectionRank = self.rank(ofSection: key.section)
+    return withSection(ofItemAt: rank) { section in
+      let sectionRank = self.rank(ofSection: section)
       assert(sectionRank != nil, "a view does not hold the section of its item")
-      return (sectionRank ?? 0, place - countBefore(section: key.section))
+      return (sectionRank ?? 0, place - countBefore(section: section))
     }
   }
 

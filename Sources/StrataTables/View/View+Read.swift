@@ -1,11 +1,17 @@
 // Reading a view: sections and items by their ranks, and ranks by their keys.
 
+internal import StrataBase
+
 /// An entry of a view's items. Valid only inside the call that lends it.
 package struct ItemKey {
   /// Section ‖ sort keys ‖ id.
   package let bytes: UnsafeRawBufferPointer
   package let sectionLength: Int
   package let idLength: Int
+
+  init(bytes: UnsafeRawBufferPointer, sectionLength: Int, idLength: Int) {
+    (self.bytes, self.sectionLength, self.idLength) = (bytes, sectionLength, idLength)
+  }
 
   package init(_ bytes: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
     self.bytes = bytes
@@ -49,8 +55,7 @@ extension View {
 
   /// The rank of a section's first item among all items. O(log n).
   package func start(of section: UnsafeRawBufferPointer) -> Int {
-    if let past, past.tree.isIdentical(to: items) { return past.start(of: section) }
-    return items.rank(of: section).rank
+    knownItems?.start(of: section) ?? items.rank(of: section).rank
   }
 
   /// The rank of a section, nil if the view does not hold it. O(log n).
@@ -88,17 +93,29 @@ extension View {
     return orderKey(of: section) == other.orderKey(of: section)
   }
 
+  /// Lends the section of the item with `rank` items before it, with sections in key order. O(log n).
+  func withSection<Result, Failure: Error>(
+    ofItemAt rank: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    if let knownItems { return try knownItems.section(at: rank).lendBytes(body) }
+    return try withItem(at: rank) { (item) throws(Failure) in try body(item.section) }
+  }
+
   /// Lends the item with `rank` items before it, with sections in key order. O(log n).
   package func withItem<Result, Failure: Error>(
     at rank: Int, _ body: (ItemKey) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try items.withEntry(at: rank) { (key, value) throws(Failure) in try body(ItemKey(key, value)) }
+    if let copied = knownItems?.items(in: rank..<rank + 1) {
+      return try copied.first(body)
+    }
+    return try items.withEntry(at: rank) { (key, value) throws(Failure) in try body(ItemKey(key, value)) }
   }
 
   /// Lends the items in a range of ranks, in order.
   package func forEachItem<Failure: Error>(
     in ranks: Range<Int>, _ body: (ItemKey) throws(Failure) -> Void
   ) throws(Failure) {
+    if let copied = knownItems?.items(in: ranks) { return try copied.forEach(body) }
     try items.forEach(in: ranks) { (key, value) throws(Failure) in try body(ItemKey(key, value)) }
   }
 }

@@ -148,7 +148,7 @@ extension View {
     key.place(row, by: definition, &writer)
     let isThere =
       definition.calls == .none
-      || (key.isShown ? key.bytes.withUnsafeBytes { items.contains($0) } : !mayShow(row.id, leftOut: key))
+      || (key.isShown ? key.bytes.withUnsafeBytes { contains($0) } : !mayShow(row.id, leftOut: key))
     return isThere ? key : recordedKey(of: row.id)
   }
 

@@ -89,6 +89,7 @@ internal import Testing
     if let difference { return difference }
     let view = try #require(state[table].view(definition.identity))
     let expected = View(definition, of: replayed[table])
+    if let difference = readItems(of: view, expected).difference { return difference }
     guard StateKeptViewTests.content(view) == StateKeptViewTests.content(expected) else {
       return "the list: \(StateKeptViewTests.content(view)), \(StateKeptViewTests.content(expected))"
     }
@@ -97,10 +98,40 @@ internal import Testing
     return view.checkInvariants()
   }
 
+  /// Reads items at some ranks without their tree. Returns how many times they were known, and the first difference.
+  static func readItems(of view: View, _ expected: View) -> (count: Int, difference: String?) {
+    guard let known = view.knownItems, expected.count > 0, view.count == expected.count else {
+      return (0, nil)
+    }
+    func lines(_ lend: ((ItemKey) -> Void) -> Void) -> [[[UInt8]]] {
+      var lines: [[[UInt8]]] = []
+      lend { lines.append([Array($0.bytes), Array($0.section), Array($0.id)]) }
+      return lines
+    }
+    let count = view.count
+    let third = count / 3
+    var readCount = 0
+    for ranks in [0..<1, third..<min(third + 3, count), count - 1..<count, third..<count] {
+      let expectedLines = lines { body in expected.forEachItem(in: ranks, body) }
+      guard known.section(at: ranks.lowerBound) == expectedLines[0][1] else {
+        return (readCount, "the section at \(ranks.lowerBound) of \(count)")
+      }
+      guard let items = known.items(in: ranks) else { continue }
+      readCount += 1
+      guard lines({ items.forEach($0) }) == expectedLines else {
+        return (readCount, "the items \(ranks) of \(count)")
+      }
+      let isThere = expectedLines[0][0].withUnsafeBytes { view.contains($0) }
+      let isOther = (expectedLines[0][0] + [0]).withUnsafeBytes { view.contains($0) }
+      guard isThere, !isOther else { return (readCount, "whether the item \(ranks.lowerBound) is there") }
+    }
+    return (readCount, nil)
+  }
+
   @Test func `a kept list at every sequence is that of a replay`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var met = HistoryStore.Met()
-    var (sections, problems) = (0, 0)
+    var (sections, problems, directReads) = (0, 0, 0)
     let runs = StateRuns()
     while runs.next() {
       let past = try Past(&random)
@@ -111,6 +142,8 @@ internal import Testing
         let state = try past.unread(sequence)
         let view = try #require(state[past.table].view(past.definition.identity))
         (sections, problems) = (sections + view.sectionCount, problems + view.problems.count)
+        let expected = View(past.definition, of: states[Int(sequence)][past.table])
+        directReads += Self.readItems(of: view, expected).count
         let difference = try past.difference(state, from: states[Int(sequence)])
         #expect(difference == nil, "run \(runs.count), at \(sequence) of \(set.end)")
         if difference != nil { return }
@@ -120,7 +153,9 @@ internal import Testing
     }
     #expect(
       met.states > 5 * runs.count && met.bases > 0 && met.merged > runs.count / 4, "\(met)")
-    #expect(sections > met.states && problems > 0, "\(sections), \(problems)")
+    #expect(
+      sections > met.states && problems > 0 && directReads > met.states,
+      "\(sections), \(problems), \(directReads)")
   }
 
   @Test func `fault 84: pages of a past list that runs have lost are made from the log`() throws {

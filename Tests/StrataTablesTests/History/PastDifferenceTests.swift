@@ -157,9 +157,16 @@ internal import Testing
       for id in ids.prefix(100) { id.withUnsafeBytes { id in new["a"].withRow(id) { #expect($0 != nil) } } }
       let view = try #require(new["a"].view(definition.identity))
       #expect([0xFF].withUnsafeBytes { view.rank(of: $0) } == 3_000)
+      var shown: [[UInt8]] = []
+      view.forEachItem(in: 1_500..<1_520) { shown.append(Array($0.id)) }
+      #expect(shown.count == 20 && Set(shown).count == 20)
       let after = Tree.statistics(of: trees)
       #expect(after.pages == before.pages && after.unreadPages == before.unreadPages)
-      #expect(before.unreadPages > 10)
+      // The roots of rows and items.
+      #expect(before.unreadPages == 4)
+      // Whoever looks often gets pages.
+      for rank in 0..<20 { view.withItem(at: rank * 100) { _ in } }
+      #expect(Tree.statistics(of: trees).pages > before.pages)
     }
     try store.closeBlocking()
   }

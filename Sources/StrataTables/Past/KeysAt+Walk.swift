@@ -1,0 +1,142 @@
+// Walks over the keys of one kind as they were after an event, from a key or a rank on.
+
+internal import StrataBase
+
+extension KeysAt {
+  /// A key that is there. Valid only inside the call that lends it.
+  struct Lent {
+    var bytes: UnsafeRawBufferPointer
+    var sectionLength: Int
+    var idLength: Int
+  }
+
+  /// The keys of a range, ascending. O(keys of the pages that have some).
+  func keys(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> [PastKey] {
+    var keys: [PastKey] = []
+    try forEach(from: low, to: high) { key in
+      keys.append(
+        PastKey(bytes: Array(key.bytes), sectionLength: key.sectionLength, idLength: key.idLength))
+      return true
+    }
+    return keys
+  }
+
+  /// Lends the keys that have some of the ranks among all keys, ascending. They are in a range of keys of which the rank
+  /// of the first is known. O(log pages · runs · keys of a page), and then the keys.
+  ///
+  /// - Parameter first: the number of keys before the range.
+  func forEach(
+    in ranks: Range<Int>, from low: [UInt8], first: Int, to high: [UInt8]?, _ body: (Lent) -> Void
+  ) throws(StatePage.Damage) {
+    guard !ranks.isEmpty else { return }
+    let begin = try begin(before: ranks.lowerBound, from: low, first: first, to: high)
+    var rank = begin.rank
+    try forEach(from: begin.key, to: high) { key in
+      if rank >= ranks.lowerBound { body(key) }
+      rank += 1
+      return rank < ranks.upperBound
+    }
+    guard rank == ranks.upperBound else { throw StatePage.Damage("the runs have other keys than they count") }
+  }
+
+  /// The last key of a range with which a page begins, of any run, and that has at most as many keys before it as a rank
+  /// says; the range's own begin if there is none.
+  private func begin(
+    before rank: Int, from low: [UInt8], first: Int, to high: [UInt8]?
+  ) throws(StatePage.Damage) -> (key: [UInt8], rank: Int) {
+    var (begin, end) = ((key: low, rank: first), high)
+    while true {
+      var widest: (directory: KeyDirectory, pages: Range<Int>)?
+      for part in parts {
+        let pages = pages(part, from: begin.key, to: end)
+        if pages.count > widest?.pages.count ?? 0 { widest = (part.keys.directory, pages) }
+      }
+      guard let (directory, pages) = widest else { return begin }
+      // After that, no page of this run begins in between.
+      var (below, above) = (pages.lowerBound, pages.upperBound)
+      while below < above {
+        let middle = (below + above) / 2
+        let key = directory.first(middle)
+        let before = try count(from: [], to: key)
+        if before <= rank {
+          (begin, below) = ((key, before), middle + 1)
+        } else {
+          (end, above) = (key, middle)
+        }
+      }
+    }
+  }
+
+  /// Lends the keys of a range, ascending, until the body returns false. O(keys of the pages that have some).
+  private func forEach(
+    from low: [UInt8], to high: [UInt8]?, _ body: (Lent) -> Bool
+  ) throws(StatePage.Damage) {
+    var places: [KeyPosition] = []
+    for part in parts {
+      let place = KeyPosition(part, from: low)
+      var isThere = try place.next(before: high)
+      while isThere, place.cursor.key.isBefore(low) { isThere = try place.next(before: high) }
+      if isThere { places.append(place) }
+    }
+    // The runs whose next key is the least, in their order: the newest one decides.
+    var least: [KeyPosition] = []
+    while !places.isEmpty {
+      least.removeAll(keepingCapacity: true)
+      for place in places {
+        let order = least.first.map { place.cursor.key.order(against: $0.cursor.key) } ?? 0
+        if order < 0 { least.removeAll(keepingCapacity: true) }
+        if order <= 0 { least.append(place) }
+      }
+      if let newest = least.last, try newest.cursor.isAlive(at: sequence) {
+        let goesOn = newest.cursor.key.withUnsafeBytes { key in
+          body(
+            Lent(
+              bytes: key, sectionLength: newest.cursor.sectionLength, idLength: newest.cursor.idLength))
+        }
+        guard goesOn else { return }
+      }
+      for place in least where try !place.next(before: high) { places.removeAll { $0 === place } }
+    }
+  }
+}
+
+/// Where a walk is in one run.
+private final class KeyPosition {
+  private let part: KeysAt.Part
+  @exclusivity(unchecked) private(set) var cursor: KeyCursor
+
+  init(_ part: KeysAt.Part, from low: [UInt8]) {
+    self.part = part
+    cursor = KeyCursor(part.keys, page: part.keys.directory.page(of: low) ?? 0)
+  }
+
+  /// Goes to the next key before another one. Pages of which no key is there are not read: of a million keys that come
+  /// later, an early state has few. False at the end.
+  func next(before high: [UInt8]?) throws(StatePage.Damage) -> Bool {
+    if cursor.isAtEndOfPage {
+      let page = part.isFirst ? part.firstPage(from: cursor.nextPage) : cursor.nextPage
+      let directory = part.keys.directory
+      guard page < directory.pageCount,
+        high.map({ high in
+          directory.withFirst(page) { first in high.withUnsafeBytes { first.order($0) < 0 } }
+        }) ?? true
+      else { return false }
+      cursor.skip(toPage: page)
+    }
+    guard try cursor.next() else { return false }
+    return high.map { cursor.key.isBefore($0) } ?? true
+  }
+}
+
+extension KeysAt.Part {
+  /// The first page at or after one of which a key is there, for the first part. O(log pages).
+  fileprivate func firstPage(from index: Int) -> Int {
+    guard index < before.count else { return index }
+    var (low, high) = (index + 1, before.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if before[middle] > before[index] { high = middle } else { low = middle + 1 }
+    }
+    return low - 1
+  }
+}
