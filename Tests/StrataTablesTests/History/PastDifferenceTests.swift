@@ -164,7 +164,7 @@ internal import Testing
       #expect(after.pages == before.pages && after.unreadPages == before.unreadPages)
       // The roots of rows and items.
       #expect(before.unreadPages == 4)
-      // Whoever looks often gets pages.
+      // After some looks, items are read from pages.
       for rank in 0..<20 { view.withItem(at: rank * 100) { _ in } }
       #expect(Tree.statistics(of: trees).pages > before.pages)
     }
