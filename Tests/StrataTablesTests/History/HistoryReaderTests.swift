@@ -411,12 +411,15 @@ internal import Testing
     try pair.record()
     let path = pair.disk.historyPaths.first { $0.hasSuffix(StoreLayout.manifestFile) }!
     let good = try #require(HistoryManifest(decoding: pair.disk.contents(path)!))
-    let changes: [(inout HistoryManifest) -> Void] = [
+    var changes: [(inout HistoryManifest) -> Void] = [
       { _ in }, { $0.build += 1 }, { $0.fingerprint += 1 }, { $0.name += 1 },
-      { $0.storeID = StoreID(low: 5, high: 6) }, { $0.runs[0].begin = 1 }, { $0.runs.removeFirst() },
+      { $0.storeID = StoreID(low: 5, high: 6) }, { $0.runs[0].begin = 1 },
       { $0.runs[$0.runs.count - 1].erasures += 1 },
       { for index in $0.runs.indices { $0.runs[index].chain += 1 } },
     ]
+    // A history may begin with a base.
+    let runs = try #require(pair.history.runs()).runs
+    if runs.count == 1 || !runs[1].root.isBase { changes.append { $0.runs.removeFirst() } }
     for (number, change) in changes.enumerated() {
       var manifest = good
       change(&manifest)
