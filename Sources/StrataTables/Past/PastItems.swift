@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// The items of one list after an event, as runs have them. Safe to use from several threads.
 ///
-/// A rank in the items' tree makes the pages on the way to it. Here it is counted in one page of each run, where a section
-/// begins is known, and a few items are read from a page or two of each run. Many looks
-/// are better answered from pages of the tree, since these stay.
+/// A rank in the items' tree makes the pages on the way to it. Here it is counted in one page of each run, where a
+/// section begins is known, and a few items are read from a page or two of each run. Many looks are better answered
+/// from pages of the tree, since these stay.
 final class PastItems: CountedItems {
   /// The items as a tree, as it was made.
   let tree: Tree
@@ -20,7 +20,7 @@ final class PastItems: CountedItems {
   private let noteDamage: @Sendable () -> Void
   private let lookCount = Atomic<Int>(0)
 
-  /// How often items are read without the tree: making the pages around one takes as long as reading it that often.
+  /// How often items are read without the tree: making the pages around one takes as long as about ten such reads.
   private static let lookCountMax = 8
   /// The most items that are read so at a time.
   private static let itemCountMax = 256

@@ -4,10 +4,10 @@ internal import CStrata
 
 /// What a stub holds after its place. The bounds follow, `low` first.
 ///
-/// A stub is in the slots of inner pages where its page would be, and stays there: inner pages are shared by trees and
-/// by threads. The first thread that looks into the child reads it, and sets `loaded`; if two threads read it at the
-/// same time, one of them drops what it read. A leaf may be dropped again: see `PageCache`. The thread that writes
-/// states says when the page has another place. The bounds never change.
+/// A stub is where its page would be, in the slots of inner pages or as the root, and stays there: inner pages are
+/// shared by trees and by threads. The first thread that looks into the child reads it, and sets `loaded`; if two
+/// threads read it at the same time, one of them drops what it read. A leaf may be dropped again: see `PageCache`. The
+/// thread that writes states says when the page has another place. The bounds never change.
 struct PageStub {
   /// The page; nil until it was read, and after it was dropped. Owned.
   fileprivate var loaded: UnsafeMutableRawPointer?

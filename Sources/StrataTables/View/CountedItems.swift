@@ -30,8 +30,6 @@ struct CopiedItems {
   private var ends: [Int] = []
   private var lengths: [(section: Int, id: Int)] = []
 
-  var count: Int { ends.count }
-
   mutating func append(_ bytes: UnsafeRawBufferPointer, sectionLength: Int, idLength: Int) {
     self.bytes.append(contentsOf: bytes)
     ends.append(self.bytes.count)
