@@ -232,10 +232,20 @@ extension LazyStateTests {
     return try disk.contents(ofDirectory: folder).filter { StoreLayout.pageFileNumber($0) != nil }
   }
 
+  /// A page file, or nil where a write in the background removed it after it was listed.
+  private static func openIfPresent(_ name: String, _ disk: MemoryFileSystem) throws -> (any File)? {
+    do throws(StoreError) {
+      return try disk.open("\(folder)/\(name)", .readWrite)
+    } catch {
+      guard error.systemCode == SystemErrorCode.notFound else { throw error }
+      return nil
+    }
+  }
+
   /// Changes some bytes of the page files.
   static func damage(_ disk: MemoryFileSystem, _ random: inout SeededGenerator) throws {
     for name in try pageFiles(disk) where Bool.random(using: &random) {
-      let file = try disk.open("\(folder)/\(name)", .readWrite)
+      guard let file = try openIfPresent(name, disk) else { continue }
       defer { file.close() }
       let size = Int(try file.size())
       guard size > 64 else { continue }
@@ -249,7 +259,7 @@ extension LazyStateTests {
 
   static func overwriteAll(_ disk: MemoryFileSystem) throws {
     for name in try pageFiles(disk) {
-      let file = try disk.open("\(folder)/\(name)", .readWrite)
+      guard let file = try openIfPresent(name, disk), try file.size() > 64 else { continue }
       defer { file.close() }
       let zeros = [UInt8](repeating: 0, count: Int(try file.size()) - 64)
       try zeros.lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 64) }
