@@ -60,7 +60,7 @@ extension EventStore {
       let (loaded, faults) = (checkpoints?.loaded, checkpoints?.faults)
       return ProjectionStatus(
         name: name, sequence: sequence, lag: head - min(head, sequence),
-        savedSequence: checkpoints?.savedSequence, savedByteCount: checkpoints?.bytesWritten.total ?? 0,
+        savedSequence: checkpoints?.savedSequence, savedByteCount: checkpoints?.bytesWritten ?? 0,
         isBeingCompared: projector.state.withLock { $0.origin.confirmation != nil },
         isVersionNotRaised: projector.state.withLock { $0.origin.isVersionNotRaised },
         saveError: checkpoints?.failure, pagesRead: loaded?.pages ?? 0, pageByteCount: loaded?.bytes ?? 0,

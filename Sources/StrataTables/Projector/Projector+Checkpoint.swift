@@ -104,7 +104,7 @@ extension Projector {
     // After a failure a view waits, as the rest does, until there is more to save.
     let isUrgent =
       isWanting(checkpoints, set) && (takesLong || checkpoints.failure == nil) || checkpoints.gaveWay
-    guard isUrgent || takesLong && isInProportion(checkpoints), checkpoints.mayBeSaved else { return }
+    guard isUrgent || takesLong && isInProportion(checkpoints, set), checkpoints.mayBeSaved else { return }
     let begins = state.withLock { state in
       defer { state.isSaving = true }
       return !state.isSaving
@@ -165,10 +165,8 @@ extension Projector {
       && (checkpoints.lacksView(of: set) || checkpoints.isDamaged || isSavedByOtherBuild)
   }
 
-  private func isInProportion(_ checkpoints: Checkpoints) -> Bool {
-    let written = checkpoints.bytesWritten
-    let (expected, isTooMuch) = written.total.addingReportingOverflow(written.last)
-    return !isTooMuch && expected / Self.growthFactorMax <= exclusive.work.totalBytes
+  private func isInProportion(_ checkpoints: Checkpoints, _ set: TableSet) -> Bool {
+    checkpoints.bytesWritten(saving: set) / Self.growthFactorMax <= exclusive.work.totalBytes
   }
 
   private func endSaving() {

@@ -152,10 +152,11 @@ extension Checkpoints {
       known.directory = directory
       known.files = entries.pageFiles
       known.current = writer.file
+      known.writes.add(
+        writer.bytesWritten, forEvents: tables.sequence - min(known.saved ?? 0, tables.sequence),
+        keeping: trees.usage.trees.byteCount)
       known.saved = tables.sequence
       known.savedViews = Self.views(of: entries)
-      known.totalBytes += writer.bytesWritten
-      known.lastBytes = writer.bytesWritten
     } catch {
       if case .full = error { log.derivedSpace?.lacksRoom(for: writer.bytesMade) }
       writer.abandon()

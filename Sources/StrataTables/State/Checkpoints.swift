@@ -63,8 +63,7 @@ final class Checkpoints: Sendable {
     var saved: UInt64?
     /// The views in that state.
     var savedViews: Set<TableView> = []
-    var totalBytes: UInt64 = 0
-    var lastBytes: UInt64 = 0
+    var writes = StateWrites()
     var failure: StoreError?
     /// When that was.
     var lastFailure: MonotonicTime?
@@ -120,8 +119,16 @@ final class Checkpoints: Sendable {
   var projectionName: String { name.name }
   /// The sequence of the newest state on disk, as far as this process knows.
   var savedSequence: UInt64? { state.withLock { $0.saved } }
-  /// The bytes that this process has written for states, and those of its last checkpoint.
-  var bytesWritten: (total: UInt64, last: UInt64) { state.withLock { ($0.totalBytes, $0.lastBytes) } }
+  /// The bytes that this process has written for states.
+  var bytesWritten: UInt64 { state.withLock { $0.writes.bytes } }
+
+  /// The bytes that this process will have written when it has saved a state, estimated.
+  func bytesWritten(saving set: TableSet) -> UInt64 {
+    state.withLock { state in
+      let events = set.sequence - min(state.saved ?? 0, set.sequence)
+      return state.writes.bytes.addingSaturated(state.writes.expected(forEvents: events))
+    }
+  }
   /// Whether the newest state on disk is of another build of the program.
   var isSavedByOther: Bool { state.withLock { $0.slot.map { $0.build != fingerprint.build } ?? false } }
   /// Why the last checkpoint could not be written.

@@ -8,6 +8,9 @@ struct PageUsage: Equatable, Sendable {
 
   init() {}
 
+  /// The bytes in all files.
+  var byteCount: UInt64 { bytes.values.reduce(0, +) }
+
   mutating func add(_ place: StoredPlace) {
     guard !place.isNone else { return }
     bytes[place.file, default: 0] += UInt64(place.length)

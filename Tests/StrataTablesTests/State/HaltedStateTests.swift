@@ -147,10 +147,10 @@ private struct HaltingTally: Projection {
     _ = try await halt(store, at: 52)
     projector.state.wait { !$0.isSaving }
     #expect(projector.checkpoints?.savedSequence == 51)
-    let written = projector.checkpoints?.bytesWritten.total
+    let written = projector.checkpoints?.bytesWritten
     for _ in 0..<9 { _ = try await halt(store, at: 52) }
     projector.state.wait { !$0.isSaving }
-    #expect(projector.checkpoints?.bytesWritten.total == written)
+    #expect(projector.checkpoints?.bytesWritten == written)
     try store.closeBlocking()
   }
 }

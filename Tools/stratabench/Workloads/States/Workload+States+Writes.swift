@@ -133,10 +133,20 @@ private struct Growth {
     let start = now()
     try await body(store)
     seconds = now() - start
-    background = Self.savedBytes(store)
+    background = try await Self.savedBytesWhenIdle(store)
     try await store.close()
     states = Self.savedBytes(store)
     log = bytesOnDisk(layout.log) - begin
+  }
+
+  /// The bytes once nothing is written in the background: they are counted when a state is complete, which takes less
+  /// than this time.
+  private static func savedBytesWhenIdle(_ store: EventStore) async throws -> UInt64 {
+    while true {
+      let before = savedBytes(store)
+      try await Task.sleep(for: .seconds(5))
+      if savedBytes(store) == before { return before }
+    }
   }
 
   private static func savedBytes(_ store: EventStore) -> UInt64 {
