@@ -3,20 +3,32 @@
 internal import StrataBase
 
 extension IndexFile {
-  /// False if no key with this hash (`keyHash`: XXH64, seed 0) is in the file. About 1 in 100 absent keys gives true.
-  /// Reads nothing.
+  /// False if no key with this hash (`keyHash`: XXH64, seed 0) is in the file. About 1 in 100 absent keys gives true,
+  /// and so do all before the filter is worth reading.
   @inline(__always)
-  package func mayContain(_ hash: UInt64) -> Bool {
-    filter.withBytes { KeyFilter.mayContain(hash, in: $0) }
+  package func mayContain(_ hash: UInt64) throws(StoreError) -> Bool {
+    switch filter.look(hash) {
+    case .absent: return false
+    case .maybe: return true
+    case .due:
+      try readFilter()
+      return filter.look(hash) != .absent
+    }
   }
 
-  /// The value of a key, or nil if the file does not have it. At most one read, of one chunk.
+  private func readFilter() throws(StoreError) {
+    let isWhole = try reading { file throws(StoreError) in try filter.read(from: file) }
+    guard isWhole == true else { throw damage(at: filter.offset) }
+  }
+
+  /// The value of a key, or nil if the file does not have it. At most one read, of one chunk, and now and then of the
+  /// filter.
   ///
   /// - Parameter hash: the key's `keyHash`.
   package func value(
     forKey key: UnsafeRawBufferPointer, hash: UInt64
   ) throws(StoreError) -> [UInt8]? {
-    guard mayContain(hash), let index = fences.chunk(holding: key) else { return nil }
+    guard try mayContain(hash), let index = fences.chunk(holding: key) else { return nil }
     // A chunk with a single entry, which may be megabytes, is not read for another key.
     if fences[index].entryCount == 1, !fences.withKey(index, { $0.hasSameBytes(as: key) }) { return nil }
     return try chunk(index).value(forKey: key)
@@ -71,6 +83,7 @@ extension IndexFile {
 
   /// Reads everything, so that damage anywhere in the file is found.
   package func check() throws(StoreError) {
+    try readFilter()
     for index in 0..<fences.count { _ = try chunk(index) }
     let count = ids.layout.count
     for first in stride(from: 0, to: count, by: IDLayout.idsPerGroup) {
