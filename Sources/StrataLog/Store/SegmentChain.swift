@@ -32,21 +32,47 @@ struct SegmentChain {
     _ fileSystem: any FileSystem, _ layout: StoreLayout, names: [SegmentName], head: HeadSlot?
   ) throws(StoreError) {
     var storeID = head?.storeID
-    for first in names {
-      let file = try fileSystem.open(layout.segment(first), .read)
-      defer { file.close() }
-      let header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
-      storeID = header.storeID
-      self.storeID = header.storeID
-      if let gap = Self.gap(before: header, after: headers.last, logBegin: head?.logBegin) {
-        throw .damaged(gap)
+    var rest = names[...]
+    while !rest.isEmpty {
+      let files = try Self.openAhead(fileSystem, layout, rest.prefix(Self.aheadCount))
+      defer { for file in files { file.close() } }
+      for (file, first) in zip(files, rest) {
+        let header = try SegmentHandle.readHeader(of: file, first: first, storeID: storeID)
+        storeID = header.storeID
+        self.storeID = header.storeID
+        if let gap = Self.gap(before: header, after: headers.last, logBegin: head?.logBegin) {
+          throw .damaged(gap)
+        }
+        headers.append(header)
       }
-      headers.append(header)
+      rest = rest.dropFirst(files.count)
     }
     if let head, !names.contains(head.segment) {
       throw .damaged(Self.missing(head.segment, before: head.durable.sequence &+ 1))
     }
     if headers.isEmpty { throw .notFound(path: layout.root, what: "the store has no segment") }
+  }
+
+  /// The number of files whose headers the disk may read at the same time.
+  private static let aheadCount = 16
+
+  /// Opens files, and asks for their headers. Ends before one that cannot be opened, unless that is the first: what is
+  /// before it counts, and a process may have no descriptor left.
+  private static func openAhead(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ names: ArraySlice<SegmentName>
+  ) throws(StoreError) -> [any File] {
+    var files: [any File] = []
+    for name in names {
+      do throws(StoreError) {
+        let file = try fileSystem.open(layout.segment(name), .read)
+        files.append(file)
+        file.willRead(at: 0, count: SegmentHeader.length)
+      } catch {
+        if files.isEmpty { throw error }
+        break
+      }
+    }
+    return files
   }
 
   /// What is missing, or wrong, between a segment and the previous file; nil if they link.
