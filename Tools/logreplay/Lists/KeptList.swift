@@ -118,7 +118,18 @@ extension KeptList {
     return kept
   }
 
+  /// The row of a kept list: from the state on disk if that is one of the head, and otherwise the stream's last event,
+  /// for which the indexes of all segments are searched.
   private static func lastDocument(of name: String, in opened: OpenedStore) throws -> DocumentValue? {
+    let saved = Fold.resuming(opened.log, .documents(only: nil)).state
+    if saved.sequence == opened.store.head.sequence {
+      var id = name
+      return try id.withUTF8 { id in
+        try saved[category].withRow(UnsafeRawBufferPointer(id)) { row in
+          try row.map { try DocumentValue(cbor: $0.document) }
+        }
+      }
+    }
     var revision: UInt64 = 0
     var document: DocumentValue?
     do throws(StoreError) {
