@@ -3,32 +3,20 @@
 internal import StrataBase
 
 extension IndexFile {
-  /// False if no key with this hash (`keyHash`: XXH64, seed 0) is in the file. About 1 in 100 absent keys gives true,
-  /// and so do all before the filter is worth reading.
+  /// False if no key with this hash (`keyHash`: XXH64, seed 0) is in the file. About 1 in 100 absent keys gives true.
+  /// Reads nothing.
   @inline(__always)
-  package func mayContain(_ hash: UInt64) throws(StoreError) -> Bool {
-    switch filter.look(hash) {
-    case .absent: return false
-    case .maybe: return true
-    case .due:
-      try readFilter()
-      return filter.look(hash) != .absent
-    }
+  package func mayContain(_ hash: UInt64) -> Bool {
+    filter.withBytes { KeyFilter.mayContain(hash, in: $0) }
   }
 
-  private func readFilter() throws(StoreError) {
-    let isWhole = try reading { file throws(StoreError) in try filter.read(from: file) }
-    guard isWhole == true else { throw damage(at: filter.offset) }
-  }
-
-  /// The value of a key, or nil if the file does not have it. At most one read, of one chunk, and now and then of the
-  /// filter.
+  /// The value of a key, or nil if the file does not have it. At most one read, of one chunk.
   ///
   /// - Parameter hash: the key's `keyHash`.
   package func value(
     forKey key: UnsafeRawBufferPointer, hash: UInt64
   ) throws(StoreError) -> [UInt8]? {
-    guard try mayContain(hash), let index = fences.chunk(holding: key) else { return nil }
+    guard mayContain(hash), let index = fences.chunk(holding: key) else { return nil }
     // A chunk with a single entry, which may be megabytes, is not read for another key.
     if fences[index].entryCount == 1, !fences.withKey(index, { $0.hasSameBytes(as: key) }) { return nil }
     return try chunk(index).value(forKey: key)
@@ -83,7 +71,6 @@ extension IndexFile {
 
   /// Reads everything, so that damage anywhere in the file is found.
   package func check() throws(StoreError) {
-    try readFilter()
     for index in 0..<fences.count { _ = try chunk(index) }
     let count = ids.layout.count
     for first in stride(from: 0, to: count, by: IDLayout.idsPerGroup) {

@@ -2,9 +2,9 @@
 
 internal import StrataBase
 
-/// An index file after its trailer was read. Only the fences, the fingerprints of append ids and, after some lookups, the
-/// filter are in memory; a chunk is read, and its checksum compared, when it is needed. No descriptor stays open in
-/// between: a store has an index for every closed segment, and a process may have only a few hundred descriptors.
+/// An index file after its trailer was read. Only the filter, the fences and the fingerprints of append ids are in
+/// memory; a chunk is read, and its checksum compared, when it is needed. No descriptor stays open in between: a store has an index for every closed
+/// segment, and a process may have only a few hundred descriptors.
 ///
 /// Safe to use from several threads. Calls block on the file system.
 package final class IndexFile: Sendable {
@@ -15,13 +15,13 @@ package final class IndexFile: Sendable {
   package var idCount: Int { ids.layout.count }
   let path: String
   let fileSystem: any FileSystem
-  let filter: IndexFilter
+  let filter: FileBytes
   let fences: IndexFences
   let ids: IndexIDs
   /// The chunk read last. Keys that are neighbours are often looked up together.
   let lastChunk: Lock<(index: Int, chunk: IndexChunk)?>
 
-  /// Opens a file and reads its trailer, fences and fingerprints.
+  /// Opens a file and reads its trailer, filter, fences and fingerprints.
   ///
   /// - Returns: nil if there is no file, or it cannot be read, is damaged, has another version, or belongs to something
   ///   else. In each case the caller builds it again from the log.
@@ -37,11 +37,13 @@ package final class IndexFile: Sendable {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
     guard let trailer = try Self.trailer(of: file), trailer.identity == expecting,
+      let filter = try FileBytes(file, at: trailer.filterOffset, count: Int(trailer.filterLength)),
+      filter.withBytes({ $0.checksum() }) == trailer.filterChecksum,
       let fences = try IndexFences(file, trailer), let ids = try IndexIDs(file, trailer)
     else { return nil }
     self.path = path
     self.fileSystem = fileSystem
-    filter = IndexFilter(trailer)
+    self.filter = filter
     self.fences = fences
     self.ids = ids
     identity = expecting
@@ -66,6 +68,6 @@ package final class IndexFile: Sendable {
     return bytes.withBytes { IndexTrailer(decoding: $0, fileLength: fileLength) }
   }
 
-  /// Bytes in memory while this object exists, without the chunk read last, and with the filter as if it were read.
-  package var residentBytes: Int { filter.byteCount + fences.byteCount + ids.byteCount }
+  /// Bytes in memory while this object exists, without the chunk read last.
+  package var residentBytes: Int { filter.count + fences.byteCount + ids.byteCount }
 }
