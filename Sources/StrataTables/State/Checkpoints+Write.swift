@@ -154,7 +154,7 @@ extension Checkpoints {
       known.current = writer.file
       known.writes.add(
         writer.bytesWritten, forEvents: tables.sequence - min(known.saved ?? 0, tables.sequence),
-        keeping: trees.usage.trees.byteCount)
+        keeping: trees.usage.trees.byteCount(besides: plan.condemned))
       known.saved = tables.sequence
       known.savedViews = Self.views(of: entries)
     } catch {

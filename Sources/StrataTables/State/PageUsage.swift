@@ -8,8 +8,10 @@ struct PageUsage: Equatable, Sendable {
 
   init() {}
 
-  /// The bytes in all files.
-  var byteCount: UInt64 { bytes.values.reduce(0, +) }
+  /// The bytes in all files but some.
+  func byteCount(besides files: Set<UInt32>) -> UInt64 {
+    bytes.reduce(0) { files.contains($1.key) ? $0 : $0.addingSaturated($1.value) }
+  }
 
   mutating func add(_ place: StoredPlace) {
     guard !place.isNone else { return }

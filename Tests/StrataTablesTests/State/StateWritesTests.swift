@@ -38,7 +38,7 @@ internal import Testing
     }
   }
 
-  @Test func `States of rows that change at random take at most eight times what the log grows by`()
+  @Test func `states of rows that change at random take at most eight times what the log grows by`()
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
@@ -57,6 +57,9 @@ internal import Testing
       let projector = store.projector(.documents(only: nil))
       let checkpoints = try #require(projector.checkpoints)
       var written: [UInt64] = []
+      // Enough for the first state to say something of the next.
+      let first = Int(StateWrites.eventCountMin)
+      try Self.put((0..<first).map { _ in Int.random(in: 0..<rowCount, using: &random) }, store, &random)
       let count = Int.random(in: 1...20, using: &random)
       for _ in 0..<(4 * rowCount / count) {
         try Self.put((0..<count).map { _ in Int.random(in: 0..<rowCount, using: &random) }, store, &random)
@@ -81,16 +84,23 @@ internal import Testing
     #expect(later > 0 && waited > 0)
   }
 
-  @Test
-  func `The next state is expected to take what the last one took for an event, and at most what lives`() {
+  @Test func `the next state is expected to take no more than the ones before say`() {
     var writes = StateWrites()
     #expect(writes.expected(forEvents: 100) == 0)
-    writes.add(5_000, forEvents: 10, keeping: 45_000)
-    #expect(writes.expected(forEvents: 20) == 10_000 && writes.expected(forEvents: 1) == 5_000)
-    #expect(writes.expected(forEvents: 1_000) == 50_000 && writes.expected(forEvents: .max) == 50_000)
+    // Too few events to say more than the size.
+    writes.add(12_000, forEvents: 1, keeping: 38_000)
+    #expect(writes.expected(forEvents: 1) == 12_000 && writes.expected(forEvents: 1_000) == 12_000)
+    writes.add(5_000, forEvents: 1_000, keeping: 45_000)
+    #expect(writes.expected(forEvents: 2_000) == 10_000 && writes.expected(forEvents: 1) == 5_000)
+    #expect(writes.expected(forEvents: 100_000) == 50_000 && writes.expected(forEvents: .max) == 50_000)
+    // Of two bounds the lesser holds.
+    writes.add(20_000, forEvents: 10_000, keeping: 30_000)
+    #expect(writes.expected(forEvents: 2_000) == 10_000 && writes.expected(forEvents: 20_000) == 40_000)
     // A view that was saved without new events says nothing of events.
     writes.add(70_000, forEvents: 0, keeping: 50_000)
-    #expect(writes.bytes == 75_000 && writes.expected(forEvents: 20) == 10_000)
-    #expect(writes.expected(forEvents: 1_000) == 120_000)
+    #expect(writes.bytes == 107_000 && writes.expected(forEvents: 2_000) == 10_000)
+    // What a state contradicts no longer holds.
+    writes.add(90_000, forEvents: 3_000, keeping: 30_000)
+    #expect(writes.expected(forEvents: 2_000) == 90_000 && writes.expected(forEvents: 4_000) == 120_000)
   }
 }
