@@ -109,7 +109,7 @@ extension KeptList {
 
   /// The definition that the table `$view` has under a name at the head; nil if it has none.
   static func definition(of name: String, in opened: OpenedStore) throws -> KeptList? {
-    guard let document = try lastDocument(of: name, in: opened) else { return nil }
+    guard let document = try row(of: name, in: opened) else { return nil }
     guard let kept = KeptList(name, document) else {
       throw CommandFailure(
         ExitStatus.corrupt, "the kept list '\(name)' has a definition that this version cannot read",
@@ -118,28 +118,22 @@ extension KeptList {
     return kept
   }
 
-  /// The row of a kept list: from the state on disk if that is one of the head, and otherwise the stream's last event,
-  /// for which the indexes of all segments are searched.
-  private static func lastDocument(of name: String, in opened: OpenedStore) throws -> DocumentValue? {
-    let saved = Fold.resuming(opened.log, .documents(only: nil)).state
-    if saved.sequence == opened.store.head.sequence {
-      var id = name
-      return try id.withUTF8 { id in
-        try saved[category].withRow(UnsafeRawBufferPointer(id)) { row in
-          try row.map { try DocumentValue(cbor: $0.document) }
-        }
+  /// The row of a kept list at the head: from the state on disk if that is of the head, and otherwise folded from its
+  /// stream, for which the indexes of all segments are searched.
+  private static func row(of name: String, in opened: OpenedStore) throws -> DocumentValue? {
+    let head = opened.store.head.sequence
+    var state = Fold.resuming(opened.log, .documents(only: nil)).state
+    if state.sequence != head {
+      do throws(StoreError) {
+        state = try opened.store.documentStateBlocking(stream(of: name), through: head, builds: true)
+      } catch { throw opened.failure(error) }
+    }
+    var id = name
+    return try id.withUTF8 { id in
+      try state[category].withRow(UnsafeRawBufferPointer(id)) { row in
+        try row.map { try DocumentValue(cbor: $0.document) }
       }
     }
-    var revision: UInt64 = 0
-    var document: DocumentValue?
-    do throws(StoreError) {
-      while true {
-        let events = try opened.store.eventsBlocking(in: stream(of: name), after: revision)
-        guard let last = events.last else { return document }
-        revision = last.revision
-        document = last.type == DocumentEvent.put && last.state == .whole ? try last.document() : nil
-      }
-    } catch { throw opened.failure(error) }
   }
 
   /// The list that an application saved under a name, if fields alone define it.
