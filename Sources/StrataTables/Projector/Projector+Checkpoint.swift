@@ -88,7 +88,8 @@ extension TimeSlice {
 }
 
 extension Projector {
-  /// The bytes written for states are at most this many times the growth of the log.
+  /// The bytes written for states are at most this many times the growth of the log, as far as `StateWrites` can tell
+  /// what the next one takes.
   private static let growthFactorMax: UInt64 = 8
 
   /// Starts to save a state on another thread if folding what is not on disk takes long, unless that would write much

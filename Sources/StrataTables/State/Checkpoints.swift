@@ -129,6 +129,7 @@ final class Checkpoints: Sendable {
       return state.writes.bytes.addingSaturated(state.writes.expected(forEvents: events))
     }
   }
+
   /// Whether the newest state on disk is of another build of the program.
   var isSavedByOther: Bool { state.withLock { $0.slot.map { $0.build != fingerprint.build } ?? false } }
   /// Why the last checkpoint could not be written.
