@@ -43,10 +43,11 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var (later, waited) = (0, 0)
-    let runs = StateRuns(12)
+    let runs = StateRuns(8)
     while runs.next() {
       let disk = MemoryFileSystem()
-      let rowCount = Int.random(in: 500...4_000, using: &random)
+      // Large enough that the first state writes a part of the pages, and later ones write more.
+      let rowCount = Int.random(in: 8_000...20_000, using: &random)
       var store = try EventStore.open(disk, path: "/store", .readWrite, options: Self.options())
       try Self.put(Array(0..<rowCount), store, &random)
       _ = try await store.projector(.documents(only: nil)).state(reaching: store.head.sequence)
@@ -60,8 +61,8 @@ internal import Testing
       // Enough for the first state to say something of the next.
       let first = Int(StateWrites.eventCountMin)
       try Self.put((0..<first).map { _ in Int.random(in: 0..<rowCount, using: &random) }, store, &random)
-      let count = Int.random(in: 1...20, using: &random)
-      for _ in 0..<(4 * rowCount / count) {
+      let count = Int.random(in: 10...100, using: &random)
+      for _ in 0..<(2 * rowCount / count) {
         try Self.put((0..<count).map { _ in Int.random(in: 0..<rowCount, using: &random) }, store, &random)
         _ = try await projector.state(reaching: store.head.sequence)
         projector.state.wait { !$0.isSaving }
